@@ -1,0 +1,246 @@
+// The ordered events that a Reader hands out: the counterpart of Go's internal/trace Event, with the
+// same accessors under the same names.
+#ifndef GOTRACE_PARSER_EVENT_H_
+#define GOTRACE_PARSER_EVENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "parser/ids.h"
+#include "parser/states.h"
+#include "tracev2/event_type.h"
+
+namespace gotrace {
+
+class GenerationTables;
+
+// What an event tells, and which accessor gives its details.
+enum class EventKind : uint8_t {
+  kNone,             // Stands nowhere in a Reader's output.
+  kSync,             // sync(): a new generation begins, or the trace ends.
+  kMetric,           // metric()
+  kLabel,            // label()
+  kStackSample,      // A CPU profiling sample; its stack is stack().
+  kRangeBegin,       // range()
+  kRangeActive,      // range(): it began before this generation.
+  kRangeEnd,         // range() and range_attributes()
+  kTaskBegin,        // task()
+  kTaskEnd,          // task()
+  kRegionBegin,      // region()
+  kRegionEnd,        // region()
+  kLog,              // log()
+  kStateTransition,  // state_transition()
+  kExperimental,     // experimental()
+};
+inline constexpr int kEventKindEnd = 15;
+
+// The name that Go prints: "StateTransition". Static lifetime.
+absl::string_view EventKindName(EventKind kind);
+
+// One frame of a stack. The views live as long as those of the event that it came from.
+struct StackFrame {
+  uint64_t pc = 0;         // Of the call, or for the innermost frame where it was.
+  absl::string_view func;  // "" if unknown.
+  absl::string_view file;  // "" if unknown.
+  uint64_t line = 0;       // In `file`.
+};
+
+// A handle to a stack in the tables of a generation. Cheap to copy; valid as long as the event that
+// it came from is, or until the Reader gives the next kSync event, whichever is later.
+class Stack {
+ public:
+  // No stack at all.
+  Stack() = default;
+  Stack(const GenerationTables* tables, uint64_t id) : tables_(tables), id_(id) {}
+
+  // Whether there is no stack. A stack with no frames is not none: the runtime knew that it is
+  // empty.
+  bool none() const { return tables_ == nullptr; }
+
+  // The number of frames.
+  size_t size() const;
+
+  // The frame `index` calls away from the innermost. Requires index < size().
+  StackFrame frame(size_t index) const;
+
+  // The id in the trace's stack table, new in each generation; 0 for an empty one.
+  uint64_t id() const { return id_; }
+
+  // The tables that the stack stands in, nullptr if none(). Exporters key what they make of a
+  // stack on it.
+  const GenerationTables* tables() const { return tables_; }
+
+  friend bool operator==(const Stack& a, const Stack& b) {
+    return a.tables_ == b.tables_ && a.id_ == b.id_;
+  }
+
+ private:
+  const GenerationTables* tables_ = nullptr;
+  uint64_t id_ = 0;
+};
+
+// A goroutine, a P, a thread, or nothing.
+struct ResourceId {
+  ResourceKind kind = ResourceKind::kNone;
+  int64_t id = -1;
+};
+
+struct Metric {
+  absl::string_view name;  // As in Go's runtime/metrics: "/gc/heap/goal:bytes". Static lifetime.
+  uint64_t value = 0;      // In the unit that the name ends with.
+};
+
+struct Label {
+  absl::string_view label;
+  ResourceId resource;  // The goroutine that it is put on.
+};
+
+struct Range {
+  std::string name;  // "GC mark assist", "stop-the-world (start trace)".
+  ResourceId scope;  // What the range is bound to; kNone for the whole program.
+};
+
+struct RangeAttribute {
+  absl::string_view name;  // "bytes swept". Static lifetime.
+  uint64_t value = 0;
+};
+
+struct Task {
+  TaskId id;
+  TaskId parent;           // kNone if there is none, or if its beginning is not in the trace.
+  absl::string_view type;  // The name given to NewTask; "" if its beginning is not in the trace.
+};
+
+struct Region {
+  TaskId task;
+  absl::string_view type;  // The name given to StartRegion or WithRegion.
+};
+
+struct Log {
+  TaskId task;
+  absl::string_view category;
+  absl::string_view message;
+};
+
+struct StateTransition {
+  // Whose state changes. Goroutines use go_from and go_to, Ps proc_from and proc_to.
+  ResourceId resource;
+  GoState go_from = GoState::kUndetermined;
+  GoState go_to = GoState::kUndetermined;
+  ProcState proc_from = ProcState::kUndetermined;
+  ProcState proc_to = ProcState::kUndetermined;
+  absl::string_view reason;  // Why a goroutine stopped or blocked: "sync", "chan receive".
+  Stack stack;               // The stack of `resource`, not of what made it change.
+};
+
+// Clocks read at nearly the same moment (since Go 1.25).
+struct ClockSnapshot {
+  int64_t trace_time = 0;  // The trace clock in nanoseconds, comparable with Event::time().
+  uint64_t mono = 0;       // The system's monotonic clock in nanoseconds.
+  absl::Time wall;         // The system's wall clock.
+};
+
+// One batch of an experiment, whose content only the experiment knows.
+struct ExperimentalBatch {
+  ThreadId thread;
+  absl::string_view data;
+};
+
+struct ExperimentalData {
+  uint64_t experiment = 0;  // See ExperimentName().
+  absl::Span<const ExperimentalBatch> batches;
+};
+
+struct Sync {
+  uint64_t n = 0;  // The first sync event of a trace is number 1.
+  std::optional<ClockSnapshot> clock_snapshot;
+  std::vector<ExperimentalData> experimental_batches;  // In order of experiment ids.
+};
+
+struct ExperimentalArg {
+  absl::string_view name;  // Static lifetime.
+  uint64_t value = 0;
+};
+
+struct ExperimentalEvent {
+  absl::string_view name;        // Static lifetime.
+  absl::string_view experiment;  // Static lifetime.
+  std::vector<ExperimentalArg> args;
+};
+
+// One event of a trace.
+//
+// An accessor for the details of one kind requires that kind(); for any other it gives empty
+// details. Views, spans and stacks are valid until the Reader gives the next kSync event.
+class Event {
+ public:
+  Event() = default;
+
+  EventKind kind() const;
+
+  // The type on the wire, or kNone for a kSync event, behind which no single one stands.
+  EventType type() const { return type_; }
+
+  // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
+  // to event.
+  int64_t time() const { return time_; }
+
+  // The executing context just before the event, as far as it is known: the goroutine, its P and
+  // its thread.
+  GoId goroutine() const { return goroutine_; }
+  ProcId proc() const { return proc_; }
+  ThreadId thread() const { return thread_; }
+
+  // Where the event stands: its first byte, counted from the beginning of the (decompressed) trace.
+  // For a kSync event the first byte of its generation, or the end of what was read. An event that
+  // stands for several (FORMAT.md §9) gives the same offset for each.
+  uint64_t offset() const { return offset_; }
+
+  // The stack of the executing context; none() if the event has none.
+  Stack stack() const;
+
+  Metric metric() const;
+  Label label() const;
+  Range range() const;
+  std::vector<RangeAttribute> range_attributes() const;
+  Task task() const;
+  Region region() const;
+  Log log() const;
+  StateTransition state_transition() const;
+  Sync sync() const;
+  ExperimentalEvent experimental() const;
+
+  // The resource that changes state: only for kStateTransition, and cheaper than
+  // state_transition().
+  ResourceId transition_resource() const;
+
+ private:
+  friend class Reader;
+  friend class Scheduler;
+
+  absl::string_view String(uint64_t id) const;
+
+  int64_t time_ = 0;
+  GoId goroutine_;
+  ProcId proc_;
+  ThreadId thread_;
+  const GenerationTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
+  uint64_t args_[4] = {};                     // Without the time difference. What EXTRA tells below.
+  uint64_t offset_ = 0;
+  int64_t subject_ = -1;             // For kStateTransition: the goroutine or P that changes.
+  const std::string* task_type_ = nullptr;  // For UserTaskEnd: owned by the Reader.
+  EventType type_ = EventType::kNone;
+  EventKind kind_ = EventKind::kNone;
+  uint8_t from_ = 0;  // For kStateTransition: a GoState or ProcState.
+  uint8_t to_ = 0;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_EVENT_H_

@@ -1,0 +1,66 @@
+// What can be wrong with a trace, and where.
+#ifndef GOTRACE_PARSER_FAULT_H_
+#define GOTRACE_PARSER_FAULT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "parser/ids.h"
+#include "tracev2/event_type.h"
+
+namespace gotrace {
+
+// Every fault that reading can meet, one row each in faults.def.
+enum class FaultId : uint8_t {
+#define GOTRACE_FAULT(id, name, code, meaning) k##id,
+#include "parser/faults.def"
+};
+
+// The id as it is printed: "string-batch-event". Static lifetime, never changed once released.
+absl::string_view FaultName(FaultId id);
+
+// One sentence on what the fault means. Static lifetime.
+absl::string_view FaultMeaning(FaultId id);
+
+// One past the last FaultId.
+inline constexpr int kFaultIdEnd = 0
+#define GOTRACE_FAULT(id, name, code, meaning) +1
+#include "parser/faults.def"
+    ;
+
+// Where in a trace something stands. Fields are set as far as they are known.
+struct Place {
+  // Of the byte that shows the fault, or of the event's first byte, from the beginning of the
+  // (decompressed) trace.
+  std::optional<uint64_t> offset;
+  std::optional<uint64_t> generation;
+  std::optional<uint64_t> batch_offset;     // Of the batch's first byte.
+  std::optional<ThreadId> thread;           // Of the batch.
+  EventType event = EventType::kNone;       // The type of the event.
+  std::optional<int64_t> time;              // Of the event, in nanoseconds.
+};
+
+// One fault. `message` tells what was expected and what was found, and does not repeat the place.
+struct Fault {
+  FaultId id;
+  Place place;
+  std::string message;
+};
+
+// The fault as one line: "broken: byte 1234, generation 2, thread 77, GoStart: MESSAGE [id]".
+std::string FormatFault(const Fault& fault);
+
+// A status with the code of the fault's row in faults.def, FormatFault() as its message, and the
+// fault's id and offset as payloads.
+absl::Status FaultStatus(const Fault& fault);
+
+// The name of the fault in a status that FaultStatus() made, or nullopt for any other status, as
+// one that tells of an I/O error.
+std::optional<std::string> FaultNameOf(const absl::Status& status);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_FAULT_H_

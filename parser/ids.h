@@ -1,0 +1,39 @@
+// The ids of goroutines, Ps, threads and tasks, each a type of its own.
+#ifndef GOTRACE_PARSER_IDS_H_
+#define GOTRACE_PARSER_IDS_H_
+
+#include <cstdint>
+#include <utility>
+
+namespace gotrace {
+
+// An id as the runtime gives it. Ids of different `Tag`s do not mix.
+template <class Tag, class Rep>
+struct Id {
+  Rep value = static_cast<Rep>(-1);
+
+  // No such resource: printed as -1, or as 18446744073709551615 for tasks.
+  static const Id kNone;
+
+  friend constexpr bool operator==(Id a, Id b) { return a.value == b.value; }
+  friend constexpr bool operator!=(Id a, Id b) { return a.value != b.value; }
+  friend constexpr bool operator<(Id a, Id b) { return a.value < b.value; }
+  template <class H>
+  friend H AbslHashValue(H h, Id id) {
+    return H::combine(std::move(h), id.value);
+  }
+};
+template <class Tag, class Rep>
+inline constexpr Id<Tag, Rep> Id<Tag, Rep>::kNone{static_cast<Rep>(-1)};
+
+using GoId = Id<struct GoTag, int64_t>;          // A goroutine.
+using ProcId = Id<struct ProcTag, int64_t>;      // A P.
+using ThreadId = Id<struct ThreadTag, int64_t>;  // A thread, which the runtime calls M.
+using TaskId = Id<struct TaskTag, uint64_t>;     // A task of runtime/trace.
+
+// The task of whatever no other task was begun for.
+inline constexpr TaskId kBackgroundTask{0};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_IDS_H_

@@ -1,0 +1,3 @@
+module annotations
+
+go 1.22

@@ -1,0 +1,3 @@
+module blocking
+
+go 1.22

@@ -1,0 +1,3 @@
+module cgocallback
+
+go 1.22

@@ -1,0 +1,3 @@
+module cpuprofile
+
+go 1.22

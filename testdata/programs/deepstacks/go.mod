@@ -1,0 +1,3 @@
+module deepstacks
+
+go 1.22

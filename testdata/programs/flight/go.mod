@@ -1,0 +1,3 @@
+module flight
+
+go 1.22

@@ -1,0 +1,3 @@
+module gc
+
+go 1.22

@@ -1,0 +1,3 @@
+module generations
+
+go 1.22

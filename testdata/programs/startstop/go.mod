@@ -1,0 +1,3 @@
+module startstop
+
+go 1.22

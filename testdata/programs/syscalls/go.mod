@@ -1,0 +1,3 @@
+module syscalls
+
+go 1.22

@@ -1,0 +1,85 @@
+// What each event type looks like on the wire: the table that events.def expands into.
+#ifndef GOTRACE_TRACEV2_EVENT_SPEC_H_
+#define GOTRACE_TRACEV2_EVENT_SPEC_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "tracev2/event_type.h"
+#include "tracev2/limits.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// How an event is laid out (FORMAT.md §7, §8).
+enum class EventForm : uint8_t {
+  kTimed,       // [type, dt, arguments]: stands in event batches and is given to the reader's user.
+  kStructural,  // [type, arguments]: framing and tables.
+  kData,        // Structural, then a length and that many bytes.
+  kStack,       // Structural, then four varints (pc, func, file, line) for each of `nframes`.
+};
+
+// What an argument's value means. The name's part after its last underscore tells it.
+enum class ArgType : uint8_t {
+  kRaw,              // A number that only its name explains: "id", "freq", "kindclass".
+  kTimeDelta,        // "dt": trace clock ticks since the thread's previous event.
+  kSequenceNumber,   // "seq": of a goroutine, a P or the GC.
+  kProcStatus,       // "pstatus": a ProcStatus.
+  kGoroutineStatus,  // "gstatus": a GoStatus.
+  kGoroutine,        // "g": a goroutine id.
+  kThread,           // "m": a thread id; all ones stands for no thread.
+  kProc,             // "p": a P's id.
+  kString,           // "string": an id in the generation's string table, 0 for "".
+  kStack,            // "stack": an id in the generation's stack table, 0 for no stack.
+  kValue,            // "value": a plain quantity.
+  kTask,             // "task": a task id, 0 for none or the background task.
+};
+
+// One event type. All text has static lifetime.
+struct EventSpec {
+  static constexpr int kMaxArgs = kMaxTimedArgs;
+  static constexpr int8_t kNoArg = -1;
+
+  EventType type = EventType::kNone;
+  absl::string_view name;                      // As the text form spells it.
+  uint32_t since = 0;                          // The NN of the first version, 1.NN, that has it.
+  EventForm form = EventForm::kStructural;     //
+  Experiment experiment = Experiment::kNone;   //
+  EventType start = EventType::kNone;          // For the end of a range: what begins it.
+  uint8_t arg_count = 0;                       // Arguments, "dt" included.
+  const char* arg_names[kMaxArgs] = {};        // As the text form spells them.
+  ArgType arg_types[kMaxArgs] = {};            //
+  int8_t stack_arg = kNoArg;                   // The argument with the executing context's stack.
+  int8_t other_stack_arg = kNoArg;             // That with another goroutine's stack (new_stack).
+
+  bool timed() const { return form == EventForm::kTimed; }
+  absl::Span<const char* const> args() const { return absl::MakeConstSpan(arg_names, arg_count); }
+};
+
+// The row of `type`, or nullptr if no version has such an event.
+const EventSpec* FindEventSpec(EventType type);
+
+// The row of the event called `name` (exact case), or nullptr.
+const EventSpec* FindEventSpec(absl::string_view name);
+
+// Every row, in order of wire values.
+absl::Span<const EventSpec> AllEventSpecs();
+
+// Whether traces of `version` may have such events. The runtime writes experimental events since
+// Go 1.23 where an experiment is on.
+bool VersionHas(Version version, const EventSpec& spec);
+
+// Whether `go tool trace -d=wire` of Go 1.27 prints such events of a trace of `version`: it knows
+// experimental events in traces of version 1.26 only, though their events begin with 1.23.
+bool GoToolPrints(Version version, const EventSpec& spec);
+
+// The name of `type`, or "Invalid" if it has none.
+absl::string_view EventTypeName(EventType type);
+
+// The name of `experiment` as Go spells it, or "" if it is not known.
+absl::string_view ExperimentName(uint64_t experiment);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TRACEV2_EVENT_SPEC_H_

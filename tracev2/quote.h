@@ -1,0 +1,35 @@
+// Strings as Go writes them in its source: what strconv.Quote and strconv.Unquote do. Both the text
+// form (FORMAT.md §12) and the text of events use them.
+#ifndef GOTRACE_TRACEV2_QUOTE_H_
+#define GOTRACE_TRACEV2_QUOTE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+
+// Appends `text` in double quotes. Printable runes stand as they are; others, and bytes that are
+// not UTF-8, become escapes, the same ones as strconv.Quote of Go 1.27 chooses.
+void AppendQuoted(absl::string_view text, TextBuffer* out);
+
+// Appends what the Go literal `literal` stands for: a string in double quotes or in back quotes, or
+// one rune in single quotes. Returns false, with `*out` unspecified, if it is not such a literal.
+bool AppendUnquoted(absl::string_view literal, std::string* out);
+
+// Whether Go 1.27 calls `rune` printable (strconv.IsPrint): letters, marks, numbers, punctuation,
+// symbols, and the space U+0020.
+bool IsPrintable(uint32_t rune);
+
+// Reads the first rune of `text`, which must not be empty, and stores its length in bytes. A byte
+// that begins no valid UTF-8 gives U+FFFD with a length of 1, as Go's utf8.DecodeRune does.
+uint32_t DecodeRune(absl::string_view text, int* size);
+
+// Whether Go's unicode.IsSpace holds for `rune`.
+bool IsSpace(uint32_t rune);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TRACEV2_QUOTE_H_

@@ -1,0 +1,228 @@
+#include "tracev2/text_form.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "tracev2/quote.h"
+
+namespace gotrace {
+namespace {
+
+// Takes the next token, which ends at a space or a '#', off the front of `*line`. Returns "" at the
+// end of the line or before a comment.
+absl::string_view TakeToken(absl::string_view* line) {
+  int size = 0;
+  while (!line->empty() && IsSpace(DecodeRune(*line, &size))) line->remove_prefix(size);
+  if (line->empty() || line->front() == '#') return absl::string_view();
+  size_t end = 0;
+  while (end < line->size() && (*line)[end] != '#' &&
+         !IsSpace(DecodeRune(line->substr(end), &size))) {
+    end += size;
+  }
+  const absl::string_view token = line->substr(0, end);
+  line->remove_prefix(end);
+  return token;
+}
+
+// As Go's strconv.ParseUint in base ten: digits only, no sign.
+bool ParseUint(absl::string_view digits, uint64_t* value) {
+  return !digits.empty() && digits.find_first_not_of("0123456789") == absl::string_view::npos &&
+         absl::SimpleAtoi(digits, value);
+}
+
+absl::string_view Trim(absl::string_view text) {
+  int size = 0;
+  while (!text.empty() && IsSpace(DecodeRune(text, &size))) text.remove_prefix(size);
+  while (!text.empty()) {
+    size_t last = text.size() - 1;
+    while (last > 0 && (static_cast<uint8_t>(text[last]) & 0xC0) == 0x80) --last;
+    if (!IsSpace(DecodeRune(text.substr(last), &size))) break;
+    text.remove_suffix(text.size() - last);
+  }
+  return text;
+}
+
+bool IsBlank(absl::string_view line) { return TakeToken(&line).empty(); }
+
+// An error with `text` quoted at its end.
+absl::Status Unexpected(absl::string_view message, absl::string_view text) {
+  TextBuffer quoted;
+  AppendQuoted(text, &quoted);
+  return absl::InvalidArgumentError(absl::StrCat(message, ", found ", quoted.view()));
+}
+
+}  // namespace
+
+void AppendHeaderText(Version version, TextBuffer* out) {
+  out->Append("Trace Go1.");
+  out->Append(uint64_t{static_cast<uint32_t>(version)});
+  out->Append('\n');
+}
+
+void AppendEventText(const RawEvent& event, TextBuffer* out) {
+  const EventSpec& spec = *FindEventSpec(event.type);
+  out->Append(spec.name);
+  for (size_t i = 0; i < event.args.size(); ++i) {
+    absl::string_view name;
+    if (i < spec.arg_count) {
+      out->Append(' ');
+      name = spec.arg_names[i];
+    } else {
+      const size_t field = (i - spec.arg_count) % kFrameFieldCount;
+      out->Append(field == 0 ? "\n\t" : " ");
+      name = kFrameFields[field];
+    }
+    out->Append(name);
+    out->Append('=');
+    out->Append(event.args[i]);
+  }
+  if (spec.form == EventForm::kData) {
+    out->Append("\n\tdata=");
+    AppendQuoted(event.data, out);
+  }
+  out->Append('\n');
+}
+
+absl::StatusOr<bool> TextParser::ParseLine(absl::string_view line) {
+  // A line of data has no comments: a '#' may stand in the string.
+  if (IsBlank(line)) return false;
+  switch (state_) {
+    case State::kHeader: {
+      if (absl::Status status = ParseHeaderLine(line); !status.ok()) return status;
+      state_ = State::kEvent;
+      return false;
+    }
+    case State::kEvent:
+      return ParseEventLine(line);
+    case State::kFrame:
+      return ParseFrameLine(line);
+    case State::kData:
+      return ParseDataLine(line);
+  }
+  return absl::InternalError("unreachable state of the text parser");
+}
+
+absl::Status TextParser::Finish() const {
+  switch (state_) {
+    case State::kHeader:
+      return absl::InvalidArgumentError(
+          "expected a header line like \"Trace Go1.22\", found the end of the text");
+    case State::kEvent:
+      return absl::OkStatus();
+    case State::kFrame:
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected ", frames_left_, " more frames, found the end of the text"));
+    case State::kData:
+      return absl::InvalidArgumentError("expected a data= line, found the end of the text");
+  }
+  return absl::InternalError("unreachable state of the text parser");
+}
+
+absl::Status TextParser::ParseHeaderLine(absl::string_view line) {
+  constexpr absl::string_view kExpected = "expected a header line like \"Trace Go1.22\"";
+  const absl::string_view whole = line;
+  absl::string_view release;
+  uint64_t minor = 0;
+  if (TakeToken(&line) != "Trace") return Unexpected(kExpected, whole);
+  release = TakeToken(&line);
+  if (!absl::ConsumePrefix(&release, "Go1.") || !ParseUint(release, &minor)) {
+    return Unexpected(kExpected, whole);
+  }
+  if (!IsBlank(line)) return Unexpected("expected nothing after the version", line);
+  const Version* version = minor <= UINT32_MAX ? FindVersion(static_cast<uint32_t>(minor)) : nullptr;
+  if (version == nullptr) {
+    return Unexpected("expected one of the versions Go1.22, Go1.23, Go1.25 and Go1.26", whole);
+  }
+  version_ = *version;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> TextParser::ParseEventLine(absl::string_view line) {
+  const absl::string_view name = TakeToken(&line);
+  const EventSpec* spec = FindEventSpec(name);
+  if (spec == nullptr) return Unexpected("expected the name of an event", name);
+  if (!VersionHas(version_, *spec)) {
+    return Unexpected(absl::StrCat("expected an event that a trace of version 1.",
+                                   static_cast<uint32_t>(version_), " may have"),
+                      name);
+  }
+  event_.type = spec->type;
+  event_.args.clear();
+  event_.data = absl::string_view();
+  event_.auto_size = false;
+  if (absl::Status status = ParseArgs(line, spec->args()); !status.ok()) return status;
+  if (spec->form == EventForm::kStack) {
+    frames_left_ = event_.args[1];
+    if (frames_left_ > kMaxFramesPerStack) {
+      return absl::InvalidArgumentError(absl::StrCat("expected at most ", kMaxFramesPerStack,
+                                                     " frames, found nframes=", frames_left_));
+    }
+    if (frames_left_ > 0) state_ = State::kFrame;
+  }
+  if (spec->form == EventForm::kData) state_ = State::kData;
+  return state_ == State::kEvent;
+}
+
+absl::StatusOr<bool> TextParser::ParseFrameLine(absl::string_view line) {
+  if (absl::Status status = ParseArgs(line, kFrameFields); !status.ok()) return status;
+  if (--frames_left_ == 0) state_ = State::kEvent;
+  return frames_left_ == 0;
+}
+
+absl::StatusOr<bool> TextParser::ParseDataLine(absl::string_view line) {
+  const size_t equals = line.find('=');
+  data_.clear();
+  if (equals == absl::string_view::npos || Trim(line.substr(0, equals)) != "data" ||
+      !AppendUnquoted(Trim(line.substr(equals + 1)), &data_)) {
+    return Unexpected("expected data= and a Go string", line);
+  }
+  event_.data = data_;
+  state_ = State::kEvent;
+  return true;
+}
+
+absl::Status TextParser::ParseArgs(absl::string_view line, absl::Span<const char* const> names) {
+  for (const absl::string_view name : names) {
+    const absl::string_view token = TakeToken(&line);
+    const size_t equals = token.find('=');
+    if (equals == absl::string_view::npos || token.substr(0, equals) != name) {
+      return Unexpected(absl::StrCat("expected argument ", name, "=NUMBER"), token);
+    }
+    const absl::string_view digits = token.substr(equals + 1);
+    uint64_t value = 0;
+    if (event_.type == EventType::kEventBatch && name == "size" && digits == "auto") {
+      event_.auto_size = true;
+    } else if (!ParseUint(digits, &value)) {
+      return Unexpected(absl::StrCat("expected argument ", name, "=NUMBER"), token);
+    }
+    event_.args.push_back(value);
+  }
+  if (!IsBlank(line)) return Unexpected("expected the end of the line", Trim(line));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm form) {
+  TextParser parser;
+  std::string bytes;
+  std::unique_ptr<WireWriter> writer;
+  size_t number = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    absl::ConsumeSuffix(&line, "\r");
+    const absl::StatusOr<bool> complete = parser.ParseLine(line);
+    if (!complete.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": ", complete.status().message()));
+    }
+    if (writer == nullptr && parser.has_version()) {
+      writer = std::make_unique<WireWriter>(parser.version(), form, &bytes);
+    }
+    if (*complete) writer->Write(parser.event());
+  }
+  if (absl::Status status = parser.Finish(); !status.ok()) return status;
+  writer->Finish();
+  return bytes;
+}
+
+}  // namespace gotrace
