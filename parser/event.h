@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "parser/event_kind.h"
 #include "parser/ids.h"
 #include "parser/states.h"
 #include "tracev2/event_type.h"
@@ -19,29 +20,6 @@
 namespace gotrace {
 
 class GenerationTables;
-
-// What an event tells, and which accessor gives its details.
-enum class EventKind : uint8_t {
-  kNone,             // Stands nowhere in a Reader's output.
-  kSync,             // sync(): a new generation begins, or the trace ends.
-  kMetric,           // metric()
-  kLabel,            // label()
-  kStackSample,      // A CPU profiling sample; its stack is stack().
-  kRangeBegin,       // range()
-  kRangeActive,      // range(): it began before this generation.
-  kRangeEnd,         // range() and range_attributes()
-  kTaskBegin,        // task()
-  kTaskEnd,          // task()
-  kRegionBegin,      // region()
-  kRegionEnd,        // region()
-  kLog,              // log()
-  kStateTransition,  // state_transition()
-  kExperimental,     // experimental()
-};
-inline constexpr int kEventKindEnd = 15;
-
-// The name that Go prints: "StateTransition". Static lifetime.
-absl::string_view EventKindName(EventKind kind);
 
 // One frame of a stack. The views live as long as those of the event that it came from.
 struct StackFrame {
@@ -182,7 +160,7 @@ class Event {
  public:
   Event() = default;
 
-  EventKind kind() const;
+  EventKind kind() const { return kind_; }
 
   // The type on the wire, or kNone for a kSync event, behind which no single one stands.
   EventType type() const { return type_; }
@@ -198,8 +176,8 @@ class Event {
   ThreadId thread() const { return thread_; }
 
   // Where the event stands: its first byte, counted from the beginning of the (decompressed) trace.
-  // For a kSync event the first byte of its generation, or the end of what was read. An event that
-  // stands for several (FORMAT.md §9) gives the same offset for each.
+  // For a kSync event the first byte of its generation, or the end of what was read. Events that one
+  // on the wire stands for (FORMAT.md §9) have the same offset.
   uint64_t offset() const { return offset_; }
 
   // The stack of the executing context; none() if the event has none.
@@ -221,7 +199,7 @@ class Event {
   ResourceId transition_resource() const;
 
  private:
-  friend class Reader;
+  friend class ReaderImpl;
   friend class Scheduler;
 
   absl::string_view String(uint64_t id) const;
@@ -231,10 +209,12 @@ class Event {
   ProcId proc_;
   ThreadId thread_;
   const GenerationTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
-  uint64_t args_[4] = {};                     // Without the time difference. What EXTRA tells below.
+  // The arguments without the time difference. For a UserTaskEnd the third and fourth are the
+  // parent's id and the number of an extra string, for an STWEnd the first is its begin's reason,
+  // and for a kSync event the first is its number.
+  uint64_t args_[4] = {};
   uint64_t offset_ = 0;
-  int64_t subject_ = -1;             // For kStateTransition: the goroutine or P that changes.
-  const std::string* task_type_ = nullptr;  // For UserTaskEnd: owned by the Reader.
+  int64_t subject_ = -1;  // For kStateTransition: the goroutine or P that changes.
   EventType type_ = EventType::kNone;
   EventKind kind_ = EventKind::kNone;
   uint8_t from_ = 0;  // For kStateTransition: a GoState or ProcState.

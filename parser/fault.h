@@ -45,21 +45,24 @@ struct Place {
 
 // One fault. `message` tells what was expected and what was found, and does not repeat the place.
 struct Fault {
-  FaultId id;
+  FaultId id = FaultId::kNotATrace;
   Place place;
   std::string message;
 };
 
-// The fault as one line: "broken: byte 1234, generation 2, thread 77, GoStart: MESSAGE [id]".
+// The place as text: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
+std::string FormatPlace(const Place& place);
+
+// The fault as one line: "PLACE: MESSAGE [ID]".
 std::string FormatFault(const Fault& fault);
 
-// A status with the code of the fault's row in faults.def, FormatFault() as its message, and the
-// fault's id and offset as payloads.
-absl::Status FaultStatus(const Fault& fault);
+// A status that tells of the fault: the code of its row in faults.def, FormatFault() as its message,
+// and the whole fault for FaultOf().
+absl::Status FaultStatus(Fault fault);
 
-// The name of the fault in a status that FaultStatus() made, or nullopt for any other status, as
-// one that tells of an I/O error.
-std::optional<std::string> FaultNameOf(const absl::Status& status);
+// The fault that FaultStatus() put into `status`, or nullopt for any other status, as one that tells
+// of an I/O error.
+std::optional<Fault> FaultOf(const absl::Status& status);
 
 }  // namespace gotrace
 

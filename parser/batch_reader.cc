@@ -1,0 +1,193 @@
+#include "parser/batch_reader.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/limits.h"
+#include "tracev2/quote.h"
+#include "tracev2/text_buffer.h"
+#include "tracev2/varint.h"
+
+namespace gotrace {
+namespace {
+
+std::string Quoted(absl::string_view text) {
+  TextBuffer quoted;
+  AppendQuoted(text, &quoted);
+  return std::string(quoted.view());
+}
+
+// Takes numbers off the front of a source, each only once the one before is there, so that a stream
+// that pauses behind an event is not waited for.
+class HeaderCursor {
+ public:
+  explicit HeaderCursor(ByteSource* source) : source_(source) {}
+
+  // Makes `size` more bytes available. Returns false at the end of the input.
+  absl::StatusOr<bool> Need(size_t size) {
+    if (source_->window().size() >= pos_ + size) return true;
+    if (absl::Status status = source_->Fill(pos_ + size); !status.ok()) return status;
+    return source_->window().size() >= pos_ + size;
+  }
+
+  // Requires that Need(1) returned true.
+  uint8_t TakeByte() { return static_cast<uint8_t>(source_->window()[pos_++]); }
+
+  // Requires that Need(size) returned true.
+  absl::string_view TakeBytes(size_t size) {
+    pos_ += size;
+    return source_->window().substr(pos_ - size, size);
+  }
+
+  // Reads the number that is called `what` in messages.
+  absl::Status TakeVarint(absl::string_view what, uint64_t* value) {
+    while (true) {
+      const absl::string_view rest = source_->window().substr(pos_);
+      const char* const end = rest.data() + rest.size();
+      if (const char* next = ReadVarint(rest.data(), end, value)) {
+        pos_ += next - rest.data();
+        return absl::OkStatus();
+      }
+      if (DiagnoseVarint(rest.data(), end) == VarintFault::kOverflow) {
+        return Fail(FaultId::kBatchHeaderVarint,
+                    absl::StrCat("expected a batch's ", what,
+                                 ", found a number that does not fit 64 bits"));
+      }
+      const absl::StatusOr<bool> more = Need(rest.size() + 1);
+      if (!more.ok()) return more.status();
+      if (!*more) {
+        return Fail(FaultId::kBatchHeaderTruncated,
+                    absl::StrCat("expected a batch's ", what, ", found the end of the trace"));
+      }
+    }
+  }
+
+  absl::Status Fail(FaultId id, std::string message) const {
+    Fault fault = {id, Place(), std::move(message)};
+    fault.place.offset = offset();
+    fault.place.batch_offset = source_->offset();
+    return FaultStatus(std::move(fault));
+  }
+
+  uint64_t offset() const { return source_->offset() + pos_; }
+  size_t size() const { return pos_; }
+
+ private:
+  ByteSource* const source_;
+  size_t pos_ = 0;  // How much of the window was taken.
+};
+
+bool IsBatchType(EventType type) {
+  return type == EventType::kEventBatch || type == EventType::kExperimentalBatch ||
+         type == EventType::kEndOfGeneration;
+}
+
+absl::Status UnexpectedType(const HeaderCursor& cursor, EventType type) {
+  return cursor.Fail(FaultId::kBatchType,
+                     absl::StrCat("expected a batch (a byte 1, 49 or 52), found byte ",
+                                  static_cast<int>(type), " (", EventTypeName(type), ")"));
+}
+
+absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
+  uint64_t thread = 0;
+  if (absl::Status s = cursor->TakeVarint("generation", &batch->generation); !s.ok()) return s;
+  if (absl::Status s = cursor->TakeVarint("thread id", &thread); !s.ok()) return s;
+  if (absl::Status s = cursor->TakeVarint("time", &batch->time); !s.ok()) return s;
+  if (absl::Status s = cursor->TakeVarint("size", size); !s.ok()) return s;
+  batch->thread = ThreadId{static_cast<int64_t>(thread)};
+  if (*size > kMaxBatchSize) {
+    return cursor->Fail(FaultId::kBatchSize, absl::StrCat("expected a batch of at most ",
+                                                          kMaxBatchSize, " bytes, found ", *size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
+  Fault fault;
+  fault.place.offset = 0;
+  switch (header.status) {
+    case HeaderStatus::kTruncated:
+      fault.id = FaultId::kHeaderTruncated;
+      fault.message = absl::StrCat("expected the 16 bytes of a trace's header, found ",
+                                   bytes.empty() ? "an empty input"
+                                                 : absl::StrCat("only ", bytes.size(), " bytes"));
+      break;
+    case HeaderStatus::kV1:
+      fault.id = FaultId::kV1Trace;
+      fault.message = absl::StrCat(
+          "found a v1 trace, written by Go 1.", header.minor,
+          " or thereabouts; gotrace reads traces of Go 1.22 and later; `go tool trace` reads both");
+      break;
+    case HeaderStatus::kUnknown:
+      fault.id = FaultId::kUnknownVersion;
+      fault.message = absl::StrCat("found trace version 1.", header.minor,
+                                   "; the newest version that this gotrace knows is 1.",
+                                   static_cast<uint32_t>(kNewestVersion), ", of ",
+                                   WrittenBy(kNewestVersion), "; a newer gotrace may read it");
+      break;
+    case HeaderStatus::kOk:
+    case HeaderStatus::kNotATrace:
+      fault.id = FaultId::kNotATrace;
+      fault.message = absl::StrCat("expected a header like \"go 1.22 trace\", found ",
+                                   Quoted(bytes));
+      break;
+  }
+  return FaultStatus(std::move(fault));
+}
+
+}  // namespace
+
+Place Batch::place() const {
+  Place place;
+  place.offset = payload_offset;
+  place.generation = generation;
+  place.batch_offset = offset;
+  place.thread = thread;
+  return place;
+}
+
+absl::StatusOr<Version> ReadHeader(ByteSource* source) {
+  if (absl::Status status = source->Fill(kHeaderSize); !status.ok()) return status;
+  const absl::string_view bytes = source->window().substr(0, kHeaderSize);
+  const Header header = ParseHeader(bytes);
+  if (header.status != HeaderStatus::kOk) return HeaderFault(header, bytes);
+  source->Skip(kHeaderSize);
+  return header.version;
+}
+
+absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch) {
+  HeaderCursor cursor(source);
+  *batch = Batch();
+  batch->offset = cursor.offset();
+  absl::StatusOr<bool> more = cursor.Need(1);
+  if (!more.ok() || !*more) return more;
+  const EventType type = static_cast<EventType>(source->window()[0]);
+  if (!IsBatchType(type)) return UnexpectedType(cursor, type);
+  uint64_t size = 1;
+  if (type == EventType::kEndOfGeneration) {
+    batch->payload_offset = cursor.offset();
+  } else {
+    cursor.TakeByte();
+    if (type == EventType::kExperimentalBatch) {
+      more = cursor.Need(1);
+      if (!more.ok() || !*more) return more;
+      batch->experiment = cursor.TakeByte();
+    }
+    if (absl::Status s = ReadNumbers(&cursor, batch, &size); !s.ok()) return s;
+    batch->payload_offset = cursor.offset();
+    more = cursor.Need(size);
+    if (!more.ok()) return more;
+    if (!*more) {
+      return cursor.Fail(
+          FaultId::kBatchTruncated,
+          absl::StrCat("expected ", size, " bytes of a batch's payload, found the end of the trace "
+                       "after ", source->window().size() - cursor.size()));
+    }
+  }
+  batch->payload = cursor.TakeBytes(size);
+  source->Skip(cursor.size());
+  return true;
+}
+
+}  // namespace gotrace

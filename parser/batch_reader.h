@@ -1,0 +1,51 @@
+// Framing: cuts a trace into batches (FORMAT.md §4).
+#ifndef GOTRACE_PARSER_BATCH_READER_H_
+#define GOTRACE_PARSER_BATCH_READER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "parser/byte_source.h"
+#include "parser/fault.h"
+#include "parser/ids.h"
+#include "tracev2/event_type.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// One batch, its payload still encoded.
+struct Batch {
+  uint64_t offset = 0;          // Of its first byte.
+  uint64_t payload_offset = 0;  // Of its payload's first byte.
+  uint64_t generation = 0;
+  ThreadId thread;           // Whose events these are; kNone for what no thread wrote.
+  uint64_t time = 0;         // In trace clock ticks.
+  uint64_t experiment = 0;   // Which experiment's data it holds; 0 for an ordinary batch.
+  absl::string_view payload;  // A view of the source.
+
+  // The first byte of an ordinary batch's payload, which tells the batch's kind; kNone if there is
+  // no such byte.
+  EventType kind() const {
+    return experiment != 0 || payload.empty() ? EventType::kNone
+                                              : static_cast<EventType>(payload[0]);
+  }
+
+  // Where the batch stands, for faults in it.
+  Place place() const;
+};
+
+// Reads the header of the trace. Faults: not-a-trace, header-truncated, v1-trace, unknown-version.
+absl::StatusOr<Version> ReadHeader(ByteSource* source);
+
+// Reads the next batch into `*batch` and returns true; returns false at the end of the trace.
+//
+// An EndOfGeneration event counts as a batch of generation 0 whose payload is its one byte, as it
+// does for Go's reader. So does the end of the trace right behind the type of an experimental batch
+// count as the end of the trace. Faults: those of framing in faults.def.
+absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_BATCH_READER_H_

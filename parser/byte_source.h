@@ -1,0 +1,71 @@
+// The bytes of a trace, seen through a window that moves forward over a mapped file, memory, or a
+// stream.
+#ifndef GOTRACE_PARSER_BYTE_SOURCE_H_
+#define GOTRACE_PARSER_BYTE_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "parser/byte_stream.h"
+
+namespace gotrace {
+
+// Bytes that a window has shown stay where they are until Release() lets go of them, so that others
+// may keep views of them. Not thread-safe.
+class ByteSource {
+ public:
+  // The most that Fill() can be asked for, in bytes.
+  static constexpr size_t kMaxFill = 1 << 19;
+
+  virtual ~ByteSource() = default;
+
+  // Makes the window at least `size` bytes long, or as long as the input lasts. Reads from a stream
+  // no more than it needs to. Requires size <= kMaxFill. An error is one of I/O or of compression;
+  // the window then holds what could be read.
+  virtual absl::Status Fill(size_t size) = 0;
+
+  // Lets go of the bytes before `offset`, which must not lie behind the window's beginning.
+  virtual void Release(uint64_t offset) = 0;
+
+  // The size of the input as it stands in the file, compressed or not, if it is known; else 0.
+  virtual uint64_t input_size() const = 0;
+
+  // How much of the input was read, in the unit of input_size(). For progress only.
+  virtual uint64_t input_read() const = 0;
+
+  // The bytes at hand, from the current position on.
+  absl::string_view window() const { return window_; }
+
+  // Moves the window's beginning forward. Requires size <= window().size().
+  void Skip(size_t size) {
+    window_.remove_prefix(size);
+    offset_ += size;
+  }
+
+  // Where the window begins, from the beginning of the (decompressed) trace.
+  uint64_t offset() const { return offset_; }
+
+ protected:
+  absl::string_view window_;
+  uint64_t offset_ = 0;
+};
+
+// Reads the file at `path`, or the standard input if it is "-". A regular file is mapped. Zstd and
+// gzip are recognised and taken off.
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path);
+
+// Reads `bytes`, which must outlive the source and all views of it unless they are compressed.
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes);
+
+// Reads `stream` to its end. Zstd and gzip are recognised and taken off. Memory holds what was not
+// released, and at most one megabyte more.
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_BYTE_SOURCE_H_

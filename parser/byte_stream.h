@@ -1,0 +1,70 @@
+// Bytes that can be read once, from front to back.
+#ifndef GOTRACE_PARSER_BYTE_STREAM_H_
+#define GOTRACE_PARSER_BYTE_STREAM_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace gotrace {
+
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  // Reads at least one and at most `size` bytes into `buffer` and returns how many; 0 at the end.
+  // Waits for as little as it can, so that a growing pipe is followed closely. After an error the
+  // stream gives the same error again or the end.
+  virtual absl::StatusOr<size_t> Read(char* buffer, size_t size) = 0;
+};
+
+// Reads bytes in memory, which must outlive the stream.
+class MemoryStream : public ByteStream {
+ public:
+  explicit MemoryStream(absl::string_view bytes) : bytes_(bytes) {}
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+
+ private:
+  absl::string_view bytes_;
+};
+
+// Reads a file descriptor: a pipe, a socket, a file from its current position.
+class FdStream : public ByteStream {
+ public:
+  // `name` is for error messages. The descriptor is closed with the stream if `owned`.
+  FdStream(int fd, bool owned, std::string name);
+  ~FdStream() override;
+  FdStream(const FdStream&) = delete;
+  FdStream& operator=(const FdStream&) = delete;
+
+  // Goes on after a signal (EINTR) and waits where a non-blocking descriptor has nothing yet.
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+
+ private:
+  const int fd_;
+  const bool owned_;
+  const std::string name_;
+};
+
+// The compressions that are recognised by their first bytes.
+enum class Compression { kNone, kZstd, kGzip };
+
+// How many bytes FindCompression() needs.
+inline constexpr size_t kMagicSize = 4;
+
+// What compressed data `bytes` begins with, judged by no more than kMagicSize bytes.
+Compression FindCompression(absl::string_view bytes);
+
+// A stream of what the compressed bytes of `input` stand for: any number of zstd frames (skippable
+// ones too) or of gzip members, one after the other. A damaged or cut off one gives what can be had
+// and then a fault, compressed-corrupt or compressed-truncated, with the offset of compressed bytes
+// in its message. Requires a compression other than kNone.
+std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
+                                             std::unique_ptr<ByteStream> input);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_BYTE_STREAM_H_

@@ -1,0 +1,169 @@
+// The decompressors behind MakeDecompressor().
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/byte_stream.h"
+#include "parser/fault.h"
+
+namespace gotrace {
+namespace {
+
+constexpr size_t kInputSize = 256 << 10;
+
+// What both decompressors share: the buffer of compressed bytes and the telling of faults.
+class Decompressor : public ByteStream {
+ public:
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) final {
+    if (!status_.ok()) return status_;
+    while (true) {
+      if (begin_ == end_ && !at_end_ && !more_held_) {
+        if (status_ = Refill(); !status_.ok()) return status_;
+      }
+      const absl::StatusOr<size_t> written = Decompress(buffer, size);
+      if (!written.ok()) return status_ = written.status();
+      more_held_ = *written == size;
+      if (*written > 0) return *written;
+      if (begin_ != end_ || !at_end_) continue;
+      if (between_frames()) return 0;
+      return status_ = FaultAt(FaultId::kCompressedTruncated,
+                               absl::StrCat("the ", name_, " data ends inside a frame"));
+    }
+  }
+
+ protected:
+  Decompressor(absl::string_view name, std::unique_ptr<ByteStream> input)
+      : name_(name), input_(std::move(input)), buffer_(new char[kInputSize]) {}
+
+  // Turns bytes from begin_ on into at most `size` bytes at `buffer`, moves begin_, and returns how
+  // many were written.
+  virtual absl::StatusOr<size_t> Decompress(char* buffer, size_t size) = 0;
+
+  // Whether the input may end here.
+  virtual bool between_frames() const = 0;
+
+  absl::Status Corrupt(absl::string_view why) const {
+    return FaultAt(FaultId::kCompressedCorrupt,
+                   absl::StrCat("the ", name_, " data is damaged: ", why));
+  }
+
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
+
+ private:
+  absl::Status Refill() {
+    const absl::StatusOr<size_t> count = input_->Read(buffer_.get(), kInputSize);
+    if (!count.ok()) return count.status();
+    begin_ = buffer_.get();
+    end_ = begin_ + *count;
+    offset_ += *count;
+    at_end_ = *count == 0;
+    return absl::OkStatus();
+  }
+
+  absl::Status FaultAt(FaultId id, absl::string_view what) const {
+    return FaultStatus({id, Place(),
+                        absl::StrCat(what, ", near byte ", offset_ - (end_ - begin_),
+                                     " of the compressed file")});
+  }
+
+  const absl::string_view name_;
+  const std::unique_ptr<ByteStream> input_;
+  const std::unique_ptr<char[]> buffer_;
+  uint64_t offset_ = 0;  // Of end_, in compressed bytes.
+  bool at_end_ = false;
+  bool more_held_ = false;  // The library may hold bytes for which there was no room.
+  absl::Status status_;
+};
+
+class ZstdStream final : public Decompressor {
+ public:
+  explicit ZstdStream(std::unique_ptr<ByteStream> input)
+      : Decompressor("zstd", std::move(input)), context_(ZSTD_createDCtx()) {}
+  ~ZstdStream() override { ZSTD_freeDCtx(context_); }
+
+ protected:
+  absl::StatusOr<size_t> Decompress(char* buffer, size_t size) override {
+    ZSTD_inBuffer in = {begin_, static_cast<size_t>(end_ - begin_), 0};
+    ZSTD_outBuffer out = {buffer, size, 0};
+    // Without input it would call the end of a frame the beginning of the next one.
+    if (in.size == 0 && between_frames_) return 0;
+    const size_t result = ZSTD_decompressStream(context_, &out, &in);
+    if (ZSTD_isError(result) != 0) return Corrupt(ZSTD_getErrorName(result));
+    begin_ += in.pos;
+    between_frames_ = result == 0;
+    return out.pos;
+  }
+
+  bool between_frames() const override { return between_frames_; }
+
+ private:
+  ZSTD_DCtx* const context_;
+  bool between_frames_ = true;
+};
+
+class GzipStream final : public Decompressor {
+ public:
+  explicit GzipStream(std::unique_ptr<ByteStream> input) : Decompressor("gzip", std::move(input)) {
+    // 15 bits of window, and 16 more for the gzip format.
+    ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
+  }
+  ~GzipStream() override {
+    if (ready_) inflateEnd(&stream_);
+  }
+
+ protected:
+  absl::StatusOr<size_t> Decompress(char* buffer, size_t size) override {
+    if (!ready_) return absl::ResourceExhaustedError("no memory for a gzip decompressor");
+    if (between_members_) {
+      if (begin_ == end_) return 0;
+      inflateReset(&stream_);
+      between_members_ = false;
+    }
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(begin_));
+    stream_.avail_in = static_cast<uInt>(end_ - begin_);
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer);
+    stream_.avail_out = static_cast<uInt>(std::min<size_t>(size, 1 << 30));
+    const uInt room = stream_.avail_out;
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    begin_ = reinterpret_cast<const char*>(stream_.next_in);
+    if (result == Z_STREAM_END) {
+      between_members_ = true;
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      return Corrupt(stream_.msg == nullptr ? zError(result) : stream_.msg);
+    }
+    return room - stream_.avail_out;
+  }
+
+  bool between_frames() const override { return between_members_; }
+
+ private:
+  z_stream stream_ = {};
+  bool ready_ = false;
+  bool between_members_ = false;
+};
+
+}  // namespace
+
+Compression FindCompression(absl::string_view bytes) {
+  if (bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b') return Compression::kGzip;
+  if (bytes.size() < kMagicSize) return Compression::kNone;
+  uint32_t magic = 0;
+  for (size_t i = kMagicSize; i > 0; --i) magic = magic << 8 | static_cast<uint8_t>(bytes[i - 1]);
+  const bool skippable =
+      (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == static_cast<uint32_t>(ZSTD_MAGIC_SKIPPABLE_START);
+  return magic == ZSTD_MAGICNUMBER || skippable ? Compression::kZstd : Compression::kNone;
+}
+
+std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
+                                             std::unique_ptr<ByteStream> input) {
+  if (compression == Compression::kZstd) return std::make_unique<ZstdStream>(std::move(input));
+  return std::make_unique<GzipStream>(std::move(input));
+}
+
+}  // namespace gotrace

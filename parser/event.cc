@@ -1,0 +1,164 @@
+#include "parser/event.h"
+
+#include "absl/strings/str_cat.h"
+#include "parser/generation_tables.h"
+#include "tracev2/event_spec.h"
+
+namespace gotrace {
+
+size_t Stack::size() const { return none() ? 0 : tables_->StackSize(id_); }
+
+StackFrame Stack::frame(size_t index) const { return tables_->GetFrame(id_, index); }
+
+absl::string_view Event::String(uint64_t id) const {
+  const absl::string_view* const text = tables_->FindString(id);
+  return text == nullptr ? absl::string_view() : *text;
+}
+
+Stack Event::stack() const {
+  // The reader puts a sample's stack where it is the only argument. A sample has one even if it is
+  // empty.
+  if (type_ == EventType::kCPUSample) return Stack(tables_, args_[0]);
+  const EventSpec* const spec = FindEventSpec(type_);
+  if (spec == nullptr || spec->stack_arg == EventSpec::kNoArg) return Stack();
+  const uint64_t id = args_[spec->stack_arg - 1];
+  return id == 0 ? Stack() : Stack(tables_, id);
+}
+
+Metric Event::metric() const {
+  switch (type_) {
+    case EventType::kProcsChange:
+      return {"/sched/gomaxprocs:threads", args_[0]};
+    case EventType::kHeapAlloc:
+      return {"/memory/classes/heap/objects:bytes", args_[0]};
+    case EventType::kHeapGoal:
+      return {"/gc/heap/goal:bytes", args_[0]};
+    default:
+      return {};
+  }
+}
+
+Label Event::label() const {
+  if (kind_ != EventKind::kLabel) return {};
+  return {String(args_[0]), {ResourceKind::kGoroutine, goroutine_.value}};
+}
+
+Range Event::range() const {
+  switch (type_) {
+    case EventType::kSTWBegin:
+    case EventType::kSTWEnd:
+      return {absl::StrCat("stop-the-world (", String(args_[0]), ")"),
+              {ResourceKind::kGoroutine, goroutine_.value}};
+    case EventType::kGCBegin:
+    case EventType::kGCActive:
+    case EventType::kGCEnd:
+      return {"GC concurrent mark phase", {}};
+    case EventType::kGCSweepBegin:
+    case EventType::kGCSweepEnd:
+      return {"GC incremental sweep", {ResourceKind::kProc, proc_.value}};
+    case EventType::kGCSweepActive:
+      return {"GC incremental sweep", {ResourceKind::kProc, static_cast<int64_t>(args_[0])}};
+    case EventType::kGCMarkAssistBegin:
+    case EventType::kGCMarkAssistEnd:
+      return {"GC mark assist", {ResourceKind::kGoroutine, goroutine_.value}};
+    case EventType::kGCMarkAssistActive:
+      return {"GC mark assist", {ResourceKind::kGoroutine, static_cast<int64_t>(args_[0])}};
+    default:
+      return {};
+  }
+}
+
+std::vector<RangeAttribute> Event::range_attributes() const {
+  if (type_ != EventType::kGCSweepEnd) return {};
+  return {{"bytes swept", args_[0]}, {"bytes reclaimed", args_[1]}};
+}
+
+Task Event::task() const {
+  switch (type_) {
+    case EventType::kUserTaskBegin:
+      return {TaskId{args_[0]}, TaskId{args_[1]}, String(args_[2])};
+    case EventType::kUserTaskEnd:
+      return {TaskId{args_[0]}, TaskId{args_[2]}, tables_->extra_string(args_[3])};
+    default:
+      return {};
+  }
+}
+
+Region Event::region() const {
+  if (kind_ != EventKind::kRegionBegin && kind_ != EventKind::kRegionEnd) return {};
+  return {TaskId{args_[0]}, String(args_[1])};
+}
+
+Log Event::log() const {
+  if (kind_ != EventKind::kLog) return {};
+  return {TaskId{args_[0]}, String(args_[1]), String(args_[2])};
+}
+
+ResourceId Event::transition_resource() const {
+  if (kind_ != EventKind::kStateTransition) return {};
+  switch (type_) {
+    case EventType::kProcStart:
+    case EventType::kProcStop:
+    case EventType::kProcSteal:
+    case EventType::kProcStatus:
+      return {ResourceKind::kProc, subject_};
+    default:
+      return {ResourceKind::kGoroutine, subject_};
+  }
+}
+
+StateTransition Event::state_transition() const {
+  StateTransition transition;
+  transition.resource = transition_resource();
+  if (transition.resource.kind == ResourceKind::kProc) {
+    transition.proc_from = static_cast<ProcState>(from_);
+    transition.proc_to = static_cast<ProcState>(to_);
+    return transition;
+  }
+  transition.go_from = static_cast<GoState>(from_);
+  transition.go_to = static_cast<GoState>(to_);
+  switch (type_) {
+    case EventType::kGoCreate:
+    case EventType::kGoCreateBlocked:
+      // Where the new goroutine will begin, which is no stack of the creator's.
+      transition.stack = Stack(tables_, args_[1]);
+      break;
+    case EventType::kGoStop:
+    case EventType::kGoBlock:
+      transition.reason = String(args_[0]);
+      transition.stack = stack();
+      break;
+    case EventType::kGoSyscallBegin:
+    case EventType::kGoStatus:
+    case EventType::kGoStatusStack:
+      transition.stack = stack();
+      break;
+    default:
+      break;
+  }
+  return transition;
+}
+
+Sync Event::sync() const {
+  Sync sync;
+  if (kind_ != EventKind::kSync) return sync;
+  sync.n = args_[0];
+  if (tables_ == nullptr) return sync;
+  sync.clock_snapshot = tables_->clock_snapshot();
+  sync.experimental_batches = tables_->experimental_batches();
+  return sync;
+}
+
+ExperimentalEvent Event::experimental() const {
+  ExperimentalEvent event;
+  if (kind_ != EventKind::kExperimental) return event;
+  const EventSpec& spec = *FindEventSpec(type_);
+  event.name = spec.name;
+  event.experiment = ExperimentName(static_cast<uint64_t>(spec.experiment));
+  for (int i = 1; i < spec.arg_count; ++i) {
+    event.args.push_back({spec.arg_names[i], args_[i - 1]});
+  }
+  return event;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,54 @@
+// The kinds of events that a Reader hands out.
+#ifndef GOTRACE_PARSER_EVENT_KIND_H_
+#define GOTRACE_PARSER_EVENT_KIND_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "tracev2/event_type.h"
+
+namespace gotrace {
+
+// What an event tells, and which accessor gives its details.
+enum class EventKind : uint8_t {
+  kNone,             // Stands nowhere in a Reader's output.
+  kSync,             // sync(): a new generation begins, or the trace ends.
+  kMetric,           // metric()
+  kLabel,            // label()
+  kStackSample,      // A CPU profiling sample; its stack is stack().
+  kRangeBegin,       // range()
+  kRangeActive,      // range(): it began before this generation.
+  kRangeEnd,         // range() and range_attributes()
+  kTaskBegin,        // task()
+  kTaskEnd,          // task()
+  kRegionBegin,      // region()
+  kRegionEnd,        // region()
+  kLog,              // log()
+  kStateTransition,  // state_transition()
+  kExperimental,     // experimental()
+};
+inline constexpr int kEventKindEnd = 15;
+
+// The name that Go prints: "StateTransition". Static lifetime.
+constexpr absl::string_view EventKindName(EventKind kind) {
+  constexpr absl::string_view kNames[kEventKindEnd] = {
+      "Bad",       "Sync",    "Metric",      "Label",     "StackSample",
+      "RangeBegin", "RangeActive", "RangeEnd", "TaskBegin", "TaskEnd",
+      "RegionBegin", "RegionEnd", "Log", "StateTransition", "Experimental"};
+  return kNames[static_cast<int>(kind)];
+}
+
+// For each type on the wire the kind of event that it becomes.
+inline constexpr std::array<EventKind, 256> kEventKinds = [] {
+  std::array<EventKind, 256> kinds = {};
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, ...) \
+  kinds[value] = EventKind::k##kind;
+#include "tracev2/events.def"
+  return kinds;
+}();
+
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_EVENT_KIND_H_

@@ -1,0 +1,95 @@
+// The threads of a generation, each at its next event, and which of them is earliest.
+#ifndef GOTRACE_PARSER_FRONTIER_H_
+#define GOTRACE_PARSER_FRONTIER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "parser/batch_decoder.h"
+#include "parser/fault.h"
+#include "parser/generation.h"
+#include "parser/ids.h"
+
+namespace gotrace {
+
+struct ThreadState;
+
+// Walks over the event batches of one thread in one generation.
+class ThreadCursor {
+ public:
+  enum class Step : uint8_t { kEvent, kEnd, kFault };
+
+  ThreadCursor(const Generation& generation, const ThreadBatches& thread);
+
+  // Decodes the next event: event(), time() and offset() then give it. At kFault, fault() does.
+  Step Advance();
+
+  ThreadId thread() const { return thread_; }
+  const TimedEvent& event() const { return event_; }
+  int64_t time() const { return time_; }      // In nanoseconds.
+  uint64_t offset() const;                    // Of the event's first byte in the trace.
+  Place place() const;                        // Of the event.
+  Fault fault() const;
+
+  // The scheduler model's state of the thread, looked up once. Set by the Scheduler.
+  ThreadState* state = nullptr;
+
+ private:
+  bool EnterNextBatch();
+
+  const Generation& generation_;
+  const ThreadId thread_;
+  uint32_t batch_;       // Index of the batch being read.
+  uint32_t next_batch_;  // The one after it, or EventBatch::kLast.
+  const char* event_pos_ = nullptr;
+  const char* pos_ = nullptr;
+  const char* end_ = nullptr;
+  int64_t time_ = 0;  // Of the last event. Zero asks for the batch's own time, as in Go's reader.
+  TimedEvent event_;
+};
+
+// A binary min-heap of cursors by their events' times. Events that happen at the same time come in
+// an order that the heap's shape decides, so its steps are exactly those of Go's reader
+// (FORMAT.md §9).
+class Frontier {
+ public:
+  bool empty() const { return heap_.empty(); }
+  size_t size() const { return heap_.size(); }
+
+  // The cursor at `index`; the one at 0 is the earliest.
+  ThreadCursor& cursor(size_t index) const { return *heap_[index].cursor; }
+  int64_t time(size_t index) const { return heap_[index].time; }
+
+  // Adds a cursor that stands at an event.
+  void Insert(std::unique_ptr<ThreadCursor> cursor);
+
+  // Puts the cursor at `index` where it belongs after it moved to another event.
+  void Update(size_t index);
+
+  // Takes out the cursor at `index`.
+  void Remove(size_t index);
+
+  // Puts all cursors in order of time, which is a heap too.
+  void Sort();
+
+  void Clear();
+
+ private:
+  struct Entry {
+    int64_t time;
+    ThreadCursor* cursor;
+  };
+
+  size_t SiftUp(size_t index);
+  void SiftDown(size_t index);
+
+  std::vector<Entry> heap_;
+  std::vector<std::unique_ptr<ThreadCursor>> cursors_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_FRONTIER_H_

@@ -1,0 +1,189 @@
+#include "parser/generation.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/fault.h"
+
+namespace gotrace {
+namespace {
+
+absl::Status BatchFault(FaultId id, const Batch& batch, std::string message) {
+  Fault fault = {id, batch.place(), std::move(message)};
+  fault.place.offset = batch.offset;
+  return FaultStatus(std::move(fault));
+}
+
+absl::Status ZeroGeneration(const Batch& batch) {
+  if (batch.kind() == EventType::kEndOfGeneration && batch.payload_offset == batch.offset) {
+    return BatchFault(FaultId::kEndOfGenerationEvent, batch,
+                      "expected a batch, found an end of generation, which traces have since "
+                      "version 1.26");
+  }
+  return BatchFault(FaultId::kGenerationZero, batch,
+                    "expected a generation of 1 or more, found 0");
+}
+
+bool IsSyncBatch(const Batch& batch, Version version) {
+  return batch.kind() ==
+         (version >= Version::kGo125 ? EventType::kSync : EventType::kFrequency);
+}
+
+GenerationReader::Result FaultResult(absl::Status status) {
+  return {GenerationReader::Outcome::kFault, nullptr, std::move(status)};
+}
+
+}  // namespace
+
+absl::Status Generation::Add(const Batch& batch, Version version) {
+  if (batch_count_++ == 0) begin_offset_ = batch.offset;
+  end_offset_ = batch.payload_offset + batch.payload.size();
+  if (min_ticks_ == 0 || batch.time < min_ticks_) min_ticks_ = batch.time;
+  if (IsSyncBatch(batch, version)) return tables_.AddSync(batch, version);
+  switch (batch.kind()) {
+    case EventType::kStrings:
+      return tables_.AddStrings(batch);
+    case EventType::kStacks:
+      return tables_.AddStacks(batch);
+    case EventType::kCPUSamples:
+      return tables_.AddCpuSamples(batch);
+    case EventType::kEndOfGeneration:
+      return BatchFault(FaultId::kEndOfGenerationEvent, batch,
+                        "expected events in a batch, found an end of generation");
+    default:
+      break;
+  }
+  if (batch.experiment != 0) {
+    tables_.AddExperimental(batch);
+  } else {
+    AddEventBatch(batch);
+  }
+  return absl::OkStatus();
+}
+
+void Generation::AddEventBatch(const Batch& batch) {
+  const uint32_t index = static_cast<uint32_t>(event_batches_.size());
+  EventBatch& added = event_batches_.emplace_back();
+  added.payload = batch.payload.data();
+  added.size = static_cast<uint32_t>(batch.payload.size());
+  added.time = batch.time;
+  added.offset = batch.offset;
+  added.payload_offset = batch.payload_offset;
+  const auto [it, is_new] =
+      thread_index_.try_emplace(batch.thread, static_cast<uint32_t>(threads_.size()));
+  if (is_new) {
+    threads_.push_back({batch.thread, index, index});
+    return;
+  }
+  ThreadBatches& thread = threads_[it->second];
+  event_batches_[thread.last].next = index;
+  thread.last = index;
+}
+
+absl::Status Generation::Finish(Version version) {
+  Fault fault;
+  fault.place.offset = end_offset_;
+  fault.place.generation = number_;
+  if (!tables_.clock().known()) {
+    fault.id = FaultId::kNoFrequency;
+    fault.message = "expected a sync batch with a frequency, found none in the generation";
+    return FaultStatus(std::move(fault));
+  }
+  if (version >= Version::kGo125 && !tables_.clock_snapshot().has_value()) {
+    fault.id = FaultId::kNoClockSnapshot;
+    fault.message = "expected a sync batch with a clock snapshot, found none in the generation";
+    return FaultStatus(std::move(fault));
+  }
+  if (absl::Status status = tables_.CheckStacks(); !status.ok()) return status;
+  tables_.SortSamples();
+  return absl::OkStatus();
+}
+
+GenerationReader::Result GenerationReader::Next() {
+  source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
+  return version_ >= Version::kGo126 ? NextWithEnd() : NextWithSpill();
+}
+
+GenerationReader::Result GenerationReader::NextWithSpill() {
+  if (!after_.ok()) return FaultResult(after_);
+  if (!first_ && !spill_.has_value()) return {};
+  first_ = false;
+  auto generation = std::make_unique<Generation>();
+  bool any = false;
+  if (spill_.has_value()) {
+    any = true;
+    generation->set_number(spill_->generation);
+    const Batch batch = *std::exchange(spill_, std::nullopt);
+    if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
+      return FaultResult(std::move(status));
+    }
+  }
+  while (true) {
+    Batch batch;
+    const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);
+    if (!more.ok()) {
+      // What was read may well be whole: the fault may stand behind the generation.
+      if (!any) return FaultResult(more.status());
+      after_ = more.status();
+      break;
+    }
+    if (!*more) break;
+    if (batch.generation == 0) return FaultResult(ZeroGeneration(batch));
+    if (!any) generation->set_number(batch.generation);
+    any = true;
+    if (batch.generation == generation->number() + 1) {
+      spill_ = batch;
+      break;
+    }
+    if (batch.generation != generation->number()) {
+      return FaultResult(BatchFault(
+          FaultId::kGenerationOrder, batch,
+          absl::StrCat("expected a batch of generation ", generation->number(), " or ",
+                       generation->number() + 1, ", found one of ", batch.generation)));
+    }
+    if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
+      return FaultResult(std::move(status));
+    }
+  }
+  if (absl::Status status = generation->Finish(version_); !status.ok()) {
+    return FaultResult(std::move(status));
+  }
+  return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
+}
+
+GenerationReader::Result GenerationReader::NextWithEnd() {
+  auto generation = std::make_unique<Generation>();
+  while (true) {
+    Batch batch;
+    const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);
+    if (!more.ok()) return FaultResult(more.status());
+    if (!*more) {
+      // Go's reader calls a generation nothing if it has no event batches.
+      if (generation->threads().empty()) return {};
+      Fault fault = {FaultId::kGenerationIncomplete, Place(),
+                     "expected an end of generation, found the end of the trace; it was probably "
+                     "cut off"};
+      fault.place.offset = batch.offset;
+      fault.place.generation = generation->number();
+      return FaultResult(FaultStatus(std::move(fault)));
+    }
+    if (generation->number() == 0) generation->set_number(batch.generation);
+    if (batch.kind() == EventType::kEndOfGeneration) break;
+    if (batch.generation == 0) return FaultResult(ZeroGeneration(batch));
+    if (batch.generation != generation->number()) {
+      return FaultResult(BatchFault(
+          FaultId::kGenerationMixed, batch,
+          absl::StrCat("expected a batch of generation ", generation->number(),
+                       " or its end, found one of ", batch.generation)));
+    }
+    if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
+      return FaultResult(std::move(status));
+    }
+  }
+  if (absl::Status status = generation->Finish(version_); !status.ok()) {
+    return FaultResult(std::move(status));
+  }
+  return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
+}
+
+}  // namespace gotrace

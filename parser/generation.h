@@ -1,0 +1,127 @@
+// Generations: the parts of a trace that each bring their own tables (FORMAT.md §6).
+#ifndef GOTRACE_PARSER_GENERATION_H_
+#define GOTRACE_PARSER_GENERATION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_source.h"
+#include "parser/generation_tables.h"
+#include "parser/ids.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// A batch of timed events, not yet decoded.
+struct EventBatch {
+  static constexpr uint32_t kLast = static_cast<uint32_t>(-1);
+
+  const char* payload = nullptr;
+  uint32_t size = 0;            // Of the payload, in bytes.
+  uint32_t next = kLast;        // The thread's next batch, as an index.
+  uint64_t time = 0;            // Where its time differences begin, in ticks.
+  uint64_t offset = 0;          // Of its first byte in the trace.
+  uint64_t payload_offset = 0;  // Of its payload's first byte in the trace.
+};
+
+// The event batches of one thread, in the trace's order.
+struct ThreadBatches {
+  ThreadId thread;
+  uint32_t first = 0;  // Index of its first batch.
+  uint32_t last = 0;   // Index of its last batch.
+};
+
+// Everything that a trace holds of one generation. Views the source's bytes.
+class Generation {
+ public:
+  Generation() = default;
+
+  // Takes in one batch. Faults: those of tables, and end-of-generation-event.
+  absl::Status Add(const Batch& batch, Version version);
+
+  // Checks that the generation is whole once all of its batches were added, and prepares its
+  // samples. Faults: no-frequency, no-clock-snapshot, stack-string.
+  absl::Status Finish(Version version);
+
+  uint64_t number() const { return number_; }
+  void set_number(uint64_t number) { number_ = number; }
+
+  // The earliest time of any of its batches, in ticks; 0 if it has none.
+  uint64_t min_ticks() const { return min_ticks_; }
+
+  // Where its first batch begins and its last one ends in the trace.
+  uint64_t begin_offset() const { return begin_offset_; }
+  uint64_t end_offset() const { return end_offset_; }
+
+  // Threads with event batches, in order of their first one.
+  absl::Span<const ThreadBatches> threads() const { return threads_; }
+  absl::Span<const EventBatch> event_batches() const { return event_batches_; }
+
+  // Batches of all kinds; an EndOfGeneration event is none.
+  uint64_t batch_count() const { return batch_count_; }
+
+  GenerationTables& tables() { return tables_; }
+  const GenerationTables& tables() const { return tables_; }
+
+ private:
+  void AddEventBatch(const Batch& batch);
+
+  uint64_t number_ = 0;
+  uint64_t min_ticks_ = 0;
+  uint64_t begin_offset_ = 0;
+  uint64_t end_offset_ = 0;
+  uint64_t batch_count_ = 0;
+  std::vector<EventBatch> event_batches_;
+  std::vector<ThreadBatches> threads_;
+  absl::flat_hash_map<ThreadId, uint32_t> thread_index_;
+  GenerationTables tables_;
+};
+
+// Reads one generation after the other.
+class GenerationReader {
+ public:
+  // The source must stand behind the header and outlive the reader.
+  GenerationReader(ByteSource* source, Version version) : source_(*source), version_(version) {}
+
+  // What Next() came to.
+  enum class Outcome {
+    kGeneration,  // `generation` holds the next one.
+    kEnd,         // The trace ends here, as it may.
+    kFault,       // `status` tells why there is no further one.
+  };
+  struct Result {
+    Outcome outcome = Outcome::kEnd;
+    std::unique_ptr<Generation> generation;
+    absl::Status status;
+  };
+
+  // Reads the next generation. The source's bytes of the one before are released: nothing may view
+  // them any more. Not to be called again after kEnd or kFault.
+  Result Next();
+
+  // Where reading stands in the trace.
+  uint64_t offset() const { return source_.offset(); }
+
+ private:
+  // Up to Go 1.25 a generation ends where a batch of the next one stands, which is kept for then.
+  Result NextWithSpill();
+  // Since Go 1.26 an EndOfGeneration event ends it.
+  Result NextWithEnd();
+
+  ByteSource& source_;
+  const Version version_;
+  bool first_ = true;
+  std::optional<Batch> spill_;   // The first batch of the next generation.
+  absl::Status after_;           // Why what follows the last generation cannot be read.
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_GENERATION_H_

@@ -1,0 +1,128 @@
+// What the events of one generation refer to: strings, stacks, the clock, experimental data.
+#ifndef GOTRACE_PARSER_GENERATION_TABLES_H_
+#define GOTRACE_PARSER_GENERATION_TABLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "parser/batch_reader.h"
+#include "parser/event.h"
+#include "parser/id_table.h"
+#include "parser/trace_clock.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// One sample of the CPU profiler.
+struct CpuSample {
+  int64_t time = 0;  // In nanoseconds, once SortSamples() was called; in ticks before.
+  ThreadId thread;
+  ProcId proc;
+  GoId goroutine;
+  uint64_t stack = 0;
+  uint64_t offset = 0;  // Of its first byte in the trace.
+};
+
+// The tables of one generation, filled batch by batch. Strings and data are views of the source.
+class GenerationTables {
+ public:
+  GenerationTables();
+  GenerationTables(const GenerationTables&) = delete;
+  GenerationTables& operator=(const GenerationTables&) = delete;
+
+  // Each adds what a batch of its kind() holds. Faults: those of tables in faults.def.
+  absl::Status AddStrings(const Batch& batch);
+  absl::Status AddStacks(const Batch& batch);
+  absl::Status AddCpuSamples(const Batch& batch);
+  absl::Status AddSync(const Batch& batch, Version version);
+  void AddExperimental(const Batch& batch);
+
+  // Checks that every frame's strings are there. Call it once all batches were added. Fault:
+  // stack-string.
+  absl::Status CheckStacks() const;
+
+  // Converts the samples' times and puts them in order; equal times stay in the trace's order.
+  void SortSamples();
+
+  // The string `id`, or nullptr if there is none. Id 0 is "".
+  const absl::string_view* FindString(uint64_t id) const {
+    if (id == 0) return &kEmptyString;
+    const uint32_t index = strings_.Find(id);
+    return index == IdTable<absl::string_view>::kAbsent ? nullptr : &strings_[index];
+  }
+
+  // Whether the stack `id` is there. Id 0 is: the empty one.
+  bool HasStack(uint64_t id) const { return id == 0 || stacks_.Find(id) != kNoStack; }
+
+  // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0 and
+  // if there is no such stack.
+  static constexpr uint32_t kNoStack = static_cast<uint32_t>(-1);
+  uint32_t StackIndex(uint64_t id) const { return stacks_.Find(id); }
+
+  // The number of frames of stack `id`, 0 if there is no such stack.
+  size_t StackSize(uint64_t id) const;
+
+  // One frame of stack `id`. Requires index < StackSize(id).
+  StackFrame GetFrame(uint64_t id, size_t index) const;
+
+  // Keeps `text` as long as the tables live, for an event whose text is of an earlier generation.
+  // Returns its number for extra_string(). Equal texts are kept once.
+  uint64_t AddExtraString(absl::string_view text);
+  absl::string_view extra_string(uint64_t number) const { return *extra_strings_[number]; }
+
+  const TraceClock& clock() const { return clock_; }
+  const std::optional<ClockSnapshot>& clock_snapshot() const { return clock_snapshot_; }
+  const std::vector<CpuSample>& cpu_samples() const { return cpu_samples_; }
+  std::vector<ExperimentalData> experimental_batches() const;
+  size_t string_count() const { return strings_.size(); }
+  size_t stack_count() const { return stacks_.size(); }
+
+  // Another number for each tables that this process makes: what caches may key on.
+  uint64_t serial() const { return serial_; }
+
+ private:
+  // A PC's meaning. Every frame at the same PC means what the first one of the generation did.
+  struct Frame {
+    uint64_t pc;
+    uint64_t func;  // String id.
+    uint64_t file;  // String id.
+    uint64_t line;
+    uint64_t offset;  // Where in the trace its stack stands.
+  };
+  struct StackEntry {
+    uint32_t first;  // Index in stack_frames_.
+    uint32_t size;
+  };
+  static_assert(kNoStack == IdTable<StackEntry>::kAbsent);
+  static constexpr absl::string_view kEmptyString = "";
+
+  class BatchCursor;
+  absl::Status AddFrames(BatchCursor* cursor, uint64_t count, uint64_t offset);
+  absl::Status AddClockSnapshot(BatchCursor* cursor, uint64_t* ticks);
+
+  const uint64_t serial_;
+  IdTable<absl::string_view> strings_;
+  IdTable<StackEntry> stacks_;
+  std::vector<uint32_t> stack_frames_;  // Indices in frames_.
+  std::vector<Frame> frames_;
+  absl::flat_hash_map<uint64_t, uint32_t> frame_by_pc_;
+  std::vector<CpuSample> cpu_samples_;
+  std::map<uint64_t, std::vector<ExperimentalBatch>> experimental_;
+  TraceClock clock_;
+  uint64_t snapshot_ticks_ = 0;
+  std::optional<ClockSnapshot> clock_snapshot_;
+  absl::node_hash_map<std::string, uint64_t> extra_numbers_;
+  std::vector<const std::string*> extra_strings_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_GENERATION_TABLES_H_

@@ -1,0 +1,102 @@
+// The face of the library: reads a Go execution trace and hands out its events in order.
+//
+//   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open("trace.out");
+//   if (!reader.ok()) return reader.status();
+//   while (const gotrace::Event* event = reader->Next()) {
+//     …
+//   }
+//   if (!reader->status().ok()) return reader->status();
+#ifndef GOTRACE_PARSER_READER_H_
+#define GOTRACE_PARSER_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "parser/byte_source.h"
+#include "parser/event.h"
+#include "parser/fault.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// Facts about the generation being read, for programs that report on a trace.
+struct GenerationInfo {
+  uint64_t number = 0;
+  uint64_t begin_offset = 0;  // Of its first batch, in bytes of the (decompressed) trace.
+  uint64_t end_offset = 0;    // Behind its last batch.
+  uint64_t batches = 0;       // Of all kinds.
+  uint64_t threads = 0;       // That have event batches.
+  uint64_t strings = 0;       // In its string table.
+  uint64_t stacks = 0;        // In its stack table.
+};
+
+class ReaderImpl;
+
+// Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader, and
+// stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
+// largest generation. Movable; not thread-safe, but different Readers may be used at the same time.
+class Reader {
+ public:
+  // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
+  // taken off. Fails if the file cannot be read or does not begin with the header of a trace that
+  // the library knows: FaultOf() tells these apart.
+  static absl::StatusOr<Reader> Open(const std::string& path);
+
+  // The same for `bytes`, which must outlive the Reader and everything that it gives.
+  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes);
+
+  // The same for what can be read from the descriptor `fd`, a pipe or a socket too. It is read one
+  // generation at a time and stays the caller's to close.
+  static absl::StatusOr<Reader> FromStream(int fd);
+
+  // The same for a source of the caller's making.
+  static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source);
+
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  // The next event, or nullptr at the end of the trace or at the first fault, which status() then
+  // tells. The event is valid until the next call of Next() or NextBlock(); its strings and stacks
+  // until one of them gives a kSync event.
+  //
+  // A trace gives a kSync event first and last, and one before each further generation.
+  const Event* Next();
+
+  // The next events, at least one, or none where Next() would give nullptr. All belong to one
+  // generation: a kSync event is always the first of its block. They are valid until the next call
+  // of Next() or NextBlock().
+  absl::Span<const Event> NextBlock();
+
+  // OK as long as nothing was wrong. After that the first failure, for good: a fault, which
+  // FaultOf() gives, or an error of I/O.
+  const absl::Status& status() const;
+
+  // The version of the trace's format.
+  Version version() const;
+
+  // The generation that the last event belongs to; that of the last whole one after the last kSync.
+  const GenerationInfo& generation() const;
+
+  // How many events were given.
+  uint64_t event_count() const;
+
+  // The size of the input as it stands in the file, compressed or not, or 0 if it is not known, and
+  // how much of it was read. For progress only.
+  uint64_t input_size() const;
+  uint64_t input_read() const;
+
+ private:
+  explicit Reader(std::unique_ptr<ReaderImpl> impl);
+
+  std::unique_ptr<ReaderImpl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_READER_H_

@@ -1,0 +1,146 @@
+#include "parser/scheduler.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/scheduler_emit.h"
+#include "tracev2/event_spec.h"
+
+namespace gotrace {
+
+void Scheduler::BeginGeneration(Generation* generation) { generation_ = generation; }
+
+Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
+  // A generation without timed events says nothing of anyone's state: the first is the first that
+  // has some.
+  if (first_generation_ == 0) first_generation_ = generation_->number();
+  ThreadState* thread = cursor->state;
+  if (thread == nullptr && cursor->thread() != ThreadId::kNone) {
+    thread = cursor->state = GetThread(cursor->thread());
+  }
+  Context context = {cursor->thread(), ProcId::kNone, GoId::kNone};
+  if (thread != nullptr) {
+    context.proc = thread->proc;
+    context.goroutine = thread->goroutine;
+  }
+  event_count_ = 0;
+  return Dispatch({cursor->event(), *cursor, thread, context});
+}
+
+Scheduler::Outcome Scheduler::Dispatch(const Step& step) {
+  switch (step.event.type) {
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
+  case EventType::k##name:                                                          \
+    return Order##rule(step);
+#include "tracev2/events.def"
+    case EventType::kNone:
+      break;
+  }
+  return OrderNone(step);
+}
+
+Scheduler::Outcome Scheduler::OrderNone(const Step& step) {
+  return Fail(FaultId::kEventWithoutRule,
+              absl::StrCat("expected an event that threads make, found ",
+                           EventTypeName(step.event.type)));
+}
+
+Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine) {
+  if (step.thread == nullptr) {
+    return Fail(FaultId::kNeedsThread, "expected a thread that made the event, found none");
+  }
+  const Context& context = step.context;
+  if (proc == Need::kYes && context.proc == ProcId::kNone) {
+    return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
+  }
+  if (proc == Need::kNo && context.proc != ProcId::kNone) {
+    return Fail(FaultId::kHasProc, absl::StrCat("expected the thread to have no P, found P ",
+                                                context.proc.value));
+  }
+  if (goroutine == Need::kYes && context.goroutine == GoId::kNone) {
+    return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
+  }
+  if (goroutine == Need::kNo && context.goroutine != GoId::kNone) {
+    return Fail(FaultId::kHasGoroutine,
+                absl::StrCat("expected the thread to run no goroutine, found goroutine ",
+                             context.goroutine.value));
+  }
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::CheckStatus(const Step& step, GoStatus status,
+                                          GoroutineState** state) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  GoroutineState* const current = CurrentGoroutine(step);
+  if (current == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  if (current->status != status) return FailGoroutineStatus(*current, status);
+  *state = current;
+  return Outcome::kAdvanced;
+}
+
+GoroutineState* Scheduler::CurrentGoroutine(const Step& step) {
+  const GoId id = step.context.goroutine;
+  if (step.thread == nullptr) return goroutines_.Find(id);
+  GoroutineState*& last = step.thread->goroutine_state;
+  if (last == nullptr || !last->live || last->id != id) last = goroutines_.Find(id);
+  return last;
+}
+
+ProcessorState* Scheduler::CurrentProc(const Step& step) {
+  const ProcId id = step.context.proc;
+  if (step.thread == nullptr) return procs_.Find(id);
+  ProcessorState*& last = step.thread->proc_state;
+  if (last == nullptr || !last->live || last->id != id) last = procs_.Find(id);
+  return last;
+}
+
+void Scheduler::SetGoroutine(const Step& step, GoId id, GoroutineState* state) {
+  if (step.thread == nullptr) return;
+  step.thread->goroutine = id;
+  if (state != nullptr) step.thread->goroutine_state = state;
+}
+
+void Scheduler::SetProc(const Step& step, ProcId id, ProcessorState* state) {
+  if (step.thread == nullptr) return;
+  step.thread->proc = id;
+  if (state != nullptr) step.thread->proc_state = state;
+}
+
+ThreadState* Scheduler::GetThread(ThreadId id) {
+  ThreadState& thread = threads_[id];
+  thread.id = id;
+  return &thread;
+}
+
+Scheduler::Outcome Scheduler::Fail(FaultId id, std::string message) {
+  fault_id_ = id;
+  fault_message_ = std::move(message);
+  return Outcome::kFault;
+}
+
+Scheduler::Outcome Scheduler::FailProcUnknown(const Step& step, ProcId proc) {
+  if (proc == ProcId::kNone) return Check(step, Need::kYes, Need::kMaybe);
+  return Fail(FaultId::kProcUnknown,
+              absl::StrCat("expected a P that was mentioned before, found P ", proc.value));
+}
+
+Scheduler::Outcome Scheduler::FailProcStatus(const ProcessorState& proc, absl::string_view expected) {
+  return Fail(FaultId::kProcWrongStatus,
+              absl::StrCat("expected P ", proc.id.value, " to be ", expected, ", found it ",
+                           ProcStatusName(proc.status)));
+}
+
+Scheduler::Outcome Scheduler::FailGoroutineUnknown(const Step& step, GoId goroutine) {
+  return Fail(FaultId::kGoUnknown,
+              absl::StrCat("expected a goroutine that exists for ", EventTypeName(step.event.type),
+                           ", found goroutine ", goroutine.value));
+}
+
+Scheduler::Outcome Scheduler::FailGoroutineStatus(const GoroutineState& goroutine,
+                                                  GoStatus expected) {
+  return Fail(FaultId::kGoWrongStatus,
+              absl::StrCat("expected goroutine ", goroutine.id.value, " to be ",
+                           GoStatusName(expected), ", found it ", GoStatusName(goroutine.status)));
+}
+
+}  // namespace gotrace

@@ -1,0 +1,197 @@
+// The model of Go's scheduler that puts events in order and judges them (FORMAT.md §9).
+#ifndef GOTRACE_PARSER_SCHEDULER_H_
+#define GOTRACE_PARSER_SCHEDULER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/types/span.h"
+#include "parser/event.h"
+#include "parser/fault.h"
+#include "parser/frontier.h"
+#include "parser/generation.h"
+#include "parser/ids.h"
+#include "parser/scheduler_state.h"
+
+namespace gotrace {
+
+// Takes events in the order in which the threads' clocks suggest them, and advances those that the
+// state of the program allows. An event that must wait for another thread's is left for later.
+//
+// The rule X of events.def is the method OrderX.
+class Scheduler {
+ public:
+  enum class Outcome : uint8_t {
+    kAdvanced,  // The event comes next: events() gives what it became.
+    kWaits,     // It cannot come next, but may after events of other threads.
+    kFault,     // It can never come: fault_id() and fault_message() tell why.
+  };
+
+  Scheduler() = default;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Tells which generation the following events belong to. It must outlive them.
+  void BeginGeneration(Generation* generation);
+
+  // Tries the event that `cursor` stands at. After kFault the model's state is unspecified and it
+  // must not be used further.
+  Outcome Advance(ThreadCursor* cursor);
+
+  // What the last event that was advanced became: mostly one event, at most kMaxEvents. The array
+  // is overwritten by the next one that advances.
+  absl::Span<Event> events() { return absl::MakeSpan(events_, event_count_); }
+  static constexpr int kMaxEvents = 3;
+
+  FaultId fault_id() const { return fault_id_; }
+  const std::string& fault_message() const { return fault_message_; }
+
+ private:
+  // What an event's thread is executing.
+  struct Context {
+    ThreadId thread;
+    ProcId proc;
+    GoId goroutine;
+  };
+
+  // One event being tried.
+  struct Step {
+    const TimedEvent& event;
+    const ThreadCursor& cursor;
+    ThreadState* const thread;  // nullptr where no thread made the event.
+    const Context context;      // Before the event.
+
+    uint64_t arg(int index) const { return event.args[index]; }
+  };
+
+  enum class Need : uint8_t { kNo, kMaybe, kYes };
+  enum class GcState : uint8_t { kUndetermined, kNotRunning, kRunning };
+
+  struct TaskState {
+    std::string name;
+    TaskId parent;
+  };
+
+  // Dispatch. ------------------------------------------------------------------------------------
+  Outcome Dispatch(const Step& step);
+
+  // Ps: scheduler_procs.cc. ----------------------------------------------------------------------
+  Outcome OrderProcStatus(const Step& step);
+  Outcome OrderProcStart(const Step& step);
+  Outcome OrderProcStop(const Step& step);
+  Outcome OrderProcSteal(const Step& step);
+  Outcome ConfirmAbandonedProc(const Step& step, ProcessorState* proc);
+  Outcome CheckSteal(const Step& step, ProcId proc, ThreadId victim);
+
+  // Goroutines: scheduler_goroutines.cc. ---------------------------------------------------------
+  Outcome OrderGoStatus(const Step& step);
+  Outcome BindSyscall(const Step& step, GoId goroutine, Context* context);
+  Outcome FailSyscallThread(GoId expected, ThreadId thread, GoId found);
+  Outcome FailGoroutineExists(GoId goroutine);
+  Outcome OrderGoCreate(const Step& step);
+  Outcome OrderGoCreateSyscall(const Step& step);
+  Outcome OrderGoStart(const Step& step);
+  Outcome OrderGoStopExecuting(const Step& step);
+  Outcome OrderGoUnblock(const Step& step);
+  Outcome OrderGoSwitch(const Step& step);
+  Outcome OrderGoSyscallBegin(const Step& step);
+  Outcome OrderGoSyscallEnd(const Step& step);
+  Outcome OrderGoSyscallEndBlocked(const Step& step);
+  Outcome OrderGoDestroySyscall(const Step& step);
+
+  // Ranges and metrics: scheduler_ranges.cc. -----------------------------------------------------
+  Outcome OrderGoRangeBegin(const Step& step);
+  Outcome OrderGoRangeActive(const Step& step);
+  Outcome OrderGoRangeEnd(const Step& step);
+  Outcome OrderGCActive(const Step& step);
+  Outcome OrderGCBegin(const Step& step);
+  Outcome OrderGCEnd(const Step& step);
+  Outcome OrderGCSweepActive(const Step& step);
+  Outcome OrderGCSweepBegin(const Step& step);
+  Outcome OrderGCSweepEnd(const Step& step);
+  Outcome OrderHeapMetric(const Step& step);
+  Outcome OrderAllocFree(const Step& step);
+  template <class State>
+  Outcome BeginRange(const Step& step, State* state, uint64_t kind);
+  template <class State>
+  Outcome ConfirmRange(const Step& step, State* state);
+  template <class State>
+  Outcome EndRange(const Step& step, State* state, uint64_t* kind);
+
+  // Tasks, regions, logs: scheduler_annotations.cc. ----------------------------------------------
+  Outcome OrderAnnotation(const Step& step);
+  Outcome OrderUserTaskBegin(const Step& step);
+  Outcome OrderUserTaskEnd(const Step& step);
+  Outcome OrderUserRegionBegin(const Step& step);
+  Outcome OrderUserRegionEnd(const Step& step);
+  Outcome FailString(uint64_t id);
+
+  // For events that have no place in the order.
+  Outcome OrderNone(const Step& step);
+
+  // Shared by the rules. -------------------------------------------------------------------------
+
+  // Adds the event that `step` becomes, as seen from `context`.
+  Event& Emit(const Step& step, const Context& context);
+  Event& Emit(const Step& step) { return Emit(step, step.context); }
+
+  // The same for a change of state of the goroutine or P `subject`.
+  template <class State>
+  Event& EmitTransition(const Step& step, int64_t subject, State from, State to);
+
+  template <class State>
+  static Event& SetTransition(Event& event, int64_t subject, State from, State to);
+
+  // Adds an event of `type`, without arguments, that the step stands for besides its own.
+  Event& EmitExtra(const Step& step, const Context& context, EventType type);
+
+  // Faults unless the context has a thread and what else is needed. kAdvanced means that it has.
+  Outcome Check(const Step& step, Need proc, Need goroutine);
+  Outcome CheckExecuting(const Step& step) { return Check(step, Need::kYes, Need::kYes); }
+
+  // Checks that the context has a P and a goroutine of `status`, and stores the goroutine.
+  Outcome CheckStatus(const Step& step, GoStatus status, GoroutineState** state);
+
+  // The state of the context's goroutine or P, or nullptr if it is not known.
+  GoroutineState* CurrentGoroutine(const Step& step);
+  ProcessorState* CurrentProc(const Step& step);
+
+  // Binds the step's thread to a goroutine or a P, or to none.
+  static void SetGoroutine(const Step& step, GoId id, GoroutineState* state = nullptr);
+  static void SetProc(const Step& step, ProcId id, ProcessorState* state = nullptr);
+
+  // The state of thread `id`, made if there is none.
+  ThreadState* GetThread(ThreadId id);
+
+  SequenceNumber Sequence(uint64_t number) const { return {generation_->number(), number}; }
+  bool in_first_generation() const { return generation_->number() == first_generation_; }
+
+  // Keep the fault for fault_id() and fault_message() and return kFault.
+  [[gnu::cold]] Outcome Fail(FaultId id, std::string message);
+  [[gnu::cold]] Outcome FailProcUnknown(const Step& step, ProcId proc);
+  [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
+  [[gnu::cold]] Outcome FailGoroutineUnknown(const Step& step, GoId goroutine);
+  [[gnu::cold]] Outcome FailGoroutineStatus(const GoroutineState& goroutine, GoStatus expected);
+
+  Generation* generation_ = nullptr;
+  uint64_t first_generation_ = 0;  // The first that has timed events; 0 before it.
+
+  StateTable<GoId, GoroutineState> goroutines_;
+  StateTable<ProcId, ProcessorState> procs_;
+  absl::node_hash_map<ThreadId, ThreadState> threads_;
+  absl::flat_hash_map<TaskId, TaskState> tasks_;
+  GcState gc_state_ = GcState::kUndetermined;
+  uint64_t gc_sequence_ = 0;
+
+  Event events_[kMaxEvents];
+  int event_count_ = 0;
+
+  FaultId fault_id_ = {};
+  std::string fault_message_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_SCHEDULER_H_

@@ -1,0 +1,87 @@
+// The rules for what user code and the runtime note down: tasks, regions, logs, labels.
+#include "absl/strings/str_cat.h"
+#include "parser/scheduler.h"
+#include "parser/scheduler_emit.h"
+
+namespace gotrace {
+
+Scheduler::Outcome Scheduler::OrderAnnotation(const Step& step) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+// A task may end several times, or be referred to without a beginning, and its id may be used again
+// after its end: only a second beginning is a fault.
+Scheduler::Outcome Scheduler::OrderUserTaskBegin(const Step& step) {
+  const TaskId id{step.arg(0)};
+  if (tasks_.contains(id)) {
+    return Fail(FaultId::kTaskExists, absl::StrCat("expected a new task, found task ", id.value,
+                                                   ", which has not ended"));
+  }
+  // Here 0 means no parent: only regions are put into the background task.
+  const TaskId parent = step.arg(1) == 0 ? TaskId::kNone : TaskId{step.arg(1)};
+  const absl::string_view* const name = generation_->tables().FindString(step.arg(2));
+  if (name == nullptr) return FailString(step.arg(2));
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  tasks_.emplace(id, TaskState{std::string(*name), parent});
+  Emit(step).args_[1] = parent.value;
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderUserTaskEnd(const Step& step) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  Event& event = Emit(step);
+  const auto task = tasks_.find(TaskId{step.arg(0)});
+  if (task == tasks_.end()) {
+    event.args_[2] = TaskId::kNone.value;
+    event.args_[3] = generation_->tables().AddExtraString("");
+    return Outcome::kAdvanced;
+  }
+  // The generation in which the task ends may not have its name in the string table.
+  event.args_[2] = task->second.parent.value;
+  event.args_[3] = generation_->tables().AddExtraString(task->second.name);
+  tasks_.erase(task);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderUserRegionBegin(const Step& step) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  const absl::string_view* const name = generation_->tables().FindString(step.arg(1));
+  if (name == nullptr) return FailString(step.arg(1));
+  GoroutineState* const goroutine = CurrentGoroutine(step);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  goroutine->open().regions.push_back({TaskId{step.arg(0)}, std::string(*name)});
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderUserRegionEnd(const Step& step) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  const absl::string_view* const name = generation_->tables().FindString(step.arg(1));
+  if (name == nullptr) return FailString(step.arg(1));
+  GoroutineState* const goroutine = CurrentGoroutine(step);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  std::vector<OpenRegion>& open = goroutine->open().regions;
+  // A region without a beginning began before the trace did.
+  if (!open.empty()) {
+    const OpenRegion& innermost = open.back();
+    if (innermost.task.value != step.arg(0) || innermost.name != *name) {
+      return Fail(FaultId::kRegionNesting,
+                  absl::StrCat("expected the end of goroutine ", goroutine->id.value,
+                               "'s innermost region, \"", innermost.name, "\" of task ",
+                               innermost.task.value, ", found the end of \"", *name,
+                               "\" of task ", step.arg(0)));
+    }
+    open.pop_back();
+  }
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::FailString(uint64_t id) {
+  return Fail(FaultId::kEventStringId,
+              absl::StrCat("expected string ", id, " in the table, found none"));
+}
+
+}  // namespace gotrace

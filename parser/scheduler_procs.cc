@@ -1,0 +1,152 @@
+// The rules for Ps.
+#include "absl/strings/str_cat.h"
+#include "parser/scheduler.h"
+#include "parser/scheduler_emit.h"
+
+namespace gotrace {
+namespace {
+
+// The state that a status counts as. A P in a syscall still runs; one whose syscall was lost track
+// of is about to be stolen and counts as idle.
+ProcState StateOf(ProcStatus status) {
+  constexpr ProcState kStates[kProcStatusEnd] = {ProcState::kUndetermined, ProcState::kRunning,
+                                                 ProcState::kIdle, ProcState::kRunning,
+                                                 ProcState::kIdle};
+  return kStates[static_cast<int>(status)];
+}
+
+}  // namespace
+
+Scheduler::Outcome Scheduler::OrderProcStatus(const Step& step) {
+  const ProcId id{static_cast<int64_t>(step.arg(0))};
+  const uint8_t value = static_cast<uint8_t>(step.arg(1));
+  if (value >= kProcStatusEnd) {
+    return Fail(FaultId::kProcStatusValue,
+                absl::StrCat("expected a P's status of 0 to ", kProcStatusEnd - 1, ", found ",
+                             value, " for P ", id.value));
+  }
+  const ProcStatus status = static_cast<ProcStatus>(value);
+  ProcState from = StateOf(status);
+  ProcessorState* proc = procs_.Find(id);
+  if (proc != nullptr) {
+    proc->sequence = Sequence(0);
+    if (status == ProcStatus::kSyscallAbandoned && proc->status == ProcStatus::kSyscall) {
+      return ConfirmAbandonedProc(step, proc);
+    }
+    if (proc->status != status) {
+      return Fail(FaultId::kProcStatusConflict,
+                  absl::StrCat("expected P ", id.value, " to be ", ProcStatusName(proc->status),
+                               ", found its status told as ", ProcStatusName(status)));
+    }
+  } else {
+    proc = procs_.Insert(id);
+    proc->status = status;
+    proc->sequence = Sequence(0);
+    from = in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
+  }
+  EmitTransition(step, id.value, from, StateOf(status));
+  if (status == ProcStatus::kRunning || status == ProcStatus::kSyscall) SetProc(step, id, proc);
+  return Outcome::kAdvanced;
+}
+
+// The status says that track of the P's syscall was lost, but it was not: the P is still where its
+// syscall began, and the event belongs to that thread.
+Scheduler::Outcome Scheduler::ConfirmAbandonedProc(const Step& step, ProcessorState* proc) {
+  const ThreadState* owner = nullptr;
+  for (const auto& [id, thread] : threads_) {
+    if (thread.proc != proc->id) continue;
+    // More than one can only be in a broken trace; the choice must not depend on hashing.
+    if (owner == nullptr || thread.id < owner->id) owner = &thread;
+  }
+  if (owner == nullptr) {
+    return Fail(FaultId::kProcThreadUnknown,
+                absl::StrCat("expected P ", proc->id.value,
+                             ", in a syscall, to be on a thread, found it on none"));
+  }
+  SetTransition(Emit(step, {owner->id, proc->id, owner->goroutine}), proc->id.value,
+                ProcState::kRunning, ProcState::kRunning);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderProcStart(const Step& step) {
+  const ProcId id{static_cast<int64_t>(step.arg(0))};
+  const SequenceNumber sequence = Sequence(step.arg(1));
+  ProcessorState* const proc = procs_.Find(id);
+  // A thread that still has a P is in a syscall from which the P is yet to be stolen.
+  if (proc == nullptr || proc->status != ProcStatus::kIdle || !sequence.Follows(proc->sequence) ||
+      step.context.proc != ProcId::kNone) {
+    return Outcome::kWaits;
+  }
+  if (Outcome outcome = Check(step, Need::kNo, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  proc->status = ProcStatus::kRunning;
+  proc->sequence = sequence;
+  EmitTransition(step, id.value, ProcState::kIdle, ProcState::kRunning);
+  SetProc(step, id, proc);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderProcStop(const Step& step) {
+  ProcessorState* const proc = CurrentProc(step);
+  if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
+  if (proc->status != ProcStatus::kRunning && proc->status != ProcStatus::kSyscall) {
+    return FailProcStatus(*proc, "Running or Syscall");
+  }
+  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  proc->status = ProcStatus::kIdle;
+  EmitTransition(step, proc->id.value, ProcState::kRunning, ProcState::kIdle);
+  SetProc(step, ProcId::kNone);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderProcSteal(const Step& step) {
+  const ProcId id{static_cast<int64_t>(step.arg(0))};
+  const SequenceNumber sequence = Sequence(step.arg(1));
+  ProcessorState* const proc = procs_.Find(id);
+  if (proc == nullptr ||
+      (proc->status != ProcStatus::kSyscall && proc->status != ProcStatus::kSyscallAbandoned) ||
+      !sequence.Follows(proc->sequence)) {
+    return Outcome::kWaits;
+  }
+  if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  // Where track of the syscall was lost, the thread may be anywhere by now and is left alone.
+  const bool abandoned = proc->status == ProcStatus::kSyscallAbandoned;
+  const ThreadId victim{static_cast<int64_t>(step.arg(2))};
+  if (!abandoned) {
+    if (Outcome outcome = CheckSteal(step, id, victim); outcome != Outcome::kAdvanced) {
+      return outcome;
+    }
+    // The victim's syscall can end only once it has lost its P.
+    GetThread(victim)->proc = ProcId::kNone;
+  }
+  proc->status = ProcStatus::kIdle;
+  proc->sequence = sequence;
+  EmitTransition(step, id.value, abandoned ? ProcState::kIdle : ProcState::kRunning,
+                 ProcState::kIdle);
+  return Outcome::kAdvanced;
+}
+
+// Checks that `victim`, which may be the thief itself, has the P.
+Scheduler::Outcome Scheduler::CheckSteal(const Step& step, ProcId proc, ThreadId victim) {
+  ProcId found = step.context.proc;
+  if (victim != step.context.thread) {
+    const auto it = threads_.find(victim);
+    if (it == threads_.end()) {
+      return Fail(FaultId::kProcStealThread,
+                  absl::StrCat("expected P ", proc.value, " on thread ", victim.value,
+                               ", which was never seen"));
+    }
+    found = it->second.proc;
+  }
+  if (found == proc) return Outcome::kAdvanced;
+  return Fail(FaultId::kProcStealProc,
+              absl::StrCat("expected P ", proc.value, " on thread ", victim.value, ", found ",
+                           found == ProcId::kNone ? "no P" : absl::StrCat("P ", found.value)));
+}
+
+}  // namespace gotrace

@@ -1,0 +1,206 @@
+// The rules for ranges of time, the garbage collector's cycles, and metrics.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "parser/scheduler.h"
+#include "parser/scheduler_emit.h"
+#include "tracev2/event_spec.h"
+
+namespace gotrace {
+namespace {
+
+// The type of event that begins the ranges which events of `type` begin, confirm or end.
+EventType BeginOf(EventType type) {
+  const EventType start = FindEventSpec(type)->start;
+  return start == EventType::kNone ? type : start;
+}
+
+bool Contains(const std::vector<OpenRange>& ranges, const OpenRange& range) {
+  return std::find(ranges.begin(), ranges.end(), range) != ranges.end();
+}
+
+template <class State>
+std::string Describe(const State& state, EventType begin) {
+  constexpr bool kIsProc = std::is_same_v<State, ProcessorState>;
+  return absl::StrCat("the range of ", EventTypeName(begin), " on ", kIsProc ? "P " : "goroutine ",
+                      state.id.value);
+}
+
+}  // namespace
+
+template <class State>
+Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_t kind) {
+  const OpenRange range = {BeginOf(step.event.type), kind};
+  std::vector<OpenRange>& open = state->open().ranges;
+  if (Contains(open, range)) {
+    return Fail(FaultId::kRangeBegun,
+                absl::StrCat("expected ", Describe(*state, range.begin),
+                             " not to be open when it begins, found it open"));
+  }
+  open.push_back(range);
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+template <class State>
+Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
+  const OpenRange range = {BeginOf(step.event.type), 0};
+  std::vector<OpenRange>& open = state->open().ranges;
+  const bool is_open = Contains(open, range);
+  if (in_first_generation() && is_open) {
+    return Fail(FaultId::kRangeBegun,
+                absl::StrCat("expected ", Describe(*state, range.begin),
+                             " not to be open when it is first told to be, found it open"));
+  }
+  if (!in_first_generation() && !is_open) {
+    return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
+                                                       " to be open, found it closed"));
+  }
+  if (!is_open) open.push_back(range);
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+template <class State>
+Scheduler::Outcome Scheduler::EndRange(const Step& step, State* state, uint64_t* kind) {
+  const EventType begin = BeginOf(step.event.type);
+  std::vector<OpenRange>& open = state->open().ranges;
+  const auto range = std::find_if(open.begin(), open.end(),
+                                  [begin](const OpenRange& r) { return r.begin == begin; });
+  if (range == open.end()) {
+    return Fail(FaultId::kRangeNotBegun, absl::StrCat("expected ", Describe(*state, begin),
+                                                      " to be open when it ends, found it closed"));
+  }
+  *kind = range->kind;
+  *range = open.back();
+  open.pop_back();
+  return Outcome::kAdvanced;
+}
+
+// STWBegin and GCMarkAssistBegin.
+Scheduler::Outcome Scheduler::OrderGoRangeBegin(const Step& step) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  GoroutineState* const goroutine = CurrentGoroutine(step);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  const bool has_kind = step.event.type == EventType::kSTWBegin;
+  return BeginRange(step, goroutine, has_kind ? step.arg(0) : 0);
+}
+
+// GCMarkAssistActive: like a status, it may be about any goroutine.
+Scheduler::Outcome Scheduler::OrderGoRangeActive(const Step& step) {
+  const GoId id{static_cast<int64_t>(step.arg(0))};
+  GoroutineState* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, id);
+  return ConfirmRange(step, goroutine);
+}
+
+// STWEnd and GCMarkAssistEnd.
+Scheduler::Outcome Scheduler::OrderGoRangeEnd(const Step& step) {
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  GoroutineState* const goroutine = CurrentGoroutine(step);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  uint64_t kind = 0;
+  if (Outcome outcome = EndRange(step, goroutine, &kind); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  Event& event = Emit(step);
+  // The end says nothing of the reason; it is the begin's.
+  if (step.event.type == EventType::kSTWEnd) event.args_[0] = kind;
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderGCSweepBegin(const Step& step) {
+  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  ProcessorState* const proc = CurrentProc(step);
+  if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
+  return BeginRange(step, proc, 0);
+}
+
+Scheduler::Outcome Scheduler::OrderGCSweepActive(const Step& step) {
+  const ProcId id{static_cast<int64_t>(step.arg(0))};
+  ProcessorState* const proc = procs_.Find(id);
+  if (proc == nullptr) return FailProcUnknown(step, id);
+  return ConfirmRange(step, proc);
+}
+
+Scheduler::Outcome Scheduler::OrderGCSweepEnd(const Step& step) {
+  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  ProcessorState* const proc = CurrentProc(step);
+  if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
+  uint64_t kind = 0;
+  if (Outcome outcome = EndRange(step, proc, &kind); outcome != Outcome::kAdvanced) return outcome;
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+// Beginnings and ends of GC cycles are numbered in one sequence over the whole trace, since they
+// happen on different threads.
+Scheduler::Outcome Scheduler::OrderGCActive(const Step& step) {
+  if (in_first_generation()) {
+    if (gc_state_ != GcState::kUndetermined) {
+      return Fail(FaultId::kGCActiveNotFirst,
+                  "expected a GC that goes on to be the first GC event of the first generation, "
+                  "found one before it");
+    }
+    gc_sequence_ = step.arg(0);
+    gc_state_ = GcState::kRunning;
+    Emit(step);
+    return Outcome::kAdvanced;
+  }
+  if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
+  if (gc_state_ != GcState::kRunning) {
+    return Fail(FaultId::kGCNotRunning, "expected a GC to be running, found none");
+  }
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  gc_sequence_ = step.arg(0);
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderGCBegin(const Step& step) {
+  if (gc_state_ != GcState::kUndetermined) {
+    if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
+    if (gc_state_ == GcState::kRunning) {
+      return Fail(FaultId::kGCRunning, "expected no GC to be running when one begins, found one");
+    }
+    if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  }
+  gc_sequence_ = step.arg(0);
+  gc_state_ = GcState::kRunning;
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderGCEnd(const Step& step) {
+  if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
+  if (gc_state_ != GcState::kRunning) {
+    return Fail(FaultId::kGCNotRunning, "expected a GC to be running when it ends, found none");
+  }
+  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  gc_sequence_ = step.arg(0);
+  gc_state_ = GcState::kNotRunning;
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderHeapMetric(const Step& step) {
+  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+Scheduler::Outcome Scheduler::OrderAllocFree(const Step& step) {
+  if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  Emit(step);
+  return Outcome::kAdvanced;
+}
+
+}  // namespace gotrace

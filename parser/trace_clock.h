@@ -1,0 +1,41 @@
+// From ticks of the trace clock to nanoseconds, in the arithmetic that Go uses (FORMAT.md §7).
+#ifndef GOTRACE_PARSER_TRACE_CLOCK_H_
+#define GOTRACE_PARSER_TRACE_CLOCK_H_
+
+#include <cstdint>
+#include <limits>
+
+namespace gotrace {
+
+// The clock of one generation.
+class TraceClock {
+ public:
+  TraceClock() = default;
+
+  // A clock of `ticks_per_second`, as a Frequency event tells it.
+  explicit TraceClock(uint64_t ticks_per_second)
+      : ns_per_tick_(1.0 / (static_cast<double>(ticks_per_second) / 1e9)) {}
+
+  // Whether a frequency was told. One of 2^64 - 1 or of 0 counts, as odd as its times are.
+  bool known() const { return ns_per_tick_ != 0; }
+
+  // `ticks` in nanoseconds. What does not fit becomes the least value, as the conversion
+  // instruction of x86-64 makes it, so that every machine reads such a trace alike.
+  int64_t ToNs(uint64_t ticks) const {
+    const double ns = static_cast<double>(ticks) * ns_per_tick_;
+    constexpr double kEnd = 9223372036854775808.0;  // 2^63
+    return ns < kEnd ? static_cast<int64_t>(ns) : std::numeric_limits<int64_t>::min();
+  }
+
+  // The sum of two times, which wraps around.
+  static int64_t Add(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+
+ private:
+  double ns_per_tick_ = 0;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_TRACE_CLOCK_H_
