@@ -88,6 +88,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	// As long as there are idle Ps the background sweeper does not yield after every few spans.
+	runtime.GOMAXPROCS(8)
 	// What is there when tracing starts is written as existing spans, objects and stacks.
 	allocate()
 	if err := trace.Start(f); err != nil {

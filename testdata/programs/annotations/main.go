@@ -1,5 +1,5 @@
-// Annotations writes an execution trace of user annotations: tasks, regions and logs, well and badly nested, with all
-// kinds of strings, before and after the boundary of a generation.
+// Annotations writes an execution trace of user annotations: tasks, regions and logs, well and badly nested, before
+// and after the boundary of a generation.
 //
 //	annotations FILE
 package main
@@ -10,29 +10,9 @@ import (
 	"os"
 	"runtime/pprof"
 	"runtime/trace"
-	"strings"
 	"sync"
 	"time"
 )
-
-// oddStrings are names and messages that a reader may get wrong when it prints, quotes or cuts them.
-var oddStrings = []string{
-	"",
-	"plain",
-	`"double" 'single' ` + "`back` quotes",
-	`back\slash`,
-	"two\nlines\r\n\tand a tab",
-	"M=1 P=1 G=1 looks like an event",
-	"control \x00\x01\x1b\x7f bytes",
-	"größe, 日本語, Ελληνικά, 🙂",
-	"e\u0301 combining, \u200b zero width, \u202e right to left, \ufeff BOM, \ufffd replacement",
-	"\U000e0001 tag, \U0010ffff last code point, \u00a0 no-break space, \u00ad soft hyphen",
-	"invalid UTF-8: \xff \xc3\x28 \xe2\x82 \xed\xa0\x80 \xf4\x90\x80\x80",
-	"<script>&amp;</script>",
-	"%d %s %!",
-	// The runtime cuts strings of more than 1024 bytes; here the cut falls inside a character.
-	strings.Repeat("x", 1023) + "é and the rest is cut",
-}
 
 // inNewGoroutine runs f in a goroutine of its own and waits for its end.
 func inNewGoroutine(f func()) {
@@ -43,19 +23,6 @@ func inNewGoroutine(f func()) {
 		f()
 	}()
 	wg.Wait()
-}
-
-// names uses every odd string as the name of a task and of a region, and as both parts of a log.
-func names() {
-	for _, s := range oddStrings {
-		ctx, task := trace.NewTask(context.Background(), s)
-		trace.WithRegion(ctx, s, func() {
-			trace.Log(ctx, s, s)
-		})
-		task.End()
-	}
-	trace.Logf(context.Background(), "format", "%d of %q", len(oddStrings), "strings")
-	trace.Log(context.Background(), "no task", "the background context has none")
 }
 
 // nesting makes tasks within tasks and regions within regions, of one task and of several.
@@ -142,7 +109,6 @@ func main() {
 	earlyRegion.End()
 	earlyTask.End()
 
-	names()
 	nesting()
 	misuse()
 	labels()
@@ -162,7 +128,7 @@ func main() {
 	time.Sleep(1200 * time.Millisecond)
 	close(release)
 	<-released
-	trace.Log(ctx, "plain", oddStrings[7])
+	trace.Log(ctx, "late", "the task began in an earlier generation")
 	region.End()
 	_, child := trace.NewTask(ctx, "child of a task of an earlier generation")
 	child.End()

@@ -1,5 +1,5 @@
 // Blocking writes an execution trace of goroutines that stop running for every reason a program can cause: channels,
-// selects, locks, timers, the network poller, yielding, preemption and blocking for ever.
+// selects, locks, timers, the network poller, collections, yielding, preemption and blocking for ever.
 //
 //	blocking FILE
 package main
@@ -148,6 +148,19 @@ func turns() {
 	wg.Wait()
 }
 
+// collections has two goroutines ask for a collection at once, so that one may wait for the other's.
+func collections() {
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			runtime.GC()
+		}()
+	}
+	wg.Wait()
+}
+
 func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: blocking FILE")
@@ -166,6 +179,7 @@ func main() {
 	timers()
 	poller()
 	turns()
+	collections()
 	go func() { select {} }()
 	go func() { <-(chan int)(nil) }()
 	go func() { // ends by Goexit in place of a return

@@ -12,7 +12,6 @@ import (
 	"iter"
 	"log"
 	"os"
-	"runtime"
 	"runtime/trace"
 	"sync"
 	"syscall"
@@ -66,7 +65,6 @@ func main() {
 		time.Sleep(250 * time.Millisecond)
 		trace.Log(ctx, "tick", "still recording")
 	}
-	runtime.GC()
 	close(release)
 	syscall.Write(pipe[1], []byte{1})
 	wg.Wait()

@@ -1,5 +1,5 @@
 // Gc writes an execution trace of garbage collection: cycles, mark assists, sweeps, stops of the world. Run it with a
-// short period of the trace's generations, as in GODEBUG=traceadvanceperiod=50000000 (nanoseconds): then boundaries
+// short period of the trace's generations, as in GODEBUG=traceadvanceperiod=12000000 (nanoseconds): then boundaries
 // of generations fall into collections, assists and sweeps, which a trace tells apart from those that begin after it.
 //
 //	gc FILE
@@ -25,7 +25,6 @@ type link struct {
 var (
 	chain *link
 	kept  [][]byte
-	sink  []byte
 )
 
 // makeChain returns a list that takes a collector long to mark, because its links can only be marked one by one.
@@ -42,9 +41,9 @@ func makeChain(n int) *link {
 	return &links[0]
 }
 
-// stops stops the world in several ways.
+// stops stops the world in several ways. Runtime.GC is none of them: it sweeps the whole heap before it returns, and
+// yields after each span, with events of its own each time.
 func stops() {
-	runtime.GC()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	var buf [1 << 10]byte
@@ -55,46 +54,46 @@ func stops() {
 	}
 	defer null.Close()
 	pprof.Lookup("goroutine").WriteTo(null, 0)
-	debug.FreeOSMemory()
 	debug.SetGCPercent(debug.SetGCPercent(50))
 }
 
-// mark collects while others allocate. As there is little to mark at any time, they cannot pay for their allocations by
-// marking, and wait in their assists.
-func mark() {
+// mark has goroutines allocate enough for collections to begin. As there is little to mark at any time, they cannot pay
+// for their allocations by marking, and wait in their assists.
+func mark(d time.Duration) {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			var own []byte
-			for range 24 {
-				own = make([]byte, 48<<10)
-				time.Sleep(4 * time.Millisecond)
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				own = make([]byte, 256<<10)
+				time.Sleep(2 * time.Millisecond)
 			}
 			runtime.KeepAlive(own)
 		}()
 	}
-	for range 4 {
-		runtime.GC()
-		time.Sleep(time.Millisecond)
-	}
 	wg.Wait()
 }
 
-// sweep keeps a heap of many small spans, and makes few but large allocations. Before each the program has to sweep a
-// large share of the heap, so that most of the time something is being swept.
+// sweep has goroutines make few but large allocations in a heap of many small spans. Before each they have to sweep a
+// large share of the heap, so that one or another of them is sweeping most of the time.
 func sweep(d time.Duration) {
-	kept = make([][]byte, 400_000)
-	for i := range kept {
-		kept[i] = make([]byte, 64)
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var own []byte
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				own = make([]byte, 1<<20)
+			}
+			runtime.KeepAlive(own)
+		}()
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(25))
-	runtime.GC()
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		sink = make([]byte, 3<<20)
-	}
-	kept = nil
+	wg.Wait()
 }
 
 func main() {
@@ -105,16 +104,21 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	chain = makeChain(1 << 20)
+	// As long as there are idle Ps the background sweeper does not yield after every few spans.
+	runtime.GOMAXPROCS(8)
+	chain = makeChain(1 << 19)
+	kept = make([][]byte, 64_000)
+	for i := range kept {
+		kept[i] = make([]byte, 1<<10)
+	}
 	if err := trace.Start(f); err != nil {
 		log.Fatal(err)
 	}
 
 	stops()
-	mark()
+	mark(120 * time.Millisecond)
 	chain = nil
-	sweep(300 * time.Millisecond)
+	sweep(120 * time.Millisecond)
 
 	trace.Stop()
 	if err := f.Close(); err != nil {

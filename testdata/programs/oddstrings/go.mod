@@ -1,0 +1,3 @@
+module oddstrings
+
+go 1.22
