@@ -1,5 +1,7 @@
 #include "tracev2/text_form.h"
 
+#include <optional>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -77,46 +79,43 @@ void AppendEventText(const RawEvent& event, TextBuffer* out) {
     out->Append('=');
     out->Append(event.args[i]);
   }
-  if (spec.form == EventForm::kData) {
+  if (!event.data.empty()) {
     out->Append("\n\tdata=");
     AppendQuoted(event.data, out);
   }
   out->Append('\n');
 }
 
-absl::StatusOr<bool> TextParser::ParseLine(absl::string_view line) {
-  // A line of data has no comments: a '#' may stand in the string.
-  if (IsBlank(line)) return false;
+absl::Status TextParser::ParseLine(absl::string_view line, Sink sink) {
+  if (IsBlank(line)) return absl::OkStatus();
   switch (state_) {
-    case State::kHeader: {
-      if (absl::Status status = ParseHeaderLine(line); !status.ok()) return status;
-      state_ = State::kEvent;
-      return false;
-    }
+    case State::kHeader:
+      return ParseHeaderLine(line);
     case State::kEvent:
-      return ParseEventLine(line);
+      return ParseEventLine(line, sink);
     case State::kFrame:
-      return ParseFrameLine(line);
+      return ParseFrameLine(line, sink);
     case State::kData:
-      return ParseDataLine(line);
+      return ParseDataLine(line, sink);
   }
   return absl::InternalError("unreachable state of the text parser");
 }
 
-absl::Status TextParser::Finish() const {
+absl::Status TextParser::Finish(Sink sink) {
   switch (state_) {
     case State::kHeader:
       return absl::InvalidArgumentError(
           "expected a header line like \"Trace Go1.22\", found the end of the text");
-    case State::kEvent:
-      return absl::OkStatus();
     case State::kFrame:
       return absl::InvalidArgumentError(
           absl::StrCat("expected ", frames_left_, " more frames, found the end of the text"));
     case State::kData:
-      return absl::InvalidArgumentError("expected a data= line, found the end of the text");
+      sink(event_);
+      break;
+    case State::kEvent:
+      break;
   }
-  return absl::InternalError("unreachable state of the text parser");
+  return absl::OkStatus();
 }
 
 absl::Status TextParser::ParseHeaderLine(absl::string_view line) {
@@ -135,10 +134,11 @@ absl::Status TextParser::ParseHeaderLine(absl::string_view line) {
     return Unexpected("expected one of the versions Go1.22, Go1.23, Go1.25 and Go1.26", whole);
   }
   version_ = *version;
+  state_ = State::kEvent;
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> TextParser::ParseEventLine(absl::string_view line) {
+absl::Status TextParser::ParseEventLine(absl::string_view line, Sink sink) {
   const absl::string_view name = TakeToken(&line);
   const EventSpec* spec = FindEventSpec(name);
   if (spec == nullptr) return Unexpected("expected the name of an event", name);
@@ -161,25 +161,31 @@ absl::StatusOr<bool> TextParser::ParseEventLine(absl::string_view line) {
     if (frames_left_ > 0) state_ = State::kFrame;
   }
   if (spec->form == EventForm::kData) state_ = State::kData;
-  return state_ == State::kEvent;
+  if (state_ == State::kEvent) sink(event_);
+  return absl::OkStatus();
 }
 
-absl::StatusOr<bool> TextParser::ParseFrameLine(absl::string_view line) {
+absl::Status TextParser::ParseFrameLine(absl::string_view line, Sink sink) {
   if (absl::Status status = ParseArgs(line, kFrameFields); !status.ok()) return status;
-  if (--frames_left_ == 0) state_ = State::kEvent;
-  return frames_left_ == 0;
+  if (--frames_left_ == 0) {
+    state_ = State::kEvent;
+    sink(event_);
+  }
+  return absl::OkStatus();
 }
 
-absl::StatusOr<bool> TextParser::ParseDataLine(absl::string_view line) {
+absl::Status TextParser::ParseDataLine(absl::string_view line, Sink sink) {
+  state_ = State::kEvent;
   const size_t equals = line.find('=');
-  data_.clear();
-  if (equals == absl::string_view::npos || Trim(line.substr(0, equals)) != "data" ||
-      !AppendUnquoted(Trim(line.substr(equals + 1)), &data_)) {
+  const bool has_data = equals != absl::string_view::npos && Trim(line.substr(0, equals)) == "data";
+  std::string data;
+  if (has_data && !AppendUnquoted(Trim(line.substr(equals + 1)), &data)) {
     return Unexpected("expected data= and a Go string", line);
   }
-  event_.data = data_;
-  state_ = State::kEvent;
-  return true;
+  event_.data = data;
+  sink(event_);
+  event_.data = absl::string_view();
+  return has_data ? absl::OkStatus() : ParseEventLine(line, sink);
 }
 
 absl::Status TextParser::ParseArgs(absl::string_view line, absl::Span<const char* const> names) {
@@ -205,22 +211,18 @@ absl::Status TextParser::ParseArgs(absl::string_view line, absl::Span<const char
 absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm form) {
   TextParser parser;
   std::string bytes;
-  std::unique_ptr<WireWriter> writer;
+  std::optional<WireWriter> writer;
+  const auto write = [&](const RawEvent& event) { writer->Write(event); };
   size_t number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
     absl::ConsumeSuffix(&line, "\r");
-    const absl::StatusOr<bool> complete = parser.ParseLine(line);
-    if (!complete.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("line ", number, ": ", complete.status().message()));
+    if (absl::Status status = parser.ParseLine(line, write); !status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", status.message()));
     }
-    if (writer == nullptr && parser.has_version()) {
-      writer = std::make_unique<WireWriter>(parser.version(), form, &bytes);
-    }
-    if (*complete) writer->Write(parser.event());
+    if (!writer.has_value() && parser.has_version()) writer.emplace(parser.version(), form, &bytes);
   }
-  if (absl::Status status = parser.Finish(); !status.ok()) return status;
+  if (absl::Status status = parser.Finish(write); !status.ok()) return status;
   writer->Finish();
   return bytes;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,40 +22,41 @@ namespace gotrace {
 void AppendHeaderText(Version version, TextBuffer* out);
 
 // Appends `event`, which must have a row in events.def and all of its arguments, and a newline.
+// Empty data gets no line, as in Go's text.
 void AppendEventText(const RawEvent& event, TextBuffer* out);
 
 // Reads the text form line by line. Blank lines and what follows a '#' outside of data are skipped.
-// Besides Go's grammar it knows `size=auto` in an EventBatch, for texts written by hand.
+// Besides Go's grammar it knows `size=auto` in an EventBatch, for texts written by hand, and takes
+// an event without its data line as one with empty data.
 class TextParser {
  public:
-  // Takes the next line, without its newline. Returns true when the line completes an event:
-  // event() then gives it. The first line that is not blank must be the header line. On an error,
-  // whose message says what was expected, nothing more can be parsed.
-  absl::StatusOr<bool> ParseLine(absl::string_view line);
+  // What takes the events. An event and its data are valid during the call.
+  using Sink = absl::FunctionRef<void(const RawEvent&)>;
 
-  // Whether the text may end here: after a header, and not inside an event.
-  absl::Status Finish() const;
+  // Takes the next line, without its newline, and gives the events that it completes. The first
+  // line that is not blank must be the header line. On an error, whose message says what was
+  // expected, nothing more can be parsed.
+  absl::Status ParseLine(absl::string_view line, Sink sink);
 
-  // The version that the header line names. Requires that a header line was parsed.
+  // Ends the text. Fails if that lacks its header, or ends inside an event.
+  absl::Status Finish(Sink sink);
+
+  // The version that the header line names. Requires has_version().
   Version version() const { return version_; }
   bool has_version() const { return state_ != State::kHeader; }
-
-  // The event that the last line completed, valid until the next ParseLine().
-  const RawEvent& event() const { return event_; }
 
  private:
   enum class State : uint8_t { kHeader, kEvent, kFrame, kData };
 
   absl::Status ParseHeaderLine(absl::string_view line);
-  absl::StatusOr<bool> ParseEventLine(absl::string_view line);
-  absl::StatusOr<bool> ParseFrameLine(absl::string_view line);
-  absl::StatusOr<bool> ParseDataLine(absl::string_view line);
+  absl::Status ParseEventLine(absl::string_view line, Sink sink);
+  absl::Status ParseFrameLine(absl::string_view line, Sink sink);
+  absl::Status ParseDataLine(absl::string_view line, Sink sink);
   absl::Status ParseArgs(absl::string_view line, absl::Span<const char* const> names);
 
   State state_ = State::kHeader;
   Version version_ = kNewestVersion;
   RawEvent event_;
-  std::string data_;          // What event_.data views.
   uint64_t frames_left_ = 0;  // Of the Stack event being read.
 };
 
