@@ -35,9 +35,9 @@ class GoTextFormatter {
   void AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out);
 
   const absl::TimeZone zone_;
-  uint64_t tables_serial_ = 0;           // Of the tables whose stacks stand in stack_texts_.
-  std::vector<StackText> stack_texts_;   // By GenerationTables::StackIndex().
-  TextBuffer stack_buffer_;              // What stack_texts_ point into.
+  uint64_t tables_serial_ = 0;          // Of the tables whose stacks stand in stack_texts_.
+  std::vector<StackText> stack_texts_;  // By GenerationTables::StackIndex().
+  TextBuffer stack_buffer_;             // What stack_texts_ point into.
 };
 
 }  // namespace gotrace

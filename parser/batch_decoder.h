@@ -14,9 +14,9 @@ namespace gotrace {
 // A timed event, decoded but not yet in order.
 struct TimedEvent {
   EventType type = EventType::kNone;
-  uint64_t ticks = 0;                       // Since the thread's previous event.
-  uint64_t args[kMaxTimedArgs - 1] = {};    // Without the time difference. Those that the type does
-                                            // not have are 0 or left from the event before.
+  uint64_t ticks = 0;                     // Since the thread's previous event.
+  uint64_t args[kMaxTimedArgs - 1] = {};  // Without the time difference. Those that the type does
+                                          // not have are 0 or left from the event before.
 };
 
 enum class DecodeFault : uint8_t {

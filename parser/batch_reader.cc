@@ -109,9 +109,9 @@ absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
   switch (header.status) {
     case HeaderStatus::kTruncated:
       fault.id = FaultId::kHeaderTruncated;
-      fault.message = absl::StrCat("expected the 16 bytes of a trace's header, found ",
-                                   bytes.empty() ? "an empty input"
-                                                 : absl::StrCat("only ", bytes.size(), " bytes"));
+      fault.message = absl::StrCat(
+          "expected the 16 bytes of a trace's header, found ",
+          bytes.empty() ? "an empty input" : absl::StrCat("only ", bytes.size(), " bytes"));
       break;
     case HeaderStatus::kV1:
       fault.id = FaultId::kV1Trace;
@@ -129,8 +129,8 @@ absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
     case HeaderStatus::kOk:
     case HeaderStatus::kNotATrace:
       fault.id = FaultId::kNotATrace;
-      fault.message = absl::StrCat("expected a header like \"go 1.22 trace\", found ",
-                                   Quoted(bytes));
+      fault.message =
+          absl::StrCat("expected a header like \"go 1.22 trace\", found ", Quoted(bytes));
       break;
   }
   return FaultStatus(std::move(fault));
@@ -179,10 +179,11 @@ absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch) {
     more = cursor.Need(size);
     if (!more.ok()) return more;
     if (!*more) {
-      return cursor.Fail(
-          FaultId::kBatchTruncated,
-          absl::StrCat("expected ", size, " bytes of a batch's payload, found the end of the trace "
-                       "after ", source->window().size() - cursor.size()));
+      return cursor.Fail(FaultId::kBatchTruncated,
+                         absl::StrCat("expected ", size,
+                                      " bytes of a batch's payload, found the end of the trace "
+                                      "after ",
+                                      source->window().size() - cursor.size()));
     }
   }
   batch->payload = cursor.TakeBytes(size);

@@ -20,9 +20,9 @@ struct Batch {
   uint64_t offset = 0;          // Of its first byte.
   uint64_t payload_offset = 0;  // Of its payload's first byte.
   uint64_t generation = 0;
-  ThreadId thread;           // Whose events these are; kNone for what no thread wrote.
-  uint64_t time = 0;         // In trace clock ticks.
-  uint64_t experiment = 0;   // Which experiment's data it holds; 0 for an ordinary batch.
+  ThreadId thread;            // Whose events these are; kNone for what no thread wrote.
+  uint64_t time = 0;          // In trace clock ticks.
+  uint64_t experiment = 0;    // Which experiment's data it holds; 0 for an ordinary batch.
   absl::string_view payload;  // A view of the source.
 
   // The first byte of an ordinary batch's payload, which tells the batch's kind; kNone if there is

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -37,14 +36,14 @@ class Mapping {
     return absl::OkStatus();
   }
 
-  // Lets the kernel take back the memory of the first `size` bytes, which can be read again.
+  // Lets the kernel take back the memory of the first `size` bytes, which can be read again. Does
+  // so in large steps, since each is a system call.
   void Forget(size_t size) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    size = size / page * page;
-    if (size > forgotten_) {
-      madvise(static_cast<char*>(data_) + forgotten_, size - forgotten_, MADV_DONTNEED);
-      forgotten_ = size;
-    }
+    constexpr size_t kStep = 1 << 20;
+    size = size / kStep * kStep;
+    if (size <= forgotten_) return;
+    madvise(static_cast<char*>(data_) + forgotten_, size - forgotten_, MADV_DONTNEED);
+    forgotten_ = size;
   }
 
   absl::string_view bytes() const {
@@ -206,22 +205,34 @@ std::unique_ptr<ByteSource> Decompressed(Compression compression,
   return std::make_unique<StreamSource>(std::move(stream), input_size, std::move(count));
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) {
-  if (path == "-") {
-    return SourceFromStream(
-        std::make_unique<FdStream>(STDIN_FILENO, /*owned=*/false, "standard input"));
-  }
+absl::StatusOr<int> OpenFd(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
-  auto stream = std::make_unique<FdStream>(fd, /*owned=*/true, path);
+  return fd;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) {
+  if (path == "-") {
+    return std::make_unique<FdStream>(STDIN_FILENO, /*owned=*/false, "the standard input");
+  }
+  const absl::StatusOr<int> fd = OpenFd(path);
+  if (!fd.ok()) return fd.status();
+  return std::make_unique<FdStream>(*fd, /*owned=*/true, path);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) {
+  if (path == "-") return SourceFromStream(*OpenStream(path));
+  const absl::StatusOr<int> fd = OpenFd(path);
+  if (!fd.ok()) return fd.status();
+  auto stream = std::make_unique<FdStream>(*fd, /*owned=*/true, path);
   struct stat info;
-  if (fstat(fd, &info) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("reading ", path));
+  if (fstat(*fd, &info) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("reading ", path));
   if (!S_ISREG(info.st_mode)) return SourceFromStream(std::move(stream));
   auto mapping = std::make_unique<Mapping>();
   const uint64_t size = static_cast<uint64_t>(info.st_size);
-  if (absl::Status status = mapping->Map(fd, size, path); !status.ok()) return status;
+  if (absl::Status status = mapping->Map(*fd, size, path); !status.ok()) return status;
   const absl::string_view bytes = mapping->bytes();
   const Compression compression = FindCompression(bytes);
   if (compression == Compression::kNone) {

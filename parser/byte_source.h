@@ -55,6 +55,9 @@ class ByteSource {
   uint64_t offset_ = 0;
 };
 
+// Reads the file at `path`, or the standard input if it is "-", as it is.
+absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path);
+
 // Reads the file at `path`, or the standard input if it is "-". A regular file is mapped. Zstd and
 // gzip are recognised and taken off.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path);

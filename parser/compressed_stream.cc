@@ -67,9 +67,9 @@ class Decompressor : public ByteStream {
   }
 
   absl::Status FaultAt(FaultId id, absl::string_view what) const {
-    return FaultStatus({id, Place(),
-                        absl::StrCat(what, ", near byte ", offset_ - (end_ - begin_),
-                                     " of the compressed file")});
+    return FaultStatus(
+        {id, Place(),
+         absl::StrCat(what, ", near byte ", offset_ - (end_ - begin_), " of the compressed file")});
   }
 
   const absl::string_view name_;

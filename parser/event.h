@@ -1,5 +1,5 @@
-// The ordered events that a Reader hands out: the counterpart of Go's internal/trace Event, with the
-// same accessors under the same names.
+// The ordered events that a Reader hands out: the counterpart of Go's internal/trace Event, with
+// the same accessors under the same names.
 #ifndef GOTRACE_PARSER_EVENT_H_
 #define GOTRACE_PARSER_EVENT_H_
 
@@ -176,8 +176,8 @@ class Event {
   ThreadId thread() const { return thread_; }
 
   // Where the event stands: its first byte, counted from the beginning of the (decompressed) trace.
-  // For a kSync event the first byte of its generation, or the end of what was read. Events that one
-  // on the wire stands for (FORMAT.md §9) have the same offset.
+  // For a kSync event the first byte of its generation, or the end of what was read. Events that
+  // one on the wire stands for (FORMAT.md §9) have the same offset.
   uint64_t offset() const { return offset_; }
 
   // The stack of the executing context; none() if the event has none.

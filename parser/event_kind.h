@@ -33,9 +33,9 @@ inline constexpr int kEventKindEnd = 15;
 // The name that Go prints: "StateTransition". Static lifetime.
 constexpr absl::string_view EventKindName(EventKind kind) {
   constexpr absl::string_view kNames[kEventKindEnd] = {
-      "Bad",       "Sync",    "Metric",      "Label",     "StackSample",
-      "RangeBegin", "RangeActive", "RangeEnd", "TaskBegin", "TaskEnd",
-      "RegionBegin", "RegionEnd", "Log", "StateTransition", "Experimental"};
+      "Bad",         "Sync",        "Metric",   "Label",           "StackSample",
+      "RangeBegin",  "RangeActive", "RangeEnd", "TaskBegin",       "TaskEnd",
+      "RegionBegin", "RegionEnd",   "Log",      "StateTransition", "Experimental"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -47,7 +47,6 @@ inline constexpr std::array<EventKind, 256> kEventKinds = [] {
 #include "tracev2/events.def"
   return kinds;
 }();
-
 
 }  // namespace gotrace
 

@@ -38,8 +38,9 @@ std::string FormatPlace(const Place& place) {
     parts.push_back(absl::StrCat("batch at byte ", *place.batch_offset));
   }
   if (place.thread.has_value()) {
-    parts.push_back(*place.thread == ThreadId::kNone ? "no thread"
-                                                     : absl::StrCat("thread ", place.thread->value));
+    parts.push_back(*place.thread == ThreadId::kNone
+                        ? "no thread"
+                        : absl::StrCat("thread ", place.thread->value));
   }
   if (place.event != EventType::kNone) {
     parts.push_back(absl::StrCat("event ", EventTypeName(place.event)));

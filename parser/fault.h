@@ -37,10 +37,10 @@ struct Place {
   // (decompressed) trace.
   std::optional<uint64_t> offset;
   std::optional<uint64_t> generation;
-  std::optional<uint64_t> batch_offset;     // Of the batch's first byte.
-  std::optional<ThreadId> thread;           // Of the batch.
-  EventType event = EventType::kNone;       // The type of the event.
-  std::optional<int64_t> time;              // Of the event, in nanoseconds.
+  std::optional<uint64_t> batch_offset;  // Of the batch's first byte.
+  std::optional<ThreadId> thread;        // Of the batch.
+  EventType event = EventType::kNone;    // The type of the event.
+  std::optional<int64_t> time;           // Of the event, in nanoseconds.
 };
 
 // One fault. `message` tells what was expected and what was found, and does not repeat the place.
@@ -56,12 +56,12 @@ std::string FormatPlace(const Place& place);
 // The fault as one line: "PLACE: MESSAGE [ID]".
 std::string FormatFault(const Fault& fault);
 
-// A status that tells of the fault: the code of its row in faults.def, FormatFault() as its message,
-// and the whole fault for FaultOf().
+// A status that tells of the fault: the code of its row in faults.def, FormatFault() as its
+// message, and the whole fault for FaultOf().
 absl::Status FaultStatus(Fault fault);
 
-// The fault that FaultStatus() put into `status`, or nullopt for any other status, as one that tells
-// of an I/O error.
+// The fault that FaultStatus() put into `status`, or nullopt for any other status, as one that
+// tells of an I/O error.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
 }  // namespace gotrace

@@ -29,9 +29,9 @@ class ThreadCursor {
 
   ThreadId thread() const { return thread_; }
   const TimedEvent& event() const { return event_; }
-  int64_t time() const { return time_; }      // In nanoseconds.
-  uint64_t offset() const;                    // Of the event's first byte in the trace.
-  Place place() const;                        // Of the event.
+  int64_t time() const { return time_; }  // In nanoseconds.
+  uint64_t offset() const;                // Of the event's first byte in the trace.
+  Place place() const;                    // Of the event.
   Fault fault() const;
 
   // The scheduler model's state of the thread, looked up once. Set by the Scheduler.

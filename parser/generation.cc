@@ -20,13 +20,11 @@ absl::Status ZeroGeneration(const Batch& batch) {
                       "expected a batch, found an end of generation, which traces have since "
                       "version 1.26");
   }
-  return BatchFault(FaultId::kGenerationZero, batch,
-                    "expected a generation of 1 or more, found 0");
+  return BatchFault(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
 }
 
 bool IsSyncBatch(const Batch& batch, Version version) {
-  return batch.kind() ==
-         (version >= Version::kGo125 ? EventType::kSync : EventType::kFrequency);
+  return batch.kind() == (version >= Version::kGo125 ? EventType::kSync : EventType::kFrequency);
 }
 
 GenerationReader::Result FaultResult(absl::Status status) {
@@ -136,10 +134,10 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
       break;
     }
     if (batch.generation != generation->number()) {
-      return FaultResult(BatchFault(
-          FaultId::kGenerationOrder, batch,
-          absl::StrCat("expected a batch of generation ", generation->number(), " or ",
-                       generation->number() + 1, ", found one of ", batch.generation)));
+      return FaultResult(
+          BatchFault(FaultId::kGenerationOrder, batch,
+                     absl::StrCat("expected a batch of generation ", generation->number(), " or ",
+                                  generation->number() + 1, ", found one of ", batch.generation)));
     }
     if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
       return FaultResult(std::move(status));
@@ -171,10 +169,10 @@ GenerationReader::Result GenerationReader::NextWithEnd() {
     if (batch.kind() == EventType::kEndOfGeneration) break;
     if (batch.generation == 0) return FaultResult(ZeroGeneration(batch));
     if (batch.generation != generation->number()) {
-      return FaultResult(BatchFault(
-          FaultId::kGenerationMixed, batch,
-          absl::StrCat("expected a batch of generation ", generation->number(),
-                       " or its end, found one of ", batch.generation)));
+      return FaultResult(
+          BatchFault(FaultId::kGenerationMixed, batch,
+                     absl::StrCat("expected a batch of generation ", generation->number(),
+                                  " or its end, found one of ", batch.generation)));
     }
     if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
       return FaultResult(std::move(status));

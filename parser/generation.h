@@ -118,8 +118,8 @@ class GenerationReader {
   ByteSource& source_;
   const Version version_;
   bool first_ = true;
-  std::optional<Batch> spill_;   // The first batch of the next generation.
-  absl::Status after_;           // Why what follows the last generation cannot be read.
+  std::optional<Batch> spill_;  // The first batch of the next generation.
+  absl::Status after_;          // Why what follows the last generation cannot be read.
 };
 
 }  // namespace gotrace

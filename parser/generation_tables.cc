@@ -38,10 +38,9 @@ class GenerationTables::BatchCursor {
     const char* next = ReadVarint(pos_, end_, value);
     if (next == nullptr) {
       const bool truncated = DiagnoseVarint(pos_, end_) == VarintFault::kTruncated;
-      return Fail(varint_fault_,
-                  absl::StrCat("expected ", what, ", found ",
-                               truncated ? "the end of the batch"
-                                         : "a number that does not fit 64 bits"));
+      return Fail(varint_fault_, absl::StrCat("expected ", what, ", found ",
+                                              truncated ? "the end of the batch"
+                                                        : "a number that does not fit 64 bits"));
     }
     pos_ = next;
     return absl::OkStatus();

@@ -62,8 +62,8 @@ class GenerationTables {
   // Whether the stack `id` is there. Id 0 is: the empty one.
   bool HasStack(uint64_t id) const { return id == 0 || stacks_.Find(id) != kNoStack; }
 
-  // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0 and
-  // if there is no such stack.
+  // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0
+  // and if there is no such stack.
   static constexpr uint32_t kNoStack = static_cast<uint32_t>(-1);
   uint32_t StackIndex(uint64_t id) const { return stacks_.Find(id); }
 

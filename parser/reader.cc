@@ -34,8 +34,7 @@ class ReaderImpl {
   }
 
   bool HasSample() const {
-    return generation_ != nullptr &&
-           next_sample_ < generation_->tables().cpu_samples().size();
+    return generation_ != nullptr && next_sample_ < generation_->tables().cpu_samples().size();
   }
 
   // Each returns the next event, or nullptr after setting status_ or done_.
@@ -131,9 +130,8 @@ Event* ReaderImpl::NextGeneration() {
 
 Event* ReaderImpl::BeginGeneration() {
   const GenerationTables& tables = generation_->tables();
-  info_ = {generation_->number(),      generation_->begin_offset(),
-           generation_->end_offset(),  generation_->batch_count(),
-           generation_->threads().size(), tables.string_count(),
+  info_ = {generation_->number(),      generation_->begin_offset(),   generation_->end_offset(),
+           generation_->batch_count(), generation_->threads().size(), tables.string_count(),
            tables.stack_count()};
   for (const ThreadBatches& thread : generation_->threads()) {
     auto cursor = std::make_unique<ThreadCursor>(*generation_, thread);
@@ -240,15 +238,15 @@ bool ReaderImpl::CheckIds(const Event& event) {
     const uint64_t id = event.args_[i - 1];
     if (id == 0) continue;
     const bool is_stack = spec->arg_types[i] == ArgType::kStack;
-    if (is_stack ? event.tables_->HasStack(id)
-                 : spec->arg_types[i] != ArgType::kString ||
-                       event.tables_->FindString(id) != nullptr) {
+    if (is_stack
+            ? event.tables_->HasStack(id)
+            : spec->arg_types[i] != ArgType::kString || event.tables_->FindString(id) != nullptr) {
       continue;
     }
-    Fault fault = {is_stack ? FaultId::kEventStackId : FaultId::kEventStringId, Place(),
-                   absl::StrCat("expected ", is_stack ? "stack " : "string ", id,
-                                " in the table, for the argument ", spec->arg_names[i],
-                                ", found none")};
+    Fault fault = {
+        is_stack ? FaultId::kEventStackId : FaultId::kEventStringId, Place(),
+        absl::StrCat("expected ", is_stack ? "stack " : "string ", id,
+                     " in the table, for the argument ", spec->arg_names[i], ", found none")};
     fault.place.offset = event.offset_;
     fault.place.generation = generation_->number();
     fault.place.thread = event.thread_;

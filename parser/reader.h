@@ -37,8 +37,8 @@ struct GenerationInfo {
 
 class ReaderImpl;
 
-// Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader, and
-// stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
+// Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader,
+// and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
 // largest generation. Movable; not thread-safe, but different Readers may be used at the same time.
 class Reader {
  public:

@@ -40,9 +40,9 @@ Scheduler::Outcome Scheduler::Dispatch(const Step& step) {
 }
 
 Scheduler::Outcome Scheduler::OrderNone(const Step& step) {
-  return Fail(FaultId::kEventWithoutRule,
-              absl::StrCat("expected an event that threads make, found ",
-                           EventTypeName(step.event.type)));
+  return Fail(
+      FaultId::kEventWithoutRule,
+      absl::StrCat("expected an event that threads make, found ", EventTypeName(step.event.type)));
 }
 
 Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine) {
@@ -54,8 +54,8 @@ Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine)
     return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
   }
   if (proc == Need::kNo && context.proc != ProcId::kNone) {
-    return Fail(FaultId::kHasProc, absl::StrCat("expected the thread to have no P, found P ",
-                                                context.proc.value));
+    return Fail(FaultId::kHasProc,
+                absl::StrCat("expected the thread to have no P, found P ", context.proc.value));
   }
   if (goroutine == Need::kYes && context.goroutine == GoId::kNone) {
     return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
@@ -124,7 +124,8 @@ Scheduler::Outcome Scheduler::FailProcUnknown(const Step& step, ProcId proc) {
               absl::StrCat("expected a P that was mentioned before, found P ", proc.value));
 }
 
-Scheduler::Outcome Scheduler::FailProcStatus(const ProcessorState& proc, absl::string_view expected) {
+Scheduler::Outcome Scheduler::FailProcStatus(const ProcessorState& proc,
+                                             absl::string_view expected) {
   return Fail(FaultId::kProcWrongStatus,
               absl::StrCat("expected P ", proc.id.value, " to be ", expected, ", found it ",
                            ProcStatusName(proc.status)));

@@ -70,8 +70,8 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(const Step& step) {
       return Fail(FaultId::kRegionNesting,
                   absl::StrCat("expected the end of goroutine ", goroutine->id.value,
                                "'s innermost region, \"", innermost.name, "\" of task ",
-                               innermost.task.value, ", found the end of \"", *name,
-                               "\" of task ", step.arg(0)));
+                               innermost.task.value, ", found the end of \"", *name, "\" of task ",
+                               step.arg(0)));
     }
     open.pop_back();
   }

@@ -21,8 +21,8 @@ Scheduler::Outcome Scheduler::OrderGoStatus(const Step& step) {
   const uint8_t value = static_cast<uint8_t>(step.arg(2));
   if (value >= kGoStatusEnd) {
     return Fail(FaultId::kGoStatusValue,
-                absl::StrCat("expected a goroutine's status of 0 to ", kGoStatusEnd - 1,
-                             ", found ", value, " for goroutine ", id.value));
+                absl::StrCat("expected a goroutine's status of 0 to ", kGoStatusEnd - 1, ", found ",
+                             value, " for goroutine ", id.value));
   }
   const GoStatus status = static_cast<GoStatus>(value);
   GoState from = StateOf(status);
@@ -38,10 +38,10 @@ Scheduler::Outcome Scheduler::OrderGoStatus(const Step& step) {
     goroutine->status = status;
     from = GoState::kUndetermined;
   } else if (goroutine->status != status) {
-    return Fail(FaultId::kGoStatusConflict,
-                absl::StrCat("expected goroutine ", id.value, " to be ",
-                             GoStatusName(goroutine->status), ", found its status told as ",
-                             GoStatusName(status)));
+    return Fail(
+        FaultId::kGoStatusConflict,
+        absl::StrCat("expected goroutine ", id.value, " to be ", GoStatusName(goroutine->status),
+                     ", found its status told as ", GoStatusName(status)));
   }
   goroutine->sequence = Sequence(0);
   Context context = step.context;
@@ -86,10 +86,10 @@ Scheduler::Outcome Scheduler::BindSyscall(const Step& step, GoId goroutine, Cont
 
 Scheduler::Outcome Scheduler::FailSyscallThread(GoId expected, ThreadId thread, GoId found) {
   return Fail(FaultId::kGoSyscallThread,
-              absl::StrCat("expected goroutine ", expected.value, ", in a syscall, on thread ",
-                           thread.value, ", found ",
-                           found == GoId::kNone ? "no goroutine"
-                                                : absl::StrCat("goroutine ", found.value)));
+              absl::StrCat(
+                  "expected goroutine ", expected.value, ", in a syscall, on thread ", thread.value,
+                  ", found ",
+                  found == GoId::kNone ? "no goroutine" : absl::StrCat("goroutine ", found.value)));
 }
 
 Scheduler::Outcome Scheduler::OrderGoCreate(const Step& step) {
@@ -201,8 +201,8 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(const Step& step) {
   const int64_t current_id = step.context.goroutine.value;
   if (step.event.type == EventType::kGoSwitch) {
     current->status = GoStatus::kWaiting;
-    SetTransition(EmitExtra(step, step.context, EventType::kGoBlock), current_id,
-                  GoState::kRunning, GoState::kWaiting);
+    SetTransition(EmitExtra(step, step.context, EventType::kGoBlock), current_id, GoState::kRunning,
+                  GoState::kWaiting);
   } else {
     goroutines_.Erase(current);
     SetTransition(EmitExtra(step, step.context, EventType::kGoDestroy), current_id,
@@ -231,11 +231,11 @@ Scheduler::Outcome Scheduler::OrderGoSyscallBegin(const Step& step) {
   // no other thread's event can bring the number that is missing.
   const SequenceNumber sequence = Sequence(step.arg(0));
   if (!sequence.Follows(proc->sequence)) {
-    return Fail(FaultId::kProcSequence,
-                absl::StrCat("expected sequence number ", proc->sequence.number + 1,
-                             " of generation ", proc->sequence.generation, " for P ",
-                             proc->id.value, ", found ", sequence.number, " of generation ",
-                             sequence.generation));
+    return Fail(
+        FaultId::kProcSequence,
+        absl::StrCat("expected sequence number ", proc->sequence.number + 1, " of generation ",
+                     proc->sequence.generation, " for P ", proc->id.value, ", found ",
+                     sequence.number, " of generation ", sequence.generation));
   }
   goroutine->status = GoStatus::kSyscall;
   proc->status = ProcStatus::kSyscall;

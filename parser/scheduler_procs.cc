@@ -137,9 +137,8 @@ Scheduler::Outcome Scheduler::CheckSteal(const Step& step, ProcId proc, ThreadId
   if (victim != step.context.thread) {
     const auto it = threads_.find(victim);
     if (it == threads_.end()) {
-      return Fail(FaultId::kProcStealThread,
-                  absl::StrCat("expected P ", proc.value, " on thread ", victim.value,
-                               ", which was never seen"));
+      return Fail(FaultId::kProcStealThread, absl::StrCat("expected P ", proc.value, " on thread ",
+                                                          victim.value, ", which was never seen"));
     }
     found = it->second.proc;
   }

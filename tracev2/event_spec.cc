@@ -14,11 +14,16 @@ struct ArgTypeRow {
   ArgType type;
 };
 constexpr ArgTypeRow kArgTypes[] = {
-    {"dt", ArgType::kTimeDelta},   {"seq", ArgType::kSequenceNumber},
-    {"pstatus", ArgType::kProcStatus}, {"gstatus", ArgType::kGoroutineStatus},
-    {"g", ArgType::kGoroutine},    {"m", ArgType::kThread},
-    {"p", ArgType::kProc},         {"string", ArgType::kString},
-    {"stack", ArgType::kStack},    {"value", ArgType::kValue},
+    {"dt", ArgType::kTimeDelta},
+    {"seq", ArgType::kSequenceNumber},
+    {"pstatus", ArgType::kProcStatus},
+    {"gstatus", ArgType::kGoroutineStatus},
+    {"g", ArgType::kGoroutine},
+    {"m", ArgType::kThread},
+    {"p", ArgType::kProc},
+    {"string", ArgType::kString},
+    {"stack", ArgType::kStack},
+    {"value", ArgType::kValue},
     {"task", ArgType::kTask},
 };
 
@@ -55,8 +60,8 @@ constexpr EventSpec MakeSpec(EventType type, absl::string_view name, uint32_t si
 }
 
 constexpr EventSpec kSpecs[] = {
-#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...)                \
-  MakeSpec(EventType::k##name, #name, since, EventForm::k##form, Experiment::k##experiment,        \
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...)         \
+  MakeSpec(EventType::k##name, #name, since, EventForm::k##form, Experiment::k##experiment, \
            EventType::k##start, {__VA_ARGS__}),
 #include "tracev2/events.def"
 };

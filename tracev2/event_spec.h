@@ -42,16 +42,16 @@ struct EventSpec {
   static constexpr int8_t kNoArg = -1;
 
   EventType type = EventType::kNone;
-  absl::string_view name;                      // As the text form spells it.
-  uint32_t since = 0;                          // The NN of the first version, 1.NN, that has it.
-  EventForm form = EventForm::kStructural;     //
-  Experiment experiment = Experiment::kNone;   //
-  EventType start = EventType::kNone;          // For the end of a range: what begins it.
-  uint8_t arg_count = 0;                       // Arguments, "dt" included.
-  const char* arg_names[kMaxArgs] = {};        // As the text form spells them.
-  ArgType arg_types[kMaxArgs] = {};            //
-  int8_t stack_arg = kNoArg;                   // The argument with the executing context's stack.
-  int8_t other_stack_arg = kNoArg;             // That with another goroutine's stack (new_stack).
+  absl::string_view name;                     // As the text form spells it.
+  uint32_t since = 0;                         // The NN of the first version, 1.NN, that has it.
+  EventForm form = EventForm::kStructural;    //
+  Experiment experiment = Experiment::kNone;  //
+  EventType start = EventType::kNone;         // For the end of a range: what begins it.
+  uint8_t arg_count = 0;                      // Arguments, "dt" included.
+  const char* arg_names[kMaxArgs] = {};       // As the text form spells them.
+  ArgType arg_types[kMaxArgs] = {};           //
+  int8_t stack_arg = kNoArg;                  // The argument with the executing context's stack.
+  int8_t other_stack_arg = kNoArg;            // That with another goroutine's stack (new_stack).
 
   bool timed() const { return form == EventForm::kTimed; }
   absl::Span<const char* const> args() const { return absl::MakeConstSpan(arg_names, arg_count); }

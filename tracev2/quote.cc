@@ -191,8 +191,8 @@ uint32_t DecodeRune(absl::string_view text, int* size) {
 
 bool IsSpace(uint32_t rune) {
   return (rune >= '\t' && rune <= '\r') || rune == ' ' || rune == 0x85 || rune == 0xA0 ||
-         rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 ||
-         rune == 0x2029 || rune == 0x202F || rune == 0x205F || rune == 0x3000;
+         rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 || rune == 0x2029 ||
+         rune == 0x202F || rune == 0x205F || rune == 0x3000;
 }
 
 void AppendQuoted(absl::string_view text, TextBuffer* out) {

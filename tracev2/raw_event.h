@@ -3,8 +3,8 @@
 #define GOTRACE_TRACEV2_RAW_EVENT_H_
 
 #include <cstdint>
+#include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "tracev2/event_type.h"
 
@@ -21,7 +21,7 @@ struct RawEvent {
 
   // The arguments that the event's row in events.def names; for a Stack event four more for each
   // frame, in order of kFrameFields.
-  absl::InlinedVector<uint64_t, 8> args;
+  std::vector<uint64_t> args;
 
   // The trailing bytes of an event with EventForm::kData. Owned by whoever made the event.
   absl::string_view data;

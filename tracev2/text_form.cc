@@ -129,7 +129,8 @@ absl::Status TextParser::ParseHeaderLine(absl::string_view line) {
     return Unexpected(kExpected, whole);
   }
   if (!IsBlank(line)) return Unexpected("expected nothing after the version", line);
-  const Version* version = minor <= UINT32_MAX ? FindVersion(static_cast<uint32_t>(minor)) : nullptr;
+  const Version* version =
+      minor <= UINT32_MAX ? FindVersion(static_cast<uint32_t>(minor)) : nullptr;
   if (version == nullptr) {
     return Unexpected("expected one of the versions Go1.22, Go1.23, Go1.25 and Go1.26", whole);
   }

@@ -27,15 +27,15 @@ inline constexpr size_t kHeaderSize = 16;
 // What ParseHeader() made of the first bytes of a file.
 enum class HeaderStatus : uint8_t {
   kOk,
-  kTruncated,    // The bytes end inside what may become a header.
-  kNotATrace,    // Not the header of a Go execution trace of any version.
-  kV1,           // A trace of Go 1.5 to 1.21: another format, which this library does not read.
-  kUnknown,      // A v2 trace or later of a version that this library does not know.
+  kTruncated,  // The bytes end inside what may become a header.
+  kNotATrace,  // Not the header of a Go execution trace of any version.
+  kV1,         // A trace of Go 1.5 to 1.21: another format, which this library does not read.
+  kUnknown,    // A v2 trace or later of a version that this library does not know.
 };
 
 struct Header {
   HeaderStatus status = HeaderStatus::kNotATrace;
-  uint32_t minor = 0;               // The NN of 1.NN: for kOk, kV1 and kUnknown.
+  uint32_t minor = 0;                // The NN of 1.NN: for kOk, kV1 and kUnknown.
   Version version = kNewestVersion;  // For kOk.
 };
 

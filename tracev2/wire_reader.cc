@@ -8,8 +8,7 @@ namespace gotrace {
 namespace {
 
 static_assert(kMaxRawEventSize >= 1 + 6 * kMaxVarintSize + kMaxBatchSize);
-static_assert(kMaxRawEventSize >=
-              1 + (2 + kFrameFieldCount * kMaxFramesPerStack) * kMaxVarintSize);
+static_assert(kMaxRawEventSize >= 1 + (2 + kFrameFieldCount * kMaxFramesPerStack) * kMaxVarintSize);
 
 // Walks over the bytes of one event and remembers the first fault.
 class Cursor {

@@ -1,0 +1,40 @@
+#include "export/event_filter.h"
+
+namespace gotrace {
+namespace {
+
+// What the event is about besides its context.
+ResourceId SubjectOf(const Event& event) {
+  switch (event.kind()) {
+    case EventKind::kStateTransition:
+      return event.transition_resource();
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      return event.range().scope;
+    case EventKind::kLabel:
+      return event.label().resource;
+    default:
+      return {};
+  }
+}
+
+bool HasId(const absl::flat_hash_set<int64_t>& ids, int64_t context, const ResourceId& subject,
+           ResourceKind kind) {
+  return ids.empty() || ids.contains(context) || (subject.kind == kind && ids.contains(subject.id));
+}
+
+}  // namespace
+
+bool EventFilter::Matches(const Event& event, int64_t start) const {
+  if (!kinds.empty() && !kinds.contains(event.kind())) return false;
+  const int64_t time = event.time() - start;
+  if (time < from || time > to) return false;
+  if (!threads.empty() && !threads.contains(event.thread().value)) return false;
+  if (goroutines.empty() && procs.empty()) return true;
+  const ResourceId subject = SubjectOf(event);
+  return HasId(goroutines, event.goroutine().value, subject, ResourceKind::kGoroutine) &&
+         HasId(procs, event.proc().value, subject, ResourceKind::kProc);
+}
+
+}  // namespace gotrace

@@ -1,0 +1,194 @@
+#include "export/json.h"
+
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "tracev2/event_spec.h"
+
+namespace gotrace {
+namespace {
+
+void AppendResource(absl::string_view key, const ResourceId& resource, JsonWriter* json) {
+  json->Key(key);
+  json->BeginObject();
+  json->Member("kind", ResourceKindName(resource.kind));
+  json->Member("id", resource.id);
+  json->EndObject();
+}
+
+// A task's id as a number that is -1 for none, as for other ids.
+void AppendTaskId(absl::string_view key, TaskId id, JsonWriter* json) {
+  json->Key(key);
+  if (id == TaskId::kNone) {
+    json->Value(int64_t{-1});
+  } else {
+    json->Value(id.value);
+  }
+}
+
+void AppendMetric(const Metric& metric, JsonWriter* json) {
+  json->Member("name", metric.name);
+  json->Member("value", metric.value);
+}
+
+void AppendLabel(const Label& label, JsonWriter* json) {
+  json->Member("label", label.label);
+  AppendResource("resource", label.resource, json);
+}
+
+void AppendRange(const Event& event, JsonWriter* json) {
+  const Range range = event.range();
+  json->Member("name", absl::string_view(range.name));
+  AppendResource("scope", range.scope, json);
+  if (event.kind() != EventKind::kRangeEnd) return;
+  json->Key("attributes");
+  json->BeginObject();
+  for (const RangeAttribute& attribute : event.range_attributes()) {
+    json->Member(attribute.name, attribute.value);
+  }
+  json->EndObject();
+}
+
+void AppendTask(const Task& task, JsonWriter* json) {
+  AppendTaskId("id", task.id, json);
+  AppendTaskId("parent", task.parent, json);
+  json->Member("type", task.type);
+}
+
+void AppendRegion(const Region& region, JsonWriter* json) {
+  AppendTaskId("task", region.task, json);
+  json->Member("type", region.type);
+}
+
+void AppendLog(const Log& log, JsonWriter* json) {
+  AppendTaskId("task", log.task, json);
+  json->Member("category", log.category);
+  json->Member("message", log.message);
+}
+
+void AppendExperimental(const ExperimentalEvent& experimental, JsonWriter* json) {
+  json->Member("name", experimental.name);
+  json->Member("experiment", experimental.experiment);
+  json->Key("args");
+  json->BeginObject();
+  for (const ExperimentalArg& arg : experimental.args) json->Member(arg.name, arg.value);
+  json->EndObject();
+}
+
+void AppendClockSnapshot(const ClockSnapshot& snapshot, JsonWriter* json) {
+  json->Key("clock_snapshot");
+  json->BeginObject();
+  json->Member("trace_time", snapshot.trace_time);
+  json->Member("mono", snapshot.mono);
+  json->Member("wall", absl::string_view(FormatUtc(snapshot.wall)));
+  json->EndObject();
+}
+
+void AppendSync(const Sync& sync, JsonWriter* json) {
+  json->Member("n", sync.n);
+  if (sync.clock_snapshot.has_value()) AppendClockSnapshot(*sync.clock_snapshot, json);
+  if (sync.experimental_batches.empty()) return;
+  json->Key("experimental_batches");
+  json->BeginArray();
+  for (const ExperimentalData& data : sync.experimental_batches) {
+    for (const ExperimentalBatch& batch : data.batches) {
+      json->BeginObject();
+      json->Member("experiment", data.experiment);
+      json->Member("name", ExperimentName(data.experiment));
+      json->Member("m", batch.thread.value);
+      json->Member("data", absl::string_view(absl::Base64Escape(batch.data)));
+      json->EndObject();
+    }
+  }
+  json->EndArray();
+}
+
+}  // namespace
+
+std::string FormatUtc(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E*SZ", time, absl::UTCTimeZone());
+}
+
+void JsonFormatter::Append(const Event& event, TextBuffer* out) const {
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Member("time", event.time());
+  json.Member("kind", EventKindName(event.kind()));
+  if (event.type() != EventType::kNone) json.Member("type", EventTypeName(event.type()));
+  json.Member("m", event.thread().value);
+  json.Member("p", event.proc().value);
+  json.Member("g", event.goroutine().value);
+  json.Member("offset", event.offset());
+  AppendDetails(event, &json);
+  const Stack stack = event.stack();
+  if (stacks_ && !stack.none()) AppendStack(stack, &json);
+  json.EndObject();
+  out->Append('\n');
+}
+
+void JsonFormatter::AppendDetails(const Event& event, JsonWriter* json) const {
+  const auto details = [&](absl::string_view key, auto append, const auto& what) {
+    json->Key(key);
+    json->BeginObject();
+    append(what, json);
+    json->EndObject();
+  };
+  switch (event.kind()) {
+    case EventKind::kSync:
+      return details("sync", AppendSync, event.sync());
+    case EventKind::kMetric:
+      return details("metric", AppendMetric, event.metric());
+    case EventKind::kLabel:
+      return details("label", AppendLabel, event.label());
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      return details("range", AppendRange, event);
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      return details("task", AppendTask, event.task());
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+      return details("region", AppendRegion, event.region());
+    case EventKind::kLog:
+      return details("log", AppendLog, event.log());
+    case EventKind::kStateTransition:
+      json->Key("state_transition");
+      return AppendTransition(event.state_transition(), json);
+    case EventKind::kExperimental:
+      return details("experimental", AppendExperimental, event.experimental());
+    case EventKind::kStackSample:
+    case EventKind::kNone:
+      return;
+  }
+}
+
+void JsonFormatter::AppendTransition(const StateTransition& transition, JsonWriter* json) const {
+  const bool is_proc = transition.resource.kind == ResourceKind::kProc;
+  json->BeginObject();
+  AppendResource("resource", transition.resource, json);
+  json->Member("from",
+               is_proc ? ProcStateName(transition.proc_from) : GoStateName(transition.go_from));
+  json->Member("to", is_proc ? ProcStateName(transition.proc_to) : GoStateName(transition.go_to));
+  json->Member("reason", transition.reason);
+  if (stacks_ && !transition.stack.none()) AppendStack(transition.stack, json);
+  json->EndObject();
+}
+
+void JsonFormatter::AppendStack(const Stack& stack, JsonWriter* json) const {
+  json->Key("stack");
+  json->BeginArray();
+  const size_t size = stack.size();
+  for (size_t i = 0; i < size; ++i) {
+    const StackFrame frame = stack.frame(i);
+    json->BeginObject();
+    json->Member("func", frame.func);
+    json->Member("file", frame.file);
+    json->Member("line", frame.line);
+    json->Member("pc", frame.pc);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+}  // namespace gotrace

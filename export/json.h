@@ -1,0 +1,37 @@
+// Events as JSON, one object a line. README.md lists the fields.
+#ifndef GOTRACE_EXPORT_JSON_H_
+#define GOTRACE_EXPORT_JSON_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "export/json_text.h"
+#include "parser/event.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+
+// `time` as RFC 3339 in UTC, to the nanosecond without zeros at the end.
+std::string FormatUtc(absl::Time time);
+
+// The details of each kind stand in an object named as Event's accessor for them. Ids are numbers,
+// with -1 for none; times are nanoseconds; wall-clock times are RFC 3339 in UTC.
+class JsonFormatter {
+ public:
+  // Stacks are written only if `stacks` is set: they are most of the text.
+  explicit JsonFormatter(bool stacks) : stacks_(stacks) {}
+
+  // Appends `event` as an object and a newline.
+  void Append(const Event& event, TextBuffer* out) const;
+
+ private:
+  void AppendDetails(const Event& event, JsonWriter* json) const;
+  void AppendTransition(const StateTransition& transition, JsonWriter* json) const;
+  void AppendStack(const Stack& stack, JsonWriter* json) const;
+
+  const bool stacks_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_EXPORT_JSON_H_

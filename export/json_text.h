@@ -1,0 +1,64 @@
+// Pieces of JSON.
+#ifndef GOTRACE_EXPORT_JSON_TEXT_H_
+#define GOTRACE_EXPORT_JSON_TEXT_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+
+// Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot hold
+// them.
+void AppendJsonString(absl::string_view text, TextBuffer* out);
+
+// Writes one JSON value piece by piece and puts the commas. The caller closes what it opens.
+class JsonWriter {
+ public:
+  // Appends to `*out`, which must outlive the writer.
+  explicit JsonWriter(TextBuffer* out) : out_(*out) {}
+
+  void BeginObject() { Open('{'); }
+  void EndObject() { Close('}'); }
+  void BeginArray() { Open('['); }
+  void EndArray() { Close(']'); }
+
+  // Begins a member of the open object: a value must follow. Keys are taken as they are.
+  void Key(absl::string_view key);
+
+  void Value(uint64_t value) { Begin(), out_.Append(value); }
+  void Value(int64_t value) { Begin(), out_.Append(value); }
+  void Value(absl::string_view value) { Begin(), AppendJsonString(value, &out_); }
+  void Value(const char* value) { Value(absl::string_view(value)); }
+  void Bool(bool value) { Begin(), out_.Append(value ? "true" : "false"); }
+  void Null() { Begin(), out_.Append("null"); }
+
+  template <class T>
+  void Member(absl::string_view key, const T& value) {
+    Key(key);
+    Value(value);
+  }
+
+ private:
+  void Begin() {
+    if (comma_) out_.Append(',');
+    comma_ = true;
+  }
+  void Open(char c) {
+    Begin();
+    out_.Append(c);
+    comma_ = false;
+  }
+  void Close(char c) {
+    out_.Append(c);
+    comma_ = true;
+  }
+
+  TextBuffer& out_;
+  bool comma_ = false;  // Whether something stands before the next value.
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_EXPORT_JSON_TEXT_H_

@@ -1,0 +1,324 @@
+#include "tools/command_line.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/flags/commandlineflag.h"
+#include "absl/flags/flag.h"
+#include "absl/flags/reflection.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "tools/version.h"
+
+ABSL_FLAG(std::string, format, "go", "the form of the events: go or json");
+ABSL_FLAG(bool, stacks, false, "with --format=json: write stacks too");
+ABSL_FLAG(std::string, kind, "", "only events of these kinds");
+ABSL_FLAG(std::string, g, "", "only events about these goroutines");
+ABSL_FLAG(std::string, p, "", "only events about these Ps");
+ABSL_FLAG(std::string, m, "", "only events of these threads");
+ABSL_FLAG(std::string, from, "", "only events from this time since the start on");
+ABSL_FLAG(std::string, to, "", "only events up to this time since the start");
+ABSL_FLAG(int64_t, limit, -1, "stop after this many events");
+ABSL_FLAG(bool, header, false, "print what `assemble` can read");
+ABSL_FLAG(bool, json, false, "print JSON");
+ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
+ABSL_FLAG(std::string, o, "", "the file to write");
+
+namespace gotrace {
+namespace {
+
+struct CommandRow {
+  Command command;
+  absl::string_view name;
+  absl::string_view summary;
+  absl::string_view description;
+  absl::string_view examples;
+};
+
+constexpr CommandRow kCommands[] = {
+    {Command::kEvents, "events", "print the events in order (the default)",
+     "Prints the events of a trace in order. Without flags the text is that of\n"
+     "`go tool trace -d=parsed`, byte for byte.\n"
+     "\n"
+     "Conditions combine: an event is printed if it meets all of them. --g and --p choose\n"
+     "events whose context has the goroutine or P, or which are about it, as a change of\n"
+     "its state. Reading stops when no later event can be printed.\n",
+     "  gotrace-dump trace.out\n"
+     "  gotrace-dump events --kind=StateTransition --g=42 trace.out\n"
+     "  gotrace-dump events --from=1.5s --to=1500.2ms --format=json --stacks trace.out\n"
+     "  curl -s localhost:6060/debug/pprof/trace?seconds=5 | gotrace-dump events --limit=100 -\n"},
+    {Command::kWire, "wire", "print the trace as it stands in the file",
+     "Prints every event as it stands in the file, with its batches and tables, not in order:\n"
+     "the text of `go tool trace -d=wire`. Like that tool it stops at experimental events in\n"
+     "traces of version 1.25 and earlier; with --header it goes on.\n",
+     "  gotrace-dump wire trace.out | grep -c ^GoCreate\n"
+     "  gotrace-dump wire --header trace.out > trace.txt\n"},
+    {Command::kAssemble, "assemble", "make a trace from its text form",
+     "Reads the text form of a trace, as `wire --header` prints it, and writes the trace.\n"
+     "A batch may say size=auto to have its size computed.\n",
+     "  gotrace-dump assemble -o edited.out trace.txt\n"
+     "  gotrace-dump wire --header a.out | gotrace-dump assemble --padded -o b.out -\n"},
+    {Command::kFootprint, "footprint", "print what takes how many bytes",
+     "Prints for each type of event that occurs how many there are and how many bytes they\n"
+     "take, the largest first, and the same for strings, stacks and batch headers.\n",
+     "  gotrace-dump footprint trace.out\n"
+     "  gotrace-dump footprint --json trace.out\n"},
+    {Command::kInfo, "info", "print what a trace holds",
+     "Prints a trace's version, its generations with their times, sizes and batches, how many\n"
+     "threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its\n"
+     "start where the trace tells it (since Go 1.25), and its duration.\n",
+     "  gotrace-dump info trace.out\n"
+     "  gotrace-dump info --json trace.out\n"},
+};
+
+constexpr unsigned On(Command command) { return 1U << static_cast<unsigned>(command); }
+
+// Which commands take a flag, and how help tells of it.
+struct FlagRow {
+  absl::string_view name;
+  unsigned commands;
+  absl::string_view usage;
+  absl::string_view help;
+};
+
+constexpr FlagRow kFlags[] = {
+    {"format", On(Command::kEvents), "--format=go|json",
+     "the text of Go's tool (default), or one JSON object a line"},
+    {"stacks", On(Command::kEvents), "--stacks", "with --format=json: write stacks too"},
+    {"kind", On(Command::kEvents), "--kind=KIND,...",
+     "only these kinds: Sync, Metric, Label, StackSample,\nRangeBegin, RangeActive, RangeEnd, "
+     "TaskBegin, TaskEnd,\nRegionBegin, RegionEnd, Log, StateTransition, Experimental"},
+    {"g", On(Command::kEvents), "--g=ID,...", "only events about these goroutines"},
+    {"p", On(Command::kEvents), "--p=ID,...", "only events about these Ps"},
+    {"m", On(Command::kEvents), "--m=ID,...", "only events of these threads"},
+    {"from", On(Command::kEvents), "--from=TIME",
+     "only from this time since the start on: 1.5s, 20ms"},
+    {"to", On(Command::kEvents), "--to=TIME", "only up to this time since the start"},
+    {"limit", On(Command::kEvents), "--limit=N", "stop after N events"},
+    {"header", On(Command::kWire), "--header",
+     "print what `assemble` can read: the line Trace Go1.NN\nfirst, and all experimental events"},
+    {"o", On(Command::kAssemble), "-o FILE", "the file to write; - for the standard output"},
+    {"padded", On(Command::kAssemble), "--padded",
+     "write batch sizes in ten bytes, as Go's runtime does"},
+    {"json", On(Command::kFootprint) | On(Command::kInfo), "--json", "print one JSON object"},
+};
+
+const CommandRow& RowOf(Command command) { return kCommands[static_cast<size_t>(command)]; }
+
+const CommandRow* FindCommand(absl::string_view name) {
+  for (const CommandRow& row : kCommands) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+const FlagRow* FindFlag(absl::string_view name) {
+  for (const FlagRow& row : kFlags) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+// An argument that sets a flag: --name, --name=value, --noname, or with one dash.
+struct FlagArgument {
+  std::string name;
+  std::optional<std::string> value;
+};
+
+FlagArgument SplitFlag(absl::string_view argument) {
+  absl::ConsumePrefix(&argument, "-");
+  absl::ConsumePrefix(&argument, "-");
+  FlagArgument flag;
+  const size_t equals = argument.find('=');
+  flag.name = std::string(argument.substr(0, equals));
+  if (equals != absl::string_view::npos) flag.value = std::string(argument.substr(equals + 1));
+  absl::string_view positive = flag.name;
+  if (!flag.value.has_value() && absl::ConsumePrefix(&positive, "no")) {
+    const FlagRow* const row = FindFlag(positive);
+    if (row != nullptr && absl::FindCommandLineFlag(row->name)->IsOfType<bool>()) {
+      flag.name = std::string(positive);
+      flag.value = "false";
+    }
+  }
+  return flag;
+}
+
+// Goes through the arguments and keeps flags and others apart.
+class ArgumentParser {
+ public:
+  explicit ArgumentParser(absl::Span<char* const> args) : args_(args) {}
+
+  absl::StatusOr<CommandLine> Parse() {
+    while (next_ < args_.size() && !wants_help_) {
+      if (absl::Status status = ParseNext(); !status.ok()) return status;
+    }
+    return Finish();
+  }
+
+ private:
+  absl::Status ParseNext() {
+    const absl::string_view argument = args_[next_++];
+    if (only_files_ || argument == "-" || !absl::StartsWith(argument, "-")) {
+      return AddPlain(argument);
+    }
+    if (argument == "--") {
+      only_files_ = true;
+      return absl::OkStatus();
+    }
+    if (argument == "--help" || argument == "-h" || argument == "-help") {
+      wants_help_ = true;
+      return absl::OkStatus();
+    }
+    if (argument == "--version") {
+      line_.help = absl::StrCat("gotrace-dump ", kGotraceVersion, "\n");
+      next_ = args_.size();
+      return absl::OkStatus();
+    }
+    return SetFlag(argument);
+  }
+
+  absl::Status AddPlain(absl::string_view argument) {
+    if (plain_.empty() && !only_files_ && !has_command_) {
+      if (argument == "help") {
+        wants_help_ = true;
+        if (next_ < args_.size()) {
+          const CommandRow* const row = FindCommand(args_[next_]);
+          if (row == nullptr) return UnknownCommand(args_[next_]);
+          line_.command = row->command;
+          has_command_ = true;
+        }
+        return absl::OkStatus();
+      }
+      if (const CommandRow* const row = FindCommand(argument)) {
+        line_.command = row->command;
+        has_command_ = true;
+        return absl::OkStatus();
+      }
+    }
+    plain_.push_back(std::string(argument));
+    return absl::OkStatus();
+  }
+
+  absl::Status SetFlag(absl::string_view argument) {
+    FlagArgument flag = SplitFlag(argument);
+    const FlagRow* const row = FindFlag(flag.name);
+    if (row == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no flag ", argument));
+    }
+    absl::CommandLineFlag* const target = absl::FindCommandLineFlag(row->name);
+    if (!flag.value.has_value()) {
+      if (target->IsOfType<bool>()) {
+        flag.value = "true";
+      } else if (next_ < args_.size()) {
+        flag.value = args_[next_++];
+      } else {
+        return absl::InvalidArgumentError(absl::StrCat(argument, " needs a value: ", row->usage));
+      }
+    }
+    std::string error;
+    if (!target->ParseFrom(*flag.value, &error)) {
+      return absl::InvalidArgumentError(absl::StrCat("\"", *flag.value, "\" is no value for ",
+                                                     argument.substr(0, argument.find('=')),
+                                                     ": expected ", row->usage));
+    }
+    flags_.push_back(row);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<CommandLine> Finish() {
+    if (wants_help_) line_.help = has_command_ ? CommandHelp(line_.command) : ProgramHelp();
+    if (!line_.help.empty()) return line_;
+    for (const FlagRow* flag : flags_) {
+      if ((flag->commands & On(line_.command)) == 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--", flag->name, " is not a flag of `", RowOf(line_.command).name, "`"));
+      }
+    }
+    if (plain_.empty()) {
+      return absl::InvalidArgumentError("no FILE was given; - stands for the standard input");
+    }
+    if (plain_.size() > 1) {
+      if (!has_command_ && FindCommand(plain_[0]) == nullptr &&
+          !absl::StrContains(plain_[0], '/')) {
+        return UnknownCommand(plain_[0]);
+      }
+      return absl::InvalidArgumentError(
+          absl::StrCat("one FILE at a time, found ", plain_[0], " and ", plain_[1]));
+    }
+    line_.file = plain_[0];
+    return line_;
+  }
+
+  static absl::Status UnknownCommand(absl::string_view name) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no command ", name));
+  }
+
+  const absl::Span<char* const> args_;
+  size_t next_ = 0;
+  bool only_files_ = false;  // Behind a "--".
+  bool has_command_ = false;
+  bool wants_help_ = false;
+  std::vector<std::string> plain_;
+  std::vector<const FlagRow*> flags_;
+  CommandLine line_;
+};
+
+void AppendFlags(unsigned commands, std::string* help) {
+  constexpr int kColumn = 20;
+  for (const FlagRow& row : kFlags) {
+    if ((row.commands & commands) == 0) continue;
+    const std::string text =
+        absl::StrReplaceAll(row.help, {{"\n", absl::StrCat("\n", std::string(kColumn + 2, ' '))}});
+    absl::StrAppendFormat(help, "  %-*s%s\n", kColumn, row.usage, text);
+  }
+}
+
+constexpr absl::string_view kExitCodes =
+    "Exit codes: 0 the trace was read to its end, or as far as was asked for; 1 the trace is\n"
+    "broken (what stood before the fault was printed); 2 wrong usage, or a file that cannot be\n"
+    "read or written.\n";
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<char* const> args) {
+  return ArgumentParser(args).Parse();
+}
+
+std::string CommandHelp(Command command) {
+  const CommandRow& row = RowOf(command);
+  std::string help = absl::StrCat("Usage: gotrace-dump ", row.name, " [FLAGS] FILE\n\n",
+                                  row.description, "\nFlags:\n");
+  AppendFlags(On(command), &help);
+  absl::StrAppend(&help, "\nExamples:\n", row.examples, "\n", kExitCodes);
+  return help;
+}
+
+std::string ProgramHelp() {
+  std::string help =
+      "Usage: gotrace-dump [COMMAND] [FLAGS] FILE\n"
+      "\n"
+      "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight recorder,\n"
+      "`go test -trace`, or /debug/pprof/trace. FILE may be - for the standard input, and may be\n"
+      "compressed with zstd or gzip.\n"
+      "\n"
+      "Commands:\n";
+  for (const CommandRow& row : kCommands) {
+    absl::StrAppendFormat(&help, "  %-10s %s\n", row.name, row.summary);
+  }
+  for (const CommandRow& row : kCommands) {
+    absl::StrAppend(&help, "\nFlags of `", row.name, "`:\n");
+    AppendFlags(On(row.command), &help);
+  }
+  absl::StrAppend(&help,
+                  "\nFor every command:\n"
+                  "  --help, --version\n"
+                  "\nExamples:\n");
+  for (const CommandRow& row : kCommands) absl::StrAppend(&help, row.examples);
+  absl::StrAppend(&help, "\n", kExitCodes, "\n`gotrace-dump help COMMAND` tells more of each.\n");
+  return help;
+}
+
+}  // namespace gotrace

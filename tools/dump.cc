@@ -1,0 +1,143 @@
+#include "tools/dump.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "export/go_text.h"
+#include "export/json.h"
+#include "tracev2/text_form.h"
+
+namespace gotrace {
+namespace {
+
+// Gives `formatter` the events that the options ask for.
+template <class Formatter>
+void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progress,
+                  Formatter formatter, Output* out) {
+  std::optional<int64_t> start;
+  int64_t left = options.limit;
+  while (left != 0 && out->usable()) {
+    const Event* const event = reader->Next();
+    if (event == nullptr) return;
+    if (!start.has_value()) start = event->time();
+    if (options.filter.IsPast(*event, *start)) return;
+    if (options.filter.Matches(*event, *start)) {
+      formatter.Append(*event, &out->buffer());
+      out->MaybeFlush();
+      if (left > 0) --left;
+    }
+    if (progress->Due()) {
+      progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});
+    }
+  }
+}
+
+// Takes a text apart into lines, however it arrives.
+class LineSplitter {
+ public:
+  explicit LineSplitter(ByteStream* text) : text_(*text) {}
+
+  // Reads the next line without its end into `*line`. Returns false at the end of the text.
+  absl::StatusOr<bool> Next(absl::string_view* line) {
+    while (true) {
+      const size_t end = buffer_.find('\n', pos_);
+      if (end != std::string::npos) {
+        *line = Take(end - pos_, 1);
+        return true;
+      }
+      if (at_end_) {
+        if (pos_ == buffer_.size()) return false;
+        *line = Take(buffer_.size() - pos_, 0);
+        return true;
+      }
+      if (absl::Status status = Refill(); !status.ok()) return status;
+    }
+  }
+
+ private:
+  absl::string_view Take(size_t size, size_t newline) {
+    absl::string_view line = absl::string_view(buffer_).substr(pos_, size);
+    pos_ += size + newline;
+    absl::ConsumeSuffix(&line, "\r");
+    return line;
+  }
+
+  absl::Status Refill() {
+    constexpr size_t kChunk = 256 << 10;
+    buffer_.erase(0, pos_);
+    pos_ = 0;
+    const size_t old_size = buffer_.size();
+    buffer_.resize(old_size + kChunk);
+    const absl::StatusOr<size_t> count = text_.Read(&buffer_[old_size], kChunk);
+    buffer_.resize(old_size + (count.ok() ? *count : 0));
+    at_end_ = !count.ok() || *count == 0;
+    return count.status();
+  }
+
+  ByteStream& text_;
+  std::string buffer_;
+  size_t pos_ = 0;
+  bool at_end_ = false;
+};
+
+void MoveFinalBytes(WireWriter* writer, std::string* bytes, Output* out) {
+  const size_t size = writer->final_size();
+  out->buffer().Append(absl::string_view(*bytes).substr(0, size));
+  writer->Taken(size);
+  out->MaybeFlush();
+}
+
+}  // namespace
+
+absl::Status DumpEvents(Reader* reader, const EventsOptions& options, Progress* progress,
+                        Output* out) {
+  if (options.json) {
+    FormatEvents(reader, options, progress, JsonFormatter(options.stacks), out);
+  } else {
+    FormatEvents(reader, options, progress, GoTextFormatter(), out);
+  }
+  return reader->status();
+}
+
+absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out) {
+  if (header) AppendHeaderText(reader->version(), &out->buffer());
+  uint64_t events = 0;
+  while (out->usable()) {
+    const RawEvent* const event = reader->Next();
+    if (event == nullptr) break;
+    AppendEventText(*event, &out->buffer());
+    out->MaybeFlush();
+    ++events;
+    if (progress->Due()) {
+      progress->Show({reader->source().input_read(), reader->source().input_size(), events});
+    }
+  }
+  return reader->status();
+}
+
+absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out) {
+  LineSplitter lines(text);
+  TextParser parser;
+  std::string bytes;
+  std::optional<WireWriter> writer;
+  const auto write = [&](const RawEvent& event) { writer->Write(event); };
+  absl::string_view line;
+  for (size_t number = 1; out->usable(); ++number) {
+    const absl::StatusOr<bool> more = lines.Next(&line);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (absl::Status status = parser.ParseLine(line, write); !status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", status.message()));
+    }
+    if (!writer.has_value() && parser.has_version()) writer.emplace(parser.version(), form, &bytes);
+    if (writer.has_value()) MoveFinalBytes(&*writer, &bytes, out);
+  }
+  if (absl::Status status = parser.Finish(write); !status.ok()) return status;
+  writer->Finish();
+  MoveFinalBytes(&*writer, &bytes, out);
+  return absl::OkStatus();
+}
+
+}  // namespace gotrace

@@ -1,0 +1,40 @@
+// What the commands `events`, `wire` and `assemble` of gotrace-dump do.
+#ifndef GOTRACE_TOOLS_DUMP_H_
+#define GOTRACE_TOOLS_DUMP_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "export/event_filter.h"
+#include "parser/byte_stream.h"
+#include "parser/raw_reader.h"
+#include "parser/reader.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tracev2/wire_writer.h"
+
+namespace gotrace {
+
+struct EventsOptions {
+  bool json = false;
+  bool stacks = false;  // With `json`.
+  EventFilter filter;
+  int64_t limit = -1;  // How many events to print at most; all if negative.
+};
+
+// Prints the events of `reader` that the options ask for. Stops early where no further one can be
+// printed. Returns the failure of reading, if any; that of writing stands in `out`.
+absl::Status DumpEvents(Reader* reader, const EventsOptions& options, Progress* progress,
+                        Output* out);
+
+// Prints the raw events of `reader`, behind a header line if `header` is set. Returns as
+// DumpEvents() does.
+absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out);
+
+// Reads the text form of a trace from `text` and writes the trace. An error of the text tells its
+// line.
+absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TOOLS_DUMP_H_

@@ -1,0 +1,37 @@
+// What takes how many bytes of a trace: the command `footprint` of gotrace-dump.
+#ifndef GOTRACE_TOOLS_FOOTPRINT_H_
+#define GOTRACE_TOOLS_FOOTPRINT_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "parser/raw_reader.h"
+#include "tools/progress.h"
+#include "tracev2/event_type.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+
+struct Footprint {
+  struct Share {
+    uint64_t bytes = 0;
+    uint64_t count = 0;
+  };
+
+  std::array<Share, 256> by_type;  // Index by the type's value on the wire.
+  uint64_t bytes = 0;              // Of the trace, its header too, as far as it was read.
+  uint64_t events = 0;
+};
+
+// Adds up the raw events of `reader` into `*footprint`. Returns the failure of reading, if any;
+// what stood before it is counted.
+absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* footprint);
+
+// Appends the footprint as a table, or as one JSON object on a line.
+void AppendFootprint(const Footprint& footprint, TextBuffer* out);
+void AppendFootprintJson(const Footprint& footprint, TextBuffer* out);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TOOLS_FOOTPRINT_H_

@@ -1,0 +1,227 @@
+// gotrace-dump: reads Go execution traces on the command line.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "parser/byte_source.h"
+#include "parser/fault.h"
+#include "parser/raw_reader.h"
+#include "parser/reader.h"
+#include "tools/command_line.h"
+#include "tools/dump.h"
+#include "tools/footprint.h"
+#include "tools/info.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+namespace gotrace {
+namespace {
+
+enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2 };
+
+absl::StatusOr<EventKind> ParseKind(absl::string_view name) {
+  std::string known;
+  for (int i = static_cast<int>(EventKind::kSync); i < kEventKindEnd; ++i) {
+    const EventKind kind = static_cast<EventKind>(i);
+    if (absl::EqualsIgnoreCase(name, EventKindName(kind))) return kind;
+    absl::StrAppend(&known, known.empty() ? "" : ", ", EventKindName(kind));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--kind: there is no kind \"", name, "\"; there are ", known));
+}
+
+absl::Status ParseIds(absl::string_view flag, absl::string_view list,
+                      absl::flat_hash_set<int64_t>* ids) {
+  for (const absl::string_view id : absl::StrSplit(list, ',', absl::SkipEmpty())) {
+    int64_t value = 0;
+    if (!absl::SimpleAtoi(id, &value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", flag, ": \"", id, "\" is no id; give numbers, like --", flag, "=1,42"));
+    }
+    ids->insert(value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* ns) {
+  if (text.empty()) return absl::OkStatus();
+  absl::Duration duration;
+  if (!absl::ParseDuration(text, &duration)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag, ": \"", text, "\" is no time; give one with its unit, like 1.5s or 20ms"));
+  }
+  *ns = absl::ToInt64Nanoseconds(duration);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
+  EventsOptions options;
+  const std::string format = absl::GetFlag(FLAGS_format);
+  options.json = format == "json";
+  if (!options.json && format != "go") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--format: there is no format \"", format, "\"; there are go and json"));
+  }
+  options.stacks = absl::GetFlag(FLAGS_stacks);
+  if (options.stacks && !options.json) {
+    return absl::InvalidArgumentError(
+        "--stacks goes with --format=json; Go's text always has the stacks");
+  }
+  EventFilter& filter = options.filter;
+  const std::string kinds = absl::GetFlag(FLAGS_kind);
+  for (const absl::string_view name : absl::StrSplit(kinds, ',', absl::SkipEmpty())) {
+    const absl::StatusOr<EventKind> kind = ParseKind(name);
+    if (!kind.ok()) return kind.status();
+    filter.kinds.insert(*kind);
+  }
+  absl::Status status = ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines);
+  status.Update(ParseIds("p", absl::GetFlag(FLAGS_p), &filter.procs));
+  status.Update(ParseIds("m", absl::GetFlag(FLAGS_m), &filter.threads));
+  status.Update(ParseTime("from", absl::GetFlag(FLAGS_from), &filter.from));
+  status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.to));
+  if (!status.ok()) return status;
+  options.limit = absl::GetFlag(FLAGS_limit);
+  return options;
+}
+
+// What a command came to: the failure of what it read, and of what it wrote to.
+struct Result {
+  absl::Status status;
+  uint64_t events = 0;  // That were read before a fault.
+};
+
+Result RunEvents(const std::string& file, const EventsOptions& options, Output* out) {
+  absl::StatusOr<Reader> reader = Reader::Open(file);
+  if (!reader.ok()) return {reader.status()};
+  Progress progress(/*prints_along=*/true);
+  absl::Status status = DumpEvents(&*reader, options, &progress, out);
+  return {std::move(status), reader->event_count()};
+}
+
+Result RunInfo(const std::string& file, Output* out) {
+  absl::StatusOr<Reader> reader = Reader::Open(file);
+  if (!reader.ok()) return {reader.status()};
+  Progress progress(/*prints_along=*/false);
+  TraceInfo info;
+  absl::Status status = CollectInfo(&*reader, &progress, &info);
+  (absl::GetFlag(FLAGS_json) ? AppendInfoJson : AppendInfo)(info, &out->buffer());
+  return {std::move(status), info.events};
+}
+
+absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
+  if (!source.ok()) return source.status();
+  return RawReader::FromSource(*std::move(source), types);
+}
+
+Result RunWire(const std::string& file, Output* out) {
+  const bool header = absl::GetFlag(FLAGS_header);
+  absl::StatusOr<RawReader> reader =
+      OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
+  if (!reader.ok()) return {reader.status()};
+  Progress progress(/*prints_along=*/true);
+  return {DumpWire(&*reader, header, &progress, out)};
+}
+
+Result RunFootprint(const std::string& file, Output* out) {
+  absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion);
+  if (!reader.ok()) return {reader.status()};
+  Progress progress(/*prints_along=*/false);
+  Footprint footprint;
+  absl::Status status = CollectFootprint(&*reader, &progress, &footprint);
+  (absl::GetFlag(FLAGS_json) ? AppendFootprintJson : AppendFootprint)(footprint, &out->buffer());
+  return {std::move(status), footprint.events};
+}
+
+absl::Status AssembleTo(ByteStream* text, Output* out) {
+  const BatchSizeForm form =
+      absl::GetFlag(FLAGS_padded) ? BatchSizeForm::kPadded : BatchSizeForm::kShortest;
+  absl::Status status = AssembleTrace(text, form, out);
+  out->Flush();
+  status.Update(out->status());
+  return status;
+}
+
+Result RunAssemble(const std::string& file, Output* out) {
+  const std::string target = absl::GetFlag(FLAGS_o);
+  absl::StatusOr<std::unique_ptr<ByteStream>> text = OpenStream(file);
+  if (!text.ok()) return {text.status()};
+  if (target.empty() || target == "-") return {AssembleTo(text->get(), out)};
+  absl::StatusOr<OutputFile> target_file = OutputFile::Create(target);
+  if (!target_file.ok()) return {target_file.status()};
+  Output target_out(target_file->fd(), target);
+  if (absl::Status status = AssembleTo(text->get(), &target_out); !status.ok()) return {status};
+  return {target_file->Commit()};
+}
+
+int Report(const std::string& file, const Result& result) {
+  const bool is_fault = FaultOf(result.status).has_value();
+  // An error of I/O names its file already.
+  const std::string where =
+      is_fault ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
+  absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
+  if (result.events > 0) {
+    absl::FPrintF(stderr, "gotrace-dump: %d events could be read before that\n", result.events);
+  }
+  return is_fault ? kBroken : kUsageOrIo;
+}
+
+int UsageError(const absl::Status& status) {
+  absl::FPrintF(stderr, "gotrace-dump: %s\nTry: gotrace-dump --help\n", status.message());
+  return kUsageOrIo;
+}
+
+int Main(absl::Span<char* const> args) {
+  // A closed pipe shows when it is written to.
+  std::signal(SIGPIPE, SIG_IGN);
+  const absl::StatusOr<CommandLine> line = ParseCommandLine(args);
+  if (!line.ok()) return UsageError(line.status());
+  Output out(STDOUT_FILENO, "the standard output");
+  Result result;
+  if (!line->help.empty()) {
+    out.buffer().Append(line->help);
+  } else {
+    switch (line->command) {
+      case Command::kEvents: {
+        const absl::StatusOr<EventsOptions> options = EventsOptionsFromFlags();
+        if (!options.ok()) return UsageError(options.status());
+        result = RunEvents(line->file, *options, &out);
+        break;
+      }
+      case Command::kWire:
+        result = RunWire(line->file, &out);
+        break;
+      case Command::kAssemble:
+        result = RunAssemble(line->file, &out);
+        break;
+      case Command::kFootprint:
+        result = RunFootprint(line->file, &out);
+        break;
+      case Command::kInfo:
+        result = RunInfo(line->file, &out);
+        break;
+    }
+  }
+  out.Flush();
+  if (!out.status().ok()) return Report(line->file, {out.status()});
+  if (!result.status.ok() && !out.closed()) return Report(line->file, result);
+  return kSuccess;
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) {
+  return gotrace::Main(absl::MakeConstSpan(argv + 1, argc > 0 ? argc - 1 : 0));
+}

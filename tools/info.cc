@@ -1,0 +1,144 @@
+#include "tools/info.h"
+
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "export/json.h"
+#include "export/json_text.h"
+
+namespace gotrace {
+namespace {
+
+void CountTransition(const Event& event, TraceInfo* info) {
+  const StateTransition transition = event.state_transition();
+  // Each goroutine and P comes into being once: created, or found when the trace began.
+  if (transition.resource.kind == ResourceKind::kGoroutine) {
+    info->goroutines +=
+        transition.go_from == GoState::kNotExist || transition.go_from == GoState::kUndetermined;
+  } else {
+    info->procs += transition.proc_from == ProcState::kNotExist ||
+                   transition.proc_from == ProcState::kUndetermined;
+  }
+}
+
+void BeginGeneration(const Reader& reader, const Event& event, TraceInfo* info) {
+  const Sync sync = event.sync();
+  if (sync.clock_snapshot.has_value() && !info->wall_begin.has_value()) {
+    info->wall_begin = sync.clock_snapshot->wall -
+                       absl::Nanoseconds(sync.clock_snapshot->trace_time - info->begin);
+  }
+  const GenerationInfo& current = reader.generation();
+  const bool is_new = info->generations.empty() ||
+                      info->generations.back().info.begin_offset != current.begin_offset;
+  // The last kSync event begins no generation.
+  if (!is_new || current.batches == 0) return;
+  info->bytes = current.end_offset;
+  info->generations.push_back({current, event.time(), event.time(), 0});
+}
+
+void Count(const Reader& reader, const Event& event, TraceInfo* info) {
+  if (info->events++ == 0) info->begin = event.time();
+  info->end = event.time();
+  ++info->by_kind[static_cast<size_t>(event.kind())];
+  if (event.kind() == EventKind::kStateTransition) CountTransition(event, info);
+  if (event.thread() != ThreadId::kNone) info->threads.insert(event.thread());
+  const size_t before = info->generations.size();
+  if (event.kind() == EventKind::kSync) BeginGeneration(reader, event, info);
+  const bool ends_trace = event.kind() == EventKind::kSync && info->generations.size() == before;
+  if (info->generations.empty() || ends_trace) return;
+  TraceInfo::Generation& generation = info->generations.back();
+  generation.end = event.time();
+  ++generation.events;
+}
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
+  info->version = reader->version();
+  while (const Event* event = reader->Next()) {
+    Count(*reader, *event, info);
+    if (progress->Due()) {
+      progress->Show({reader->input_read(), reader->input_size(), info->events});
+    }
+  }
+  return reader->status();
+}
+
+void AppendInfo(const TraceInfo& info, TextBuffer* out) {
+  out->Append(absl::StrFormat("version      1.%d (%s)\n", static_cast<uint32_t>(info.version),
+                              WrittenBy(info.version)));
+  out->Append(absl::StrFormat("wall clock   %s\n", info.wall_begin.has_value()
+                                                       ? FormatUtc(*info.wall_begin)
+                                                       : "not in the trace (since Go 1.25)"));
+  out->Append(absl::StrFormat("duration     %.6f s\n", Seconds(info.end - info.begin)));
+  out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
+  out->Append(absl::StrFormat("events       %d\n", info.events));
+  out->Append(absl::StrFormat("goroutines   %d\n", info.goroutines));
+  out->Append(absl::StrFormat("Ps           %d\n", info.procs));
+  out->Append(absl::StrFormat("threads      %d\n", info.threads.size()));
+
+  out->Append("\nEvents by kind:\n");
+  for (int kind = 0; kind < kEventKindEnd; ++kind) {
+    if (info.by_kind[kind] == 0) continue;
+    out->Append(absl::StrFormat("  %-16s %12d\n", EventKindName(static_cast<EventKind>(kind)),
+                                info.by_kind[kind]));
+  }
+
+  out->Append(absl::StrFormat("\nGenerations:\n  %10s %12s %12s %12s %12s %8s %8s %8s %8s\n",
+                              "number", "from s", "to s", "bytes", "events", "batches", "threads",
+                              "strings", "stacks"));
+  for (const TraceInfo::Generation& g : info.generations) {
+    out->Append(absl::StrFormat("  %10d %12.6f %12.6f %12d %12d %8d %8d %8d %8d\n", g.info.number,
+                                Seconds(g.begin - info.begin), Seconds(g.end - info.begin),
+                                g.info.end_offset - g.info.begin_offset, g.events, g.info.batches,
+                                g.info.threads, g.info.strings, g.info.stacks));
+  }
+}
+
+void AppendInfoJson(const TraceInfo& info, TextBuffer* out) {
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Member("version",
+              absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(info.version))));
+  if (info.wall_begin.has_value()) {
+    json.Member("wall_begin", absl::string_view(FormatUtc(*info.wall_begin)));
+  }
+  json.Member("begin", info.begin);
+  json.Member("end", info.end);
+  json.Member("duration", info.end - info.begin);
+  json.Member("bytes", info.bytes);
+  json.Member("events", info.events);
+  json.Member("goroutines", info.goroutines);
+  json.Member("procs", info.procs);
+  json.Member("threads", uint64_t{info.threads.size()});
+  json.Key("events_by_kind");
+  json.BeginObject();
+  for (int kind = 0; kind < kEventKindEnd; ++kind) {
+    if (info.by_kind[kind] == 0) continue;
+    json.Member(EventKindName(static_cast<EventKind>(kind)), info.by_kind[kind]);
+  }
+  json.EndObject();
+  json.Key("generations");
+  json.BeginArray();
+  for (const TraceInfo::Generation& g : info.generations) {
+    json.BeginObject();
+    json.Member("number", g.info.number);
+    json.Member("begin", g.begin);
+    json.Member("end", g.end);
+    json.Member("offset", g.info.begin_offset);
+    json.Member("bytes", g.info.end_offset - g.info.begin_offset);
+    json.Member("events", g.events);
+    json.Member("batches", g.info.batches);
+    json.Member("threads", g.info.threads);
+    json.Member("strings", g.info.strings);
+    json.Member("stacks", g.info.stacks);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  out->Append('\n');
+}
+
+}  // namespace gotrace

@@ -1,0 +1,52 @@
+// What a trace holds: the command `info` of gotrace-dump.
+#ifndef GOTRACE_TOOLS_INFO_H_
+#define GOTRACE_TOOLS_INFO_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "parser/event_kind.h"
+#include "parser/ids.h"
+#include "parser/reader.h"
+#include "tools/progress.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+
+struct TraceInfo {
+  struct Generation {
+    GenerationInfo info;
+    int64_t begin = 0;    // Of its first event, in nanoseconds of the trace's clock.
+    int64_t end = 0;      // Of its last event.
+    uint64_t events = 0;  // Its kSync event too, but not the one at the trace's end.
+  };
+
+  Version version = kNewestVersion;
+  std::vector<Generation> generations;
+  int64_t begin = 0;  // Of the first event, in nanoseconds of the trace's clock.
+  int64_t end = 0;    // Of the last event.
+  uint64_t events = 0;
+  uint64_t bytes = 0;  // Of the (decompressed) trace, as far as its generations go.
+  std::array<uint64_t, kEventKindEnd> by_kind = {};
+  uint64_t goroutines = 0;  // Different ones that existed.
+  uint64_t procs = 0;
+  absl::flat_hash_set<ThreadId> threads;  // With events of their own.
+  std::optional<absl::Time> wall_begin;   // The wall-clock time of `begin`.
+};
+
+// Reads all of `reader` into `*info`. Returns the failure of reading, if any; what stood before it
+// is counted.
+absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
+
+// Appends the information as text, or as one JSON object on a line.
+void AppendInfo(const TraceInfo& info, TextBuffer* out);
+void AppendInfoJson(const TraceInfo& info, TextBuffer* out);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TOOLS_INFO_H_

@@ -1,0 +1,65 @@
+#include "tools/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+
+namespace gotrace {
+namespace {
+
+constexpr absl::Duration kQuiet = absl::Seconds(1);
+constexpr absl::Duration kBetween = absl::Milliseconds(200);
+
+std::string Megabytes(uint64_t bytes) {
+  return absl::StrFormat("%.1f MB", static_cast<double>(bytes) / 1e6);
+}
+
+}  // namespace
+
+std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed) {
+  const double seconds = absl::ToDoubleSeconds(elapsed);
+  std::string text = Megabytes(count.bytes);
+  const bool has_total = count.total > 0 && count.bytes <= count.total;
+  if (has_total) {
+    absl::StrAppendFormat(&text, " of %s (%d%%)", Megabytes(count.total),
+                          static_cast<int>(100 * count.bytes / count.total));
+  }
+  absl::StrAppendFormat(&text, ", %d events", count.events);
+  if (seconds > 0) {
+    absl::StrAppendFormat(&text, ", %.1f M/s", static_cast<double>(count.events) / seconds / 1e6);
+  }
+  if (has_total && count.bytes > 0) {
+    const double done = static_cast<double>(count.bytes) / static_cast<double>(count.total);
+    absl::StrAppendFormat(&text, ", %.0f s left", seconds / done - seconds);
+  }
+  return text;
+}
+
+Progress::Progress(bool prints_along)
+    : enabled_(isatty(STDERR_FILENO) == 1 && !(prints_along && isatty(STDOUT_FILENO) == 1)),
+      begin_(absl::Now()),
+      last_shown_(begin_ + kQuiet) {}
+
+Progress::~Progress() { Wipe(); }
+
+void Progress::Show(const ProgressCount& count) {
+  const absl::Time now = absl::Now();
+  if (now < last_shown_ + (visible_ ? kBetween : absl::ZeroDuration())) return;
+  last_shown_ = now;
+  visible_ = true;
+  absl::FPrintF(stderr, "\r\033[K%s", FormatProgress(count, now - begin_));
+  fflush(stderr);
+}
+
+void Progress::Wipe() {
+  if (!visible_) return;
+  visible_ = false;
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+}
+
+}  // namespace gotrace

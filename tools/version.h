@@ -1,0 +1,11 @@
+#ifndef GOTRACE_TOOLS_VERSION_H_
+#define GOTRACE_TOOLS_VERSION_H_
+
+namespace gotrace {
+
+// The release of gotrace, as `gotrace-dump --version` tells it.
+inline constexpr char kGotraceVersion[] = "0.1.0";
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TOOLS_VERSION_H_
