@@ -111,9 +111,9 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
 }
 
 void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
-  out->Append(absl::StrFormat("%-22s %14s %7s %12s %7s\n", "Event", "Bytes", "", "Count", ""));
+  out->Append(absl::StrFormat("%-22s %14s %7s %12s %7s\n", "Event", "Bytes", "Share", "Count", "Share"));
   AppendRows(footprint, RowsByType(footprint), out);
-  out->Append(absl::StrFormat("\n%-22s %14s %7s %12s %7s\n", "Part", "Bytes", "", "Count", ""));
+  out->Append(absl::StrFormat("\n%-22s %14s %7s %12s %7s\n", "Part", "Bytes", "Share", "Count", "Share"));
   AppendRows(footprint, RowsByPart(footprint), out);
   out->Append('\n');
   AppendRows(footprint, {{"total", {footprint.bytes, footprint.events}}}, out);

@@ -27,12 +27,12 @@ void BeginGeneration(const Reader& reader, const Event& event, TraceInfo* info) 
     info->wall_begin = sync.clock_snapshot->wall -
                        absl::Nanoseconds(sync.clock_snapshot->trace_time - info->begin);
   }
+  info->bytes = event.offset();
   const GenerationInfo& current = reader.generation();
   const bool is_new = info->generations.empty() ||
                       info->generations.back().info.begin_offset != current.begin_offset;
   // The last kSync event begins no generation.
   if (!is_new || current.batches == 0) return;
-  info->bytes = current.end_offset;
   info->generations.push_back({current, event.time(), event.time(), 0});
 }
 

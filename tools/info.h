@@ -31,7 +31,7 @@ struct TraceInfo {
   int64_t begin = 0;  // Of the first event, in nanoseconds of the trace's clock.
   int64_t end = 0;    // Of the last event.
   uint64_t events = 0;
-  uint64_t bytes = 0;  // Of the (decompressed) trace, as far as its generations go.
+  uint64_t bytes = 0;  // Of the (decompressed) trace, as far as it was read.
   std::array<uint64_t, kEventKindEnd> by_kind = {};
   uint64_t goroutines = 0;  // Different ones that existed.
   uint64_t procs = 0;
