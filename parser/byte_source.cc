@@ -86,7 +86,7 @@ class CountingStream final : public ByteStream {
       : input_(std::move(input)), count_(std::move(count)) {}
 
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
-    const absl::StatusOr<size_t> read = input_->Read(buffer, size);
+    absl::StatusOr<size_t> read = input_->Read(buffer, size);
     if (read.ok()) *count_ += *read;
     return read;
   }
@@ -103,7 +103,7 @@ class PrefixedStream final : public ByteStream {
       : begin_(std::move(begin)), begin_stream_(begin_), rest_(std::move(rest)) {}
 
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
-    const absl::StatusOr<size_t> read = begin_stream_.Read(buffer, size);
+    absl::StatusOr<size_t> read = begin_stream_.Read(buffer, size);
     return *read > 0 ? read : rest_->Read(buffer, size);
   }
 
@@ -186,7 +186,7 @@ class MappedStream final : public ByteStream {
 
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
     mapping_->Forget(read_);
-    const absl::StatusOr<size_t> count = stream_.Read(buffer, size);
+    absl::StatusOr<size_t> count = stream_.Read(buffer, size);
     read_ += *count;
     return count;
   }

@@ -17,19 +17,15 @@ namespace gotrace {
 enum class FaultId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, meaning) k##id,
 #include "parser/faults.def"
+  kEnd,  // No fault: one past the last.
 };
+inline constexpr int kFaultIdEnd = static_cast<int>(FaultId::kEnd);
 
 // The id as it is printed: "string-batch-event". Static lifetime, never changed once released.
 absl::string_view FaultName(FaultId id);
 
 // One sentence on what the fault means. Static lifetime.
 absl::string_view FaultMeaning(FaultId id);
-
-// One past the last FaultId.
-inline constexpr int kFaultIdEnd = 0
-#define GOTRACE_FAULT(id, name, code, meaning) +1
-#include "parser/faults.def"
-    ;
 
 // Where in a trace something stands. Fields are set as far as they are known.
 struct Place {
