@@ -172,7 +172,8 @@ int Report(const std::string& file, const Result& result) {
       is_fault ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
   if (result.events > 0) {
-    absl::FPrintF(stderr, "gotrace-dump: %d events could be read before that\n", result.events);
+    absl::FPrintF(stderr, "gotrace-dump: %d %s could be read before that\n", result.events,
+                  result.events == 1 ? "event" : "events");
   }
   return is_fault ? kBroken : kUsageOrIo;
 }

@@ -1,0 +1,18 @@
+#include <cstdio>
+#include <map>
+
+#include "parser/reader.h"
+
+// Counts how often each goroutine of a trace began to run.
+int main(int argc, char** argv) {
+  absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
+  if (!reader.ok()) return std::puts(reader.status().ToString().c_str()), 1;
+  std::map<int64_t, int> starts;
+  while (const gotrace::Event* event = reader->Next()) {
+    if (event->kind() != gotrace::EventKind::kStateTransition) continue;
+    const gotrace::StateTransition change = event->state_transition();
+    if (change.go_to == gotrace::GoState::kRunning) ++starts[change.resource.id];
+  }
+  for (auto [id, count] : starts) std::printf("goroutine %lld: %d\n", (long long)id, count);
+  return reader->status().ok() ? 0 : (std::puts(reader->status().ToString().c_str()), 1);
+}
