@@ -121,6 +121,11 @@ absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
       break;
     case HeaderStatus::kUnknown:
       fault.id = FaultId::kUnknownVersion;
+      if (header.minor < static_cast<uint32_t>(kNewestVersion)) {
+        fault.message = absl::StrCat("found trace version 1.", header.minor,
+                                     ", which no release of Go writes");
+        break;
+      }
       fault.message = absl::StrCat("found trace version 1.", header.minor,
                                    "; the newest version that this gotrace knows is 1.",
                                    static_cast<uint32_t>(kNewestVersion), ", of ",

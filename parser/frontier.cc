@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracev2/event_spec.h"
 
 namespace gotrace {
 
@@ -60,7 +61,7 @@ Fault ThreadCursor::fault() const {
   const EventType type = static_cast<EventType>(*event_pos_);
   Fault fault;
   fault.place = place();
-  fault.place.event = type;
+  fault.place.event = FindEventSpec(type) == nullptr ? EventType::kNone : type;
   fault.place.time.reset();
   *fault.place.offset += fault_pos - event_pos_;
   switch (decode_fault) {

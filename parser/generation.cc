@@ -16,9 +16,11 @@ absl::Status BatchFault(FaultId id, const Batch& batch, std::string message) {
 
 absl::Status ZeroGeneration(const Batch& batch) {
   if (batch.kind() == EventType::kEndOfGeneration && batch.payload_offset == batch.offset) {
-    return BatchFault(FaultId::kEndOfGenerationEvent, batch,
-                      "expected a batch, found an end of generation, which traces have since "
-                      "version 1.26");
+    Fault fault = {FaultId::kEndOfGenerationEvent, Place(),
+                   "expected a batch, found an end of generation, which traces have since version "
+                   "1.26"};
+    fault.place.offset = batch.offset;
+    return FaultStatus(std::move(fault));
   }
   return BatchFault(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
 }
@@ -78,10 +80,10 @@ void Generation::AddEventBatch(const Batch& batch) {
   thread.last = index;
 }
 
-absl::Status Generation::Finish(Version version) {
+absl::Status Generation::Finish(Version version, uint64_t end_offset) {
   Fault fault;
-  fault.place.offset = end_offset_;
-  fault.place.generation = number_;
+  fault.place.offset = end_offset;
+  if (number_ != 0) fault.place.generation = number_;
   if (!tables_.clock().known()) {
     fault.id = FaultId::kNoFrequency;
     fault.message = "expected a sync batch with a frequency, found none in the generation";
@@ -92,7 +94,7 @@ absl::Status Generation::Finish(Version version) {
     fault.message = "expected a sync batch with a clock snapshot, found none in the generation";
     return FaultStatus(std::move(fault));
   }
-  if (absl::Status status = tables_.CheckStacks(); !status.ok()) return status;
+  if (absl::Status status = tables_.CheckStacks(number_); !status.ok()) return status;
   tables_.SortSamples();
   return absl::OkStatus();
 }
@@ -143,7 +145,8 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
       return FaultResult(std::move(status));
     }
   }
-  if (absl::Status status = generation->Finish(version_); !status.ok()) {
+  const uint64_t end_offset = spill_.has_value() ? spill_->offset : source_.offset();
+  if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
     return FaultResult(std::move(status));
   }
   return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
@@ -151,10 +154,12 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
 
 GenerationReader::Result GenerationReader::NextWithEnd() {
   auto generation = std::make_unique<Generation>();
+  uint64_t end_offset = 0;
   while (true) {
     Batch batch;
     const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);
     if (!more.ok()) return FaultResult(more.status());
+    end_offset = batch.offset;
     if (!*more) {
       // Go's reader calls a generation nothing if it has no event batches.
       if (generation->threads().empty()) return {};
@@ -178,7 +183,7 @@ GenerationReader::Result GenerationReader::NextWithEnd() {
       return FaultResult(std::move(status));
     }
   }
-  if (absl::Status status = generation->Finish(version_); !status.ok()) {
+  if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
     return FaultResult(std::move(status));
   }
   return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};

@@ -46,9 +46,10 @@ class Generation {
   // Takes in one batch. Faults: those of tables, and end-of-generation-event.
   absl::Status Add(const Batch& batch, Version version);
 
-  // Checks that the generation is whole once all of its batches were added, and prepares its
-  // samples. Faults: no-frequency, no-clock-snapshot, stack-string.
-  absl::Status Finish(Version version);
+  // Checks that the generation, which was found to end at `end_offset`, is whole once all of its
+  // batches were added, and prepares its samples. Faults: no-frequency, no-clock-snapshot,
+  // stack-string.
+  absl::Status Finish(Version version, uint64_t end_offset);
 
   uint64_t number() const { return number_; }
   void set_number(uint64_t number) { number_ = number; }

@@ -231,7 +231,7 @@ void GenerationTables::AddExperimental(const Batch& batch) {
   experimental_[batch.experiment].push_back({batch.thread, batch.payload});
 }
 
-absl::Status GenerationTables::CheckStacks() const {
+absl::Status GenerationTables::CheckStacks(uint64_t generation) const {
   for (const Frame& frame : frames_) {
     const bool has_func = FindString(frame.func) != nullptr;
     if (has_func && FindString(frame.file) != nullptr) continue;
@@ -240,6 +240,7 @@ absl::Status GenerationTables::CheckStacks() const {
                                 " in the table, for the ", has_func ? "file" : "function",
                                 " at pc ", absl::Hex(frame.pc), ", found none")};
     fault.place.offset = frame.offset;
+    fault.place.generation = generation;
     return FaultStatus(std::move(fault));
   }
   return absl::OkStatus();

@@ -45,9 +45,9 @@ class GenerationTables {
   absl::Status AddSync(const Batch& batch, Version version);
   void AddExperimental(const Batch& batch);
 
-  // Checks that every frame's strings are there. Call it once all batches were added. Fault:
-  // stack-string.
-  absl::Status CheckStacks() const;
+  // Checks that every frame's strings are there. Call it once all batches were added. `generation`
+  // is its number. Fault: stack-string.
+  absl::Status CheckStacks(uint64_t generation) const;
 
   // Converts the samples' times and puts them in order; equal times stay in the trace's order.
   void SortSamples();

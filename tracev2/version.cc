@@ -57,6 +57,8 @@ Header ParseHeader(absl::string_view bytes) {
   if (header.minor <= kNewestV1) {
     header.status = HeaderStatus::kV1;
   } else if (const Version* version = FindVersion(header.minor)) {
+    // Leading zeros would make a header of another length.
+    if (bytes != MakeHeader(*version)) return header;
     header.status = HeaderStatus::kOk;
     header.version = *version;
   } else {
