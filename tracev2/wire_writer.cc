@@ -30,7 +30,12 @@ void WireWriter::Write(const RawEvent& event) {
   for (size_t i = 0; i < count; ++i) AppendVarint(event.args[i], &out_);
   if (is_batch) WriteBatchSize(event);
   if (FindEventSpec(event.type)->form == EventForm::kData) {
-    AppendVarint(event.data.size(), &out_);
+    // An experimental batch's data is its payload.
+    if (event.type == EventType::kExperimentalBatch) {
+      AppendBatchSize(event.data.size(), &out_);
+    } else {
+      AppendVarint(event.data.size(), &out_);
+    }
     out_.append(event.data.data(), event.data.size());
   }
 }
