@@ -145,7 +145,7 @@ class GzipStream final : public Decompressor {
  private:
   z_stream stream_ = {};
   bool ready_ = false;
-  bool between_members_ = false;
+  bool between_members_ = true;
 };
 
 }  // namespace

@@ -155,9 +155,9 @@ bool TakeCharacter(char quote, absl::string_view* text, std::string* out) {
     text->remove_prefix(1);
     return TakeEscape(quote, text, out);
   }
+  // What is no UTF-8 becomes U+FFFD, as in Go: only an escape can make such bytes.
   int size = 0;
-  DecodeRune(*text, &size);
-  out->append(text->data(), size);
+  AppendUtf8(DecodeRune(*text, &size), out);
   text->remove_prefix(size);
   return true;
 }
@@ -219,7 +219,6 @@ bool AppendUnquoted(absl::string_view literal, std::string* out) {
     return true;
   }
   if (quote != '"' && quote != '\'') return false;
-  if (quote == '\'' && text.empty()) return false;
   while (!text.empty()) {
     if (!TakeCharacter(quote, &text, out)) return false;
     if (quote == '\'' && !text.empty()) return false;

@@ -16,7 +16,8 @@ namespace gotrace {
 void AppendQuoted(absl::string_view text, TextBuffer* out);
 
 // Appends what the Go literal `literal` stands for: a string in double quotes or in back quotes, or
-// one rune in single quotes. Returns false, with `*out` unspecified, if it is not such a literal.
+// in single quotes one rune, or none, which Go accepts too. Bytes that are not UTF-8 become U+FFFD
+// except in back quotes. Returns false, with `*out` unspecified, if it is not such a literal.
 bool AppendUnquoted(absl::string_view literal, std::string* out);
 
 // Whether Go 1.27 calls `rune` printable (strconv.IsPrint): letters, marks, numbers, punctuation,

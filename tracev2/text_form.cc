@@ -39,8 +39,9 @@ absl::string_view Trim(absl::string_view text) {
   while (!text.empty()) {
     size_t last = text.size() - 1;
     while (last > 0 && (static_cast<uint8_t>(text[last]) & 0xC0) == 0x80) --last;
-    if (!IsSpace(DecodeRune(text.substr(last), &size))) break;
-    text.remove_suffix(text.size() - last);
+    // Behind a shorter rune stand bytes that are none.
+    if (!IsSpace(DecodeRune(text.substr(last), &size)) || last + size != text.size()) break;
+    text.remove_suffix(size);
   }
   return text;
 }

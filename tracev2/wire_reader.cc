@@ -16,7 +16,8 @@ class Cursor {
   explicit Cursor(absl::string_view bytes)
       : begin_(bytes.data()), pos_(begin_), end_(begin_ + bytes.size()) {}
 
-  EventType TakeType() { return static_cast<EventType>(*pos_++); }
+  EventType PeekType() const { return static_cast<EventType>(*pos_); }
+  void SkipType() { ++pos_; }
 
   bool TakeVarint(uint64_t* value) {
     const char* next = ReadVarint(pos_, end_, value);
@@ -71,7 +72,7 @@ bool TakeFrames(uint64_t count, Cursor* cursor, RawEvent* event) {
 
 WireResult DecodeRawEvent(absl::string_view bytes, RawEvent* event) {
   Cursor cursor(bytes);
-  event->type = cursor.TakeType();
+  event->type = cursor.PeekType();
   event->args.clear();
   event->data = absl::string_view();
   event->auto_size = false;
@@ -80,6 +81,7 @@ WireResult DecodeRawEvent(absl::string_view bytes, RawEvent* event) {
     cursor.Fail(WireStatus::kInvalidType);
     return cursor.result();
   }
+  cursor.SkipType();
   if (!cursor.TakeArgs(spec->arg_count, event)) return cursor.result();
   if (spec->form == EventForm::kStack) TakeFrames(event->args[1], &cursor, event);
   if (spec->form == EventForm::kData) cursor.TakeData(&event->data);

@@ -11,7 +11,7 @@
 
 namespace gotrace {
 
-// How WireWriter encodes the payload size of a batch, an experimental one too.
+// How WireWriter encodes the payload size of an EventBatch or an ExperimentalBatch.
 enum class BatchSizeForm : uint8_t {
   kShortest,  // As every other number.
   kPadded,    // In ten bytes, as Go's runtime does, which knows the size only when the batch ends.

@@ -1,0 +1,110 @@
+#include "tracev2/version.h"
+
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+// `text` with zeros behind it, to the length of a header.
+std::string Padded(absl::string_view text) {
+  std::string bytes(text);
+  bytes.resize(kHeaderSize, '\0');
+  return bytes;
+}
+
+TEST(VersionTest, HeadersComeBack) {
+  ASSERT_EQ(AllVersions().size(), 4u);
+  for (const Version version : AllVersions()) {
+    const std::string header = MakeHeader(version);
+    EXPECT_EQ(header, Padded(absl::StrCat("go 1.", static_cast<uint32_t>(version), " trace")));
+    for (const absl::string_view more : {"", "x", "\x01\x01"}) {
+      const Header parsed = ParseHeader(absl::StrCat(header, more));
+      EXPECT_EQ(parsed.status, HeaderStatus::kOk);
+      EXPECT_EQ(parsed.version, version);
+      EXPECT_EQ(parsed.minor, static_cast<uint32_t>(version));
+    }
+  }
+}
+
+TEST(VersionTest, CutHeadersAreTruncated) {
+  for (const absl::string_view text : {"go 1.22 trace", "go 1.26 trace", "go 1.5 trace"}) {
+    const std::string header = Padded(text);
+    for (size_t size = 0; size < header.size(); ++size) {
+      EXPECT_EQ(ParseHeader(header.substr(0, size)).status, HeaderStatus::kTruncated) << size;
+    }
+  }
+}
+
+TEST(VersionTest, TellsV1FromUnknownVersions) {
+  for (const int minor : {5, 7, 8, 9, 10, 11, 19, 20, 21}) {
+    const Header header = ParseHeader(Padded(absl::StrCat("go 1.", minor, " trace")));
+    EXPECT_EQ(header.status, HeaderStatus::kV1) << minor;
+    EXPECT_EQ(header.minor, static_cast<uint32_t>(minor));
+  }
+  for (const int minor : {24, 27, 28, 99, 100, 65536}) {
+    const Header header = ParseHeader(Padded(absl::StrCat("go 1.", minor, " trace")));
+    EXPECT_EQ(header.status, HeaderStatus::kUnknown) << minor;
+    EXPECT_EQ(header.minor, static_cast<uint32_t>(minor));
+  }
+}
+
+TEST(VersionTest, LeadingZerosPassAsInGo) {
+  const Header header = ParseHeader(Padded("go 1.0026 trace"));
+  EXPECT_EQ(header.status, HeaderStatus::kOk);
+  EXPECT_EQ(header.version, Version::kGo126);
+}
+
+TEST(VersionTest, OtherBytesAreNoTrace) {
+  for (const absl::string_view text :
+       {"Go 1.22 trace", "go 2.22 trace", "go 1. trace", "go 1.x trace", "go 1.22 Trace",
+        "go 1.22trace", "go 1.22 tracex", " go 1.22 trace", "go 1.-2 trace", "go 1.4294967318 ",
+        "go 1.22222222222", "\x1f\x8b", "x"}) {
+    EXPECT_EQ(ParseHeader(Padded(text)).status, HeaderStatus::kNotATrace) << text;
+  }
+  std::string header = Padded("go 1.22 trace");
+  header[15] = 'x';
+  EXPECT_EQ(ParseHeader(header).status, HeaderStatus::kNotATrace);
+}
+
+TEST(VersionTest, EveryOtherByteInAHeaderIsNoticed) {
+  const std::string header = MakeHeader(Version::kGo122);
+  for (size_t i = 0; i < header.size(); ++i) {
+    for (const char byte : {'\0', ' ', 'x', '\xff', '\n'}) {
+      std::string changed = header;
+      if (changed[i] == byte) continue;
+      changed[i] = byte;
+      // Only digits may differ, and then the version does.
+      EXPECT_EQ(ParseHeader(changed).status, HeaderStatus::kNotATrace) << absl::CHexEscape(changed);
+      // What shows in the first bytes needs no more of them to be refused.
+      EXPECT_EQ(ParseHeader(changed.substr(0, i + 1)).status,
+                i == 6 && byte == ' ' ? HeaderStatus::kTruncated : HeaderStatus::kNotATrace)
+          << absl::CHexEscape(changed);
+    }
+  }
+}
+
+TEST(VersionTest, FindsVersionsByNumber) {
+  for (uint32_t minor = 0; minor < 40; ++minor) {
+    const Version* const version = FindVersion(minor);
+    const bool known = minor == 22 || minor == 23 || minor == 25 || minor == 26;
+    ASSERT_EQ(version != nullptr, known) << minor;
+    if (!known) continue;
+    EXPECT_EQ(static_cast<uint32_t>(*version), minor);
+  }
+  EXPECT_EQ(FindVersion(~uint32_t{0}), nullptr);
+  EXPECT_EQ(kNewestVersion, AllVersions().back());
+}
+
+TEST(VersionTest, TellsWhoWritesIt) {
+  EXPECT_EQ(WrittenBy(Version::kGo122), "Go 1.22");
+  EXPECT_EQ(WrittenBy(Version::kGo123), "Go 1.23 and 1.24");
+  EXPECT_EQ(WrittenBy(Version::kGo125), "Go 1.25");
+  EXPECT_EQ(WrittenBy(Version::kGo126), "Go 1.26 and 1.27");
+}
+
+}  // namespace
+}  // namespace gotrace
