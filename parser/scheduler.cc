@@ -68,9 +68,11 @@ Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine)
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::CheckStatus(const Step& step, GoStatus status,
+Scheduler::Outcome Scheduler::CheckStatus(const Step& step, Need proc, GoStatus status,
                                           GoroutineState** state) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step, proc, Need::kYes); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
   GoroutineState* const current = CurrentGoroutine(step);
   if (current == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
   if (current->status != status) return FailGoroutineStatus(*current, status);

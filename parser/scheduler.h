@@ -151,8 +151,9 @@ class Scheduler {
   Outcome Check(const Step& step, Need proc, Need goroutine);
   Outcome CheckExecuting(const Step& step) { return Check(step, Need::kYes, Need::kYes); }
 
-  // Checks that the context has a P and a goroutine of `status`, and stores the goroutine.
-  Outcome CheckStatus(const Step& step, GoStatus status, GoroutineState** state);
+  // Checks that the context has a goroutine of `status`, and a P as `proc` says, and stores the
+  // goroutine.
+  Outcome CheckStatus(const Step& step, Need proc, GoStatus status, GoroutineState** state);
 
   // The state of the context's goroutine or P, or nullptr if it is not known.
   GoroutineState* CurrentGoroutine(const Step& step);

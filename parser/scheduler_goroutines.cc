@@ -150,7 +150,7 @@ Scheduler::Outcome Scheduler::OrderGoStart(const Step& step) {
 // GoDestroy, GoStop and GoBlock: the current goroutine leaves its thread.
 Scheduler::Outcome Scheduler::OrderGoStopExecuting(const Step& step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, GoStatus::kRunning, &goroutine);
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -186,7 +186,7 @@ Scheduler::Outcome Scheduler::OrderGoUnblock(const Step& step) {
 // current one blocks or ends, and the next one starts.
 Scheduler::Outcome Scheduler::OrderGoSwitch(const Step& step) {
   GoroutineState* current = nullptr;
-  if (Outcome outcome = CheckStatus(step, GoStatus::kRunning, &current);
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &current);
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -221,7 +221,7 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(const Step& step) {
 
 Scheduler::Outcome Scheduler::OrderGoSyscallBegin(const Step& step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, GoStatus::kRunning, &goroutine);
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -246,7 +246,7 @@ Scheduler::Outcome Scheduler::OrderGoSyscallBegin(const Step& step) {
 
 Scheduler::Outcome Scheduler::OrderGoSyscallEnd(const Step& step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, GoStatus::kSyscall, &goroutine);
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kSyscall, &goroutine);
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -266,13 +266,10 @@ Scheduler::Outcome Scheduler::OrderGoSyscallEndBlocked(const Step& step) {
     if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
     if (proc->status == ProcStatus::kSyscall) return Outcome::kWaits;
   }
-  if (Outcome outcome = Check(step, Need::kMaybe, Need::kYes); outcome != Outcome::kAdvanced) {
+  GoroutineState* goroutine = nullptr;
+  if (Outcome outcome = CheckStatus(step, Need::kMaybe, GoStatus::kSyscall, &goroutine);
+      outcome != Outcome::kAdvanced) {
     return outcome;
-  }
-  GoroutineState* const goroutine = CurrentGoroutine(step);
-  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  if (goroutine->status != GoStatus::kSyscall) {
-    return FailGoroutineStatus(*goroutine, GoStatus::kSyscall);
   }
   goroutine->status = GoStatus::kRunnable;
   EmitTransition(step, goroutine->id.value, GoState::kSyscall, GoState::kRunnable);
@@ -283,13 +280,10 @@ Scheduler::Outcome Scheduler::OrderGoSyscallEndBlocked(const Step& step) {
 // A goroutine that a C thread's call made ends. If the thread still has its P, it loses it here:
 // its id may be used again for another thread, which may even steal this P back.
 Scheduler::Outcome Scheduler::OrderGoDestroySyscall(const Step& step) {
-  if (Outcome outcome = Check(step, Need::kMaybe, Need::kYes); outcome != Outcome::kAdvanced) {
+  GoroutineState* goroutine = nullptr;
+  if (Outcome outcome = CheckStatus(step, Need::kMaybe, GoStatus::kSyscall, &goroutine);
+      outcome != Outcome::kAdvanced) {
     return outcome;
-  }
-  GoroutineState* const goroutine = CurrentGoroutine(step);
-  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  if (goroutine->status != GoStatus::kSyscall) {
-    return FailGoroutineStatus(*goroutine, GoStatus::kSyscall);
   }
   const int64_t goroutine_id = goroutine->id.value;
   if (step.context.proc != ProcId::kNone) {

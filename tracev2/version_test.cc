@@ -52,10 +52,10 @@ TEST(VersionTest, TellsV1FromUnknownVersions) {
   }
 }
 
-TEST(VersionTest, LeadingZerosPassAsInGo) {
+// parser/DIVERGENCES.md 4.
+TEST(VersionTest, LeadingZerosAreNoTrace) {
   const Header header = ParseHeader(Padded("go 1.0026 trace"));
-  EXPECT_EQ(header.status, HeaderStatus::kOk);
-  EXPECT_EQ(header.version, Version::kGo126);
+  EXPECT_EQ(header.status, HeaderStatus::kNotATrace);
 }
 
 TEST(VersionTest, OtherBytesAreNoTrace) {
