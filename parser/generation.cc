@@ -83,7 +83,7 @@ void Generation::AddEventBatch(const Batch& batch) {
 absl::Status Generation::Finish(Version version) {
   Fault fault;
   fault.place.offset = end_offset_;
-  fault.place.generation = number_;
+  if (batch_count_ > 0) fault.place.generation = number_;
   if (!tables_.clock().known()) {
     fault.id = FaultId::kNoFrequency;
     fault.message = "expected a sync batch with a frequency, found none in the generation";
@@ -108,7 +108,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
   if (!after_.ok()) return FaultResult(after_);
   if (!first_ && !spill_.has_value()) return {};
   first_ = false;
-  auto generation = std::make_unique<Generation>();
+  auto generation = std::make_unique<Generation>(source_.offset());
   bool any = false;
   if (spill_.has_value()) {
     any = true;
@@ -152,7 +152,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
 }
 
 GenerationReader::Result GenerationReader::NextWithEnd() {
-  auto generation = std::make_unique<Generation>();
+  auto generation = std::make_unique<Generation>(source_.offset());
   while (true) {
     Batch batch;
     const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);

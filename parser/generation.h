@@ -41,7 +41,8 @@ struct ThreadBatches {
 // Everything that a trace holds of one generation. Views the source's bytes.
 class Generation {
  public:
-  Generation() = default;
+  // `offset` is where it begins in the trace, should it turn out to have no batches.
+  explicit Generation(uint64_t offset = 0) : begin_offset_(offset), end_offset_(offset) {}
 
   // Takes in one batch. Faults: those of tables, and end-of-generation-event.
   absl::Status Add(const Batch& batch, Version version);
@@ -75,8 +76,8 @@ class Generation {
 
   uint64_t number_ = 0;
   uint64_t min_ticks_ = 0;
-  uint64_t begin_offset_ = 0;
-  uint64_t end_offset_ = 0;
+  uint64_t begin_offset_;
+  uint64_t end_offset_;
   uint64_t batch_count_ = 0;
   std::vector<EventBatch> event_batches_;
   std::vector<ThreadBatches> threads_;
