@@ -18,7 +18,7 @@ void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progre
                   Formatter formatter, Output* out) {
   std::optional<int64_t> start;
   int64_t left = options.limit;
-  while (left != 0 && out->usable()) {
+  while (left > 0 && out->usable()) {
     const Event* const event = reader->Next();
     if (event == nullptr) return;
     if (!start.has_value()) start = event->time();
@@ -26,7 +26,7 @@ void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progre
     if (options.filter.Matches(*event, *start)) {
       formatter.Append(*event, &out->buffer());
       out->MaybeFlush();
-      if (left > 0) --left;
+      --left;
     }
     if (progress->Due()) {
       progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});

@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_DUMP_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "export/event_filter.h"
@@ -19,7 +20,7 @@ struct EventsOptions {
   bool json = false;
   bool stacks = false;  // With `json`.
   EventFilter filter;
-  int64_t limit = -1;  // How many events to print at most; all if negative.
+  int64_t limit = std::numeric_limits<int64_t>::max();  // How many events to print at most.
 };
 
 // Prints the events of `reader` that the options ask for. Stops early where no further one can be

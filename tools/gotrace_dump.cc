@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -43,7 +44,8 @@ absl::StatusOr<EventKind> ParseKind(absl::string_view name) {
 
 absl::Status ParseIds(absl::string_view flag, absl::string_view list,
                       absl::flat_hash_set<int64_t>* ids) {
-  for (const absl::string_view id : absl::StrSplit(list, ',', absl::SkipEmpty())) {
+  if (list.empty()) return absl::OkStatus();
+  for (const absl::string_view id : absl::StrSplit(list, ',')) {
     int64_t value = 0;
     if (!absl::SimpleAtoi(id, &value)) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -65,6 +67,27 @@ absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* 
   return absl::OkStatus();
 }
 
+absl::Status ParseKinds(absl::string_view list, absl::flat_hash_set<EventKind>* kinds) {
+  if (list.empty()) return absl::OkStatus();
+  for (const absl::string_view name : absl::StrSplit(list, ',')) {
+    const absl::StatusOr<EventKind> kind = ParseKind(absl::StripAsciiWhitespace(name));
+    if (!kind.ok()) return kind.status();
+    kinds->insert(*kind);
+  }
+  return absl::OkStatus();
+}
+
+// Refuses conditions on time that no event can meet: times count from the first event.
+absl::Status CheckTimes(const EventFilter& filter) {
+  if (filter.to < 0) {
+    return absl::InvalidArgumentError("--to lies before the start of the trace");
+  }
+  if (filter.from > filter.to) {
+    return absl::InvalidArgumentError("--from is later than --to, so that no event is between");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   EventsOptions options;
   const std::string format = absl::GetFlag(FLAGS_format);
@@ -78,20 +101,19 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
     return absl::InvalidArgumentError(
         "--stacks goes with --format=json; Go's text always has the stacks");
   }
-  EventFilter& filter = options.filter;
-  const std::string kinds = absl::GetFlag(FLAGS_kind);
-  for (const absl::string_view name : absl::StrSplit(kinds, ',', absl::SkipEmpty())) {
-    const absl::StatusOr<EventKind> kind = ParseKind(name);
-    if (!kind.ok()) return kind.status();
-    filter.kinds.insert(*kind);
+  options.limit = absl::GetFlag(FLAGS_limit);
+  if (options.limit < 0) {
+    return absl::InvalidArgumentError("--limit is negative; leave it out to print all events");
   }
-  absl::Status status = ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines);
+  EventFilter& filter = options.filter;
+  absl::Status status = ParseKinds(absl::GetFlag(FLAGS_kind), &filter.kinds);
+  status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));
   status.Update(ParseIds("p", absl::GetFlag(FLAGS_p), &filter.procs));
   status.Update(ParseIds("m", absl::GetFlag(FLAGS_m), &filter.threads));
   status.Update(ParseTime("from", absl::GetFlag(FLAGS_from), &filter.from));
   status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.to));
+  status.Update(CheckTimes(filter));
   if (!status.ok()) return status;
-  options.limit = absl::GetFlag(FLAGS_limit);
   return options;
 }
 
