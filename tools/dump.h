@@ -32,8 +32,8 @@ absl::Status DumpEvents(Reader* reader, const EventsOptions& options, Progress* 
 // DumpEvents() does.
 absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out);
 
-// Reads the text form of a trace from `text` and writes the trace. An error of the text tells its
-// line.
+// Reads the text form of a trace from `text` and writes the trace. An error of the text is a
+// DataLossError that tells its line; one of writing stands in `out`.
 absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out);
 
 }  // namespace gotrace

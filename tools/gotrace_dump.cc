@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@
 #include "tools/info.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
@@ -117,10 +120,11 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   return options;
 }
 
-// What a command came to: the failure of what it read, and of what it wrote to.
+// What a command came to.
 struct Result {
-  absl::Status status;
-  uint64_t events = 0;  // That were read before a fault.
+  absl::Status status;          // The failure of what it read, or wrote a file to.
+  uint64_t events = 0;          // That were read before a fault.
+  absl::string_view hint = "";  // What to do about the failure, if there is more to say.
 };
 
 Result RunEvents(const std::string& file, const EventsOptions& options, Output* out) {
@@ -153,7 +157,13 @@ Result RunWire(const std::string& file, Output* out) {
       OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
-  return {DumpWire(&*reader, header, &progress, out)};
+  absl::Status status = DumpWire(&*reader, header, &progress, out);
+  const std::optional<Fault> fault = FaultOf(status);
+  const bool is_for_header = !header && fault.has_value() && fault->id == FaultId::kEventVersion &&
+                             VersionHas(reader->version(), *FindEventSpec(fault->place.event));
+  constexpr absl::string_view kHint =
+      "Go's tool stops at such an experimental event too; --header prints them all";
+  return {std::move(status), 0, is_for_header ? kHint : ""};
 }
 
 Result RunFootprint(const std::string& file, Output* out) {
@@ -177,6 +187,10 @@ absl::Status AssembleTo(ByteStream* text, Output* out) {
 
 Result RunAssemble(const std::string& file, Output* out) {
   const std::string target = absl::GetFlag(FLAGS_o);
+  if (target.empty() && isatty(STDOUT_FILENO) == 1) {
+    return {absl::FailedPreconditionError(
+        "a trace is no text for a terminal; give -o FILE, or -o - to have it here all the same")};
+  }
   absl::StatusOr<std::unique_ptr<ByteStream>> text = OpenStream(file);
   if (!text.ok()) return {text.status()};
   if (target.empty() || target == "-") return {AssembleTo(text->get(), out)};
@@ -188,16 +202,17 @@ Result RunAssemble(const std::string& file, Output* out) {
 }
 
 int Report(const std::string& file, const Result& result) {
-  const bool is_fault = FaultOf(result.status).has_value();
+  const bool is_broken = FaultOf(result.status).has_value() || absl::IsDataLoss(result.status);
   // An error of I/O names its file already.
   const std::string where =
-      is_fault ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
+      is_broken ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
+  if (!result.hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", result.hint);
   if (result.events > 0) {
     absl::FPrintF(stderr, "gotrace-dump: %d %s could be read before that\n", result.events,
                   result.events == 1 ? "event" : "events");
   }
-  return is_fault ? kBroken : kUsageOrIo;
+  return is_broken ? kBroken : kUsageOrIo;
 }
 
 int UsageError(const absl::Status& status) {
