@@ -1,5 +1,6 @@
 #include "tools/command_line.h"
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "tools/version.h"
@@ -21,7 +23,7 @@ ABSL_FLAG(std::string, p, "", "only events about these Ps");
 ABSL_FLAG(std::string, m, "", "only events of these threads");
 ABSL_FLAG(std::string, from, "", "only events from this time since the start on");
 ABSL_FLAG(std::string, to, "", "only events up to this time since the start");
-ABSL_FLAG(int64_t, limit, -1, "stop after this many events");
+ABSL_FLAG(int64_t, limit, std::numeric_limits<int64_t>::max(), "stop after this many events");
 ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
@@ -115,6 +117,22 @@ const CommandRow* FindCommand(absl::string_view name) {
   return nullptr;
 }
 
+// The names of the commands in `commands`, as a sentence lists them.
+std::string ListCommands(unsigned commands) {
+  std::vector<std::string> names;
+  for (const CommandRow& row : kCommands) {
+    if ((On(row.command) & commands) != 0) names.push_back(absl::StrCat("`", row.name, "`"));
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+}
+
+// The flag as one types it: "--kind", "-o".
+absl::string_view Spelling(const FlagRow& row) {
+  return row.usage.substr(0, row.usage.find_first_of("= "));
+}
+
 const FlagRow* FindFlag(absl::string_view name) {
   for (const FlagRow& row : kFlags) {
     if (row.name == name) return &row;
@@ -206,23 +224,23 @@ class ArgumentParser {
     FlagArgument flag = SplitFlag(argument);
     const FlagRow* const row = FindFlag(flag.name);
     if (row == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat("there is no flag ", argument));
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no flag ", argument.substr(0, argument.find('='))));
     }
     absl::CommandLineFlag* const target = absl::FindCommandLineFlag(row->name);
-    if (!flag.value.has_value()) {
-      if (target->IsOfType<bool>()) {
-        flag.value = "true";
-      } else if (next_ < args_.size()) {
-        flag.value = args_[next_++];
-      } else {
-        return absl::InvalidArgumentError(absl::StrCat(argument, " needs a value: ", row->usage));
-      }
+    const bool is_bool = target->IsOfType<bool>();
+    if (!flag.value.has_value() && is_bool) flag.value = "true";
+    if (!flag.value.has_value() && next_ < args_.size()) flag.value = args_[next_++];
+    // An empty value is a script's unset variable rather than a wish.
+    if (!flag.value.has_value() || flag.value->empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Spelling(*row), " needs a value: ", row->usage));
     }
     std::string error;
     if (!target->ParseFrom(*flag.value, &error)) {
       return absl::InvalidArgumentError(absl::StrCat("\"", *flag.value, "\" is no value for ",
-                                                     argument.substr(0, argument.find('=')),
-                                                     ": expected ", row->usage));
+                                                     Spelling(*row), ": expected ",
+                                                     is_bool ? "true or false" : row->usage));
     }
     flags_.push_back(row);
     return absl::OkStatus();
@@ -233,27 +251,37 @@ class ArgumentParser {
     if (!line_.help.empty()) return line_;
     for (const FlagRow* flag : flags_) {
       if ((flag->commands & On(line_.command)) == 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--", flag->name, " is not a flag of `", RowOf(line_.command).name, "`"));
+        return absl::InvalidArgumentError(absl::StrCat(Spelling(*flag), " is a flag of ",
+                                                       ListCommands(flag->commands), ", not of ",
+                                                       ListCommands(On(line_.command))));
       }
     }
     if (plain_.empty()) {
       return absl::InvalidArgumentError("no FILE was given; - stands for the standard input");
     }
-    if (plain_.size() > 1) {
-      if (!has_command_ && FindCommand(plain_[0]) == nullptr &&
-          !absl::StrContains(plain_[0], '/')) {
-        return UnknownCommand(plain_[0]);
-      }
-      return absl::InvalidArgumentError(
-          absl::StrCat("one FILE at a time, found ", plain_[0], " and ", plain_[1]));
-    }
+    if (plain_.size() > 1) return TooManyFiles();
     line_.file = plain_[0];
     return line_;
   }
 
+  // What was meant by more than one argument that is no flag.
+  absl::Status TooManyFiles() const {
+    const bool may_have_command = !has_command_ && !only_files_;
+    if (may_have_command && FindCommand(plain_[1]) != nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the command comes first: gotrace-dump ", plain_[1], " ", plain_[0]));
+    }
+    // A mistyped command has no dot or slash, as the path of a trace mostly has.
+    if (may_have_command && plain_[0].find_first_of("./") == std::string::npos) {
+      return UnknownCommand(plain_[0]);
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("one FILE at a time, found ", plain_[0], " and ", plain_[1]));
+  }
+
   static absl::Status UnknownCommand(absl::string_view name) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no command ", name));
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no command ", name, "; there are ", ListCommands(~0U)));
   }
 
   const absl::Span<char* const> args_;
@@ -277,9 +305,9 @@ void AppendFlags(unsigned commands, std::string* help) {
 }
 
 constexpr absl::string_view kExitCodes =
-    "Exit codes: 0 the trace was read to its end, or as far as was asked for; 1 the trace is\n"
-    "broken (what stood before the fault was printed); 2 wrong usage, or a file that cannot be\n"
-    "read or written.\n";
+    "Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or\n"
+    "its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a\n"
+    "file that cannot be read or written.\n";
 
 }  // namespace
 

@@ -18,7 +18,7 @@ void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progre
                   Formatter formatter, Output* out) {
   std::optional<int64_t> start;
   int64_t left = options.limit;
-  while (left != 0 && out->usable()) {
+  while (left > 0 && out->usable()) {
     const Event* const event = reader->Next();
     if (event == nullptr) return;
     if (!start.has_value()) start = event->time();
@@ -26,7 +26,7 @@ void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progre
     if (options.filter.Matches(*event, *start)) {
       formatter.Append(*event, &out->buffer());
       out->MaybeFlush();
-      if (left > 0) --left;
+      --left;
     }
     if (progress->Due()) {
       progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});
@@ -117,6 +117,16 @@ absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output
   return reader->status();
 }
 
+namespace {
+
+absl::Status TextError(absl::string_view where, const absl::Status& status, bool has_header) {
+  return absl::DataLossError(absl::StrCat(
+      where, status.message(),
+      has_header ? "" : "; `gotrace-dump wire --header` prints a trace as such a text"));
+}
+
+}  // namespace
+
 absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out) {
   LineSplitter lines(text);
   TextParser parser;
@@ -129,12 +139,15 @@ absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out) {
     if (!more.ok()) return more.status();
     if (!*more) break;
     if (absl::Status status = parser.ParseLine(line, write); !status.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", status.message()));
+      return TextError(absl::StrCat("line ", number, ": "), status, parser.has_version());
     }
     if (!writer.has_value() && parser.has_version()) writer.emplace(parser.version(), form, &bytes);
     if (writer.has_value()) MoveFinalBytes(&*writer, &bytes, out);
   }
-  if (absl::Status status = parser.Finish(write); !status.ok()) return status;
+  if (!out->usable()) return absl::OkStatus();
+  if (absl::Status status = parser.Finish(write); !status.ok()) {
+    return TextError("", status, parser.has_version());
+  }
   writer->Finish();
   MoveFinalBytes(&*writer, &bytes, out);
   return absl::OkStatus();

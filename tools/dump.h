@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_DUMP_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "export/event_filter.h"
@@ -19,7 +20,7 @@ struct EventsOptions {
   bool json = false;
   bool stacks = false;  // With `json`.
   EventFilter filter;
-  int64_t limit = -1;  // How many events to print at most; all if negative.
+  int64_t limit = std::numeric_limits<int64_t>::max();  // How many events to print at most.
 };
 
 // Prints the events of `reader` that the options ask for. Stops early where no further one can be
@@ -31,8 +32,8 @@ absl::Status DumpEvents(Reader* reader, const EventsOptions& options, Progress* 
 // DumpEvents() does.
 absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out);
 
-// Reads the text form of a trace from `text` and writes the trace. An error of the text tells its
-// line.
+// Reads the text form of a trace from `text` and writes the trace. An error of the text is a
+// DataLossError that tells its line; one of writing stands in `out`.
 absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out);
 
 }  // namespace gotrace

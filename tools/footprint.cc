@@ -54,7 +54,8 @@ std::vector<Row> RowsByType(const Footprint& footprint) {
 }
 
 std::vector<Row> RowsByPart(const Footprint& footprint) {
-  std::vector<Row> rows = {{"header", {kHeaderSize, 1}}};
+  // The header is no event.
+  std::vector<Row> rows = {{"header", {kHeaderSize, 0}}};
   for (const Part& part : kParts) {
     Row row = {part.name, {}};
     for (const EventSpec& spec : AllEventSpecs()) {
@@ -111,9 +112,11 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
 }
 
 void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
-  out->Append(absl::StrFormat("%-22s %14s %7s %12s %7s\n", "Event", "Bytes", "Share", "Count", "Share"));
+  out->Append(
+      absl::StrFormat("%-22s %14s %7s %12s %7s\n", "Event", "Bytes", "Share", "Count", "Share"));
   AppendRows(footprint, RowsByType(footprint), out);
-  out->Append(absl::StrFormat("\n%-22s %14s %7s %12s %7s\n", "Part", "Bytes", "Share", "Count", "Share"));
+  out->Append(
+      absl::StrFormat("\n%-22s %14s %7s %12s %7s\n", "Part", "Bytes", "Share", "Count", "Share"));
   AppendRows(footprint, RowsByPart(footprint), out);
   out->Append('\n');
   AppendRows(footprint, {{"total", {footprint.bytes, footprint.events}}}, out);

@@ -3,11 +3,13 @@
 
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -24,6 +26,8 @@
 #include "tools/info.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
@@ -43,7 +47,8 @@ absl::StatusOr<EventKind> ParseKind(absl::string_view name) {
 
 absl::Status ParseIds(absl::string_view flag, absl::string_view list,
                       absl::flat_hash_set<int64_t>* ids) {
-  for (const absl::string_view id : absl::StrSplit(list, ',', absl::SkipEmpty())) {
+  if (list.empty()) return absl::OkStatus();
+  for (const absl::string_view id : absl::StrSplit(list, ',')) {
     int64_t value = 0;
     if (!absl::SimpleAtoi(id, &value)) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -65,6 +70,27 @@ absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* 
   return absl::OkStatus();
 }
 
+absl::Status ParseKinds(absl::string_view list, absl::flat_hash_set<EventKind>* kinds) {
+  if (list.empty()) return absl::OkStatus();
+  for (const absl::string_view name : absl::StrSplit(list, ',')) {
+    const absl::StatusOr<EventKind> kind = ParseKind(absl::StripAsciiWhitespace(name));
+    if (!kind.ok()) return kind.status();
+    kinds->insert(*kind);
+  }
+  return absl::OkStatus();
+}
+
+// Refuses conditions on time that no event can meet: times count from the first event.
+absl::Status CheckTimes(const EventFilter& filter) {
+  if (filter.to < 0) {
+    return absl::InvalidArgumentError("--to lies before the start of the trace");
+  }
+  if (filter.from > filter.to) {
+    return absl::InvalidArgumentError("--from is later than --to, so that no event is between");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   EventsOptions options;
   const std::string format = absl::GetFlag(FLAGS_format);
@@ -78,27 +104,27 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
     return absl::InvalidArgumentError(
         "--stacks goes with --format=json; Go's text always has the stacks");
   }
-  EventFilter& filter = options.filter;
-  const std::string kinds = absl::GetFlag(FLAGS_kind);
-  for (const absl::string_view name : absl::StrSplit(kinds, ',', absl::SkipEmpty())) {
-    const absl::StatusOr<EventKind> kind = ParseKind(name);
-    if (!kind.ok()) return kind.status();
-    filter.kinds.insert(*kind);
+  options.limit = absl::GetFlag(FLAGS_limit);
+  if (options.limit < 0) {
+    return absl::InvalidArgumentError("--limit is negative; leave it out to print all events");
   }
-  absl::Status status = ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines);
+  EventFilter& filter = options.filter;
+  absl::Status status = ParseKinds(absl::GetFlag(FLAGS_kind), &filter.kinds);
+  status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));
   status.Update(ParseIds("p", absl::GetFlag(FLAGS_p), &filter.procs));
   status.Update(ParseIds("m", absl::GetFlag(FLAGS_m), &filter.threads));
   status.Update(ParseTime("from", absl::GetFlag(FLAGS_from), &filter.from));
   status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.to));
+  status.Update(CheckTimes(filter));
   if (!status.ok()) return status;
-  options.limit = absl::GetFlag(FLAGS_limit);
   return options;
 }
 
-// What a command came to: the failure of what it read, and of what it wrote to.
+// What a command came to.
 struct Result {
-  absl::Status status;
-  uint64_t events = 0;  // That were read before a fault.
+  absl::Status status;          // The failure of what it read, or wrote a file to.
+  uint64_t events = 0;          // That were read before a fault.
+  absl::string_view hint = "";  // What to do about the failure, if there is more to say.
 };
 
 Result RunEvents(const std::string& file, const EventsOptions& options, Output* out) {
@@ -131,7 +157,13 @@ Result RunWire(const std::string& file, Output* out) {
       OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
-  return {DumpWire(&*reader, header, &progress, out)};
+  absl::Status status = DumpWire(&*reader, header, &progress, out);
+  const std::optional<Fault> fault = FaultOf(status);
+  const bool is_for_header = !header && fault.has_value() && fault->id == FaultId::kEventVersion &&
+                             VersionHas(reader->version(), *FindEventSpec(fault->place.event));
+  constexpr absl::string_view kHint =
+      "Go's tool stops at such an experimental event too; --header prints them all";
+  return {std::move(status), 0, is_for_header ? kHint : ""};
 }
 
 Result RunFootprint(const std::string& file, Output* out) {
@@ -155,6 +187,10 @@ absl::Status AssembleTo(ByteStream* text, Output* out) {
 
 Result RunAssemble(const std::string& file, Output* out) {
   const std::string target = absl::GetFlag(FLAGS_o);
+  if (target.empty() && isatty(STDOUT_FILENO) == 1) {
+    return {absl::FailedPreconditionError(
+        "a trace is no text for a terminal; give -o FILE, or -o - to have it here all the same")};
+  }
   absl::StatusOr<std::unique_ptr<ByteStream>> text = OpenStream(file);
   if (!text.ok()) return {text.status()};
   if (target.empty() || target == "-") return {AssembleTo(text->get(), out)};
@@ -166,16 +202,17 @@ Result RunAssemble(const std::string& file, Output* out) {
 }
 
 int Report(const std::string& file, const Result& result) {
-  const bool is_fault = FaultOf(result.status).has_value();
+  const bool is_broken = FaultOf(result.status).has_value() || absl::IsDataLoss(result.status);
   // An error of I/O names its file already.
   const std::string where =
-      is_fault ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
+      is_broken ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
+  if (!result.hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", result.hint);
   if (result.events > 0) {
     absl::FPrintF(stderr, "gotrace-dump: %d %s could be read before that\n", result.events,
                   result.events == 1 ? "event" : "events");
   }
-  return is_fault ? kBroken : kUsageOrIo;
+  return is_broken ? kBroken : kUsageOrIo;
 }
 
 int UsageError(const absl::Status& status) {

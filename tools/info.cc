@@ -9,13 +9,23 @@
 namespace gotrace {
 namespace {
 
+bool IsNewGoroutine(const Event& event, const StateTransition& transition, TraceInfo* info) {
+  const bool begins =
+      transition.go_from == GoState::kNotExist || transition.go_from == GoState::kUndetermined;
+  // The goroutines that C's calls of Go run on come and go under the same ids. All others come
+  // once, and are too many to be remembered.
+  const bool may_return =
+      event.type() != EventType::kGoCreate && event.type() != EventType::kGoCreateBlocked;
+  return begins &&
+         (!may_return || info->returning_goroutines.insert(transition.resource.id).second);
+}
+
 void CountTransition(const Event& event, TraceInfo* info) {
   const StateTransition transition = event.state_transition();
-  // Each goroutine and P comes into being once: created, or found when the trace began.
   if (transition.resource.kind == ResourceKind::kGoroutine) {
-    info->goroutines +=
-        transition.go_from == GoState::kNotExist || transition.go_from == GoState::kUndetermined;
+    info->goroutines += IsNewGoroutine(event, transition, info);
   } else {
+    // A P comes into being once: found when the trace began, or when it was first used.
     info->procs += transition.proc_from == ProcState::kNotExist ||
                    transition.proc_from == ProcState::kUndetermined;
   }
@@ -51,6 +61,11 @@ void Count(const Reader& reader, const Event& event, TraceInfo* info) {
   ++generation.events;
 }
 
+std::string FormatWallBegin(const TraceInfo& info) {
+  if (info.wall_begin.has_value()) return FormatUtc(*info.wall_begin);
+  return info.version < Version::kGo125 ? "not in the trace (since Go 1.25)" : "unknown";
+}
+
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
@@ -69,9 +84,7 @@ absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
 void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("version      1.%d (%s)\n", static_cast<uint32_t>(info.version),
                               WrittenBy(info.version)));
-  out->Append(absl::StrFormat("wall clock   %s\n", info.wall_begin.has_value()
-                                                       ? FormatUtc(*info.wall_begin)
-                                                       : "not in the trace (since Go 1.25)"));
+  out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
   out->Append(absl::StrFormat("duration     %.6f s\n", Seconds(info.end - info.begin)));
   out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
   out->Append(absl::StrFormat("events       %d\n", info.events));
@@ -86,6 +99,7 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
                                 info.by_kind[kind]));
   }
 
+  if (info.generations.empty()) return;
   out->Append(absl::StrFormat("\nGenerations:\n  %10s %12s %12s %12s %12s %8s %8s %8s %8s\n",
                               "number", "from s", "to s", "bytes", "events", "batches", "threads",
                               "strings", "stacks"));

@@ -34,6 +34,8 @@ struct TraceInfo {
   uint64_t bytes = 0;  // Of the (decompressed) trace, as far as it was read.
   std::array<uint64_t, kEventKindEnd> by_kind = {};
   uint64_t goroutines = 0;  // Different ones that existed.
+  // Those that may come into being again.
+  absl::flat_hash_set<int64_t> returning_goroutines;
   uint64_t procs = 0;
   absl::flat_hash_set<ThreadId> threads;  // With events of their own.
   std::optional<absl::Time> wall_begin;   // The wall-clock time of `begin`.

@@ -1,11 +1,12 @@
 #include "tools/output.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,10 @@ void Output::Flush() {
       rest.remove_prefix(static_cast<size_t>(count));
     } else if (errno == EPIPE) {
       closed_ = true;
+    } else if (errno == EAGAIN) {
+      // Whoever shares the terminal or the pipe has made it non-blocking.
+      pollfd ready = {.fd = fd_, .events = POLLOUT, .revents = 0};
+      poll(&ready, 1, /*timeout=*/-1);
     } else if (errno != EINTR) {
       status_ = absl::ErrnoToStatus(errno, absl::StrCat("writing ", name_));
     }
@@ -27,15 +32,41 @@ void Output::Flush() {
   buffer_.clear();
 }
 
-absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
-  std::string temporary = absl::StrCat(path, ".XXXXXX");
-  const int fd = mkstemp(temporary.data());
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("creating ", path));
-  // As any other new file; mkstemp() leaves it to its owner alone.
+namespace {
+
+// The permissions that a new file is given.
+mode_t NewFileMode() {
   const mode_t mask = umask(0);
   umask(mask);
-  fchmod(fd, 0666 & ~mask);
-  return OutputFile(fd, path, std::move(temporary));
+  return 0666 & ~mask;
+}
+
+// Follows symbolic links, so that it is their target that is replaced.
+std::string TargetOf(const std::string& path) {
+  char* const real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string target = real;
+  free(real);
+  return target;
+}
+
+}  // namespace
+
+absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
+  struct stat info;
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+    return OutputFile(fd, path, "");
+  }
+  std::string target = TargetOf(path);
+  std::string temporary = absl::StrCat(target, ".XXXXXX");
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("creating ", path));
+  // mkostemp() leaves the file to its owner alone.
+  fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());
+  return OutputFile(fd, std::move(target), std::move(temporary));
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -46,18 +77,16 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
   close(fd_);
-  unlink(temporary_.c_str());
+  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 absl::Status OutputFile::Commit() {
-  if (close(fd_) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    unlink(temporary_.c_str());
-    fd_ = -1;
-    return absl::ErrnoToStatus(error, absl::StrCat("writing ", path_));
-  }
-  fd_ = -1;
-  return absl::OkStatus();
+  const bool closed = close(std::exchange(fd_, -1)) == 0;
+  if (closed && temporary_.empty()) return absl::OkStatus();
+  if (closed && rename(temporary_.c_str(), path_.c_str()) == 0) return absl::OkStatus();
+  absl::Status status = absl::ErrnoToStatus(errno, absl::StrCat("writing ", path_));
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  return status;
 }
 
 }  // namespace gotrace

@@ -49,15 +49,17 @@ class Output {
   absl::Status status_;
 };
 
-// A file that has its final name only once it is whole.
+// A file that has its final name only once it is whole. What is no regular file, as a device or a
+// named pipe, is written as it is.
 class OutputFile {
  public:
-  // Begins to write `path`, under another name in the same directory.
+  // Begins to write `path`, under another name in the same directory. A file that is there keeps
+  // its permissions, and a symbolic link its place.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  // Removes what was not committed.
+  // Removes what was not committed. What a device or a named pipe took stays.
   ~OutputFile();
 
   int fd() const { return fd_; }
@@ -71,7 +73,7 @@ class OutputFile {
 
   int fd_;
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // "" if `path_` itself is written.
 };
 
 }  // namespace gotrace

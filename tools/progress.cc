@@ -32,7 +32,8 @@ std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed) {
   if (seconds > 0) {
     absl::StrAppendFormat(&text, ", %.1f M/s", static_cast<double>(count.events) / seconds / 1e6);
   }
-  if (has_total && count.bytes > 0) {
+  // All bytes are read before all events are dealt with; of that time nothing is known.
+  if (has_total && count.bytes > 0 && count.bytes < count.total) {
     const double done = static_cast<double>(count.bytes) / static_cast<double>(count.total);
     absl::StrAppendFormat(&text, ", %.0f s left", seconds / done - seconds);
   }
