@@ -1,10 +1,10 @@
 #include "parser/fault.h"
 
-#include <cstring>
-
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
@@ -23,6 +23,40 @@ constexpr FaultRow kRows[] = {
 };
 
 const FaultRow& RowOf(FaultId id) { return kRows[static_cast<int>(id)]; }
+
+// The id and the place as text, since a status shows its payloads when it is printed: the fields in
+// order, with "-" for those that are not known.
+std::string PackFault(const Fault& fault) {
+  const auto field = [](const auto& value) {
+    return value.has_value() ? absl::StrCat(*value) : std::string("-");
+  };
+  const Place& place = fault.place;
+  return absl::StrCat(static_cast<int>(fault.id), " ", field(place.offset), " ",
+                      field(place.generation), " ", field(place.batch_offset), " ",
+                      place.thread.has_value() ? absl::StrCat(place.thread->value) : "-", " ",
+                      static_cast<int>(place.event), " ", field(place.time));
+}
+
+// The inverse of PackFault(), but for the message.
+Fault UnpackFault(absl::string_view text) {
+  const std::vector<absl::string_view> fields = absl::StrSplit(text, ' ');
+  const auto number = [&fields](size_t index) -> std::optional<int64_t> {
+    uint64_t value = 0;
+    int64_t negative = 0;
+    if (absl::SimpleAtoi(fields[index], &value)) return static_cast<int64_t>(value);
+    if (absl::SimpleAtoi(fields[index], &negative)) return negative;
+    return std::nullopt;
+  };
+  Fault fault;
+  fault.id = static_cast<FaultId>(*number(0));
+  fault.place.offset = number(1);
+  fault.place.generation = number(2);
+  fault.place.batch_offset = number(3);
+  if (number(4).has_value()) fault.place.thread = ThreadId{*number(4)};
+  fault.place.event = static_cast<EventType>(*number(5));
+  fault.place.time = number(6);
+  return fault;
+}
 
 }  // namespace
 
@@ -56,23 +90,20 @@ std::string FormatFault(const Fault& fault) {
 
 absl::Status FaultStatus(Fault fault) {
   absl::Status status(RowOf(fault.id).code, FormatFault(fault));
-  // The payload is never parsed by another process, so that the fault's own bytes may serve.
-  static_assert(std::is_trivially_copyable_v<Place>);
-  std::string payload(1 + sizeof(Place), '\0');
-  payload[0] = static_cast<char>(fault.id);
-  std::memcpy(&payload[1], &fault.place, sizeof(Place));
-  status.SetPayload(kPayloadUrl, absl::Cord(absl::StrCat(payload, fault.message)));
+  status.SetPayload(kPayloadUrl, absl::Cord(PackFault(fault)));
   return status;
 }
 
 std::optional<Fault> FaultOf(const absl::Status& status) {
-  const absl::optional<absl::Cord> cord = status.GetPayload(kPayloadUrl);
-  if (!cord.has_value()) return std::nullopt;
-  const std::string payload(*cord);
-  Fault fault;
-  fault.id = static_cast<FaultId>(payload[0]);
-  std::memcpy(&fault.place, &payload[1], sizeof(Place));
-  fault.message = payload.substr(1 + sizeof(Place));
+  const absl::optional<absl::Cord> payload = status.GetPayload(kPayloadUrl);
+  if (!payload.has_value()) return std::nullopt;
+  Fault fault = UnpackFault(std::string(*payload));
+  // The rest of the status' message is the place and the name.
+  const size_t place_size = FormatPlace(fault.place).size();
+  absl::string_view message = status.message();
+  message.remove_prefix(place_size == 0 ? 0 : place_size + 2);
+  message.remove_suffix(FaultName(fault.id).size() + 3);
+  fault.message = std::string(message);
   return fault;
 }
 
