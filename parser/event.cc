@@ -109,6 +109,7 @@ ResourceId Event::transition_resource() const {
 
 StateTransition Event::state_transition() const {
   StateTransition transition;
+  if (kind_ != EventKind::kStateTransition) return transition;
   transition.resource = transition_resource();
   if (transition.resource.kind == ResourceKind::kProc) {
     transition.proc_from = static_cast<ProcState>(from_);

@@ -1,0 +1,91 @@
+#include "export/go_text.h"
+
+#include <cctype>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "parser/reader.h"
+#include "testdata/test_data.h"
+
+namespace gotrace {
+namespace {
+
+// The text of all events of the trace `bytes`, and their number.
+struct Text {
+  std::string text;
+  uint64_t events = 0;
+};
+
+Text Format(absl::string_view bytes, absl::TimeZone zone = absl::UTCTimeZone()) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  GoTextFormatter formatter(zone);
+  TextBuffer out;
+  while (const Event* event = reader->Next()) formatter.Append(*event, &out);
+  EXPECT_TRUE(reader->status().ok()) << reader->status();
+  return {std::string(out.view()), reader->event_count()};
+}
+
+class GoTextTraceTest : public testing::TestWithParam<TestTrace> {};
+
+TEST_P(GoTextTraceTest, IsThatOfGo) {
+  const TestTrace& trace = GetParam();
+  const Text text = Format(ReadTestTrace(trace.name));
+  EXPECT_EQ(text.events, trace.events);
+  EXPECT_EQ(Sha256Hex(text.text), trace.parsed_sha256);
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, GoTextTraceTest, testing::ValuesIn(TestTraces()),
+                         [](const testing::TestParamInfo<TestTrace>& info) {
+                           std::string name;
+                           for (const char c : info.param.name) name += isalnum(c) ? c : '_';
+                           return name;
+                         });
+
+TEST(GoTextTest, GoldensAreThoseOfGo) {
+  for (const absl::string_view name : {"go1.22-oddstrings", "go1.25-flight", "go1.27-coroutines"}) {
+    EXPECT_EQ(Format(ReadTestTrace(absl::StrCat(name, ".trace"))).text,
+              ReadTestFile(absl::StrCat("golden/", name, ".parsed.txt")));
+  }
+}
+
+// The wall clock's time in the text of the first event.
+std::string WallTime(absl::TimeZone zone) {
+  const std::string text = Format(ReadTestTrace("go1.27-coroutines.trace"), zone).text;
+  const size_t begin = text.find(" Wall=") + 6;
+  return text.substr(begin, text.find('\n') - begin);
+}
+
+TEST(GoTextTest, WallTimesAreOfTheZone) {
+  const std::string utc = WallTime(absl::UTCTimeZone());
+  EXPECT_EQ(utc.back(), 'Z');
+  absl::Time time;
+  std::string error;
+  ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, utc, &time, &error)) << error;
+  for (const int seconds : {3600, -5 * 3600 - 1800, 14 * 3600}) {
+    const std::string local = WallTime(absl::FixedTimeZone(seconds));
+    const std::string offset = absl::FormatTime("%Ez", time, absl::FixedTimeZone(seconds));
+    EXPECT_EQ(local.substr(local.size() - 6), offset);
+    absl::Time same;
+    ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, local, &same, &error)) << error;
+    EXPECT_EQ(same, time);
+  }
+}
+
+// One formatter may be used on one reader after the other: stacks of the one before are forgotten.
+TEST(GoTextTest, TracesDoNotMix) {
+  const std::string first = ReadTestTrace("go1.22-oddstrings.trace");
+  const std::string second = ReadTestTrace("go1.27-coroutines.trace");
+  GoTextFormatter formatter(absl::UTCTimeZone());
+  TextBuffer out;
+  for (const std::string* bytes : {&first, &second, &first}) {
+    Reader reader = *Reader::FromBytes(*bytes);
+    while (const Event* event = reader.Next()) formatter.Append(*event, &out);
+  }
+  EXPECT_EQ(std::string(out.view()), Format(first).text + Format(second).text + Format(first).text);
+}
+
+}  // namespace
+}  // namespace gotrace

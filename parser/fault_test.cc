@@ -1,0 +1,126 @@
+#include "parser/fault.h"
+
+#include <set>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+TEST(FaultTest, NamesAreUniqueAndKebabCase) {
+  std::set<std::string> names;
+  for (int i = 0; i < kFaultIdEnd; ++i) {
+    const std::string name(FaultName(static_cast<FaultId>(i)));
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_GT(name.size(), 2u);
+    EXPECT_TRUE(absl::ascii_islower(name.front()) && absl::ascii_isalnum(name.back())) << name;
+    EXPECT_EQ(name.find("--"), std::string::npos) << name;
+    for (const char c : name) {
+      EXPECT_TRUE(absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-') << name;
+    }
+  }
+  EXPECT_EQ(FaultName(FaultId::kNotATrace), "not-a-trace");
+  EXPECT_EQ(FaultName(FaultId::kStringBatchEvent), "string-batch-event");
+  EXPECT_EQ(FaultName(FaultId::kGCRunning), "gc-running");
+}
+
+TEST(FaultTest, MeaningsAreSentences) {
+  std::set<std::string> meanings;
+  for (int i = 0; i < kFaultIdEnd; ++i) {
+    const std::string meaning(FaultMeaning(static_cast<FaultId>(i)));
+    EXPECT_TRUE(meanings.insert(meaning).second) << meaning;
+    EXPECT_TRUE(absl::ascii_isupper(meaning.front())) << meaning;
+    EXPECT_TRUE(absl::EndsWith(meaning, ".")) << meaning;
+  }
+}
+
+TEST(FaultTest, FormatsPlaces) {
+  Place place;
+  EXPECT_EQ(FormatPlace(place), "");
+  place.offset = 1234;
+  EXPECT_EQ(FormatPlace(place), "byte 1234");
+  place.event = EventType::kGoStart;
+  EXPECT_EQ(FormatPlace(place), "byte 1234, event GoStart");
+  place.generation = 2;
+  place.thread = ThreadId{77};
+  EXPECT_EQ(FormatPlace(place), "byte 1234, generation 2, thread 77, event GoStart");
+  place.batch_offset = 1200;
+  EXPECT_EQ(FormatPlace(place),
+            "byte 1234, generation 2, batch at byte 1200, thread 77, event GoStart");
+  place.thread = ThreadId::kNone;
+  place.event = static_cast<EventType>(99);
+  EXPECT_EQ(FormatPlace(place),
+            "byte 1234, generation 2, batch at byte 1200, no thread, event Invalid");
+  place = Place();
+  place.thread = ThreadId{0};
+  EXPECT_EQ(FormatPlace(place), "thread 0");
+}
+
+TEST(FaultTest, FormatsFaults) {
+  Fault fault = {FaultId::kBatchSize, Place(), "expected little, found much"};
+  EXPECT_EQ(FormatFault(fault), "expected little, found much [batch-size]");
+  fault.place.offset = 16;
+  EXPECT_EQ(FormatFault(fault), "byte 16: expected little, found much [batch-size]");
+}
+
+TEST(FaultTest, EveryFaultComesBackFromItsStatus) {
+  for (int i = 0; i < kFaultIdEnd; ++i) {
+    Fault fault;
+    fault.id = static_cast<FaultId>(i);
+    fault.message = std::string("with a NUL \0 and a \xff", 20);
+    fault.place.offset = 1;
+    fault.place.generation = ~uint64_t{0};
+    fault.place.batch_offset = 3;
+    fault.place.thread = ThreadId{-1};
+    fault.place.event = EventType::kGoroutineStackFree;
+    fault.place.time = -5;
+    const absl::Status status = FaultStatus(fault);
+    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(status.message(), FormatFault(fault));
+    const absl::Status copy = status;
+    const std::optional<Fault> back = FaultOf(copy);
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(back->id, fault.id);
+    EXPECT_EQ(back->message, fault.message);
+    EXPECT_EQ(back->place.offset, fault.place.offset);
+    EXPECT_EQ(back->place.generation, fault.place.generation);
+    EXPECT_EQ(back->place.batch_offset, fault.place.batch_offset);
+    EXPECT_EQ(back->place.thread, fault.place.thread);
+    EXPECT_EQ(back->place.event, fault.place.event);
+    EXPECT_EQ(back->place.time, fault.place.time);
+  }
+}
+
+TEST(FaultTest, UnknownPlacesStayUnknown) {
+  const std::optional<Fault> fault = FaultOf(FaultStatus({FaultId::kNoAdvance, Place(), ""}));
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->message, "");
+  EXPECT_FALSE(fault->place.offset.has_value());
+  EXPECT_FALSE(fault->place.generation.has_value());
+  EXPECT_FALSE(fault->place.batch_offset.has_value());
+  EXPECT_FALSE(fault->place.thread.has_value());
+  EXPECT_EQ(fault->place.event, EventType::kNone);
+  EXPECT_FALSE(fault->place.time.has_value());
+}
+
+TEST(FaultTest, OtherStatusesHoldNone) {
+  EXPECT_FALSE(FaultOf(absl::OkStatus()).has_value());
+  EXPECT_FALSE(FaultOf(absl::DataLossError("byte 1: looks like one [batch-size]")).has_value());
+}
+
+TEST(FaultTest, CodesTellWhatToDoAboutIt) {
+  const auto code = [](FaultId id) { return FaultStatus({id, Place(), ""}).code(); };
+  EXPECT_EQ(code(FaultId::kNotATrace), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(FaultId::kHeaderTruncated), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code(FaultId::kV1Trace), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(code(FaultId::kUnknownVersion), absl::StatusCode::kUnimplemented);
+  for (int i = static_cast<int>(FaultId::kCompressedCorrupt); i < kFaultIdEnd; ++i) {
+    EXPECT_EQ(code(static_cast<FaultId>(i)), absl::StatusCode::kDataLoss);
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

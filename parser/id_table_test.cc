@@ -1,0 +1,93 @@
+#include "parser/id_table.h"
+
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+using Table = IdTable<std::string>;
+
+// Inserts all of `ids` and checks that each is found, in order of insertion, and nothing else is.
+void ExpectFinds(const std::vector<uint64_t>& ids) {
+  Table table;
+  std::unordered_map<uint64_t, uint32_t> expected;
+  for (const uint64_t id : ids) {
+    const bool is_new = expected.emplace(id, expected.size()).second;
+    ASSERT_EQ(table.Insert(id, std::to_string(id)), is_new) << id;
+    ASSERT_EQ(table.Find(id), expected[id]) << id;
+  }
+  ASSERT_EQ(table.size(), expected.size());
+  for (const auto& [id, index] : expected) {
+    ASSERT_EQ(table.Find(id), index) << id;
+    ASSERT_EQ(table[index], std::to_string(id));
+    ASSERT_EQ(table.id(index), id);
+    for (const uint64_t near : {id - 1, id + 1, 2 * id, id ^ (uint64_t{1} << 63)}) {
+      if (expected.count(near) > 0) continue;
+      ASSERT_EQ(table.Find(near), Table::kAbsent) << near;
+    }
+  }
+}
+
+TEST(IdTableTest, BeginsEmpty) {
+  Table table;
+  EXPECT_EQ(table.size(), 0u);
+  for (const uint64_t id : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, ~uint64_t{0}}) {
+    EXPECT_EQ(table.Find(id), Table::kAbsent);
+  }
+}
+
+TEST(IdTableTest, FindsDenseIds) {
+  std::vector<uint64_t> rising, falling;
+  for (uint64_t id = 0; id < 5000; ++id) {
+    rising.push_back(id);
+    falling.push_back(5000 - id);
+  }
+  ExpectFinds(rising);
+  ExpectFinds(falling);
+}
+
+TEST(IdTableTest, FindsSparseAndHugeIds) {
+  std::vector<uint64_t> ids;
+  for (int bit = 0; bit < 64; ++bit) {
+    for (const int64_t d : {-1, 0, 1}) ids.push_back((uint64_t{1} << bit) + d);
+  }
+  ExpectFinds(ids);
+  ids.clear();
+  for (uint64_t i = 0; i < 2000; ++i) ids.push_back(i * 1000003);
+  ExpectFinds(ids);
+  ExpectFinds({~uint64_t{0}, 0, ~uint64_t{0} - 1, uint64_t{1} << 32, (uint64_t{1} << 32) + 1});
+}
+
+TEST(IdTableTest, FindsSparseIdsThatBecomeDense) {
+  // The first ids lie too far out for an index by id; those that follow fill the room before them.
+  std::vector<uint64_t> ids = {3000, 2999, 5000, 1024, 1030};
+  for (uint64_t id = 1; id <= 6000; ++id) ids.push_back(id);
+  ExpectFinds(ids);
+}
+
+TEST(IdTableTest, RefusesDuplicates) {
+  Table table;
+  for (const uint64_t id : {uint64_t{5}, uint64_t{1} << 40}) {
+    EXPECT_TRUE(table.Insert(id, "first"));
+    EXPECT_FALSE(table.Insert(id, "second"));
+    EXPECT_EQ(table[table.Find(id)], "first");
+  }
+  EXPECT_EQ(table.size(), 2u);
+}
+
+TEST(IdTableTest, FindsRandomIds) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<uint64_t> ids;
+    for (int i = 0; i < 3000; ++i) ids.push_back(random() >> (random() % 64));
+    ExpectFinds(ids);
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

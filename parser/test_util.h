@@ -1,0 +1,78 @@
+// What the tests of the parser share.
+#ifndef GOTRACE_PARSER_TEST_UTIL_H_
+#define GOTRACE_PARSER_TEST_UTIL_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_stream.h"
+#include "parser/event.h"
+#include "parser/fault.h"
+#include "parser/reader.h"
+#include "tracev2/event_type.h"
+
+namespace gotrace {
+
+// The bytes of the trace whose text form is `text`. Ends the test if it is none.
+std::string Assemble(absl::string_view text);
+
+// An event of `type` as it stands on the wire, with `numbers` as varints.
+std::string Wire(EventType type, std::initializer_list<uint64_t> numbers = {});
+
+// Whether `status` tells of the fault `id` at byte `offset` of the trace; std::nullopt stands for
+// no offset at all.
+testing::AssertionResult IsFault(const absl::Status& status, FaultId id,
+                                 std::optional<uint64_t> offset);
+
+// A batch with `payload`, which must outlive it, that stands at `offset` with a header of
+// kTestHeaderSize bytes.
+inline constexpr uint64_t kTestHeaderSize = 20;
+Batch MakeBatch(absl::string_view payload, uint64_t offset = 1000, ThreadId thread = {7},
+                uint64_t time = 0);
+
+// Everything that the accessors of `event` tell, on one line.
+std::string Describe(const Event& event);
+
+// All that a reader gives: its events, described, and how it ended.
+struct Outcome {
+  std::vector<std::string> events;
+  absl::Status status;
+};
+Outcome ReadAll(absl::StatusOr<Reader> reader);
+Outcome ReadAllBlocks(absl::StatusOr<Reader> reader);
+
+// Gives `bytes` in pieces of `piece` bytes, and `at_end` behind them.
+class PieceStream : public ByteStream {
+ public:
+  PieceStream(std::string bytes, size_t piece, absl::Status at_end = absl::OkStatus());
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+
+ private:
+  const std::string bytes_;
+  const size_t piece_;
+  const absl::Status at_end_;
+  size_t pos_ = 0;
+};
+
+// What `stream` gives up to its end or an error, read `size` bytes at a time.
+struct StreamContent {
+  std::string bytes;
+  absl::Status status;
+};
+StreamContent ReadStream(ByteStream* stream, size_t size = 1 << 16);
+
+// `bytes` in one zstd frame or one gzip member.
+std::string Zstd(absl::string_view bytes);
+std::string Gzip(absl::string_view bytes);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_TEST_UTIL_H_

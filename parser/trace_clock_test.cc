@@ -1,0 +1,86 @@
+#include "parser/trace_clock.h"
+
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+constexpr uint64_t kMax = ~uint64_t{0};
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+
+TEST(TraceClockTest, ConvertsAsGoDoes) {
+  // Computed by Go 1.27 on x86-64.
+  struct {
+    uint64_t frequency;
+    uint64_t ticks;
+    int64_t ns;
+  } const cases[] = {
+      {15625000u, 0u, 0},
+      {15625000u, 1u, 64},
+      {15625000u, 39758253134u, 2544528200576},
+      {15625000u, 9007199254740993u, 576460752303423488},
+      {15625000u, 1234567890123456789u, kLeast},
+      {15625000u, kMax, kLeast},
+      {1000000000u, 3u, 3},
+      {1000000000u, 9007199254740993u, 9007199254740992},
+      {1000000000u, 1234567890123456789u, 1234567890123456768},
+      {1000000000u, kMax, kLeast},
+      {3000000000u, 1u, 0},
+      {3000000000u, 3u, 1},
+      {3000000000u, 39758253134u, 13252751044},
+      {3000000000u, 9007199254740993u, 3002399751580330},
+      {3000000000u, 1234567890123456789u, 411522630041152256},
+      {3000000000u, kMax, 6148914691236516864},
+      {7u, 1u, 142857142},
+      {7u, 3u, 428571428},
+      {7u, 39758253134u, 5679750447714285568},
+      {7u, 9007199254740993u, kLeast},
+      {10937500u, 1u, 91},
+      {10937500u, 3u, 274},
+      {10937500u, 39758253134u, 3635040286537},
+      {10937500u, 9007199254740993u, 823515360433462144},
+      {2893437u, 1u, 345},
+      {2893437u, 3u, 1036},
+      {2893437u, 39758253134u, 13740839401030},
+      {2893437u, 9007199254740993u, 3112975763682081792},
+      {kMax, 3u, 0},
+      {kMax, 39758253134u, 2},
+      {kMax, kMax, 999999999},
+      {1u, 1u, 999999999},
+      {1u, 3u, 2999999999},
+      {1u, 39758253134u, kLeast},
+      {999999937u, 39758253134u, 39758255638},
+      {999999937u, 1234567890123456789u, 1234567967901238528},
+      {33333333u, 1u, 30},
+      {33333333u, 39758253134u, 1192747605947},
+      {33333333u, 9007199254740993u, 270215980344389568},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(TraceClock(c.frequency).ToNs(c.ticks), c.ns) << c.frequency << " " << c.ticks;
+  }
+}
+
+TEST(TraceClockTest, IsKnownOnceToldWhateverItIs) {
+  EXPECT_FALSE(TraceClock().known());
+  for (const uint64_t frequency : {uint64_t{0}, uint64_t{1}, uint64_t{15625000}, kMax}) {
+    EXPECT_TRUE(TraceClock(frequency).known());
+  }
+}
+
+TEST(TraceClockTest, AFrequencyOfZeroGivesTheLeastTime) {
+  const TraceClock clock(0);
+  EXPECT_EQ(clock.ToNs(0), kLeast);
+  EXPECT_EQ(clock.ToNs(1), kLeast);
+  EXPECT_EQ(clock.ToNs(kMax), kLeast);
+}
+
+TEST(TraceClockTest, SumsWrapAround) {
+  EXPECT_EQ(TraceClock::Add(1, 2), 3);
+  EXPECT_EQ(TraceClock::Add(-1, 2), 1);
+  EXPECT_EQ(TraceClock::Add(INT64_MAX, 1), kLeast);
+  EXPECT_EQ(TraceClock::Add(kLeast, -1), INT64_MAX);
+  EXPECT_EQ(TraceClock::Add(kLeast, kLeast), 0);
+}
+
+}  // namespace
+}  // namespace gotrace
