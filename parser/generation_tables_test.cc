@@ -132,7 +132,7 @@ TEST(StackTableTest, FindsStacksAndFrames) {
   EXPECT_EQ(outer.pc, 200u);
   EXPECT_EQ(outer.func, "");
   EXPECT_EQ(outer.line, kMax);
-  EXPECT_TRUE(tables.CheckStacks().ok());
+  EXPECT_TRUE(tables.CheckStacks(1).ok());
 }
 
 TEST(StackTableTest, TheFirstFrameOfAPcIsForAll) {
@@ -142,7 +142,7 @@ TEST(StackTableTest, TheFirstFrameOfAPcIsForAll) {
   // That 99 is not in the table does not matter where it is ignored.
   ASSERT_TRUE(
       AddStacks(&tables, Wire(EventType::kStack, {2, 2, 200, 2, 2, 22, 100, 99, 99, 99})).ok());
-  EXPECT_TRUE(tables.CheckStacks().ok());
+  EXPECT_TRUE(tables.CheckStacks(1).ok());
   EXPECT_EQ(tables.GetFrame(2, 0).func, "g");
   EXPECT_EQ(tables.GetFrame(2, 1).func, "f");
   EXPECT_EQ(tables.GetFrame(2, 1).line, 11u);
@@ -197,12 +197,12 @@ TEST(StackTableTest, StringsOfFramesMustBeThere) {
     const std::string good = Wire(EventType::kStack, {1, 1, 50, 1, 1, 1});
     const std::string bad = Wire(EventType::kStack, {2, 1, 100, c.func, c.file, 1});
     ASSERT_TRUE(AddStacks(&tables, good + bad).ok());
-    const absl::Status status = tables.CheckStacks();
+    const absl::Status status = tables.CheckStacks(1);
     EXPECT_TRUE(IsFault(status, FaultId::kStackString, kPayload + 1 + good.size()));
     EXPECT_EQ(FaultOf(status)->message, c.message);
     // The string may come later.
     ASSERT_TRUE(AddStrings(&tables, absl::StrCat(String(8, ""), String(9, ""))).ok());
-    EXPECT_TRUE(tables.CheckStacks().ok());
+    EXPECT_TRUE(tables.CheckStacks(1).ok());
   }
 }
 
