@@ -164,11 +164,10 @@ TEST_F(CoverageTest, EveryEventTypeIsRefused) {
   }
 }
 
-// Faults that reading cannot meet. The first three only the flat view of FORMAT.md §12.3 knows. The
-// last one would be that of a ProcStart, which waits instead as long as its thread has a P (§9.8).
+// Faults that reading cannot meet: only the flat view of FORMAT.md §12.3 knows them.
 bool IsNeverMet(FaultId id) {
   return id == FaultId::kEventTruncated || id == FaultId::kEventVersion ||
-         id == FaultId::kEventDataSize || id == FaultId::kHasProc;
+         id == FaultId::kEventDataSize;
 }
 
 TEST_F(CoverageTest, EveryFaultIsMet) {

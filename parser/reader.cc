@@ -220,9 +220,9 @@ bool ReaderImpl::TryAdvance(size_t index) {
 void ReaderImpl::FailNoAdvance() {
   const ThreadCursor& cursor = frontier_.cursor(0);
   Fail({FaultId::kNoAdvance, cursor.place(),
-        absl::StrCat("expected one of ", frontier_.size(),
-                     " threads to be able to go on, found that each waits for another; the "
-                     "earliest event that waits is this one")});
+        absl::StrCat("expected an event that can come next, found that none of the next events of ",
+                     frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
+                     " can; the earliest of them is this one")});
 }
 
 Event* ReaderImpl::Fail(absl::Status status) {

@@ -53,10 +53,6 @@ Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine)
   if (proc == Need::kYes && context.proc == ProcId::kNone) {
     return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
   }
-  if (proc == Need::kNo && context.proc != ProcId::kNone) {
-    return Fail(FaultId::kHasProc,
-                absl::StrCat("expected the thread to have no P, found P ", context.proc.value));
-  }
   if (goroutine == Need::kYes && context.goroutine == GoId::kNone) {
     return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
   }
