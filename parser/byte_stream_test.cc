@@ -309,6 +309,21 @@ TEST_P(DecompressorTest, ErrorsOfTheInputPassThrough) {
   }
 }
 
+// What the library still holds is given before more input is asked for, which may be long in
+// coming.
+TEST_P(DecompressorTest, AsksForNoInputWhileItHoldsContent) {
+  const std::string content(200000, 'x');
+  const std::string compressed = Compress(content);
+  ASSERT_LT(compressed.size(), 1000u);
+  // Without the checksum at the end, so that all that is there is content.
+  const auto stream = MakeDecompressor(
+      GetParam(), std::make_unique<PieceStream>(compressed.substr(0, compressed.size() - 4), 1000,
+                                                absl::UnavailableError("the line is dead")));
+  const StreamContent found = ReadStream(stream.get(), 1000);
+  EXPECT_EQ(found.status, absl::UnavailableError("the line is dead"));
+  EXPECT_TRUE(found.bytes == content) << found.bytes.size();
+}
+
 INSTANTIATE_TEST_SUITE_P(Compressions, DecompressorTest,
                          testing::Values(Compression::kZstd, Compression::kGzip),
                          [](const testing::TestParamInfo<Compression>& info) {

@@ -1,6 +1,8 @@
 #include "parser/generation_tables.h"
 
+#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -22,13 +24,17 @@ std::string String(uint64_t id, absl::string_view text) {
   return absl::StrCat(Wire(EventType::kString, {id, text.size()}), text);
 }
 
+// Keeps `payload` until the program ends, since tables keep views of it.
+absl::string_view Keep(std::string payload) {
+  static auto* const payloads = new std::deque<std::string>;
+  return payloads->emplace_back(std::move(payload));
+}
+
 using Add = absl::Status (GenerationTables::*)(const Batch&);
 
 // Adds a batch that begins with `type`.
 absl::Status AddTo(GenerationTables* tables, Add add, EventType type, absl::string_view events) {
-  // The tables keep views of it.
-  const auto* const payload = new std::string(absl::StrCat(Wire(type), events));
-  return (tables->*add)(MakeBatch(*payload));
+  return (tables->*add)(MakeBatch(Keep(absl::StrCat(Wire(type), events))));
 }
 absl::Status AddStrings(GenerationTables* tables, absl::string_view events) {
   return AddTo(tables, &GenerationTables::AddStrings, EventType::kStrings, events);
@@ -212,8 +218,7 @@ std::string Sample(uint64_t time, uint64_t stack = 0) {
 
 absl::Status AddSync(GenerationTables* tables, Version version, absl::string_view events,
                      uint64_t time = 0) {
-  const auto* const payload = new std::string(events);
-  return tables->AddSync(MakeBatch(*payload, 1000, {7}, time), version);
+  return tables->AddSync(MakeBatch(Keep(std::string(events)), 1000, {7}, time), version);
 }
 
 std::string Frequency(uint64_t frequency) { return Wire(EventType::kFrequency, {frequency}); }
