@@ -1,0 +1,233 @@
+#include "tools/command_line.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/reflection.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+class CommandLineTest : public testing::Test {
+ protected:
+  static absl::StatusOr<CommandLine> Parse(std::vector<std::string> args) {
+    std::vector<char*> pointers;
+    for (std::string& arg : args) pointers.push_back(arg.data());
+    return ParseCommandLine(pointers);
+  }
+
+  static void ExpectLine(const std::vector<std::string>& args, Command command,
+                         const std::string& file) {
+    const absl::StatusOr<CommandLine> line = Parse(args);
+    ASSERT_TRUE(line.ok()) << line.status();
+    EXPECT_EQ(line->command, command);
+    EXPECT_EQ(line->file, file);
+    EXPECT_EQ(line->help, "");
+  }
+
+  static void ExpectHelp(const std::vector<std::string>& args, const std::string& help) {
+    const absl::StatusOr<CommandLine> line = Parse(args);
+    ASSERT_TRUE(line.ok()) << line.status();
+    EXPECT_EQ(line->help, help);
+  }
+
+  static void ExpectError(const std::vector<std::string>& args, const std::string& error) {
+    const absl::StatusOr<CommandLine> line = Parse(args);
+    EXPECT_EQ(line.status(), absl::InvalidArgumentError(error));
+  }
+
+ private:
+  absl::FlagSaver saver_;  // Each test begins with the defaults.
+};
+
+TEST_F(CommandLineTest, Commands) {
+  ExpectLine({"f"}, Command::kEvents, "f");
+  ExpectLine({"events", "f"}, Command::kEvents, "f");
+  ExpectLine({"wire", "f"}, Command::kWire, "f");
+  ExpectLine({"assemble", "f"}, Command::kAssemble, "f");
+  ExpectLine({"footprint", "f"}, Command::kFootprint, "f");
+  ExpectLine({"info", "f"}, Command::kInfo, "f");
+}
+
+TEST_F(CommandLineTest, Files) {
+  ExpectLine({"-"}, Command::kEvents, "-");
+  ExpectLine({"wire", "-"}, Command::kWire, "-");
+  ExpectLine({"wire", "--", "-"}, Command::kWire, "-");
+  // What is named as a command or a flag.
+  ExpectLine({"wire", "info"}, Command::kWire, "info");
+  ExpectLine({"./info"}, Command::kEvents, "./info");
+  ExpectLine({"--", "info"}, Command::kEvents, "info");
+  ExpectLine({"--", "--g"}, Command::kEvents, "--g");
+  ExpectLine({"--", "--"}, Command::kEvents, "--");
+  ExpectLine({"info", "help"}, Command::kInfo, "help");
+}
+
+TEST_F(CommandLineTest, FlagsStandAnywhere) {
+  ExpectLine({"--limit", "3", "events", "--g=1", "f", "-p", "2"}, Command::kEvents, "f");
+  EXPECT_EQ(absl::GetFlag(FLAGS_limit), 3);
+  EXPECT_EQ(absl::GetFlag(FLAGS_g), "1");
+  EXPECT_EQ(absl::GetFlag(FLAGS_p), "2");
+}
+
+TEST_F(CommandLineTest, Defaults) {
+  ExpectLine({"f"}, Command::kEvents, "f");
+  EXPECT_EQ(absl::GetFlag(FLAGS_format), "go");
+  EXPECT_FALSE(absl::GetFlag(FLAGS_stacks));
+  EXPECT_EQ(absl::GetFlag(FLAGS_kind), "");
+  EXPECT_EQ(absl::GetFlag(FLAGS_limit), std::numeric_limits<int64_t>::max());
+  EXPECT_FALSE(absl::GetFlag(FLAGS_header));
+  EXPECT_FALSE(absl::GetFlag(FLAGS_json));
+  EXPECT_FALSE(absl::GetFlag(FLAGS_padded));
+  EXPECT_EQ(absl::GetFlag(FLAGS_o), "");
+}
+
+TEST_F(CommandLineTest, EachFlagReachesItsVariable) {
+  ExpectLine({"--format=json", "--stacks", "--kind=Log", "--g=1", "--p=2", "--m=3", "--from=4s",
+              "--to=5s", "--limit=6", "f"},
+             Command::kEvents, "f");
+  EXPECT_EQ(absl::GetFlag(FLAGS_format), "json");
+  EXPECT_TRUE(absl::GetFlag(FLAGS_stacks));
+  EXPECT_EQ(absl::GetFlag(FLAGS_kind), "Log");
+  EXPECT_EQ(absl::GetFlag(FLAGS_g), "1");
+  EXPECT_EQ(absl::GetFlag(FLAGS_p), "2");
+  EXPECT_EQ(absl::GetFlag(FLAGS_m), "3");
+  EXPECT_EQ(absl::GetFlag(FLAGS_from), "4s");
+  EXPECT_EQ(absl::GetFlag(FLAGS_to), "5s");
+  EXPECT_EQ(absl::GetFlag(FLAGS_limit), 6);
+  ExpectLine({"wire", "--header", "f"}, Command::kWire, "f");
+  EXPECT_TRUE(absl::GetFlag(FLAGS_header));
+  ExpectLine({"assemble", "--padded", "-o", "out", "f"}, Command::kAssemble, "f");
+  EXPECT_TRUE(absl::GetFlag(FLAGS_padded));
+  EXPECT_EQ(absl::GetFlag(FLAGS_o), "out");
+  ExpectLine({"info", "--json", "f"}, Command::kInfo, "f");
+  EXPECT_TRUE(absl::GetFlag(FLAGS_json));
+}
+
+TEST_F(CommandLineTest, SpellingsOfAFlag) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"--kind=a=b", "f"},
+                                             {"-kind=a=b", "f"},
+                                             {"--kind", "a=b", "f"},
+                                             {"-kind", "a=b", "f"}}) {
+    absl::SetFlag(&FLAGS_kind, "");
+    ExpectLine(args, Command::kEvents, "f");
+    EXPECT_EQ(absl::GetFlag(FLAGS_kind), "a=b");
+  }
+  struct Case {
+    std::string arg;
+    bool value;
+  };
+  for (const Case& c : {Case{"--stacks", true}, Case{"--stacks=true", true},
+                        Case{"--stacks=1", true}, Case{"-stacks", true}, Case{"--nostacks", false},
+                        Case{"--stacks=false", false}, Case{"--stacks=no", false}}) {
+    absl::SetFlag(&FLAGS_stacks, !c.value);
+    ExpectLine({c.arg, "f"}, Command::kEvents, "f");
+    EXPECT_EQ(absl::GetFlag(FLAGS_stacks), c.value) << c.arg;
+  }
+}
+
+TEST_F(CommandLineTest, TheLastOfTwoCounts) {
+  ExpectLine({"--g=1", "--g=2", "f"}, Command::kEvents, "f");
+  EXPECT_EQ(absl::GetFlag(FLAGS_g), "2");
+}
+
+TEST_F(CommandLineTest, ErrorsOfFiles) {
+  ExpectError({}, "no FILE was given; - stands for the standard input");
+  ExpectError({"info"}, "no FILE was given; - stands for the standard input");
+  ExpectError({"--"}, "no FILE was given; - stands for the standard input");
+  ExpectError({"--g=1"}, "no FILE was given; - stands for the standard input");
+  ExpectError({"a.out", "b.out"}, "one FILE at a time, found a.out and b.out");
+  ExpectError({"info", "a", "b"}, "one FILE at a time, found a and b");
+  ExpectError({"--", "a", "--g"}, "one FILE at a time, found a and --g");
+  ExpectError({"a.out", "info"}, "the command comes first: gotrace-dump info a.out");
+}
+
+TEST_F(CommandLineTest, ErrorsOfCommands) {
+  constexpr absl::string_view kThereAre =
+      "; there are `events`, `wire`, `assemble`, `footprint` and `info`";
+  ExpectError({"evnts", "a.out"}, absl::StrCat("there is no command evnts", kThereAre));
+  ExpectError({"help", "evnts"}, absl::StrCat("there is no command evnts", kThereAre));
+}
+
+TEST_F(CommandLineTest, ErrorsOfFlags) {
+  ExpectError({"--knd=Log", "f"}, "there is no flag --knd");
+  ExpectError({"-x", "f"}, "there is no flag -x");
+  ExpectError({"---g=1", "f"}, "there is no flag ---g");
+  ExpectError({"--nokind", "f"}, "there is no flag --nokind");
+  ExpectError({"--nostacks=1", "f"}, "there is no flag --nostacks");
+  ExpectError({"f", "--limit"}, "--limit needs a value: --limit=N");
+  ExpectError({"--kind=", "f"}, "--kind needs a value: --kind=KIND,...");
+  ExpectError({"--g", "", "f"}, "--g needs a value: --g=ID,...");
+  ExpectError({"assemble", "f", "-o"}, "-o needs a value: -o FILE");
+  ExpectError({"--limit=many", "f"}, "\"many\" is no value for --limit: expected --limit=N");
+  ExpectError({"--limit", "f"}, "\"f\" is no value for --limit: expected --limit=N");
+  ExpectError({"--limit=9223372036854775808", "f"},
+              "\"9223372036854775808\" is no value for --limit: expected --limit=N");
+  ExpectError({"--stacks=maybe", "f"},
+              "\"maybe\" is no value for --stacks: expected true or false");
+}
+
+TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
+  ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
+  ExpectError({"--json", "f"}, "--json is a flag of `footprint` and `info`, not of `events`");
+  ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble`, not of `wire`");
+  ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
+}
+
+TEST_F(CommandLineTest, Help) {
+  for (const char* const flag : {"--help", "-help", "-h", "help"})
+    ExpectHelp({flag}, ProgramHelp());
+  ExpectHelp({"help", "wire"}, CommandHelp(Command::kWire));
+  ExpectHelp({"wire", "--help"}, CommandHelp(Command::kWire));
+  ExpectHelp({"wire", "f", "-h", "--knd"}, CommandHelp(Command::kWire));
+  ExpectHelp({"--version"}, "gotrace-dump 0.1.0\n");
+  ExpectHelp({"info", "--version", "--knd"}, "gotrace-dump 0.1.0\n");
+}
+
+TEST_F(CommandLineTest, HelpOfACommand) {
+  EXPECT_EQ(CommandHelp(Command::kInfo),
+            R"(Usage: gotrace-dump info [FLAGS] FILE
+
+Prints a trace's version, its generations with their times, sizes and batches, how many
+threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its
+start where the trace tells it (since Go 1.25), and its duration.
+
+Flags:
+  --json              print one JSON object
+
+Examples:
+  gotrace-dump info trace.out
+  gotrace-dump info --json trace.out
+
+Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or
+its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a
+file that cannot be read or written.
+)");
+}
+
+// The program's help has what the help of each command has, and fits a terminal.
+TEST_F(CommandLineTest, HelpIsWhole) {
+  const std::string program = ProgramHelp();
+  for (const Command command : {Command::kEvents, Command::kWire, Command::kAssemble,
+                                Command::kFootprint, Command::kInfo}) {
+    const std::string help = CommandHelp(command);
+    const size_t flags = help.find("Flags:\n") + 7;
+    EXPECT_TRUE(absl::StrContains(program, help.substr(flags, help.find("\n\n", flags) - flags)));
+    const size_t examples = help.find("Examples:\n") + 10;
+    EXPECT_TRUE(
+        absl::StrContains(program, help.substr(examples, help.find("\n\n", examples) - examples)));
+  }
+  size_t width = 0;
+  for (const char c : program) {
+    width = c == '\n' ? 0 : width + 1;
+    EXPECT_LE(width, 100);
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

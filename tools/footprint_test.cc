@@ -1,0 +1,179 @@
+#include "tools/footprint.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "export/json_checker.h"
+#include "gtest/gtest.h"
+#include "parser/byte_source.h"
+#include "testdata/test_data.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/text_form.h"
+
+namespace gotrace {
+namespace {
+
+RawReader Read(absl::string_view bytes) {
+  return *RawReader::FromSource(*SourceFromBytes(bytes), RawReader::Types::kOfVersion);
+}
+
+absl::Status Collect(absl::string_view bytes, Footprint* footprint) {
+  RawReader reader = Read(bytes);
+  Progress progress(/*prints_along=*/false);
+  return CollectFootprint(&reader, &progress, footprint);
+}
+
+std::string Text(const Footprint& footprint) {
+  TextBuffer out;
+  AppendFootprint(footprint, &out);
+  return std::string(out.view());
+}
+
+std::string Json(const Footprint& footprint) {
+  TextBuffer out;
+  AppendFootprintJson(footprint, &out);
+  return std::string(out.view());
+}
+
+constexpr char kTrace[] = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=1
+	data="ab"
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+HeapAlloc dt=1 heapalloc_value=300
+GoLabel dt=1 label_string=1
+EventBatch gen=2 m=0 time=1000 size=auto
+Frequency freq=1000000000
+EventBatch gen=2 m=1 time=1000 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+)";
+
+TEST(Footprint, CountsEventsAndTheirBytes) {
+  Footprint footprint;
+  ASSERT_TRUE(Collect(*AssembleText(kTrace), &footprint).ok());
+  EXPECT_EQ(Text(footprint),
+            R"(Event                           Bytes   Share        Count   Share
+EventBatch                         27  31.40%            5  33.33%
+Frequency                          12  13.95%            2  13.33%
+GoStatus                           10  11.63%            2  13.33%
+ProcStatus                          8   9.30%            2  13.33%
+String                              5   5.81%            1   6.67%
+HeapAlloc                           4   4.65%            1   6.67%
+GoLabel                             3   3.49%            1   6.67%
+Strings                             1   1.16%            1   6.67%
+
+Part                            Bytes   Share        Count   Share
+batch headers                      27  31.40%            5  33.33%
+timed events                       25  29.07%            6  40.00%
+header                             16  18.60%            0   0.00%
+frequency and ends                 12  13.95%            2  13.33%
+strings                             6   6.98%            2  13.33%
+
+total                              86 100.00%           15 100.00%
+)");
+  const std::string json = Json(footprint);
+  EXPECT_EQ(
+      json,
+      R"({"bytes":86,"count":15,"events":[{"name":"EventBatch","bytes":27,"count":5},)"
+      R"({"name":"Frequency","bytes":12,"count":2},{"name":"GoStatus","bytes":10,"count":2},)"
+      R"({"name":"ProcStatus","bytes":8,"count":2},{"name":"String","bytes":5,"count":1},)"
+      R"({"name":"HeapAlloc","bytes":4,"count":1},{"name":"GoLabel","bytes":3,"count":1},)"
+      R"({"name":"Strings","bytes":1,"count":1}],)"
+      R"("parts":[{"name":"batch headers","bytes":27,"count":5},)"
+      R"({"name":"timed events","bytes":25,"count":6},{"name":"header","bytes":16,"count":0},)"
+      R"({"name":"frequency and ends","bytes":12,"count":2},)"
+      R"({"name":"strings","bytes":6,"count":2}]})"
+      "\n");
+  EXPECT_EQ(CheckJson(absl::string_view(json).substr(0, json.size() - 1)), "");
+}
+
+TEST(Footprint, OfATraceWithoutEvents) {
+  Footprint footprint;
+  ASSERT_TRUE(Collect(MakeHeader(Version::kGo122), &footprint).ok());
+  EXPECT_EQ(Text(footprint),
+            R"(Event                           Bytes   Share        Count   Share
+
+Part                            Bytes   Share        Count   Share
+header                             16 100.00%            0   0.00%
+
+total                              16 100.00%            0   0.00%
+)");
+  EXPECT_EQ(Json(footprint), R"({"bytes":16,"count":0,"events":[],)"
+                             R"("parts":[{"name":"header","bytes":16,"count":0}]})"
+                             "\n");
+}
+
+TEST(Footprint, CountsWhatStandsBeforeAFault) {
+  const std::string bytes = *AssembleText(kTrace);
+  Footprint footprint;
+  const absl::Status status = Collect(bytes.substr(0, 29), &footprint);
+  EXPECT_EQ(status.message(),
+            "byte 29, event EventBatch: expected the rest of an event, found the end of the trace "
+            "[event-truncated]");
+  EXPECT_EQ(footprint.events, 2);
+  EXPECT_EQ(footprint.bytes, 27);
+  const Footprint::Share& batches = footprint.by_type[static_cast<uint8_t>(EventType::kEventBatch)];
+  EXPECT_EQ(batches.count, 1);
+  EXPECT_EQ(batches.bytes, 5);
+}
+
+// What the text of the wire format tells of a trace.
+struct TextCount {
+  std::map<std::string, uint64_t> events;
+  uint64_t payload = 0;  // The sum of all batches' sizes.
+};
+
+TextCount CountText(absl::string_view bytes) {
+  RawReader reader = Read(bytes);
+  TextBuffer text;
+  while (const RawEvent* event = reader.Next()) AppendEventText(*event, &text);
+  TextCount count;
+  for (const absl::string_view line : absl::StrSplit(text.view(), '\n', absl::SkipEmpty())) {
+    if (line[0] == '\t') continue;
+    ++count.events[std::string(line.substr(0, line.find(' ')))];
+    if (!absl::StartsWith(line, "EventBatch ")) continue;
+    uint64_t size = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(line.substr(line.rfind('=') + 1), &size));
+    count.payload += size;
+  }
+  return count;
+}
+
+TEST(Footprint, AgreesWithTheTextOfEachTrace) {
+  for (const TestTrace& trace : TestTraces()) {
+    const std::string bytes = ReadTestTrace(trace.name);
+    Footprint footprint;
+    ASSERT_TRUE(Collect(bytes, &footprint).ok());
+    const TextCount expected = CountText(bytes);
+    std::map<std::string, uint64_t> events;
+    uint64_t sum = 16;
+    uint64_t in_batches = 0;
+    for (const EventSpec& spec : AllEventSpecs()) {
+      const Footprint::Share& share = footprint.by_type[static_cast<uint8_t>(spec.type)];
+      if (share.count > 0) events[std::string(spec.name)] = share.count;
+      sum += share.bytes;
+      const bool is_framing = spec.type == EventType::kEventBatch ||
+                              spec.type == EventType::kExperimentalBatch ||
+                              spec.type == EventType::kEndOfGeneration;
+      if (!is_framing) in_batches += share.bytes;
+    }
+    EXPECT_EQ(events, expected.events) << trace.name;
+    EXPECT_EQ(footprint.bytes, trace.size) << trace.name;
+    EXPECT_EQ(sum, trace.size) << trace.name;
+    EXPECT_EQ(in_batches, expected.payload) << trace.name;
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

@@ -1,0 +1,445 @@
+// Runs gotrace-dump as its users do. gotrace_dump_assemble_test.cc does the same for `assemble`.
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "tools/subprocess.h"
+#include "tools/version.h"
+
+namespace gotrace {
+namespace {
+
+constexpr char kTrace[] = "go1.27-annotations.trace";
+
+std::string CompressedPath(absl::string_view trace) {
+  return TestFilePath(absl::StrCat(trace, ".zst"));
+}
+
+// Writes a file for the test and returns its path.
+std::string WriteFile(absl::string_view name, absl::string_view content) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+std::string Gzip(std::string bytes) {
+  z_stream stream = {};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+// What a successful run prints.
+std::string Output(const std::vector<std::string>& args, const SubprocessOptions& options = {}) {
+  const SubprocessResult result = RunDump(args, options);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+void ExpectFailure(const SubprocessResult& result, int exit_code, const std::string& out,
+                   const std::string& err) {
+  EXPECT_EQ(result.exit_code, exit_code);
+  EXPECT_EQ(result.out, out);
+  EXPECT_EQ(result.err, err);
+}
+
+class EachTrace : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(TestTraces()), [](const auto& info) {
+  std::string name = info.param.name;
+  for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
+  return name;
+});
+
+TEST_P(EachTrace, EventsPrintsWhatGoPrints) {
+  const std::string text = Output({"events", CompressedPath(GetParam().name)});
+  EXPECT_EQ(Sha256Hex(text), GetParam().parsed_sha256);
+}
+
+TEST_P(EachTrace, WirePrintsWhatGoPrints) {
+  const SubprocessResult result = RunDump({"wire", CompressedPath(GetParam().name)});
+  EXPECT_EQ(Sha256Hex(result.out), GetParam().wire_sha256);
+  // As Go's tool does, it stops at the experimental events of these versions.
+  const bool stops = absl::StrContains(GetParam().name, "-alloc") &&
+                     !absl::StartsWith(GetParam().name, "go1.26") &&
+                     !absl::StartsWith(GetParam().name, "go1.27");
+  EXPECT_EQ(result.exit_code, stops ? 1 : 0);
+  EXPECT_EQ(result.err.empty(), !stops);
+}
+
+TEST(Dump, WireSaysThatHeaderGoesOn) {
+  const std::string path = CompressedPath("go1.25-alloc.trace");
+  EXPECT_EQ(RunDump({"wire", path}).err,
+            absl::StrCat("gotrace-dump: ", path,
+                         ": byte 167, event HeapObjectFree: expected an event of version 1.25, "
+                         "found byte 133 (HeapObjectFree) [event-version]\n"
+                         "gotrace-dump: Go's tool stops at such an experimental event too; "
+                         "--header prints them all\n"));
+  EXPECT_TRUE(absl::StartsWith(Output({"wire", "--header", path}), "Trace Go1.25\nEventBatch "));
+}
+
+TEST(Dump, WireWithHeaderOnlyAddsALine) {
+  const std::string path = CompressedPath(kTrace);
+  EXPECT_EQ(Output({"wire", "--header", path}), "Trace Go1.26\n" + Output({"wire", path}));
+  EXPECT_EQ(Output({"wire", "--header", "--noheader", path}), Output({"wire", path}));
+}
+
+TEST(Dump, EventsIsTheDefault) {
+  const std::string path = CompressedPath(kTrace);
+  const std::string expected = Output({"events", path});
+  EXPECT_EQ(Output({path}), expected);
+  EXPECT_EQ(Output({"--", path}), expected);
+  EXPECT_EQ(Output({"--format", "go", path}), expected);
+  EXPECT_EQ(Output({path, "-format=go"}), expected);
+}
+
+// The same comes out whatever the trace comes from.
+TEST(Dump, ReadsFilesAndStreamsAlike) {
+  for (const char* const trace : {kTrace, "go1.22-gc.trace"}) {
+    const std::string raw = ReadTestTrace(trace);
+    const std::string zstd = ReadTestFile(absl::StrCat(trace, ".zst"));
+    const std::string raw_path = WriteFile("raw.trace", raw);
+    const std::string gzip_path = WriteFile("trace.gz", Gzip(raw));
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"events"},
+                                               {"events", "--format=json", "--stacks"},
+                                               {"wire"},
+                                               {"wire", "--header"},
+                                               {"footprint"},
+                                               {"footprint", "--json"},
+                                               {"info"},
+                                               {"info", "--json"}}) {
+      const auto with = [&](const std::string& file) {
+        std::vector<std::string> args = command;
+        args.push_back(file);
+        return args;
+      };
+      const std::string expected = Output(with(CompressedPath(trace)));
+      EXPECT_FALSE(expected.empty());
+      EXPECT_EQ(Output(with(raw_path)), expected);
+      EXPECT_EQ(Output(with(gzip_path)), expected);
+      EXPECT_EQ(Output(with("-"), {.input = zstd}), expected);
+      EXPECT_EQ(Output(with("-"), {.input = raw}), expected);
+      EXPECT_EQ(Output(with("-"), {.input = raw, .piece_size = 64 << 10}), expected);
+    }
+  }
+}
+
+TEST(Dump, ReadsByteAfterByte) {
+  for (const std::string& bytes :
+       {ReadTestTrace(kTrace), ReadTestFile(absl::StrCat(kTrace, ".zst"))}) {
+    for (const char* const command : {"events", "wire", "footprint", "info"}) {
+      EXPECT_EQ(Output({command, "-"}, {.input = bytes, .piece_size = 1}),
+                Output({command, CompressedPath(kTrace)}));
+    }
+  }
+}
+
+TEST(Dump, JsonHasALineForEachEvent) {
+  const std::string path = CompressedPath(kTrace);
+  const std::string plain = Output({"--format=json", path});
+  const std::string stacks = Output({"--format=json", "--stacks", path});
+  EXPECT_EQ(std::count(plain.begin(), plain.end(), '\n'), 305);
+  EXPECT_EQ(std::count(stacks.begin(), stacks.end(), '\n'), 305);
+  EXPECT_FALSE(absl::StrContains(plain, "\"stack\":"));
+  EXPECT_TRUE(absl::StrContains(stacks, "\"stack\":"));
+  EXPECT_EQ(Output({"--format=json", "--stacks", "--nostacks", path}), plain);
+}
+
+// One event of Go's text, with its stacks.
+struct TextEvent {
+  std::string text;
+  absl::string_view head() const { return absl::string_view(text).substr(0, text.find('\n')); }
+  bool Has(absl::string_view part) const {
+    return absl::StrContains(absl::StrCat(" ", head(), " "), absl::StrCat(" ", part, " "));
+  }
+  int64_t time() const {
+    const std::string behind = text.substr(text.find(" Time=") + 6);
+    return std::stoll(behind);
+  }
+};
+
+std::vector<TextEvent> AllEvents() {
+  std::vector<TextEvent> events;
+  for (const absl::string_view line : absl::StrSplit(Output({CompressedPath(kTrace)}), '\n')) {
+    if (absl::StartsWith(line, "M=")) events.emplace_back();
+    if (!events.empty()) absl::StrAppend(&events.back().text, line, "\n");
+  }
+  EXPECT_EQ(events.size(), 305);
+  events.back().text.pop_back();  // The newline behind the last one is its own.
+  return events;
+}
+
+// The events that `wanted` holds for.
+template <class Wanted>
+std::string Select(const std::vector<TextEvent>& events, Wanted wanted) {
+  std::string text;
+  for (const TextEvent& event : events) {
+    if (wanted(event)) text += event.text;
+  }
+  EXPECT_FALSE(text.empty());
+  return text;
+}
+
+bool IsAboutGoroutine(const TextEvent& event, int id) {
+  return event.Has(absl::StrCat("G=", id)) || event.Has(absl::StrCat("GoID=", id)) ||
+         event.Has(absl::StrCat("Scope=Goroutine(", id, ")"));
+}
+
+bool IsAboutProc(const TextEvent& event, int id) {
+  return event.Has(absl::StrCat("P=", id)) || event.Has(absl::StrCat("ProcID=", id)) ||
+         event.Has(absl::StrCat("Scope=Proc(", id, ")"));
+}
+
+TEST(Dump, FiltersByKindGoroutineProcAndThread) {
+  const std::vector<TextEvent> all = AllEvents();
+  const std::string path = CompressedPath(kTrace);
+  const auto is_sync = [](const TextEvent& e) { return e.Has("Sync"); };
+  const auto is_log = [](const TextEvent& e) { return e.Has("Log"); };
+  EXPECT_EQ(Output({"--kind=Sync", path}), Select(all, is_sync));
+  EXPECT_EQ(Output({"--kind", "sync, LOG", path}),
+            Select(all, [&](const TextEvent& e) { return is_sync(e) || is_log(e); }));
+  EXPECT_EQ(Output({"--g=1", path}),
+            Select(all, [](const TextEvent& e) { return IsAboutGoroutine(e, 1); }));
+  EXPECT_EQ(Output({"-g", "1,5", path}), Select(all, [](const TextEvent& e) {
+              return IsAboutGoroutine(e, 1) || IsAboutGoroutine(e, 5);
+            }));
+  EXPECT_EQ(Output({"--p=1", path}),
+            Select(all, [](const TextEvent& e) { return IsAboutProc(e, 1); }));
+  EXPECT_EQ(Output({"--m=1928", path}),
+            Select(all, [](const TextEvent& e) { return e.Has("M=1928"); }));
+  EXPECT_EQ(Output({"--g=1", "--p=1", "--kind=StateTransition,Metric", path}),
+            Select(all, [](const TextEvent& e) {
+              return IsAboutGoroutine(e, 1) && IsAboutProc(e, 1) &&
+                     (e.Has("StateTransition") || e.Has("Metric"));
+            }));
+  EXPECT_EQ(Output({"--g=99999", path}), "");
+}
+
+TEST(Dump, FiltersByTimeAndNumber) {
+  const std::vector<TextEvent> all = AllEvents();
+  const std::string path = CompressedPath(kTrace);
+  const int64_t start = all[0].time();
+  EXPECT_EQ(Output({"--from=1s", path}),
+            Select(all, [&](const TextEvent& e) { return e.time() - start >= 1'000'000'000; }));
+  EXPECT_EQ(Output({"--to", "0.5ms", path}),
+            Select(all, [&](const TextEvent& e) { return e.time() - start <= 500'000; }));
+  const auto is_wanted = [&](const TextEvent& e) {
+    const int64_t since = e.time() - start;
+    return since >= 100'000 && since <= 1'000'100'000 && e.Has("P=0");
+  };
+  const std::string wanted = Select(all, is_wanted);
+  EXPECT_EQ(Output({"--from=100us", "--to=1.0001s", "--p=0", "--kind=Metric,Log", path}),
+            Select(all, [&](const TextEvent& e) {
+              return is_wanted(e) && (e.Has("Metric") || e.Has("Log"));
+            }));
+  EXPECT_EQ(Output({"--to=0", path}), all[0].text);
+  EXPECT_EQ(Output({"--from=-inf", "--to=inf", path}), Output({path}));
+  EXPECT_EQ(Output({"--from=-1s", path}), Output({path}));
+  EXPECT_EQ(Output({"--from=inf", path}), "");
+  EXPECT_EQ(Output({"--limit=0", path}), "");
+  EXPECT_EQ(Output({"--limit=2", path}), all[0].text + all[1].text);
+  EXPECT_EQ(Output({"--limit=1000000000000", path}), Output({path}));
+  EXPECT_EQ(Output({"--kind=sync", "--limit", "1", "--from=1ns", path}),
+            Select(all, [](const TextEvent& e) { return e.Has("N=2"); }));
+}
+
+TEST(Dump, ReadsNoFurtherThanAsked) {
+  const std::string trace = ReadTestTrace(kTrace);
+  // The second generation is cut off.
+  const std::string path = WriteFile("cut.trace", trace.substr(0, 6900));
+  const std::vector<TextEvent> all = AllEvents();
+  EXPECT_EQ(Output({"--limit=1", path}), all[0].text);
+  EXPECT_EQ(Output({"--to=1us", path}), all[0].text);
+  const SubprocessResult result = RunDump({"--kind=Sync", path});
+  ExpectFailure(result, 1, all[0].text + "M=-1 P=-1 G=-1 Sync Time=2079707612353 N=2\n",
+                absl::StrCat("gotrace-dump: ", path,
+                             ": byte 6857, batch at byte 6830: expected 1514 bytes of a batch's "
+                             "payload, found the end of the trace after 43 [batch-truncated]\n"
+                             "gotrace-dump: 216 events could be read before that\n"));
+}
+
+TEST(Dump, TellsWhatIsWrongWithTheInput) {
+  struct Case {
+    std::string name;
+    std::string content;
+    std::string error;
+  };
+  const Case kCases[] = {
+      {"empty", "",
+       "byte 0: expected the 16 bytes of a trace's header, found an empty input "
+       "[header-truncated]"},
+      {"short", "go 1.26 tr",
+       "byte 0: expected the 16 bytes of a trace's header, found only 10 bytes "
+       "[header-truncated]"},
+      {"page.html", "<!DOCTYPE html><html></html>\n",
+       "byte 0: expected a header like \"go 1.22 trace\", found \"<!DOCTYPE html><\" "
+       "[not-a-trace]"},
+      {"v1", std::string("go 1.21 trace\0\0\0", 16),
+       "byte 0: found a v1 trace, written by Go 1.21 or thereabouts; gotrace reads traces of Go "
+       "1.22 and later; `go tool trace` reads both [v1-trace]"},
+      {"newer", std::string("go 1.99 trace\0\0\0", 16),
+       "byte 0: found trace version 1.99; the newest version that this gotrace knows is 1.26, of "
+       "Go 1.26 and 1.27; a newer gotrace may read it [unknown-version]"},
+      {"cut.zst", ReadTestFile("go1.27-gc.trace.zst").substr(0, 10),
+       "the zstd data ends inside a frame, near byte 10 of the compressed file "
+       "[compressed-truncated]"}};
+  for (const Case& c : kCases) {
+    const std::string path = WriteFile(c.name, c.content);
+    for (const char* const command : {"events", "wire", "footprint", "info"}) {
+      ExpectFailure(RunDump({command, path}), 1, "",
+                    absl::StrCat("gotrace-dump: ", path, ": ", c.error, "\n"));
+      ExpectFailure(RunDump({command, "-"}, {.input = c.content}), 1, "",
+                    absl::StrCat("gotrace-dump: standard input: ", c.error, "\n"));
+    }
+  }
+}
+
+TEST(Dump, TellsThatCompressedDataIsDamaged) {
+  std::string damaged = ReadTestFile("go1.27-gc.trace.zst");
+  damaged.replace(20000, 8, "damaged!");
+  const std::string path = WriteFile("damaged.zst", damaged);
+  for (const char* const command : {"events", "wire", "footprint", "info"}) {
+    const SubprocessResult result = RunDump({command, path});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(absl::StartsWith(
+        result.err, absl::StrCat("gotrace-dump: ", path, ": the zstd data is damaged: ")))
+        << result.err;
+    EXPECT_TRUE(absl::StrContains(result.err, " of the compressed file [compressed-corrupt]\n"));
+  }
+}
+
+// What was read before the fault is printed, and before the fault is told.
+TEST(Dump, PrintsWhatStoodBeforeTheFault) {
+  const std::string trace = ReadTestTrace(kTrace);
+  const std::string path = WriteFile("cut.trace", trace.substr(0, 6900));
+  for (const std::string command : {"events", "wire", "footprint", "info"}) {
+    const SubprocessResult apart = RunDump({command, path});
+    EXPECT_EQ(apart.exit_code, 1);
+    EXPECT_FALSE(apart.out.empty());
+    EXPECT_TRUE(absl::StartsWith(apart.err, absl::StrCat("gotrace-dump: ", path, ": byte 68")));
+    EXPECT_EQ(RunDump({command, path}, {.one_pipe = true}).out, apart.out + apart.err);
+    if (command == "events" || command == "wire") {
+      EXPECT_TRUE(absl::StartsWith(Output({command, CompressedPath(kTrace)}),
+                                   apart.out.substr(0, apart.out.rfind("M=-1"))));
+    }
+  }
+}
+
+TEST(Dump, CannotReadWhatIsNotThere) {
+  const std::string directory = testing::TempDir();
+  for (const char* const command : {"events", "wire", "assemble", "footprint", "info"}) {
+    ExpectFailure(RunDump({command, "/no/such/file"}), 2, "",
+                  "gotrace-dump: opening /no/such/file: No such file or directory\n");
+    ExpectFailure(RunDump({command, directory}), 2, "",
+                  absl::StrCat("gotrace-dump: reading ", directory, ": Is a directory\n"));
+  }
+}
+
+TEST(Dump, RefusesWrongArguments) {
+  constexpr absl::string_view kKinds =
+      "there are Sync, Metric, Label, StackSample, RangeBegin, RangeActive, RangeEnd, TaskBegin, "
+      "TaskEnd, RegionBegin, RegionEnd, Log, StateTransition, Experimental";
+  struct Case {
+    std::vector<std::string> args;
+    std::string error;
+  };
+  const Case kCases[] = {
+      {{}, "no FILE was given; - stands for the standard input"},
+      {{"evnts", "f"},
+       "there is no command evnts; there are `events`, `wire`, `assemble`, `footprint` and `info`"},
+      {{"--knd=Sync", "f"}, "there is no flag --knd"},
+      {{"--kind=Snc", "f"}, absl::StrCat("--kind: there is no kind \"Snc\"; ", kKinds)},
+      {{"--kind=Sync,", "f"}, absl::StrCat("--kind: there is no kind \"\"; ", kKinds)},
+      {{"--kind=Bad", "f"}, absl::StrCat("--kind: there is no kind \"Bad\"; ", kKinds)},
+      {{"--g=x", "f"}, "--g: \"x\" is no id; give numbers, like --g=1,42"},
+      {{"--p=1,,2", "f"}, "--p: \"\" is no id; give numbers, like --p=1,42"},
+      {{"--m=1.5", "f"}, "--m: \"1.5\" is no id; give numbers, like --m=1,42"},
+      {{"--from=5", "f"}, "--from: \"5\" is no time; give one with its unit, like 1.5s or 20ms"},
+      {{"--to=nan", "f"}, "--to: \"nan\" is no time; give one with its unit, like 1.5s or 20ms"},
+      {{"--to=-1s", "f"}, "--to lies before the start of the trace"},
+      {{"--from=2s", "--to=1s", "f"}, "--from is later than --to, so that no event is between"},
+      {{"--limit=-1", "f"}, "--limit is negative; leave it out to print all events"},
+      {{"--format=xml", "f"}, "--format: there is no format \"xml\"; there are go and json"},
+      {{"--stacks", "f"}, "--stacks goes with --format=json; Go's text always has the stacks"},
+      {{"wire", "--json", "f"}, "--json is a flag of `footprint` and `info`, not of `wire`"},
+  };
+  for (const Case& c : kCases) {
+    ExpectFailure(RunDump(c.args), 2, "",
+                  absl::StrCat("gotrace-dump: ", c.error, "\nTry: gotrace-dump --help\n"));
+  }
+}
+
+TEST(Dump, EndsQuietlyWhenNobodyReadsOn) {
+  const std::string large = CompressedPath("go1.27-gc.trace");
+  ASSERT_GT(Output({large}).size(), 2 << 20);
+  for (const size_t read_at_most : {0, 1, 100000}) {
+    for (const std::vector<std::string>& args :
+         std::vector<std::vector<std::string>>{{"events", large},
+                                               {"events", "--format=json", large},
+                                               {"wire", large},
+                                               {"footprint", large},
+                                               {"info", large},
+                                               {"help"}}) {
+      const SubprocessResult result = RunDump(args, {.read_at_most = read_at_most});
+      EXPECT_EQ(result.exit_code, 0);
+      EXPECT_EQ(result.err, "");
+    }
+  }
+}
+
+TEST(Dump, WaitsForANonBlockingOutput) {
+  const std::string path = CompressedPath("go1.27-gc.trace");
+  EXPECT_EQ(Output({path}, {.non_blocking = true}), Output({path}));
+}
+
+TEST(Dump, TellsThatTheOutputCannotBeWritten) {
+  const std::string path = CompressedPath(kTrace);
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"events", path},
+           {"wire", path},
+           {"footprint", path},
+           {"info", path},
+           {"--version"},
+           {"help"},
+           {"--format=json", CompressedPath("go1.27-gc.trace")}}) {
+    ExpectFailure(RunDump(args, {.output_path = "/dev/full"}), 2, "",
+                  "gotrace-dump: writing the standard output: No space left on device\n");
+  }
+}
+
+TEST(Dump, TellsItsVersion) {
+  EXPECT_EQ(Output({"--version"}), absl::StrCat("gotrace-dump ", kGotraceVersion, "\n"));
+  EXPECT_EQ(Output({"info", "--version"}), Output({"--version"}));
+}
+
+TEST(Dump, HelpsOnTheStandardOutput) {
+  EXPECT_TRUE(absl::StartsWith(Output({"help"}), "Usage: gotrace-dump [COMMAND] [FLAGS] FILE\n"));
+  EXPECT_EQ(Output({"--help"}), Output({"help"}));
+  EXPECT_EQ(Output({"-h"}), Output({"help"}));
+  for (const char* const command : {"events", "wire", "assemble", "footprint", "info"}) {
+    const std::string help = Output({"help", command});
+    EXPECT_TRUE(absl::StartsWith(help, absl::StrCat("Usage: gotrace-dump ", command)));
+    EXPECT_EQ(Output({command, "--help"}), help);
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

@@ -1,0 +1,223 @@
+#include "tools/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+std::string ReadFile(const std::string& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+// A directory of the test's own.
+std::string TestDirectory() {
+  const std::string path =
+      absl::StrCat(testing::TempDir(), "/",
+                   testing::UnitTest::GetInstance()->current_test_info()->test_suite_name(), ".",
+                   testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::filesystem::remove_all(path);
+  std::filesystem::create_directory(path);
+  return path;
+}
+
+size_t CountFiles(const std::string& directory) {
+  const std::filesystem::directory_iterator files(directory);
+  return static_cast<size_t>(std::distance(begin(files), end(files)));
+}
+
+mode_t Permissions(const std::string& path) {
+  struct stat info;
+  EXPECT_EQ(stat(path.c_str(), &info), 0);
+  return info.st_mode & 07777;
+}
+
+void WriteAll(int fd, const std::string& text) {
+  ASSERT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+TEST(Output, WritesLargeBlocks) {
+  const std::string path = TestDirectory() + "/file";
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(fd, 0);
+  Output out(fd, "it");
+  std::string expected;
+  const std::string piece(1000, 'x');
+  while (expected.size() + piece.size() < 1 << 20) {
+    out.buffer().Append(piece);
+    expected += piece;
+    out.MaybeFlush();
+  }
+  EXPECT_EQ(ReadFile(path), "");
+  out.buffer().Append(piece);
+  expected += piece;
+  out.MaybeFlush();
+  EXPECT_EQ(ReadFile(path), expected);
+  EXPECT_EQ(out.buffer().size(), 0);
+
+  out.buffer().Append("the rest");
+  out.Flush();
+  EXPECT_EQ(ReadFile(path), expected + "the rest");
+  out.Flush();
+  EXPECT_EQ(ReadFile(path), expected + "the rest");
+  EXPECT_TRUE(out.usable());
+  EXPECT_FALSE(out.closed());
+  EXPECT_TRUE(out.status().ok());
+  close(fd);
+}
+
+TEST(Output, TellsAClosedPipeFromAnError) {
+  std::signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  Output out(ends[1], "it");
+  out.Flush();
+  EXPECT_TRUE(out.usable());  // Nothing was written, so nothing was noticed.
+  out.buffer().Append("text");
+  out.Flush();
+  EXPECT_TRUE(out.closed());
+  EXPECT_FALSE(out.usable());
+  EXPECT_TRUE(out.status().ok());
+  EXPECT_EQ(out.buffer().size(), 0);
+  close(ends[1]);
+}
+
+TEST(Output, KeepsTheFirstError) {
+  const int fd = open("/dev/full", O_WRONLY);
+  ASSERT_GE(fd, 0);
+  Output out(fd, "the file");
+  out.buffer().Append("text");
+  out.Flush();
+  EXPECT_EQ(out.status().message(), "writing the file: No space left on device");
+  EXPECT_FALSE(out.usable());
+  EXPECT_FALSE(out.closed());
+  close(fd);
+  out.buffer().Append("more");
+  out.Flush();
+  EXPECT_EQ(out.status().message(), "writing the file: No space left on device");
+  EXPECT_EQ(out.buffer().size(), 0);
+}
+
+TEST(OutputFile, HasItsNameOnceCommitted) {
+  const std::string directory = TestDirectory();
+  const std::string path = directory + "/file";
+  const mode_t mask = umask(027);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  umask(mask);
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "content");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(CountFiles(directory), 1);
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(path), "content");
+  EXPECT_EQ(CountFiles(directory), 1);
+  EXPECT_EQ(Permissions(path), 0640U);
+}
+
+TEST(OutputFile, IsRemovedUnlessCommitted) {
+  const std::string directory = TestDirectory();
+  {
+    const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    ASSERT_TRUE(file.ok()) << file.status();
+    WriteAll(file->fd(), "content");
+  }
+  EXPECT_EQ(CountFiles(directory), 0);
+}
+
+TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
+  const std::string directory = TestDirectory();
+  const std::string path = directory + "/file";
+  std::ofstream(path) << "old and long";
+  chmod(path.c_str(), 0604);
+  {
+    const absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+    ASSERT_TRUE(file.ok()) << file.status();
+    WriteAll(file->fd(), "new");
+  }
+  EXPECT_EQ(ReadFile(path), "old and long");
+  EXPECT_EQ(CountFiles(directory), 1);
+
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "new");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(path), "new");
+  EXPECT_EQ(Permissions(path), 0604U);
+}
+
+TEST(OutputFile, MovesWithItsFile) {
+  const std::string directory = TestDirectory();
+  absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+  ASSERT_TRUE(file.ok()) << file.status();
+  {
+    OutputFile moved = *std::move(file);
+    EXPECT_EQ(CountFiles(directory), 1);
+    EXPECT_TRUE(moved.Commit().ok());
+  }
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
+TEST(OutputFile, ReplacesWhatALinkPointsTo) {
+  const std::string directory = TestDirectory();
+  std::ofstream(directory + "/file") << "old";
+  ASSERT_EQ(symlink("file", (directory + "/link").c_str()), 0);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/link");
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "new");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(directory + "/link"));
+  EXPECT_EQ(ReadFile(directory + "/file"), "new");
+}
+
+TEST(OutputFile, WritesANamedPipeAsItIs) {
+  const std::string directory = TestDirectory();
+  const std::string path = directory + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "content");
+  EXPECT_TRUE(file->Commit().ok());
+  char content[16];
+  EXPECT_EQ(read(reader, content, sizeof(content)), 7);
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_EQ(CountFiles(directory), 1);
+  close(reader);
+}
+
+TEST(OutputFile, TellsWhatIsWrongWithThePath) {
+  const std::string directory = TestDirectory();
+  EXPECT_EQ(OutputFile::Create(directory + "/no/file").status().message(),
+            absl::StrCat("creating ", directory, "/no/file: No such file or directory"));
+  EXPECT_EQ(OutputFile::Create(directory).status().message(),
+            absl::StrCat("opening ", directory, ": Is a directory"));
+}
+
+// The directory may be gone by the time that the file is whole.
+TEST(OutputFile, TellsThatItCannotBeCommitted) {
+  const std::string directory = TestDirectory();
+  const std::string path = directory + "/file";
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(file->Commit().message(), absl::StrCat("writing ", path, ": Is a directory"));
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
+}  // namespace
+}  // namespace gotrace

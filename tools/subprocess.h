@@ -1,0 +1,40 @@
+// Runs a program as its users do. For tests.
+#ifndef GOTRACE_TOOLS_SUBPROCESS_H_
+#define GOTRACE_TOOLS_SUBPROCESS_H_
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace gotrace {
+
+struct SubprocessOptions {
+  static constexpr size_t kAll = std::numeric_limits<size_t>::max();
+
+  std::string input = {};        // What the standard input gives.
+  size_t piece_size = kAll;      // How many bytes of it are written at once.
+  size_t read_at_most = kAll;    // After so many bytes the standard output's reader goes away.
+  std::string output_path = {};  // Where the standard output goes instead of a pipe, if not "".
+  bool non_blocking = false;     // Whether the pipe of the standard output is.
+  bool one_pipe = false;         // Whether the standard error goes where the standard output goes.
+};
+
+struct SubprocessResult {
+  int exit_code = -1;  // Or minus the signal that ended it.
+  std::string out;
+  std::string err;
+};
+
+// Runs the program at `args[0]` to its end, with TZ=UTC.
+SubprocessResult RunSubprocess(const std::vector<std::string>& args,
+                               const SubprocessOptions& options);
+
+// Runs gotrace-dump, which the test must have among its data.
+SubprocessResult RunDump(std::vector<std::string> args, const SubprocessOptions& options = {});
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TOOLS_SUBPROCESS_H_
