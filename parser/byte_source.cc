@@ -229,7 +229,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) 
   auto stream = std::make_unique<FdStream>(*fd, /*owned=*/true, path);
   struct stat info;
   if (fstat(*fd, &info) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("reading ", path));
-  if (!S_ISREG(info.st_mode)) return SourceFromStream(std::move(stream));
+  // A regular file of no size may have content all the same, as those of procfs do.
+  if (!S_ISREG(info.st_mode) || info.st_size == 0) return SourceFromStream(std::move(stream));
   auto mapping = std::make_unique<Mapping>();
   const uint64_t size = static_cast<uint64_t>(info.st_size);
   if (absl::Status status = mapping->Map(*fd, size, path); !status.ok()) return status;
