@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is needed to build and test gotrace on Debian 12 or later, and is not there yet.
+# Installs what is needed to build and test gotrace on Debian 12, and is not there yet.
 set -euo pipefail
 
 packages=(
@@ -9,7 +9,7 @@ packages=(
 )
 # For the whole of what CI does: coverage, the format of the code.
 if [[ ${1:-} == --all ]]; then
-  packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14)
+  packages+=(git clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14)
 elif [[ $# -gt 0 ]]; then
   echo "usage: install.sh [--all]" >&2
   exit 2
@@ -21,12 +21,13 @@ for package in "${packages[@]}"; do
 done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 
-as_root=()
+as_root=(env)
 if [[ $EUID -ne 0 ]]; then
   command -v sudo >/dev/null || { echo "install.sh: run me as root, or install sudo" >&2; exit 1; }
-  as_root=(sudo)
+  as_root=(sudo env)
 fi
 echo "install.sh: installing ${missing[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# Quiet where all goes well. What apt-get complains of comes on the standard error.
+apt_get=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq)
+"${apt_get[@]}" update </dev/null
+"${apt_get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null

@@ -1,5 +1,7 @@
 #include "export/event_filter.h"
 
+#include "parser/trace_clock.h"
+
 namespace gotrace {
 namespace {
 
@@ -28,13 +30,17 @@ bool HasId(const absl::flat_hash_set<int64_t>& ids, int64_t context, const Resou
 
 bool EventFilter::Matches(const Event& event, int64_t start) const {
   if (!kinds.empty() && !kinds.contains(event.kind())) return false;
-  const int64_t time = event.time() - start;
+  const int64_t time = TraceClock::Subtract(event.time(), start);
   if (time < from || time > to) return false;
   if (!threads.empty() && !threads.contains(event.thread().value)) return false;
   if (goroutines.empty() && procs.empty()) return true;
   const ResourceId subject = SubjectOf(event);
   return HasId(goroutines, event.goroutine().value, subject, ResourceKind::kGoroutine) &&
          HasId(procs, event.proc().value, subject, ResourceKind::kProc);
+}
+
+bool EventFilter::IsPast(const Event& event, int64_t start) const {
+  return TraceClock::Subtract(event.time(), start) > to;
 }
 
 }  // namespace gotrace

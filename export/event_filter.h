@@ -30,7 +30,7 @@ struct EventFilter {
   bool Matches(const Event& event, int64_t start) const;
 
   // Whether no later event can meet the conditions on time.
-  bool IsPast(const Event& event, int64_t start) const { return event.time() - start > to; }
+  bool IsPast(const Event& event, int64_t start) const;
 };
 
 }  // namespace gotrace

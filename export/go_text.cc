@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "absl/strings/str_format.h"
+#include "absl/time/civil_time.h"
 #include "parser/generation_tables.h"
 #include "tracev2/quote.h"
 
@@ -32,9 +34,15 @@ void AppendNumberField(absl::string_view name, uint64_t value, TextBuffer* out) 
   out->Append(value);
 }
 
+// As Go does: at least four digits, and a sign before them.
+void AppendYear(absl::civil_year_t year, TextBuffer* out) {
+  out->Append(absl::StrFormat(year < 0 ? "-%04d" : "%04d", year < 0 ? -year : year));
+}
+
 // As Go's time.RFC3339Nano: no zeros at the end of the fraction, and Z where the offset is zero.
 void AppendWallTime(absl::Time time, const absl::TimeZone& zone, TextBuffer* out) {
-  out->Append(absl::FormatTime("%Y-%m-%d%ET%H:%M:%E*S", time, zone));
+  AppendYear(zone.At(time).cs.year(), out);
+  out->Append(absl::FormatTime("-%m-%d%ET%H:%M:%E*S", time, zone));
   const std::string offset = absl::FormatTime("%Ez", time, zone);
   out->Append(offset == "+00:00" ? "Z" : offset);
 }

@@ -106,7 +106,7 @@ void AppendSync(const Sync& sync, JsonWriter* json) {
 }  // namespace
 
 std::string FormatUtc(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E*SZ", time, absl::UTCTimeZone());
+  return absl::FormatTime("%E4Y-%m-%d%ET%H:%M:%E*SZ", time, absl::UTCTimeZone());
 }
 
 void JsonFormatter::Append(const Event& event, TextBuffer* out) const {

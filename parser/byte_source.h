@@ -24,9 +24,9 @@ class ByteSource {
 
   virtual ~ByteSource() = default;
 
-  // Makes the window at least `size` bytes long, or as long as the input lasts. Reads from a stream
-  // no more than it needs to. Requires size <= kMaxFill. An error is one of I/O or of compression;
-  // the window then holds what could be read.
+  // Makes the window at least `size` bytes long, or as long as the input lasts. Waits for no more
+  // bytes of a stream than that, though it takes what is there. Requires size <= kMaxFill. An error
+  // is one of I/O or of compression; the window then holds what could be read.
   virtual absl::Status Fill(size_t size) = 0;
 
   // Lets go of the bytes before `offset`, which must not lie behind the window's beginning.
@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path);
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes);
 
 // Reads `stream` to its end. Zstd and gzip are recognised and taken off. Memory holds what was not
-// released, and at most one megabyte more.
+// released, and at most two megabytes more.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream);
 
 }  // namespace gotrace

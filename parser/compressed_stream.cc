@@ -1,6 +1,7 @@
 // The decompressors behind MakeDecompressor().
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -94,6 +95,11 @@ class ZstdStream final : public Decompressor {
     // Without input it would call the end of a frame the beginning of the next one.
     if (in.size == 0 && between_frames_) return 0;
     const size_t result = ZSTD_decompressStream(context_, &out, &in);
+    if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge) {
+      return Corrupt(
+          "it asks for more than 128 MB of memory; if `zstd --long` made it so, unpack it "
+          "first with `zstd -d --long=31`");
+    }
     if (ZSTD_isError(result) != 0) return Corrupt(ZSTD_getErrorName(result));
     begin_ += in.pos;
     between_frames_ = result == 0;

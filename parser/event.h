@@ -29,12 +29,14 @@ struct StackFrame {
   uint64_t line = 0;       // In `file`.
 };
 
-// A handle to a stack in the tables of a generation. Cheap to copy; valid as long as the event that
-// it came from is, or until the Reader gives the next kSync event, whichever is later.
+// A handle to a stack in the tables of a generation. Cheap to copy; valid until the Reader gives
+// the next kSync event or nothing.
 class Stack {
  public:
   // No stack at all.
   Stack() = default;
+
+  // The stack `id` of `tables`, which must not be nullptr. For readers of traces.
   Stack(const GenerationTables* tables, uint64_t id) : tables_(tables), id_(id) {}
 
   // Whether there is no stack. A stack with no frames is not none: the runtime knew that it is
@@ -96,12 +98,12 @@ struct Task {
 };
 
 struct Region {
-  TaskId task;
+  TaskId task;             // kBackgroundTask for a region outside of any task.
   absl::string_view type;  // The name given to StartRegion or WithRegion.
 };
 
 struct Log {
-  TaskId task;
+  TaskId task;  // kBackgroundTask for a message outside of any task.
   absl::string_view category;
   absl::string_view message;
 };
@@ -155,7 +157,8 @@ struct ExperimentalEvent {
 // One event of a trace.
 //
 // An accessor for the details of one kind requires that kind(); for any other it gives empty
-// details. Views, spans and stacks are valid until the Reader gives the next kSync event.
+// details. Views, spans and stacks are valid until the Reader gives the next kSync event or
+// nothing.
 class Event {
  public:
   Event() = default;
@@ -166,7 +169,7 @@ class Event {
   EventType type() const { return type_; }
 
   // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
-  // to event.
+  // to event, unless a damaged trace makes it pass 2^63, where it wraps around as Go's does.
   int64_t time() const { return time_; }
 
   // The executing context just before the event, as far as it is known: the goroutine, its P and
@@ -183,14 +186,24 @@ class Event {
   // The stack of the executing context; none() if the event has none.
   Stack stack() const;
 
+  // The details of a kMetric, a kLabel, a kLog event.
   Metric metric() const;
   Label label() const;
+  Log log() const;
+
+  // The details of a kRangeBegin, kRangeActive or kRangeEnd event; and what a kRangeEnd event tells
+  // of the range as a whole, which is something for sweeps only. Both allocate.
   Range range() const;
   std::vector<RangeAttribute> range_attributes() const;
+
+  // The details of a kTaskBegin or kTaskEnd, and of a kRegionBegin or kRegionEnd event.
   Task task() const;
   Region region() const;
-  Log log() const;
+
+  // The details of a kStateTransition event.
   StateTransition state_transition() const;
+
+  // The details of a kSync event, and of a kExperimental one. Both allocate.
   Sync sync() const;
   ExperimentalEvent experimental() const;
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
@@ -37,9 +38,10 @@ std::string PackFault(const Fault& fault) {
                       static_cast<int>(place.event), " ", field(place.time));
 }
 
-// The inverse of PackFault(), but for the message.
-Fault UnpackFault(absl::string_view text) {
+// The inverse of PackFault(), but for the message. Returns nullopt for any other text.
+std::optional<Fault> UnpackFault(absl::string_view text) {
   const std::vector<absl::string_view> fields = absl::StrSplit(text, ' ');
+  if (fields.size() != 7) return std::nullopt;
   const auto number = [&fields](size_t index) -> std::optional<int64_t> {
     uint64_t value = 0;
     int64_t negative = 0;
@@ -47,13 +49,16 @@ Fault UnpackFault(absl::string_view text) {
     if (absl::SimpleAtoi(fields[index], &negative)) return negative;
     return std::nullopt;
   };
+  const std::optional<int64_t> id = number(0);
+  const std::optional<int64_t> event = number(5);
+  if (!id.has_value() || *id < 0 || *id >= kFaultIdEnd || !event.has_value()) return std::nullopt;
   Fault fault;
-  fault.id = static_cast<FaultId>(*number(0));
+  fault.id = static_cast<FaultId>(*id);
   fault.place.offset = number(1);
   fault.place.generation = number(2);
   fault.place.batch_offset = number(3);
   if (number(4).has_value()) fault.place.thread = ThreadId{*number(4)};
-  fault.place.event = static_cast<EventType>(*number(5));
+  fault.place.event = static_cast<EventType>(*event);
   fault.place.time = number(6);
   return fault;
 }
@@ -97,13 +102,13 @@ absl::Status FaultStatus(Fault fault) {
 std::optional<Fault> FaultOf(const absl::Status& status) {
   const absl::optional<absl::Cord> payload = status.GetPayload(kPayloadUrl);
   if (!payload.has_value()) return std::nullopt;
-  Fault fault = UnpackFault(std::string(*payload));
-  // The rest of the status' message is the place and the name.
-  const size_t place_size = FormatPlace(fault.place).size();
+  std::optional<Fault> fault = UnpackFault(std::string(*payload));
+  if (!fault.has_value()) return std::nullopt;
+  // The rest of the message is the place and the name, unless somebody wrote another message.
   absl::string_view message = status.message();
-  message.remove_prefix(place_size == 0 ? 0 : place_size + 2);
-  message.remove_suffix(FaultName(fault.id).size() + 3);
-  fault.message = std::string(message);
+  absl::ConsumePrefix(&message, absl::StrCat(FormatPlace(fault->place), ": "));
+  absl::ConsumeSuffix(&message, absl::StrCat(" [", FaultName(fault->id), "]"));
+  fault->message = std::string(message);
   return fault;
 }
 

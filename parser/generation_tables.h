@@ -78,10 +78,17 @@ class GenerationTables {
   uint64_t AddExtraString(absl::string_view text);
   absl::string_view extra_string(uint64_t number) const { return *extra_strings_[number]; }
 
+  // What the sync batch tells; unknown and nullopt before it was added.
   const TraceClock& clock() const { return clock_; }
   const std::optional<ClockSnapshot>& clock_snapshot() const { return clock_snapshot_; }
+
+  // In order of time once SortSamples() was called; in that of the trace before.
   const std::vector<CpuSample>& cpu_samples() const { return cpu_samples_; }
+
+  // In order of experiments, and for each in that of the trace. The spans live as long as the
+  // tables.
   std::vector<ExperimentalData> experimental_batches() const;
+
   size_t string_count() const { return strings_.size(); }
   size_t stack_count() const { return stacks_.size(); }
 

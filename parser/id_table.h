@@ -24,7 +24,6 @@ class IdTable {
     if (Find(id) != kAbsent) return false;
     const uint32_t index = static_cast<uint32_t>(entries_.size());
     entries_.push_back(std::move(entry));
-    ids_.push_back(id);
     if (id < kFewest + 2 * entries_.size()) {
       if (id >= dense_.size()) dense_.resize(id + 1 + id / 2, kAbsent);
       dense_[id] = index;
@@ -43,14 +42,12 @@ class IdTable {
   }
 
   const T& operator[](uint32_t index) const { return entries_[index]; }
-  uint64_t id(uint32_t index) const { return ids_[index]; }
   size_t size() const { return entries_.size(); }
 
  private:
   static constexpr uint64_t kFewest = 1024;
 
   std::vector<T> entries_;
-  std::vector<uint64_t> ids_;
   std::vector<uint32_t> dense_;  // Index by id.
   absl::flat_hash_map<uint64_t, uint32_t> sparse_;
 };

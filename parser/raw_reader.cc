@@ -41,7 +41,7 @@ WireResult RawReader::Decode() {
     }
     const WireResult result = DecodeRawEvent(window, &event_);
     if (result.status != WireStatus::kTruncated || window.size() >= kMaxRawEventSize) return result;
-    status_ = source_->Fill(std::min(kMaxRawEventSize, 2 * window.size()));
+    status_ = source_->Fill(std::min(kMaxRawEventSize, window.size() + 1));
     if (!status_.ok() || source_->window().size() == window.size()) return result;
   }
 }

@@ -16,6 +16,7 @@
 
 namespace gotrace {
 
+// Reads the raw events of one trace from front to back. Movable; not thread-safe.
 class RawReader {
  public:
   // Which types of events are taken for events of the trace.
@@ -32,7 +33,8 @@ class RawReader {
   const RawEvent* Next();
 
   // OK as long as nothing was wrong; then the first failure, for good. Faults: event-truncated,
-  // event-type, event-version, event-varint, event-data-size, stack-depth.
+  // event-type, event-version, event-varint, event-data-size, stack-depth, and those of
+  // compression; errors of I/O.
   const absl::Status& status() const { return status_; }
 
   Version version() const { return version_; }

@@ -39,11 +39,13 @@ class ReaderImpl;
 
 // Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader,
 // and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
-// largest generation. Movable; not thread-safe, but different Readers may be used at the same time.
+// largest generation. Movable, and a moved-from Reader can only be assigned to or destroyed; not
+// thread-safe, but different Readers may be used at the same time.
 class Reader {
  public:
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
-  // taken off. Fails if the file cannot be read or does not begin with the header of a trace that
+  // taken off. A file that is not compressed is mapped: it must not become shorter while the Reader
+  // lives. Fails if the file cannot be read or does not begin with the header of a trace that
   // the library knows: FaultOf() tells these apart.
   static absl::StatusOr<Reader> Open(const std::string& path);
 
@@ -51,7 +53,7 @@ class Reader {
   static absl::StatusOr<Reader> FromBytes(absl::string_view bytes);
 
   // The same for what can be read from the descriptor `fd`, a pipe or a socket too. It is read one
-  // generation at a time and stays the caller's to close.
+  // generation at a time, to its end unless there is a fault, and stays the caller's to close.
   static absl::StatusOr<Reader> FromStream(int fd);
 
   // The same for a source of the caller's making.
@@ -63,7 +65,7 @@ class Reader {
 
   // The next event, or nullptr at the end of the trace or at the first fault, which status() then
   // tells. The event is valid until the next call of Next() or NextBlock(); its strings and stacks
-  // until one of them gives a kSync event.
+  // until one of them gives a kSync event or nothing.
   //
   // A trace gives a kSync event first and last, and one before each further generation.
   const Event* Next();
@@ -80,7 +82,8 @@ class Reader {
   // The version of the trace's format.
   Version version() const;
 
-  // The generation that the last event belongs to; that of the last whole one after the last kSync.
+  // The generation that was entered last: the one that the last event belongs to, or one whose
+  // first event is a fault. Before the first event all of its fields are 0.
   const GenerationInfo& generation() const;
 
   // How many events were given.

@@ -101,7 +101,9 @@ void Scheduler::SetGoroutine(const Step& step, GoId id, GoroutineState* state) {
 void Scheduler::SetProc(const Step& step, ProcId id, ProcessorState* state) {
   if (step.thread == nullptr) return;
   step.thread->proc = id;
-  if (state != nullptr) step.thread->proc_state = state;
+  if (state == nullptr) return;
+  step.thread->proc_state = state;
+  state->thread = step.thread;
 }
 
 ThreadState* Scheduler::GetThread(ThreadId id) {

@@ -13,6 +13,7 @@
 #include "parser/frontier.h"
 #include "parser/generation.h"
 #include "parser/ids.h"
+#include "parser/name_pool.h"
 #include "parser/scheduler_state.h"
 
 namespace gotrace {
@@ -70,7 +71,7 @@ class Scheduler {
   enum class GcState : uint8_t { kUndetermined, kNotRunning, kRunning };
 
   struct TaskState {
-    std::string name;
+    NamePool::Name name;
     TaskId parent;
   };
 
@@ -83,6 +84,7 @@ class Scheduler {
   Outcome OrderProcStop(const Step& step);
   Outcome OrderProcSteal(const Step& step);
   Outcome ConfirmAbandonedProc(const Step& step, ProcessorState* proc);
+  const ThreadState* FindOwner(const ProcessorState& proc) const;
   Outcome CheckSteal(const Step& step, ProcId proc, ThreadId victim);
 
   // Goroutines: scheduler_goroutines.cc. ---------------------------------------------------------
@@ -179,6 +181,7 @@ class Scheduler {
   Generation* generation_ = nullptr;
   uint64_t first_generation_ = 0;  // The first that has timed events; 0 before it.
 
+  NamePool names_;  // Of open regions and tasks, and so before them.
   StateTable<GoId, GoroutineState> goroutines_;
   StateTable<ProcId, ProcessorState> procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;

@@ -24,7 +24,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(const Step& step) {
   const absl::string_view* const name = generation_->tables().FindString(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  tasks_.emplace(id, TaskState{std::string(*name), parent});
+  tasks_.emplace(id, TaskState{names_.Get(*name), parent});
   Emit(step).args_[1] = parent.value;
   return Outcome::kAdvanced;
 }
@@ -40,7 +40,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskEnd(const Step& step) {
   }
   // The generation in which the task ends may not have its name in the string table.
   event.args_[2] = task->second.parent.value;
-  event.args_[3] = generation_->tables().AddExtraString(task->second.name);
+  event.args_[3] = generation_->tables().AddExtraString(task->second.name.view());
   tasks_.erase(task);
   return Outcome::kAdvanced;
 }
@@ -51,7 +51,7 @@ Scheduler::Outcome Scheduler::OrderUserRegionBegin(const Step& step) {
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  goroutine->open().regions.push_back({TaskId{step.arg(0)}, std::string(*name)});
+  goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Get(*name)});
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -66,10 +66,10 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(const Step& step) {
   // A region without a beginning began before the trace did.
   if (!open.empty()) {
     const OpenRegion& innermost = open.back();
-    if (innermost.task.value != step.arg(0) || innermost.name != *name) {
+    if (innermost.task.value != step.arg(0) || innermost.name.view() != *name) {
       return Fail(FaultId::kRegionNesting,
                   absl::StrCat("expected the end of goroutine ", goroutine->id.value,
-                               "'s innermost region, \"", innermost.name, "\" of task ",
+                               "'s innermost region, \"", innermost.name.view(), "\" of task ",
                                innermost.task.value, ", found the end of \"", *name, "\" of task ",
                                step.arg(0)));
     }

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "parser/ids.h"
+#include "parser/name_pool.h"
 #include "tracev2/event_type.h"
 #include "tracev2/wire_status.h"
 
@@ -39,7 +39,7 @@ struct OpenRange {
 // A user region that is open on a goroutine. Its name outlives the generation's strings.
 struct OpenRegion {
   TaskId task;
-  std::string name;
+  NamePool::Name name;
 };
 
 // What is open on a goroutine or a P; most have nothing open.
@@ -47,6 +47,8 @@ struct OpenSpans {
   std::vector<OpenRange> ranges;
   std::vector<OpenRegion> regions;  // The innermost last.
 };
+
+struct ThreadState;
 
 // A goroutine or a P.
 template <class IdType, class StatusType>
@@ -56,6 +58,7 @@ struct ResourceState {
   bool live = false;  // Whether a table holds it.
   SequenceNumber sequence;
   std::unique_ptr<OpenSpans> spans;
+  ThreadState* thread = nullptr;  // Of a P: the one that it was bound to last, and may have left.
 
   OpenSpans& open() {
     if (spans == nullptr) spans = std::make_unique<OpenSpans>();

@@ -73,14 +73,16 @@ TEST(StateTableTest, AddressesStayWhileOthersComeAndGo) {
 }
 
 TEST(StateTableTest, WhatIsErasedIsForgottenAndUsedAgain) {
+  NamePool names;
   Goroutines table;
   GoroutineState* const state = table.Insert(GoId{1});
   state->status = GoStatus::kRunning;
   state->sequence = {4, 5};
-  state->open().regions.push_back({TaskId{1}, "open"});
+  state->open().regions.push_back({TaskId{1}, names.Get("open")});
   table.Erase(state);
   EXPECT_FALSE(state->live);
   EXPECT_EQ(state->spans, nullptr);
+  EXPECT_EQ(names.size(), 0u);
   EXPECT_EQ(table.Find(GoId{1}), nullptr);
   GoroutineState* const next = table.Insert(GoId{2});
   EXPECT_EQ(next, state);

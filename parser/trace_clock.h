@@ -27,9 +27,12 @@ class TraceClock {
     return ns < kEnd ? static_cast<int64_t>(ns) : std::numeric_limits<int64_t>::min();
   }
 
-  // The sum of two times, which wraps around.
+  // The sum and the difference of two times, which wrap around: a damaged trace has any times.
   static int64_t Add(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+  static int64_t Subtract(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
   }
 
  private:

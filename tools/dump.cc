@@ -39,10 +39,13 @@ class LineSplitter {
  public:
   explicit LineSplitter(ByteStream* text) : text_(*text) {}
 
+  // How much of the text was read.
+  uint64_t bytes_read() const { return bytes_read_; }
+
   // Reads the next line without its end into `*line`. Returns false at the end of the text.
   absl::StatusOr<bool> Next(absl::string_view* line) {
     while (true) {
-      const size_t end = buffer_.find('\n', pos_);
+      const size_t end = buffer_.find('\n', searched_);
       if (end != std::string::npos) {
         *line = Take(end - pos_, 1);
         return true;
@@ -60,6 +63,7 @@ class LineSplitter {
   absl::string_view Take(size_t size, size_t newline) {
     absl::string_view line = absl::string_view(buffer_).substr(pos_, size);
     pos_ += size + newline;
+    searched_ = pos_;
     absl::ConsumeSuffix(&line, "\r");
     return line;
   }
@@ -69,16 +73,20 @@ class LineSplitter {
     buffer_.erase(0, pos_);
     pos_ = 0;
     const size_t old_size = buffer_.size();
+    searched_ = old_size;
     buffer_.resize(old_size + kChunk);
     const absl::StatusOr<size_t> count = text_.Read(&buffer_[old_size], kChunk);
     buffer_.resize(old_size + (count.ok() ? *count : 0));
     at_end_ = !count.ok() || *count == 0;
+    bytes_read_ = bytes_read_ + (count.ok() ? *count : 0);
     return count.status();
   }
 
   ByteStream& text_;
   std::string buffer_;
-  size_t pos_ = 0;
+  size_t pos_ = 0;       // Where the next line begins.
+  size_t searched_ = 0;  // Up to where it was searched for its end.
+  uint64_t bytes_read_ = 0;
   bool at_end_ = false;
 };
 
@@ -127,12 +135,16 @@ absl::Status TextError(absl::string_view where, const absl::Status& status, bool
 
 }  // namespace
 
-absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out) {
+absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out) {
   LineSplitter lines(text);
   TextParser parser;
   std::string bytes;
   std::optional<WireWriter> writer;
-  const auto write = [&](const RawEvent& event) { writer->Write(event); };
+  uint64_t events = 0;
+  const auto write = [&](const RawEvent& event) {
+    writer->Write(event);
+    ++events;
+  };
   absl::string_view line;
   for (size_t number = 1; out->usable(); ++number) {
     const absl::StatusOr<bool> more = lines.Next(&line);
@@ -143,6 +155,7 @@ absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out) {
     }
     if (!writer.has_value() && parser.has_version()) writer.emplace(parser.version(), form, &bytes);
     if (writer.has_value()) MoveFinalBytes(&*writer, &bytes, out);
+    if (progress->Due()) progress->Show({lines.bytes_read(), /*total=*/0, events});
   }
   if (!out->usable()) return absl::OkStatus();
   if (absl::Status status = parser.Finish(write); !status.ok()) {

@@ -34,7 +34,7 @@ absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output
 
 // Reads the text form of a trace from `text` and writes the trace. An error of the text is a
 // DataLossError that tells its line; one of writing stands in `out`.
-absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Output* out);
+absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out);
 
 }  // namespace gotrace
 

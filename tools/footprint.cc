@@ -23,14 +23,15 @@ bool IsAnyOf(const EventSpec& spec) {
 }
 
 constexpr Part kParts[] = {
-    {"timed events", [](const EventSpec& spec) { return spec.timed(); }},
+    {"timed events",
+     [](const EventSpec& spec) { return spec.timed() && spec.type != EventType::kClockSnapshot; }},
     {"strings", IsAnyOf<EventType::kStrings, EventType::kString>},
     {"stacks", IsAnyOf<EventType::kStacks, EventType::kStack>},
     {"CPU samples", IsAnyOf<EventType::kCPUSamples, EventType::kCPUSample>},
     {"batch headers", IsAnyOf<EventType::kEventBatch>},
     {"experimental batches", IsAnyOf<EventType::kExperimentalBatch>},
-    {"frequency and ends",
-     IsAnyOf<EventType::kFrequency, EventType::kSync, EventType::kEndOfGeneration>},
+    {"frequency and ends", IsAnyOf<EventType::kFrequency, EventType::kClockSnapshot,
+                                   EventType::kSync, EventType::kEndOfGeneration>},
 };
 
 struct Row {

@@ -179,7 +179,8 @@ Result RunFootprint(const std::string& file, Output* out) {
 absl::Status AssembleTo(ByteStream* text, Output* out) {
   const BatchSizeForm form =
       absl::GetFlag(FLAGS_padded) ? BatchSizeForm::kPadded : BatchSizeForm::kShortest;
-  absl::Status status = AssembleTrace(text, form, out);
+  Progress progress(/*prints_along=*/false);
+  absl::Status status = AssembleTrace(text, form, &progress, out);
   out->Flush();
   status.Update(out->status());
   return status;

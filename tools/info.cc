@@ -1,10 +1,12 @@
 #include "tools/info.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_format.h"
 #include "export/json.h"
 #include "export/json_text.h"
+#include "parser/trace_clock.h"
 
 namespace gotrace {
 namespace {
@@ -34,8 +36,9 @@ void CountTransition(const Event& event, TraceInfo* info) {
 void BeginGeneration(const Reader& reader, const Event& event, TraceInfo* info) {
   const Sync sync = event.sync();
   if (sync.clock_snapshot.has_value() && !info->wall_begin.has_value()) {
-    info->wall_begin = sync.clock_snapshot->wall -
-                       absl::Nanoseconds(sync.clock_snapshot->trace_time - info->begin);
+    info->wall_begin =
+        sync.clock_snapshot->wall -
+        absl::Nanoseconds(TraceClock::Subtract(sync.clock_snapshot->trace_time, info->begin));
   }
   info->bytes = event.offset();
   const GenerationInfo& current = reader.generation();
@@ -66,7 +69,10 @@ std::string FormatWallBegin(const TraceInfo& info) {
   return info.version < Version::kGo125 ? "not in the trace (since Go 1.25)" : "unknown";
 }
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+// The time from `begin` to `end`, both in nanoseconds, in seconds.
+double Seconds(int64_t begin, int64_t end) {
+  return static_cast<double>(TraceClock::Subtract(end, begin)) / 1e9;
+}
 
 }  // namespace
 
@@ -78,6 +84,8 @@ absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
       progress->Show({reader->input_read(), reader->input_size(), info->events});
     }
   }
+  // After a fault what was read is more than the last event tells.
+  info->bytes = std::max(info->bytes, reader->generation().end_offset);
   return reader->status();
 }
 
@@ -85,7 +93,7 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("version      1.%d (%s)\n", static_cast<uint32_t>(info.version),
                               WrittenBy(info.version)));
   out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
-  out->Append(absl::StrFormat("duration     %.6f s\n", Seconds(info.end - info.begin)));
+  out->Append(absl::StrFormat("duration     %.6f s\n", Seconds(info.begin, info.end)));
   out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
   out->Append(absl::StrFormat("events       %d\n", info.events));
   out->Append(absl::StrFormat("goroutines   %d\n", info.goroutines));
@@ -105,7 +113,7 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
                               "strings", "stacks"));
   for (const TraceInfo::Generation& g : info.generations) {
     out->Append(absl::StrFormat("  %10d %12.6f %12.6f %12d %12d %8d %8d %8d %8d\n", g.info.number,
-                                Seconds(g.begin - info.begin), Seconds(g.end - info.begin),
+                                Seconds(info.begin, g.begin), Seconds(info.begin, g.end),
                                 g.info.end_offset - g.info.begin_offset, g.events, g.info.batches,
                                 g.info.threads, g.info.strings, g.info.stacks));
   }
@@ -121,7 +129,7 @@ void AppendInfoJson(const TraceInfo& info, TextBuffer* out) {
   }
   json.Member("begin", info.begin);
   json.Member("end", info.end);
-  json.Member("duration", info.end - info.begin);
+  json.Member("duration", TraceClock::Subtract(info.end, info.begin));
   json.Member("bytes", info.bytes);
   json.Member("events", info.events);
   json.Member("goroutines", info.goroutines);

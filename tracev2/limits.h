@@ -20,9 +20,6 @@ inline constexpr uint64_t kMaxStringSize = 1 << 10;
 // The most arguments that a timed event has, the time difference included (FORMAT.md §7).
 inline constexpr int kMaxTimedArgs = 5;
 
-// The longest batch header in bytes: the type, the experiment, and four varints (FORMAT.md §4).
-inline constexpr size_t kMaxBatchHeaderSize = 2 + 4 * 10;
-
 }  // namespace gotrace
 
 #endif  // GOTRACE_TRACEV2_LIMITS_H_
