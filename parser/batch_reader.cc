@@ -122,8 +122,8 @@ absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
     case HeaderStatus::kUnknown:
       fault.id = FaultId::kUnknownVersion;
       if (header.minor < static_cast<uint32_t>(kNewestVersion)) {
-        fault.message = absl::StrCat("found trace version 1.", header.minor,
-                                     ", which no release of Go writes");
+        fault.message =
+            absl::StrCat("found trace version 1.", header.minor, ", which no release of Go writes");
         break;
       }
       fault.message = absl::StrCat("found trace version 1.", header.minor,

@@ -72,8 +72,7 @@ ReadResult Read(absl::string_view bytes, bool slowly) {
 
 // A batch with five bytes of payload; the type and numbers before it take nine.
 std::string SampleBatch() {
-  return Wire(EventType::kEventBatch, {3, 77, 1000000, 5}) +
-         std::string("\x0b\x01\x0b\x02\x00", 5);
+  return Wire(EventType::kEventBatch, {3, 77, 1000000, 5}) + std::string("\x0b\x01\x0b\x02\x00", 5);
 }
 
 void ExpectFault(absl::string_view bytes, FaultId id, uint64_t offset) {

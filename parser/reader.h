@@ -20,6 +20,7 @@
 #include "parser/byte_source.h"
 #include "parser/event.h"
 #include "parser/fault.h"
+#include "parser/read_mode.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -45,17 +46,18 @@ class Reader {
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
   // taken off. Fails if the file cannot be read or does not begin with the header of a trace that
   // the library knows: FaultOf() tells these apart.
-  static absl::StatusOr<Reader> Open(const std::string& path);
+  static absl::StatusOr<Reader> Open(const std::string& path, ReaderOptions options = {});
 
   // The same for `bytes`, which must outlive the Reader and everything that it gives.
-  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes);
+  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes, ReaderOptions options = {});
 
   // The same for what can be read from the descriptor `fd`, a pipe or a socket too. It is read one
   // generation at a time and stays the caller's to close.
-  static absl::StatusOr<Reader> FromStream(int fd);
+  static absl::StatusOr<Reader> FromStream(int fd, ReaderOptions options = {});
 
   // The same for a source of the caller's making.
-  static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source);
+  static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source,
+                                           ReaderOptions options = {});
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -82,6 +84,9 @@ class Reader {
 
   // The generation that the last event belongs to; that of the last whole one after the last kSync.
   const GenerationInfo& generation() const;
+
+  // What was left out so far. In strict mode nothing is: reading stops.
+  const Losses& losses() const;
 
   // How many events were given.
   uint64_t event_count() const;
