@@ -164,11 +164,11 @@ TEST_F(CoverageTest, EveryEventTypeIsRefused) {
   }
 }
 
-// Faults that reading cannot meet. The first three only the flat view of FORMAT.md §12.3 knows. The
-// last one would be that of a ProcStart, which waits instead as long as its thread has a P (§9.8).
+// Faults that strict reading cannot meet: the flat view of FORMAT.md §12.3 knows the first three,
+// and the modes that go on after faults the last one.
 bool IsNeverMet(FaultId id) {
   return id == FaultId::kEventTruncated || id == FaultId::kEventVersion ||
-         id == FaultId::kEventDataSize || id == FaultId::kHasProc;
+         id == FaultId::kEventDataSize || id == FaultId::kBatchMisfit;
 }
 
 TEST_F(CoverageTest, EveryFaultIsMet) {

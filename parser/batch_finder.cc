@@ -18,6 +18,9 @@ constexpr size_t kNowhere = absl::string_view::npos;
 // How much of what was skipped a message shows.
 constexpr size_t kShown = 60;
 
+// How many batches must follow a place for it to be believed.
+constexpr int kBatchesBehind = 2;
+
 // Whether the payload of an ordinary batch may begin with a byte of this type.
 bool BeginsPayload(EventType type) {
   switch (type) {
@@ -83,32 +86,38 @@ bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
   const std::optional<Header> header = Peek(pos);
   if (!header.has_value()) return false;
   if (header->type == EventType::kEndOfGeneration) return version_ >= Version::kGo126;
-  return header->generation != 0 && (generation == 0 || header->generation == generation ||
-                                     header->generation == generation + 1);
+  return header->generation != 0 && IsNear(header->time) &&
+         (generation == 0 || header->generation == generation ||
+          header->generation == generation + 1);
 }
 
-// Whether a whole batch stands at `pos`.
-bool BatchFinder::IsBatch(size_t pos, uint64_t generation) const {
-  if (pos == source_.window().size() || !Begins(pos, generation)) return false;
+// Whether a batch may well have this time, judged by the last one's. Bytes that are no header
+// mostly make a number far from it.
+bool BatchFinder::IsNear(uint64_t time) const {
+  constexpr uint64_t kAlwaysNear = 1 << 24;
+  const uint64_t distance = time > last_time_ ? time - last_time_ : last_time_ - time;
+  return last_time_ == 0 || distance < std::max(kAlwaysNear, last_time_ / 2);
+}
+
+// Whether a whole batch stands at `pos`, and `behind` more behind it unless the trace ends before.
+bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
+  if (pos == source_.window().size()) return at_end_;
+  if (!Begins(pos, generation)) return false;
   const Header header = *Peek(pos);
   if (header.end > source_.window().size()) return false;
   const bool is_ordinary = header.type == EventType::kEventBatch && header.end > header.payload;
   if (is_ordinary && !BeginsPayload(static_cast<EventType>(source_.window()[header.payload]))) {
     return false;
   }
-  const bool ends = header.type == EventType::kEndOfGeneration;
-  // Behind an end the next generation begins: another end there would be two bytes of anything.
-  if (ends && header.end < source_.window().size()) {
-    const std::optional<Header> next = Peek(header.end);
-    return next.has_value() && next->type != EventType::kEndOfGeneration &&
-           Begins(header.end, generation);
-  }
-  return Begins(header.end, ends || generation == 0 ? 0 : header.generation);
+  if (behind == 0) return true;
+  // Behind an end another generation begins, with any number.
+  const bool is_end = header.type == EventType::kEndOfGeneration;
+  return IsBatch(header.end, is_end ? 0 : header.generation, behind - 1);
 }
 
 size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) const {
   for (size_t pos = from; pos < to; ++pos) {
-    if (IsBatch(pos, generation)) return pos;
+    if (IsBatch(pos, generation, kBatchesBehind)) return pos;
   }
   return kNowhere;
 }
@@ -174,6 +183,7 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   batch->generation = header.generation;
   batch->thread = ThreadId{static_cast<int64_t>(header.thread)};
   batch->time = header.time;
+  if (header.time != 0) last_time_ = header.time;
   batch->experiment = header.experiment;
   batch->payload = source_.window().substr(header.payload, end - header.payload);
   source_.Skip(end);

@@ -18,7 +18,7 @@ namespace gotrace {
 
 // Reads batches like ReadBatch(), but where that fails, looks for the next place at which batches
 // follow each other again. A place is believed only if its header makes sense, its payload begins
-// like one, and another batch, or the end of the trace, comes behind it.
+// like one, and more batches, or the end of the trace, come behind it.
 class BatchFinder {
  public:
   using Report = std::function<void(Fault)>;
@@ -55,7 +55,8 @@ class BatchFinder {
   void Refill();
   std::optional<Header> Peek(size_t pos) const;
   bool Begins(size_t pos, uint64_t generation) const;
-  bool IsBatch(size_t pos, uint64_t generation) const;
+  bool IsNear(uint64_t time) const;
+  bool IsBatch(size_t pos, uint64_t generation, int behind) const;
   size_t Find(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
   void SkipTo(size_t pos, Fault fault);
@@ -64,7 +65,8 @@ class BatchFinder {
   const Version version_;
   const Report report_;
   uint64_t skipped_bytes_ = 0;
-  bool at_end_ = false;  // Whether the window reaches to the end of the trace.
+  uint64_t last_time_ = 0;  // Of the last batch that tells one.
+  bool at_end_ = false;     // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
   absl::Status io_status_;
 };

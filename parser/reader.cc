@@ -63,6 +63,9 @@ class ReaderImpl {
   bool tolerant() const { return options_.mode != ReadMode::kStrict; }
   Event* NextTolerantGeneration();
   void GoOnAfterFault(ThreadCursor* cursor);
+  void GoOnWithoutString(ThreadCursor* cursor);
+  // Advances the event whatever stands against it, marked with `why`, or leaves it out.
+  bool ForceEvent(ThreadCursor* cursor, FaultId why);
   void GoOnWithoutAdvance();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   void Report(const Fault& fault);
@@ -255,9 +258,10 @@ bool ReaderImpl::MoveOn(size_t index) {
 Fault ReaderImpl::NoAdvance() const {
   const ThreadCursor& cursor = frontier_.cursor(0);
   return {FaultId::kNoAdvance, cursor.place(),
-          absl::StrCat("expected one of ", frontier_.size(),
-                       " threads to be able to go on, found that each waits for another; the "
-                       "earliest event that waits is this one")};
+          absl::StrCat("expected an event that can come next, found that none of the next events "
+                       "of ",
+                       frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
+                       " can; the earliest of them is this one")};
 }
 
 Event* ReaderImpl::NextTolerantGeneration() {
@@ -280,28 +284,42 @@ Event* ReaderImpl::NextTolerantGeneration() {
 }
 
 void ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
-  // The model asks for names of tasks and regions before CheckIds() sees the event.
-  if (scheduler_.fault_id() == FaultId::kEventStringId) {
-    Event event;
-    event.type_ = cursor->event().type;
-    event.offset_ = cursor->offset();
-    event.thread_ = cursor->thread();
-    event.tables_ = &generation_->tables();
-    std::copy(std::begin(cursor->event().args), std::end(cursor->event().args), event.args_);
-    CheckIds(&event);
-    if (scheduler_.Advance(cursor) == Scheduler::Outcome::kAdvanced) return;
-  }
   const FaultId id = scheduler_.fault_id();
-  Report({id, cursor->place(), scheduler_.fault_message()});
-  if (scheduler_.Force(cursor) != Scheduler::Outcome::kAdvanced) {
-    ++losses_.dropped_events;
-    lost_ = true;
+  if (id == FaultId::kEventStringId) {
+    GoOnWithoutString(cursor);
     return;
   }
+  // Where something is missing, contradictions are its echo.
+  if (!lost_) Report({id, cursor->place(), scheduler_.fault_message()});
+  if (!ForceEvent(cursor, id)) lost_ = true;
+}
+
+// The model asks for the names of tasks and regions before CheckIds() sees the event.
+void ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
+  Event event;
+  event.type_ = cursor->event().type;
+  event.offset_ = cursor->offset();
+  event.thread_ = cursor->thread();
+  event.tables_ = &generation_->tables();
+  std::copy(std::begin(cursor->event().args), std::end(cursor->event().args), event.args_);
+  CheckIds(&event);
+  // A name that nobody knows fits every region.
+  if (scheduler_.Advance(cursor) != Scheduler::Outcome::kAdvanced) {
+    ForceEvent(cursor, FaultId::kEventStringId);
+  }
+}
+
+bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
+  if (scheduler_.Force(cursor) != Scheduler::Outcome::kAdvanced) {
+    scheduler_.DropEvents();
+    ++losses_.dropped_events;
+    return false;
+  }
   for (Event& event : scheduler_.events()) {
-    event.fault_ = id;
+    event.fault_ = why;
     ++losses_.marked_events;
   }
+  return true;
 }
 
 // Nothing can come next. What is missing was mostly lost with something that was told already.
@@ -314,13 +332,7 @@ void ReaderImpl::GoOnWithoutAdvance() {
     scheduler_.DropEvents();
     return;
   }
-  if (scheduler_.Force(&frontier_.cursor(0)) != Scheduler::Outcome::kAdvanced) {
-    ++losses_.dropped_events;
-  }
-  for (Event& event : scheduler_.events()) {
-    event.fault_ = FaultId::kNoAdvance;
-    ++losses_.marked_events;
-  }
+  ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
   MoveOn(0);
 }
 

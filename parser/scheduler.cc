@@ -50,10 +50,6 @@ Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine)
   if (step.thread == nullptr) return FailNeedsThread();
   const Context& context = step.context;
   if (proc == Need::kYes && context.proc == ProcId::kNone) return FailNeedsProc(step);
-  if (proc == Need::kNo && context.proc != ProcId::kNone) {
-    return Fail(FaultId::kHasProc,
-                absl::StrCat("expected the thread to have no P, found P ", context.proc.value));
-  }
   if (goroutine == Need::kYes && context.goroutine == GoId::kNone) {
     return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
   }

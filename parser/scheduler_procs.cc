@@ -77,7 +77,7 @@ Scheduler::Outcome Scheduler::OrderProcStart(const Step& step) {
       step.context.proc != ProcId::kNone) {
     return Outcome::kWaits;
   }
-  if (Outcome outcome = Check(step, Need::kNo, Need::kMaybe); outcome != Outcome::kAdvanced) {
+  if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   proc->status = ProcStatus::kRunning;

@@ -1,0 +1,194 @@
+#include "export/event_filter.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "parser/reader.h"
+#include "tracev2/text_form.h"
+
+namespace gotrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Each event is known by its time since the first one, which is at 1000.
+constexpr char kTrace[] = R"(Trace Go1.23
+EventBatch gen=1 m=0 time=1000 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1000 size=auto
+Strings
+String id=1
+	data="a label"
+EventBatch gen=1 m=0 time=1000 size=auto
+CPUSamples
+CPUSample time=1006 m=9 p=1 g=2 stack=0
+EventBatch gen=1 m=7 time=1001 size=auto
+ProcStatus dt=0 p=0 pstatus=1
+ProcStatus dt=1 p=1 pstatus=2
+GoStatus dt=1 g=1 m=7 gstatus=2
+GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4
+GoLabel dt=1 label_string=1
+GCSweepActive dt=2 p=1
+GCMarkAssistActive dt=1 g=2
+GCBegin dt=1 gc_seq=1 stack=0
+HeapAlloc dt=1 heapalloc_value=1
+GoUnblock dt=1 g=2 g_seq=1 stack=0
+EventBatch gen=1 m=8 time=1012 size=auto
+ProcStart dt=0 p=1 p_seq=1
+GoStart dt=1 g=2 g_seq=2
+HeapAlloc dt=1 heapalloc_value=2
+)";
+// The context of each:
+//    0 Sync              none
+//    1 P 0 appears       m 7
+//    2 P 1 appears       m 7, p 0
+//    3 goroutine 1       m 7, p 0
+//    4 goroutine 2       m 7, p 0, g 1
+//    5 Label on g 1      m 7, p 0, g 1
+//    6 StackSample       m 9, p 1, g 2
+//    7 sweep on p 1      m 7, p 0, g 1
+//    8 assist of g 2     m 7, p 0, g 1
+//    9 GC                m 7, p 0, g 1
+//   10 Metric            m 7, p 0, g 1
+//   11 goroutine 2 wakes m 7, p 0, g 1
+//   12 P 1 starts        m 8
+//   13 goroutine 2 runs  m 8, p 1
+//   14 Metric            m 8, p 1, g 2
+//   15 Sync              none
+
+// The times of the events that `filter` lets through.
+std::vector<int64_t> Select(const EventFilter& filter) {
+  const absl::StatusOr<std::string> bytes = AssembleText(kTrace);
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  absl::StatusOr<Reader> reader = Reader::FromBytes(*bytes);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  std::vector<int64_t> times;
+  while (const Event* event = reader->Next()) {
+    if (filter.Matches(*event, 1000)) times.push_back(event->time() - 1000);
+  }
+  EXPECT_TRUE(reader->status().ok()) << reader->status();
+  return times;
+}
+
+TEST(EventFilter, LetsEverythingThroughByDefault) {
+  EXPECT_THAT(Select({}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+
+TEST(EventFilter, ByKind) {
+  EventFilter filter;
+  filter.kinds = {EventKind::kSync};
+  EXPECT_THAT(Select(filter), ElementsAre(0, 15));
+  filter.kinds = {EventKind::kMetric, EventKind::kLabel};
+  EXPECT_THAT(Select(filter), ElementsAre(5, 10, 14));
+  filter.kinds = {EventKind::kRangeBegin};
+  EXPECT_THAT(Select(filter), ElementsAre(9));
+  filter.kinds = {EventKind::kRangeActive};
+  EXPECT_THAT(Select(filter), ElementsAre(7, 8));
+  filter.kinds = {EventKind::kStackSample};
+  EXPECT_THAT(Select(filter), ElementsAre(6));
+  filter.kinds = {EventKind::kStateTransition};
+  EXPECT_THAT(Select(filter), ElementsAre(1, 2, 3, 4, 11, 12, 13));
+  filter.kinds = {EventKind::kLog};
+  EXPECT_THAT(Select(filter), IsEmpty());
+}
+
+TEST(EventFilter, ByGoroutineOfTheContextOrOfTheSubject) {
+  EventFilter filter;
+  filter.goroutines = {1};
+  EXPECT_THAT(Select(filter), ElementsAre(3, 4, 5, 7, 8, 9, 10, 11));
+  filter.goroutines = {2};
+  EXPECT_THAT(Select(filter), ElementsAre(4, 6, 8, 11, 13, 14));
+  filter.goroutines = {1, 2};
+  EXPECT_THAT(Select(filter), ElementsAre(3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14));
+  filter.goroutines = {3};
+  EXPECT_THAT(Select(filter), IsEmpty());
+}
+
+// No goroutine is goroutine -1, as it is printed.
+TEST(EventFilter, ByNoGoroutine) {
+  EventFilter filter;
+  filter.goroutines = {-1};
+  EXPECT_THAT(Select(filter), ElementsAre(0, 1, 2, 3, 12, 13, 15));
+}
+
+TEST(EventFilter, ByProcOfTheContextOrOfTheSubject) {
+  EventFilter filter;
+  filter.procs = {0};
+  EXPECT_THAT(Select(filter), ElementsAre(1, 2, 3, 4, 5, 7, 8, 9, 10, 11));
+  filter.procs = {1};
+  EXPECT_THAT(Select(filter), ElementsAre(2, 6, 7, 12, 13, 14));
+  filter.procs = {-1};
+  EXPECT_THAT(Select(filter), ElementsAre(0, 1, 12, 15));
+}
+
+TEST(EventFilter, ByThreadOfTheContext) {
+  EventFilter filter;
+  filter.threads = {8};
+  EXPECT_THAT(Select(filter), ElementsAre(12, 13, 14));
+  filter.threads = {9, 8};
+  EXPECT_THAT(Select(filter), ElementsAre(6, 12, 13, 14));
+  filter.threads = {-1};
+  EXPECT_THAT(Select(filter), ElementsAre(0, 15));
+}
+
+TEST(EventFilter, ByTimeBothEndsIncluded) {
+  EventFilter filter;
+  filter.from = 13;
+  EXPECT_THAT(Select(filter), ElementsAre(13, 14, 15));
+  filter.to = 14;
+  EXPECT_THAT(Select(filter), ElementsAre(13, 14));
+  filter.to = 13;
+  EXPECT_THAT(Select(filter), ElementsAre(13));
+  filter.to = 12;
+  EXPECT_THAT(Select(filter), IsEmpty());
+  filter.from = std::numeric_limits<int64_t>::min();
+  filter.to = 2;
+  EXPECT_THAT(Select(filter), ElementsAre(0, 1, 2));
+}
+
+TEST(EventFilter, AllConditionsMustHold) {
+  EventFilter filter;
+  filter.goroutines = {2};
+  filter.procs = {1};
+  EXPECT_THAT(Select(filter), ElementsAre(6, 13, 14));
+  filter.threads = {8};
+  EXPECT_THAT(Select(filter), ElementsAre(13, 14));
+  filter.kinds = {EventKind::kMetric, EventKind::kStackSample};
+  EXPECT_THAT(Select(filter), ElementsAre(14));
+  filter.to = 13;
+  EXPECT_THAT(Select(filter), IsEmpty());
+  filter.kinds.clear();
+  EXPECT_THAT(Select(filter), ElementsAre(13));
+  filter.from = 13;
+  EXPECT_THAT(Select(filter), ElementsAre(13));
+}
+
+// A goroutine's condition says nothing of Ps with the same number.
+TEST(EventFilter, GoroutinesAreNoProcs) {
+  EventFilter filter;
+  filter.goroutines = {0};
+  EXPECT_THAT(Select(filter), IsEmpty());
+  filter.goroutines.clear();
+  filter.procs = {2};
+  EXPECT_THAT(Select(filter), IsEmpty());
+}
+
+TEST(EventFilter, IsPastOnceNoLaterEventCanMatch) {
+  const absl::StatusOr<std::string> bytes = AssembleText(kTrace);
+  absl::StatusOr<Reader> reader = Reader::FromBytes(*bytes);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EventFilter filter;
+  filter.to = 9;
+  while (const Event* event = reader->Next()) {
+    EXPECT_EQ(filter.IsPast(*event, 1000), event->time() > 1009) << event->time();
+    EXPECT_FALSE(EventFilter().IsPast(*event, 1000));
+  }
+}
+
+}  // namespace
+}  // namespace gotrace
