@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "parser/event_kind.h"
+#include "parser/fault.h"
 #include "parser/ids.h"
 #include "parser/states.h"
 #include "tracev2/event_type.h"
@@ -183,6 +184,12 @@ class Event {
   // one on the wire stands for (FORMAT.md §9) have the same offset.
   uint64_t offset() const { return offset_; }
 
+  // What is wrong with the event, where the Reader went on after that and gives it all the same;
+  // nullopt for a sound one.
+  std::optional<FaultId> fault() const {
+    return fault_ == FaultId::kEnd ? std::nullopt : std::optional<FaultId>(fault_);
+  }
+
   // The stack of the executing context; none() if the event has none.
   Stack stack() const;
 
@@ -232,6 +239,7 @@ class Event {
   EventKind kind_ = EventKind::kNone;
   uint8_t from_ = 0;  // For kStateTransition: a GoState or ProcState.
   uint8_t to_ = 0;
+  FaultId fault_ = FaultId::kEnd;  // kEnd for none.
 };
 
 }  // namespace gotrace

@@ -39,6 +39,12 @@ ThreadCursor::Step ThreadCursor::Advance() {
   return Step::kEvent;
 }
 
+size_t ThreadCursor::SkipBatch() {
+  const size_t left = end_ - pos_;
+  pos_ = end_;
+  return left;
+}
+
 uint64_t ThreadCursor::offset() const {
   const EventBatch& batch = generation_.event_batches()[batch_];
   return batch.payload_offset + (event_pos_ - batch.payload);

@@ -27,6 +27,10 @@ class ThreadCursor {
   // Decodes the next event: event(), time() and offset() then give it. At kFault, fault() does.
   Step Advance();
 
+  // Leaves the rest of the batch being read: Advance() goes on with the thread's next one. Returns
+  // how many bytes were left.
+  size_t SkipBatch();
+
   ThreadId thread() const { return thread_; }
   const TimedEvent& event() const { return event_; }
   int64_t time() const { return time_; }  // In nanoseconds.

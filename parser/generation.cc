@@ -80,7 +80,7 @@ void Generation::AddEventBatch(const Batch& batch) {
   thread.last = index;
 }
 
-absl::Status Generation::Finish(Version version, uint64_t end_offset) {
+absl::Status Generation::Check(Version version, uint64_t end_offset) const {
   Fault fault;
   fault.place.offset = end_offset;
   if (number_ != 0) fault.place.generation = number_;
@@ -94,7 +94,11 @@ absl::Status Generation::Finish(Version version, uint64_t end_offset) {
     fault.message = "expected a sync batch with a clock snapshot, found none in the generation";
     return FaultStatus(std::move(fault));
   }
-  if (absl::Status status = tables_.CheckStacks(number_); !status.ok()) return status;
+  return tables_.CheckStacks(number_);
+}
+
+absl::Status Generation::Finish(Version version, uint64_t end_offset) {
+  if (absl::Status status = Check(version, end_offset); !status.ok()) return status;
   tables_.SortSamples();
   return absl::OkStatus();
 }

@@ -47,8 +47,10 @@ class Generation {
   absl::Status Add(const Batch& batch, Version version);
 
   // Checks that the generation, which was found to end at `end_offset`, is whole once all of its
-  // batches were added, and prepares its samples. Faults: no-frequency, no-clock-snapshot,
-  // stack-string.
+  // batches were added. Faults: no-frequency, no-clock-snapshot, stack-string.
+  absl::Status Check(Version version, uint64_t end_offset) const;
+
+  // The same, and prepares its samples if it is whole.
   absl::Status Finish(Version version, uint64_t end_offset);
 
   uint64_t number() const { return number_; }

@@ -266,6 +266,20 @@ StackFrame GenerationTables::GetFrame(uint64_t id, size_t index) const {
   return {frame.pc, func == nullptr ? "" : *func, file == nullptr ? "" : *file, frame.line};
 }
 
+void GenerationTables::AddMissingString(uint64_t id) {
+  strings_.Insert(id, extra_string(AddExtraString(absl::StrCat("?string#", id))));
+}
+
+void GenerationTables::AddMissingStack(uint64_t id) {
+  // The function's name needs a string id that the trace does not use.
+  uint64_t name = ~id;
+  while (FindString(name) != nullptr) --name;
+  strings_.Insert(name, extra_string(AddExtraString(absl::StrCat("?stack#", id))));
+  stack_frames_.push_back(static_cast<uint32_t>(frames_.size()));
+  frames_.push_back({/*pc=*/0, name, /*file=*/0, /*line=*/0, /*offset=*/0});
+  stacks_.Insert(id, {static_cast<uint32_t>(stack_frames_.size() - 1), 1});
+}
+
 uint64_t GenerationTables::AddExtraString(absl::string_view text) {
   const auto [it, is_new] = extra_numbers_.try_emplace(std::string(text), extra_strings_.size());
   if (is_new) extra_strings_.push_back(&it->first);

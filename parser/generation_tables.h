@@ -73,6 +73,15 @@ class GenerationTables {
   // One frame of stack `id`. Requires index < StackSize(id).
   StackFrame GetFrame(uint64_t id, size_t index) const;
 
+  // Takes the clock of another generation, where this one's sync batch is lost. Requires that
+  // clock() is not known.
+  void BorrowClock(const TraceClock& clock) { clock_ = clock; }
+
+  // Add an entry for an id that is not there, so that what refers to it can be told: the string
+  // "?string#ID", or a stack of one frame in a function "?stack#ID".
+  void AddMissingString(uint64_t id);
+  void AddMissingStack(uint64_t id);
+
   // Keeps `text` as long as the tables live, for an event whose text is of an earlier generation.
   // Returns its number for extra_string(). Equal texts are kept once.
   uint64_t AddExtraString(absl::string_view text);

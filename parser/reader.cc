@@ -1,5 +1,7 @@
 #include "parser/reader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "parser/frontier.h"
 #include "parser/generation.h"
 #include "parser/scheduler.h"
+#include "parser/tolerant_generation_reader.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
@@ -15,8 +18,13 @@ namespace gotrace {
 // What Reader does, step by step as FORMAT.md §9 and §11 tell it.
 class ReaderImpl {
  public:
-  ReaderImpl(std::unique_ptr<ByteSource> source, Version version)
-      : source_(std::move(source)), version_(version), generations_(source_.get(), version) {}
+  ReaderImpl(std::unique_ptr<ByteSource> source, Version version, ReaderOptions options)
+      : source_(std::move(source)),
+        version_(version),
+        options_(std::move(options)),
+        generations_(source_.get(), version),
+        tolerant_generations_(
+            source_.get(), version, [this](Fault fault) { Report(fault); }, &losses_) {}
 
   const Event* Next();
   absl::Span<const Event> NextBlock();
@@ -24,6 +32,7 @@ class ReaderImpl {
   const absl::Status& status() const { return status_; }
   Version version() const { return version_; }
   const GenerationInfo& info() const { return info_; }
+  const Losses& losses() const { return losses_; }
   uint64_t event_count() const { return event_count_; }
   const ByteSource& source() const { return *source_; }
 
@@ -45,20 +54,38 @@ class ReaderImpl {
   Event* AdvanceFrontier();
   Event* MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset);
 
-  // Advances the cursor at `index` of the frontier. False stands for "waits", or for a fault, which
-  // sets status_.
+  // Advances the cursor at `index` of the frontier. False stands for "waits", or in strict mode for
+  // a fault, which sets status_.
   bool TryAdvance(size_t index);
+  bool MoveOn(size_t index);
+
+  // The modes that go on after faults.
+  bool tolerant() const { return options_.mode != ReadMode::kStrict; }
+  Event* NextTolerantGeneration();
+  void GoOnAfterFault(ThreadCursor* cursor);
+  void GoOnWithoutString(ThreadCursor* cursor);
+  // Advances the event whatever stands against it, marked with `why`, or leaves it out.
+  bool ForceEvent(ThreadCursor* cursor, FaultId why);
+  void GoOnWithoutAdvance();
+  ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
+  void Report(const Fault& fault);
 
   Event* Fail(absl::Status status);
   Event* Fail(Fault fault) { return Fail(FaultStatus(std::move(fault))); }
-  void FailNoAdvance();
+  Fault NoAdvance() const;
 
-  // Checks that what the event refers to is in the tables.
-  bool CheckIds(const Event& event);
+  // Checks that what the event refers to is in the tables. What is missing there is a fault, or in
+  // a tolerant mode is put there.
+  bool CheckIds(Event* event);
+  bool ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Event* event);
 
   const std::unique_ptr<ByteSource> source_;
   const Version version_;
+  const ReaderOptions options_;
+  Losses losses_;
   GenerationReader generations_;
+  TolerantGenerationReader tolerant_generations_;
+  bool lost_ = false;  // Whether something of the generation being read is missing.
   std::unique_ptr<Generation> generation_;
   Frontier frontier_;
   Scheduler scheduler_;
@@ -82,7 +109,7 @@ class ReaderImpl {
 const Event* ReaderImpl::Next() {
   if (done_ || !status_.ok()) return nullptr;
   Event* const event = FindNext();
-  if (event == nullptr || !CheckIds(*event)) return nullptr;
+  if (event == nullptr || !CheckIds(event)) return nullptr;
   // Clocks of different cores may disagree by a little. What comes later in order comes later in
   // time.
   if (event->time_ <= last_time_) event->time_ = TraceClock::Add(last_time_, 1);
@@ -115,6 +142,7 @@ Event* ReaderImpl::FindNext() {
 Event* ReaderImpl::NextGeneration() {
   if (!pending_.ok()) return Fail(std::exchange(pending_, absl::OkStatus()));
   frontier_.Clear();
+  if (tolerant()) return NextTolerantGeneration();
   GenerationReader::Result result = generations_.Next();
   if (result.outcome == GenerationReader::Outcome::kGeneration) {
     generation_ = std::move(result.generation);
@@ -135,7 +163,7 @@ Event* ReaderImpl::BeginGeneration() {
            tables.stack_count()};
   for (const ThreadBatches& thread : generation_->threads()) {
     auto cursor = std::make_unique<ThreadCursor>(*generation_, thread);
-    switch (cursor->Advance()) {
+    switch (tolerant() ? AdvanceTolerantly(cursor.get()) : cursor->Advance()) {
       case ThreadCursor::Step::kEvent:
         frontier_.Insert(std::move(cursor));
         break;
@@ -182,12 +210,13 @@ Event* ReaderImpl::AdvanceFrontier() {
     for (size_t i = 1; i < frontier_.size() && !advanced && status_.ok(); ++i) {
       advanced = TryAdvance(i);
     }
-    if (!advanced && status_.ok()) FailNoAdvance();
+    if (!advanced && status_.ok() && !tolerant()) Fail(NoAdvance());
+    if (!advanced && tolerant()) GoOnWithoutAdvance();
   }
   if (!status_.ok()) return nullptr;
   queued_ = scheduler_.events();
-  next_queued_ = 1;
-  return &queued_[0];
+  next_queued_ = 0;
+  return queued_.empty() ? FindNext() : &queued_[next_queued_++];
 }
 
 bool ReaderImpl::TryAdvance(size_t index) {
@@ -198,12 +227,21 @@ bool ReaderImpl::TryAdvance(size_t index) {
     case Scheduler::Outcome::kWaits:
       return false;
     case Scheduler::Outcome::kFault:
-      Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message()});
-      return false;
+      if (!tolerant()) {
+        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message()});
+        return false;
+      }
+      GoOnAfterFault(&cursor);
+      break;
   }
-  // The thread's next event is decoded before this one is given: as in Go's reader, a fault there
-  // takes this one with it.
-  switch (cursor.Advance()) {
+  return MoveOn(index);
+}
+
+// Decodes the next event of the thread whose event was just taken. As in Go's reader, in strict
+// mode a fault there takes that event with it.
+bool ReaderImpl::MoveOn(size_t index) {
+  ThreadCursor& cursor = frontier_.cursor(index);
+  switch (tolerant() ? AdvanceTolerantly(&cursor) : cursor.Advance()) {
     case ThreadCursor::Step::kEvent:
       frontier_.Update(index);
       return true;
@@ -217,12 +255,104 @@ bool ReaderImpl::TryAdvance(size_t index) {
   return false;
 }
 
-void ReaderImpl::FailNoAdvance() {
+Fault ReaderImpl::NoAdvance() const {
   const ThreadCursor& cursor = frontier_.cursor(0);
-  Fail({FaultId::kNoAdvance, cursor.place(),
-        absl::StrCat("expected an event that can come next, found that none of the next events of ",
-                     frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
-                     " can; the earliest of them is this one")});
+  return {FaultId::kNoAdvance, cursor.place(),
+          absl::StrCat("expected an event that can come next, found that none of the next events "
+                       "of ",
+                       frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
+                       " can; the earliest of them is this one")};
+}
+
+Event* ReaderImpl::NextTolerantGeneration() {
+  const uint64_t last_number = generation_ == nullptr ? 0 : generation_->number();
+  std::unique_ptr<Generation> next = tolerant_generations_.Next();
+  generation_ = std::move(next);
+  if (generation_ == nullptr) {
+    const absl::Status& io_status = tolerant_generations_.io_status();
+    // A fault of compression was told already.
+    if (!FaultOf(io_status).has_value()) pending_ = io_status;
+    done_ = pending_.ok();
+    return MakeSync(nullptr, last_time_, tolerant_generations_.offset());
+  }
+  const bool follows = last_number == 0 || generation_->number() == last_number + 1;
+  if (lost_ || !follows) scheduler_.Forget();
+  lost_ = tolerant_generations_.damaged();
+  scheduler_.BeginGeneration(generation_.get());
+  next_sample_ = 0;
+  return BeginGeneration();
+}
+
+void ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
+  const FaultId id = scheduler_.fault_id();
+  if (id == FaultId::kEventStringId) {
+    GoOnWithoutString(cursor);
+    return;
+  }
+  // Where something is missing, contradictions are its echo.
+  if (!lost_) Report({id, cursor->place(), scheduler_.fault_message()});
+  if (!ForceEvent(cursor, id)) lost_ = true;
+}
+
+// The model asks for the names of tasks and regions before CheckIds() sees the event.
+void ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
+  Event event;
+  event.type_ = cursor->event().type;
+  event.offset_ = cursor->offset();
+  event.thread_ = cursor->thread();
+  event.tables_ = &generation_->tables();
+  std::copy(std::begin(cursor->event().args), std::end(cursor->event().args), event.args_);
+  CheckIds(&event);
+  // A name that nobody knows fits every region.
+  if (scheduler_.Advance(cursor) != Scheduler::Outcome::kAdvanced) {
+    ForceEvent(cursor, FaultId::kEventStringId);
+  }
+}
+
+bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
+  if (scheduler_.Force(cursor) != Scheduler::Outcome::kAdvanced) {
+    scheduler_.DropEvents();
+    ++losses_.dropped_events;
+    return false;
+  }
+  for (Event& event : scheduler_.events()) {
+    event.fault_ = why;
+    ++losses_.marked_events;
+  }
+  return true;
+}
+
+// Nothing can come next. What is missing was mostly lost with something that was told already.
+void ReaderImpl::GoOnWithoutAdvance() {
+  if (!lost_) Report(NoAdvance());
+  lost_ = true;
+  if (options_.mode == ReadMode::kCollect) {
+    // Whatever else would be found in the generation is an echo of what is missing.
+    frontier_.Clear();
+    scheduler_.DropEvents();
+    return;
+  }
+  ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
+  MoveOn(0);
+}
+
+// Decodes a thread's next event. After a fault the batch's rest is left out, and in collect mode
+// all that follows of the thread: without it, that would only be found to contradict others.
+ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
+  while (true) {
+    const ThreadCursor::Step step = cursor->Advance();
+    if (step != ThreadCursor::Step::kFault) return step;
+    Report(cursor->fault());
+    lost_ = true;
+    ++losses_.dropped_batches;
+    losses_.dropped_bytes += cursor->SkipBatch();
+    if (options_.mode == ReadMode::kCollect) return ThreadCursor::Step::kEnd;
+  }
+}
+
+void ReaderImpl::Report(const Fault& fault) {
+  ++losses_.faults;
+  if (options_.on_fault) options_.on_fault(fault);
 }
 
 Event* ReaderImpl::Fail(absl::Status status) {
@@ -230,56 +360,75 @@ Event* ReaderImpl::Fail(absl::Status status) {
   return nullptr;
 }
 
-bool ReaderImpl::CheckIds(const Event& event) {
-  const EventSpec* const spec = FindEventSpec(event.type_);
-  // A kSync event has no row. A sample's stack is not checked by Go's reader.
-  if (spec == nullptr || !spec->timed()) return true;
+bool ReaderImpl::CheckIds(Event* event) {
+  const EventSpec* const spec = FindEventSpec(event->type_);
+  // A kSync event has no row.
+  if (spec == nullptr) return true;
+  if (!spec->timed()) {
+    // A sample's stack is not checked by Go's reader.
+    if (tolerant() && !event->tables_->HasStack(event->args_[0])) {
+      ResolveId(/*is_stack=*/true, event->args_[0], "stack", event);
+    }
+    return true;
+  }
   for (int i = 1; i < spec->arg_count; ++i) {
-    const uint64_t id = event.args_[i - 1];
+    const uint64_t id = event->args_[i - 1];
     if (id == 0) continue;
     const bool is_stack = spec->arg_types[i] == ArgType::kStack;
-    if (is_stack
-            ? event.tables_->HasStack(id)
-            : spec->arg_types[i] != ArgType::kString || event.tables_->FindString(id) != nullptr) {
+    const bool is_string = spec->arg_types[i] == ArgType::kString;
+    if (is_stack ? event->tables_->HasStack(id)
+                 : !is_string || event->tables_->FindString(id) != nullptr) {
       continue;
     }
-    Fault fault = {
-        is_stack ? FaultId::kEventStackId : FaultId::kEventStringId, Place(),
-        absl::StrCat("expected ", is_stack ? "stack " : "string ", id,
-                     " in the table, for the argument ", spec->arg_names[i], ", found none")};
-    fault.place.offset = event.offset_;
-    fault.place.generation = generation_->number();
-    fault.place.thread = event.thread_;
-    fault.place.event = event.type_;
-    Fail(std::move(fault));
-    return false;
+    if (!ResolveId(is_stack, id, spec->arg_names[i], event)) return false;
   }
   return true;
 }
 
-absl::StatusOr<Reader> Reader::Open(const std::string& path) {
+bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Event* event) {
+  Fault fault = {is_stack ? FaultId::kEventStackId : FaultId::kEventStringId, Place(),
+                 absl::StrCat("expected ", is_stack ? "stack " : "string ", id,
+                              " in the table, for the argument ", arg, ", found none")};
+  fault.place.offset = event->offset_;
+  fault.place.generation = generation_->number();
+  fault.place.thread = event->thread_;
+  fault.place.event = event->type_;
+  if (!tolerant()) {
+    Fail(std::move(fault));
+    return false;
+  }
+  // Where the trace was cut off, tables are missing as a matter of course.
+  if (!tolerant_generations_.incomplete()) Report(fault);
+  ++losses_.unresolved;
+  GenerationTables& tables = generation_->tables();
+  is_stack ? tables.AddMissingStack(id) : tables.AddMissingString(id);
+  return true;
+}
+
+absl::StatusOr<Reader> Reader::Open(const std::string& path, ReaderOptions options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path);
   if (!source.ok()) return source.status();
-  return FromSource(*std::move(source));
+  return FromSource(*std::move(source), std::move(options));
 }
 
-absl::StatusOr<Reader> Reader::FromBytes(absl::string_view bytes) {
+absl::StatusOr<Reader> Reader::FromBytes(absl::string_view bytes, ReaderOptions options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
   if (!source.ok()) return source.status();
-  return FromSource(*std::move(source));
+  return FromSource(*std::move(source), std::move(options));
 }
 
-absl::StatusOr<Reader> Reader::FromStream(int fd) {
+absl::StatusOr<Reader> Reader::FromStream(int fd, ReaderOptions options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(
       std::make_unique<FdStream>(fd, /*owned=*/false, absl::StrCat("file descriptor ", fd)));
   if (!source.ok()) return source.status();
-  return FromSource(*std::move(source));
+  return FromSource(*std::move(source), std::move(options));
 }
 
-absl::StatusOr<Reader> Reader::FromSource(std::unique_ptr<ByteSource> source) {
+absl::StatusOr<Reader> Reader::FromSource(std::unique_ptr<ByteSource> source,
+                                          ReaderOptions options) {
   const absl::StatusOr<Version> version = ReadHeader(source.get());
   if (!version.ok()) return version.status();
-  return Reader(std::make_unique<ReaderImpl>(std::move(source), *version));
+  return Reader(std::make_unique<ReaderImpl>(std::move(source), *version, std::move(options)));
 }
 
 Reader::Reader(std::unique_ptr<ReaderImpl> impl) : impl_(std::move(impl)) {}
@@ -292,6 +441,7 @@ absl::Span<const Event> Reader::NextBlock() { return impl_->NextBlock(); }
 const absl::Status& Reader::status() const { return impl_->status(); }
 Version Reader::version() const { return impl_->version(); }
 const GenerationInfo& Reader::generation() const { return impl_->info(); }
+const Losses& Reader::losses() const { return impl_->losses(); }
 uint64_t Reader::event_count() const { return impl_->event_count(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }

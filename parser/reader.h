@@ -20,6 +20,7 @@
 #include "parser/byte_source.h"
 #include "parser/event.h"
 #include "parser/fault.h"
+#include "parser/read_mode.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -47,17 +48,18 @@ class Reader {
   // taken off. A file that is not compressed is mapped: it must not become shorter while the Reader
   // lives. Fails if the file cannot be read or does not begin with the header of a trace that
   // the library knows: FaultOf() tells these apart.
-  static absl::StatusOr<Reader> Open(const std::string& path);
+  static absl::StatusOr<Reader> Open(const std::string& path, ReaderOptions options = {});
 
   // The same for `bytes`, which must outlive the Reader and everything that it gives.
-  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes);
+  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes, ReaderOptions options = {});
 
   // The same for what can be read from the descriptor `fd`, a pipe or a socket too. It is read one
   // generation at a time, to its end unless there is a fault, and stays the caller's to close.
-  static absl::StatusOr<Reader> FromStream(int fd);
+  static absl::StatusOr<Reader> FromStream(int fd, ReaderOptions options = {});
 
   // The same for a source of the caller's making.
-  static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source);
+  static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source,
+                                           ReaderOptions options = {});
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -85,6 +87,9 @@ class Reader {
   // The generation that was entered last: the one that the last event belongs to, or one whose
   // first event is a fault. Before the first event all of its fields are 0.
   const GenerationInfo& generation() const;
+
+  // What was left out so far. In strict mode nothing is: reading stops.
+  const Losses& losses() const;
 
   // How many events were given.
   uint64_t event_count() const;

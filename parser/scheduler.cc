@@ -46,13 +46,10 @@ Scheduler::Outcome Scheduler::OrderNone(const Step& step) {
 }
 
 Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine) {
-  if (step.thread == nullptr) {
-    return Fail(FaultId::kNeedsThread, "expected a thread that made the event, found none");
-  }
+  if (forcing_) return Outcome::kAdvanced;
+  if (step.thread == nullptr) return FailNeedsThread();
   const Context& context = step.context;
-  if (proc == Need::kYes && context.proc == ProcId::kNone) {
-    return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
-  }
+  if (proc == Need::kYes && context.proc == ProcId::kNone) return FailNeedsProc(step);
   if (goroutine == Need::kYes && context.goroutine == GoId::kNone) {
     return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
   }
@@ -118,8 +115,17 @@ Scheduler::Outcome Scheduler::Fail(FaultId id, std::string message) {
   return Outcome::kFault;
 }
 
+Scheduler::Outcome Scheduler::FailNeedsProc(const Step& step) {
+  if (step.thread == nullptr) return FailNeedsThread();
+  return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
+}
+
+Scheduler::Outcome Scheduler::FailNeedsThread() {
+  return Fail(FaultId::kNeedsThread, "expected a thread that made the event, found none");
+}
+
 Scheduler::Outcome Scheduler::FailProcUnknown(const Step& step, ProcId proc) {
-  if (proc == ProcId::kNone) return Check(step, Need::kYes, Need::kMaybe);
+  if (proc == ProcId::kNone) return FailNeedsProc(step);
   return Fail(FaultId::kProcUnknown,
               absl::StrCat("expected a P that was mentioned before, found P ", proc.value));
 }

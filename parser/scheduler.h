@@ -37,14 +37,24 @@ class Scheduler {
   // Tells which generation the following events belong to. It must outlive them.
   void BeginGeneration(Generation* generation);
 
-  // Tries the event that `cursor` stands at. After kFault the model's state is unspecified and it
-  // must not be used further.
+  // Tries the event that `cursor` stands at. After kFault it can only be forced or left out.
   Outcome Advance(ThreadCursor* cursor);
+
+  // Advances the event that `cursor` stands at whatever came before: the model believes of others
+  // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
+  // the model can be used further in both cases.
+  Outcome Force(ThreadCursor* cursor);
+
+  // Forgets all but tasks, so that the next generation is taken for the first.
+  void Forget();
 
   // What the last event that was advanced became: mostly one event, at most kMaxEvents. The array
   // is overwritten by the next one that advances.
   absl::Span<Event> events() { return absl::MakeSpan(events_, event_count_); }
   static constexpr int kMaxEvents = 3;
+
+  // Empties events().
+  void DropEvents() { event_count_ = 0; }
 
   FaultId fault_id() const { return fault_id_; }
   const std::string& fault_message() const { return fault_message_; }
@@ -133,6 +143,20 @@ class Scheduler {
   // For events that have no place in the order.
   Outcome OrderNone(const Step& step);
 
+  // Going on after faults: scheduler_force.cc. ---------------------------------------------------
+  void Accommodate(const TimedEvent& event, ThreadState* thread);
+  void AccommodateStatus(const TimedEvent& event, GoId goroutine);
+  void AccommodateContext(const TimedEvent& event, ThreadState& thread);
+  void AccommodateRange(const TimedEvent& event, ThreadState* thread);
+  void AccommodateRegionEnd(const TimedEvent& event, GoroutineState* goroutine);
+
+  // Make the state of a goroutine or P, if there is none, and give it a status; and a sequence
+  // number that `next_number` follows.
+  GoroutineState* BelieveGoroutine(GoId id, GoStatus status, uint64_t next_number);
+  ProcessorState* BelieveProc(ProcId id, ProcStatus status, uint64_t next_number);
+  void BelieveCurrentGoroutine(const ThreadState& thread, GoStatus status);
+  ProcessorState* BelieveCurrentProc(const ThreadState& thread, ProcStatus status);
+
   // Shared by the rules. -------------------------------------------------------------------------
 
   // Adds the event that `step` becomes, as seen from `context`.
@@ -149,7 +173,8 @@ class Scheduler {
   // Adds an event of `type`, without arguments, that the step stands for besides its own.
   Event& EmitExtra(const Step& step, const Context& context, EventType type);
 
-  // Faults unless the context has a thread and what else is needed. kAdvanced means that it has.
+  // Faults unless the context has a thread and what else is needed, or the event is forced.
+  // kAdvanced means that it may go on.
   Outcome Check(const Step& step, Need proc, Need goroutine);
   Outcome CheckExecuting(const Step& step) { return Check(step, Need::kYes, Need::kYes); }
 
@@ -173,6 +198,8 @@ class Scheduler {
 
   // Keep the fault for fault_id() and fault_message() and return kFault.
   [[gnu::cold]] Outcome Fail(FaultId id, std::string message);
+  [[gnu::cold]] Outcome FailNeedsThread();
+  [[gnu::cold]] Outcome FailNeedsProc(const Step& step);
   [[gnu::cold]] Outcome FailProcUnknown(const Step& step, ProcId proc);
   [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
   [[gnu::cold]] Outcome FailGoroutineUnknown(const Step& step, GoId goroutine);
@@ -188,6 +215,8 @@ class Scheduler {
   absl::flat_hash_map<TaskId, TaskState> tasks_;
   GcState gc_state_ = GcState::kUndetermined;
   uint64_t gc_sequence_ = 0;
+
+  bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
 
   Event events_[kMaxEvents];
   int event_count_ = 0;

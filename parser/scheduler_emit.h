@@ -19,6 +19,7 @@ inline Event& Scheduler::EmitExtra(const Step& step, const Context& context, Eve
   event.offset_ = step.cursor.offset();
   event.type_ = type;
   event.kind_ = kEventKinds[static_cast<uint8_t>(type)];
+  event.fault_ = FaultId::kEnd;
   std::memset(event.args_, 0, sizeof(event.args_));
   return event;
 }

@@ -28,7 +28,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(const Step& step) {
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
   if (goroutine == nullptr) {
-    if (!in_first_generation()) {
+    if (!in_first_generation() && !forcing_) {
       return Fail(FaultId::kGoStatusNew,
                   absl::StrCat("expected a goroutine that was created or whose status an earlier "
                                "generation told, found goroutine ",
@@ -65,7 +65,7 @@ Scheduler::Outcome Scheduler::BindSyscall(const Step& step, GoId goroutine, Cont
   }
   if (id == step.context.thread) {
     // After the first generation the goroutine must have been seen to go there.
-    if (!in_first_generation() && step.context.goroutine != goroutine) {
+    if (!in_first_generation() && !forcing_ && step.context.goroutine != goroutine) {
       return FailSyscallThread(goroutine, id, step.context.goroutine);
     }
     SetGoroutine(step, goroutine);

@@ -1,0 +1,199 @@
+#include "parser/batch_finder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/limits.h"
+#include "tracev2/quote.h"
+#include "tracev2/text_buffer.h"
+#include "tracev2/varint.h"
+
+namespace gotrace {
+namespace {
+
+constexpr size_t kNowhere = absl::string_view::npos;
+
+// How much of what was skipped a message shows.
+constexpr size_t kShown = 60;
+
+// How many batches must follow a place for it to be believed.
+constexpr int kBatchesBehind = 2;
+
+// Whether the payload of an ordinary batch may begin with a byte of this type.
+bool BeginsPayload(EventType type) {
+  switch (type) {
+    case EventType::kStrings:
+    case EventType::kStacks:
+    case EventType::kCPUSamples:
+    case EventType::kFrequency:
+    case EventType::kSync:
+      return true;
+    default: {
+      const EventSpec* const spec = FindEventSpec(type);
+      return spec != nullptr && spec->timed();
+    }
+  }
+}
+
+}  // namespace
+
+BatchFinder::BatchFinder(ByteSource* source, Version version, Report report)
+    : source_(*source), version_(version), report_(std::move(report)) {}
+
+void BatchFinder::Refill() {
+  const absl::Status status = source_.Fill(ByteSource::kMaxFill);
+  if (!status.ok() && io_status_.ok()) {
+    io_status_ = status;
+    if (std::optional<Fault> fault = FaultOf(status)) report_(*std::move(fault));
+  }
+  at_end_ = source_.window().size() < ByteSource::kMaxFill || !status.ok();
+}
+
+std::optional<BatchFinder::Header> BatchFinder::Peek(size_t pos) const {
+  const absl::string_view window = source_.window();
+  if (pos >= window.size()) return std::nullopt;
+  Header header;
+  header.type = static_cast<EventType>(window[pos]);
+  header.payload = pos;
+  header.end = pos + 1;
+  header.thread = static_cast<uint64_t>(ThreadId::kNone.value);
+  if (header.type == EventType::kEndOfGeneration) return header;
+  const bool experimental = header.type == EventType::kExperimentalBatch;
+  if (!experimental && header.type != EventType::kEventBatch) return std::nullopt;
+  const char* const end = window.data() + window.size();
+  const char* at = window.data() + pos + 1;
+  if (experimental) {
+    if (at == end) return std::nullopt;
+    header.experiment = static_cast<uint8_t>(*at++);
+  }
+  uint64_t size = 0;
+  for (uint64_t* number : {&header.generation, &header.thread, &header.time, &size}) {
+    at = ReadVarint(at, end, number);
+    if (at == nullptr) return std::nullopt;
+  }
+  if (size > kMaxBatchSize) return std::nullopt;
+  header.payload = at - window.data();
+  header.end = header.payload + size;
+  return header;
+}
+
+// Whether a batch of `generation` or the next one, or an end of generation, seems to begin at
+// `pos`, or the trace ends there.
+bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
+  if (pos == source_.window().size()) return at_end_;
+  const std::optional<Header> header = Peek(pos);
+  if (!header.has_value()) return false;
+  if (header->type == EventType::kEndOfGeneration) return version_ >= Version::kGo126;
+  return header->generation != 0 && IsNear(header->time) &&
+         (generation == 0 || header->generation == generation ||
+          header->generation == generation + 1);
+}
+
+// Whether a batch may well have this time, judged by the last one's. Bytes that are no header
+// mostly make a number far from it.
+bool BatchFinder::IsNear(uint64_t time) const {
+  constexpr uint64_t kAlwaysNear = 1 << 24;
+  const uint64_t distance = time > last_time_ ? time - last_time_ : last_time_ - time;
+  return last_time_ == 0 || distance < std::max(kAlwaysNear, last_time_ / 2);
+}
+
+// Whether a whole batch stands at `pos`, and `behind` more behind it unless the trace ends before.
+bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
+  if (pos == source_.window().size()) return at_end_;
+  if (!Begins(pos, generation)) return false;
+  const Header header = *Peek(pos);
+  if (header.end > source_.window().size()) return false;
+  const bool is_ordinary = header.type == EventType::kEventBatch && header.end > header.payload;
+  if (is_ordinary && !BeginsPayload(static_cast<EventType>(source_.window()[header.payload]))) {
+    return false;
+  }
+  if (behind == 0) return true;
+  // Behind an end another generation begins, with any number.
+  const bool is_end = header.type == EventType::kEndOfGeneration;
+  return IsBatch(header.end, is_end ? 0 : header.generation, behind - 1);
+}
+
+size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) const {
+  for (size_t pos = from; pos < to; ++pos) {
+    if (IsBatch(pos, generation, kBatchesBehind)) return pos;
+  }
+  return kNowhere;
+}
+
+bool BatchFinder::Next(uint64_t generation, Batch* batch) {
+  while (true) {
+    Refill();
+    const size_t size = source_.window().size();
+    if (size == 0) return false;
+    const std::optional<Header> header = Peek(0);
+    if (header.has_value() && header->end <= size && Begins(header->end, header->generation)) {
+      Take(*header, header->end, batch);
+      return true;
+    }
+    if (header.has_value() && header->end <= size) {
+      // What follows is no batch. If one begins inside of this, this one's size is wrong.
+      const size_t inside = Find(header->payload, header->end, generation);
+      if (inside != kNowhere) {
+        Fault fault = {
+            FaultId::kBatchMisfit, Place(),
+            absl::StrCat("expected a batch behind this one's ", header->end - header->payload,
+                         " bytes, found one after ", inside - header->payload)};
+        fault.place.offset = fault.place.batch_offset = source_.offset();
+        fault.place.generation = header->generation;
+        report_(std::move(fault));
+      }
+      Take(*header, inside == kNowhere ? header->end : inside, batch);
+      return true;
+    }
+    // ReadBatch() knows best what is wrong, and leaves the source where it is.
+    Batch ignored;
+    std::optional<Fault> fault = FaultOf(ReadBatch(&source_, &ignored).status());
+    if (!fault.has_value()) {
+      // The trace ends in a way that ReadBatch() takes for its end, or cannot be read further.
+      source_.Skip(size);
+      return false;
+    }
+    const size_t found = Find(1, size, generation);
+    if (found == kNowhere && at_end_)
+      truncated_ |=
+          fault->id == FaultId::kBatchTruncated || fault->id == FaultId::kBatchHeaderTruncated;
+    // A batch that straddles the window's end will be seen whole with the next window.
+    const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
+    SkipTo(found != kNowhere ? found : at_end_ ? size : size - unseen, *std::move(fault));
+  }
+}
+
+void BatchFinder::SkipTo(size_t pos, Fault fault) {
+  const absl::string_view skipped = source_.window().substr(0, pos);
+  TextBuffer shown;
+  AppendQuoted(skipped.substr(0, kShown), &shown);
+  absl::StrAppend(&fault.message, "; ", skipped.size(), " bytes are left out, which begin with ",
+                  shown.view());
+  source_.Skip(pos);
+  skipped_bytes_ += pos;
+  report_(std::move(fault));
+}
+
+void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
+  *batch = Batch();
+  batch->offset = source_.offset();
+  batch->payload_offset = source_.offset() + header.payload;
+  batch->generation = header.generation;
+  batch->thread = ThreadId{static_cast<int64_t>(header.thread)};
+  batch->time = header.time;
+  if (header.time != 0) last_time_ = header.time;
+  batch->experiment = header.experiment;
+  batch->payload = source_.window().substr(header.payload, end - header.payload);
+  source_.Skip(end);
+}
+
+std::optional<uint64_t> BatchFinder::PeekGeneration() {
+  Refill();
+  const std::optional<Header> header = Peek(0);
+  if (!header.has_value()) return std::nullopt;
+  return header->generation;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,76 @@
+// Finds batches in a trace whose framing is damaged.
+#ifndef GOTRACE_PARSER_BATCH_FINDER_H_
+#define GOTRACE_PARSER_BATCH_FINDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_source.h"
+#include "parser/fault.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// Reads batches like ReadBatch(), but where that fails, looks for the next place at which batches
+// follow each other again. A place is believed only if its header makes sense, its payload begins
+// like one, and more batches, or the end of the trace, come behind it.
+class BatchFinder {
+ public:
+  using Report = std::function<void(Fault)>;
+
+  // `report` is told each fault, with what was skipped in its message.
+  BatchFinder(ByteSource* source, Version version, Report report);
+
+  // Reads the next batch that can be found. Returns false at the end of the trace. `generation` is
+  // the one being read, or 0 for none: batches of it and of the next one are looked for.
+  bool Next(uint64_t generation, Batch* batch);
+
+  // The generation of the batch behind the last one, if there is one: 0 for an EndOfGeneration.
+  std::optional<uint64_t> PeekGeneration();
+
+  uint64_t skipped_bytes() const { return skipped_bytes_; }
+
+  // Whether the trace ended inside a batch.
+  bool truncated() const { return truncated_; }
+
+  // The first error of I/O. Reading goes on with what was there.
+  const absl::Status& io_status() const { return io_status_; }
+
+ private:
+  struct Header {
+    EventType type = EventType::kNone;
+    uint64_t experiment = 0;
+    uint64_t generation = 0;
+    uint64_t thread = 0;
+    uint64_t time = 0;
+    size_t payload = 0;  // Where the payload begins in the window.
+    size_t end = 0;      // Where the batch ends in the window.
+  };
+
+  void Refill();
+  std::optional<Header> Peek(size_t pos) const;
+  bool Begins(size_t pos, uint64_t generation) const;
+  bool IsNear(uint64_t time) const;
+  bool IsBatch(size_t pos, uint64_t generation, int behind) const;
+  size_t Find(size_t from, size_t to, uint64_t generation) const;
+  void Take(const Header& header, size_t end, Batch* batch);
+  void SkipTo(size_t pos, Fault fault);
+
+  ByteSource& source_;
+  const Version version_;
+  const Report report_;
+  uint64_t skipped_bytes_ = 0;
+  uint64_t last_time_ = 0;  // Of the last batch that tells one.
+  bool at_end_ = false;     // Whether the window reaches to the end of the trace.
+  bool truncated_ = false;
+  absl::Status io_status_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_BATCH_FINDER_H_

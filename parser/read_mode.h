@@ -1,0 +1,47 @@
+// How a Reader goes about faults.
+#ifndef GOTRACE_PARSER_READ_MODE_H_
+#define GOTRACE_PARSER_READ_MODE_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "parser/fault.h"
+
+namespace gotrace {
+
+enum class ReadMode : uint8_t {
+  // Stops at the first fault, where Go's reader stops.
+  kStrict,
+  // Goes on after each fault as the effect in its row of faults.def allows, so that all faults of a
+  // trace are found and none is only the echo of another.
+  kCollect,
+  // Gives as many events as can be trusted: an event that has to wait for one that is lost is given
+  // in the place where its time puts it.
+  kSalvage,
+};
+
+struct ReaderOptions {
+  ReadMode mode = ReadMode::kStrict;
+
+  // Told each fault that reading goes on after, in order, before the events that follow it. In
+  // strict mode it is never called: status() tells the fault.
+  std::function<void(const Fault&)> on_fault;
+};
+
+// What reading left out, in the modes that go on after faults.
+struct Losses {
+  uint64_t faults = 0;           // After which reading went on.
+  uint64_t skipped_bytes = 0;    // That belong to no batch.
+  uint64_t dropped_batches = 0;  // That could not be used, or only in part.
+  uint64_t dropped_bytes = 0;    // Of those batches' payloads.
+  uint64_t dropped_events = 0;  // That were decoded but cannot be told: they contradict everything.
+  uint64_t marked_events = 0;   // That were given with Event::fault() set.
+  uint64_t unresolved = 0;      // Strings and stacks that events name and no table has.
+
+  // Whether anything is missing from the events that were given.
+  bool any() const { return skipped_bytes + dropped_batches + dropped_events + unresolved > 0; }
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_READ_MODE_H_

@@ -1,0 +1,138 @@
+#include "parser/tolerant_generation_reader.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace gotrace {
+
+TolerantGenerationReader::TolerantGenerationReader(ByteSource* source, Version version,
+                                                   BatchFinder::Report report, Losses* losses)
+    : source_(*source),
+      version_(version),
+      report_(std::move(report)),
+      losses_(*losses),
+      finder_(source, version, [this](Fault fault) { Report(std::move(fault)); }) {}
+
+void TolerantGenerationReader::Report(Fault fault) {
+  damaged_ = true;
+  report_(std::move(fault));
+}
+
+void TolerantGenerationReader::ReportBatch(FaultId id, const Batch& batch, std::string message) {
+  Fault fault = {id, batch.place(), std::move(message)};
+  fault.place.offset = batch.offset;
+  Report(std::move(fault));
+}
+
+bool TolerantGenerationReader::ReadBatch(uint64_t generation, Batch* batch) {
+  const bool found = finder_.Next(generation, batch);
+  losses_.skipped_bytes = finder_.skipped_bytes();
+  return found;
+}
+
+std::unique_ptr<Generation> TolerantGenerationReader::Next() {
+  source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
+  damaged_ = false;
+  incomplete_ = false;
+  auto generation = std::make_unique<Generation>();
+  bool ended = false;
+  Batch batch;
+  if (spill_.has_value()) {
+    batch = *std::exchange(spill_, std::nullopt);
+    generation->set_number(batch.generation);
+    Add(batch, generation.get());
+  }
+  while (!ended && ReadBatch(generation->number(), &batch)) {
+    if (batch.kind() == EventType::kEndOfGeneration && version_ >= Version::kGo126) {
+      ended = generation->batch_count() > 0;
+      if (!ended) {
+        ReportBatch(FaultId::kEndOfGenerationEvent, batch,
+                    "expected the first batch of a generation, found an end of generation");
+      }
+      continue;
+    }
+    if (generation->number() == 0 && batch.generation != 0) {
+      generation->set_number(batch.generation);
+    }
+    switch (Judge(*generation, batch)) {
+      case Belongs::kHere:
+        Add(batch, generation.get());
+        break;
+      case Belongs::kNext:
+        spill_ = batch;
+        ended = true;
+        break;
+      case Belongs::kNowhere:
+        ++losses_.dropped_batches;
+        losses_.dropped_bytes += batch.payload.size();
+        break;
+    }
+  }
+  if (generation->batch_count() == 0) return nullptr;
+  Finish(ended, generation.get());
+  return generation;
+}
+
+TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generation& generation,
+                                                                  const Batch& batch) {
+  const uint64_t number = generation.number();
+  if (batch.generation == number && number != 0) return Belongs::kHere;
+  if (batch.generation == 0) {
+    ReportBatch(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
+    return Belongs::kNowhere;
+  }
+  // A batch of another generation alone among this one's has a damaged number.
+  const std::optional<uint64_t> behind = finder_.PeekGeneration();
+  const bool is_stray = behind == number;
+  const bool is_next = batch.generation == number + 1;
+  if (is_next && !is_stray && version_ < Version::kGo126) return Belongs::kNext;
+  ReportBatch(
+      is_next ? FaultId::kGenerationMixed : FaultId::kGenerationOrder, batch,
+      absl::StrCat("expected a batch of generation ", number,
+                   version_ >= Version::kGo126 ? " or its end" : " or the next", ", found one of ",
+                   batch.generation, is_stray ? " among them, which is left out" : ""));
+  return is_stray ? Belongs::kNowhere : Belongs::kNext;
+}
+
+void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
+  const absl::Status status = generation->Add(batch, version_);
+  if (status.ok()) return;
+  ++losses_.dropped_batches;
+  losses_.dropped_bytes += batch.payload.size();
+  Report(*FaultOf(status));
+}
+
+void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
+  const uint64_t end = spill_.has_value() ? spill_->offset : source_.offset();
+  if (!ended && version_ >= Version::kGo126) {
+    Fault fault = {FaultId::kGenerationIncomplete, Place(),
+                   "expected an end of generation, found the end of the trace; it was probably cut "
+                   "off"};
+    fault.place.offset = end;
+    fault.place.generation = generation->number();
+    incomplete_ = true;
+    Report(std::move(fault));
+  }
+  incomplete_ |= !ended && finder_.truncated();
+  GenerationTables& tables = generation->tables();
+  if (!tables.clock().known()) {
+    // Clocks of one program run alike. Without any, a tick is told as a nanosecond.
+    tables.BorrowClock(last_clock_.known() ? last_clock_ : TraceClock(1'000'000'000));
+    Fault fault = {
+        FaultId::kNoFrequency, Place(),
+        absl::StrCat("expected a sync batch with a frequency, found none in the "
+                     "generation; times are told ",
+                     last_clock_.known() ? "in that of the generation before" : "in ticks")};
+    fault.place.offset = end;
+    fault.place.generation = generation->number();
+    Report(std::move(fault));
+  }
+  last_clock_ = tables.clock();
+  const absl::Status status = generation->Check(version_, end);
+  // In a generation that was cut off it is no wonder if tables lack something.
+  if (!status.ok() && !incomplete_) Report(*FaultOf(status));
+  tables.SortSamples();
+}
+
+}  // namespace gotrace

@@ -1,0 +1,68 @@
+// Reads the generations of a trace that may be damaged.
+#ifndef GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
+#define GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "parser/batch_finder.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_source.h"
+#include "parser/generation.h"
+#include "parser/read_mode.h"
+#include "parser/trace_clock.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// Like GenerationReader, but goes on after faults of framing, generations and tables: what is
+// damaged is left out, and the rest is given. A sound trace gives the same generations.
+class TolerantGenerationReader {
+ public:
+  // The source must stand behind the header. It and `losses` must outlive the reader. `report` is
+  // told each fault.
+  TolerantGenerationReader(ByteSource* source, Version version, BatchFinder::Report report,
+                           Losses* losses);
+
+  // Reads the next generation; nullptr at the end of the trace. The source's bytes of the one
+  // before are released: nothing may view them any more.
+  std::unique_ptr<Generation> Next();
+
+  // Whether something of the last generation is missing, so that what follows cannot be held
+  // against it.
+  bool damaged() const { return damaged_; }
+
+  // Whether the last generation may lack tables that were never written, since the trace ends in
+  // it.
+  bool incomplete() const { return incomplete_; }
+
+  uint64_t offset() const { return source_.offset(); }
+
+  // The first error of I/O.
+  const absl::Status& io_status() const { return finder_.io_status(); }
+
+ private:
+  enum class Belongs { kHere, kNext, kNowhere };
+
+  bool ReadBatch(uint64_t generation, Batch* batch);
+  Belongs Judge(const Generation& generation, const Batch& batch);
+  void Add(const Batch& batch, Generation* generation);
+  void Finish(bool ended, Generation* generation);
+  void ReportBatch(FaultId id, const Batch& batch, std::string message);
+  void Report(Fault fault);
+
+  ByteSource& source_;
+  const Version version_;
+  const BatchFinder::Report report_;
+  Losses& losses_;
+  BatchFinder finder_;
+  std::optional<Batch> spill_;
+  TraceClock last_clock_;
+  bool damaged_ = false;
+  bool incomplete_ = false;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
