@@ -37,21 +37,24 @@ class ReaderImpl {
   const ByteSource& source() const { return *source_; }
 
  private:
-  // Whether the next event will be a kSync event, or none.
-  bool AtGenerationEnd() const {
-    return next_queued_ == queued_.size() && frontier_.empty() && !HasSample();
-  }
-
   bool HasSample() const {
     return generation_ != nullptr && next_sample_ < generation_->tables().cpu_samples().size();
   }
 
-  // Each returns the next event, or nullptr after setting status_ or done_.
-  Event* FindNext();
+  // The last step before an event, or nullptr, is given.
+  const Event* Give(Event* event);
+
+  // Returns the next event of the generation being read, or nullptr at its end or after a failure,
+  // which sets status_.
+  Event* FindInGeneration();
+
+  // Each returns the next event, or nullptr after setting status_.
   Event* NextGeneration();
   Event* BeginGeneration();
   Event* TakeSample();
-  Event* AdvanceFrontier();
+
+  // Queues what the next event of the frontier becomes; nothing if it is left out, or a failure.
+  void AdvanceFrontier();
   Event* MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset);
 
   // Advances the cursor at `index` of the frontier. False stands for "waits", or in strict mode for
@@ -108,7 +111,24 @@ class ReaderImpl {
 
 const Event* ReaderImpl::Next() {
   if (done_ || !status_.ok()) return nullptr;
-  Event* const event = FindNext();
+  Event* event = FindInGeneration();
+  if (event == nullptr && status_.ok()) event = NextGeneration();
+  return Give(event);
+}
+
+absl::Span<const Event> ReaderImpl::NextBlock() {
+  constexpr size_t kBlockSize = 256;
+  block_.clear();
+  const Event* event = Next();
+  while (event != nullptr) {
+    block_.push_back(*event);
+    // Going on to the next generation would take away what the block's events refer to.
+    event = block_.size() < kBlockSize ? Give(FindInGeneration()) : nullptr;
+  }
+  return block_;
+}
+
+const Event* ReaderImpl::Give(Event* event) {
   if (event == nullptr || !CheckIds(event)) return nullptr;
   // Clocks of different cores may disagree by a little. What comes later in order comes later in
   // time.
@@ -118,25 +138,17 @@ const Event* ReaderImpl::Next() {
   return event;
 }
 
-absl::Span<const Event> ReaderImpl::NextBlock() {
-  constexpr size_t kBlockSize = 256;
-  block_.clear();
-  do {
-    const Event* const event = Next();
-    if (event == nullptr) break;
-    block_.push_back(*event);
-  } while (block_.size() < kBlockSize && !AtGenerationEnd());
-  return block_;
-}
-
-Event* ReaderImpl::FindNext() {
-  if (next_queued_ < queued_.size()) return &queued_[next_queued_++];
-  if (frontier_.empty() && !HasSample()) return NextGeneration();
-  if (HasSample()) {
-    const int64_t time = generation_->tables().cpu_samples()[next_sample_].time;
-    if (frontier_.empty() || time < frontier_.time(0)) return TakeSample();
+Event* ReaderImpl::FindInGeneration() {
+  while (status_.ok()) {
+    if (next_queued_ < queued_.size()) return &queued_[next_queued_++];
+    if (HasSample()) {
+      const int64_t time = generation_->tables().cpu_samples()[next_sample_].time;
+      if (frontier_.empty() || time < frontier_.time(0)) return TakeSample();
+    }
+    if (frontier_.empty()) break;
+    AdvanceFrontier();
   }
-  return AdvanceFrontier();
+  return nullptr;
 }
 
 Event* ReaderImpl::NextGeneration() {
@@ -202,7 +214,7 @@ Event* ReaderImpl::TakeSample() {
   return &own_event_;
 }
 
-Event* ReaderImpl::AdvanceFrontier() {
+void ReaderImpl::AdvanceFrontier() {
   bool advanced = TryAdvance(0);
   if (!advanced && status_.ok()) {
     // Others are tried in order of time. The first one just was, and stays first.
@@ -213,10 +225,8 @@ Event* ReaderImpl::AdvanceFrontier() {
     if (!advanced && status_.ok() && !tolerant()) Fail(NoAdvance());
     if (!advanced && tolerant()) GoOnWithoutAdvance();
   }
-  if (!status_.ok()) return nullptr;
   queued_ = scheduler_.events();
   next_queued_ = 0;
-  return queued_.empty() ? FindNext() : &queued_[next_queued_++];
 }
 
 bool ReaderImpl::TryAdvance(size_t index) {
