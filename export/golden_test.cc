@@ -83,9 +83,6 @@ TEST_P(GoldenTest, ReadsTheSameInBlocks) {
 }
 
 TEST_P(GoldenTest, ReadsTheSameFromSlowStream) {
-  if (FindCompression(case_.input) != Compression::kNone) {
-    GTEST_SKIP() << "how near the place of a damage is told depends on how much is read at once";
-  }
   ExpectSame(
       ReadTrace(SourceFromStream(std::make_unique<SlowStream>(case_.input)), ReadBy::kEvent));
 }

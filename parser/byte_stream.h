@@ -60,8 +60,8 @@ Compression FindCompression(absl::string_view bytes);
 
 // A stream of what the compressed bytes of `input` stand for: any number of zstd frames (skippable
 // ones too) or of gzip members, one after the other. A damaged or cut off one gives what can be had
-// and then a fault, compressed-corrupt or compressed-truncated, with the offset of compressed bytes
-// in its message. Requires a compression other than kNone.
+// and then a fault, compressed-corrupt or compressed-truncated. Requires a compression other than
+// kNone.
 std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
                                              std::unique_ptr<ByteStream> input);
 

@@ -249,8 +249,8 @@ TEST_P(DecompressorTest, EveryCutIsTruncated) {
     }
     EXPECT_TRUE(IsFault(found.status, FaultId::kCompressedTruncated, std::nullopt)) << size;
     EXPECT_EQ(found.status.message(),
-              absl::StrCat("the ", name(), " data ends inside a frame, near byte ", size,
-                           " of the compressed file [compressed-truncated]"));
+              absl::StrCat("the ", name(), " data ends inside a frame, after ", size,
+                           " bytes of the compressed file [compressed-truncated]"));
   }
 }
 

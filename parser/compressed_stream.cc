@@ -32,8 +32,9 @@ class Decompressor : public ByteStream {
       if (*written > 0) return *written;
       if (begin_ != end_ || !at_end_) continue;
       if (between_frames()) return 0;
-      return status_ = FaultAt(FaultId::kCompressedTruncated,
-                               absl::StrCat("the ", name_, " data ends inside a frame"));
+      return status_ = FaultStatus({FaultId::kCompressedTruncated, Place(),
+                                    absl::StrCat("the ", name_, " data ends inside a frame, after ",
+                                                 input_size_, " bytes of the compressed file")});
     }
   }
 
@@ -48,9 +49,11 @@ class Decompressor : public ByteStream {
   // Whether the input may end here.
   virtual bool between_frames() const = 0;
 
+  // Where the damage stands is not told: the libraries notice it at a place that depends on how
+  // much they are given at once.
   absl::Status Corrupt(absl::string_view why) const {
-    return FaultAt(FaultId::kCompressedCorrupt,
-                   absl::StrCat("the ", name_, " data is damaged: ", why));
+    return FaultStatus({FaultId::kCompressedCorrupt, Place(),
+                        absl::StrCat("the ", name_, " data is damaged: ", why)});
   }
 
   const char* begin_ = nullptr;
@@ -62,21 +65,15 @@ class Decompressor : public ByteStream {
     if (!count.ok()) return count.status();
     begin_ = buffer_.get();
     end_ = begin_ + *count;
-    offset_ += *count;
+    input_size_ += *count;
     at_end_ = *count == 0;
     return absl::OkStatus();
-  }
-
-  absl::Status FaultAt(FaultId id, absl::string_view what) const {
-    return FaultStatus(
-        {id, Place(),
-         absl::StrCat(what, ", near byte ", offset_ - (end_ - begin_), " of the compressed file")});
   }
 
   const absl::string_view name_;
   const std::unique_ptr<ByteStream> input_;
   const std::unique_ptr<char[]> buffer_;
-  uint64_t offset_ = 0;  // Of end_, in compressed bytes.
+  uint64_t input_size_ = 0;  // How many compressed bytes were read.
   bool at_end_ = false;
   bool more_held_ = false;  // The library may hold bytes for which there was no room.
   absl::Status status_;
