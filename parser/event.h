@@ -219,6 +219,7 @@ class Event {
   ResourceId transition_resource() const;
 
  private:
+  friend class EventBuilder;
   friend class ReaderImpl;
   friend class Scheduler;
 

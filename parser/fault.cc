@@ -16,10 +16,12 @@ constexpr absl::string_view kPayloadUrl = "gotrace/fault";
 struct FaultRow {
   absl::string_view name;
   absl::StatusCode code;
+  FaultEffect effect;
   absl::string_view meaning;
 };
 constexpr FaultRow kRows[] = {
-#define GOTRACE_FAULT(id, name, code, meaning) {name, absl::StatusCode::k##code, meaning},
+#define GOTRACE_FAULT(id, name, code, effect, meaning) \
+  {name, absl::StatusCode::k##code, FaultEffect::k##effect, meaning},
 #include "parser/faults.def"
 };
 
@@ -68,6 +70,8 @@ std::optional<Fault> UnpackFault(absl::string_view text) {
 absl::string_view FaultName(FaultId id) { return RowOf(id).name; }
 
 absl::string_view FaultMeaning(FaultId id) { return RowOf(id).meaning; }
+
+FaultEffect EffectOf(FaultId id) { return RowOf(id).effect; }
 
 std::string FormatPlace(const Place& place) {
   std::vector<std::string> parts;

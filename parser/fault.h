@@ -15,17 +15,28 @@ namespace gotrace {
 
 // Every fault that reading can meet, one row each in faults.def.
 enum class FaultId : uint8_t {
-#define GOTRACE_FAULT(id, name, code, meaning) k##id,
+#define GOTRACE_FAULT(id, name, code, effect, meaning) k##id,
 #include "parser/faults.def"
   kEnd,  // No fault: one past the last.
 };
 inline constexpr int kFaultIdEnd = static_cast<int>(FaultId::kEnd);
+
+// How reading goes on after a fault, in the modes that do. What is lost is at least the batch or
+// the event that shows the fault, unless it can be told all the same.
+enum class FaultEffect : uint8_t {
+  kGoOn,            // Nothing else is lost.
+  kDropThread,      // The rest of the thread's events up to the next generation.
+  kDropGeneration,  // The rest of the generation.
+  kStop,            // All that follows.
+};
 
 // The id as it is printed: "string-batch-event". Static lifetime, never changed once released.
 absl::string_view FaultName(FaultId id);
 
 // One sentence on what the fault means. Static lifetime.
 absl::string_view FaultMeaning(FaultId id);
+
+FaultEffect EffectOf(FaultId id);
 
 // Where in a trace something stands. Fields are set as far as they are known.
 struct Place {

@@ -26,6 +26,9 @@ ABSL_FLAG(std::string, to, "", "only events up to this time since the start");
 ABSL_FLAG(int64_t, limit, std::numeric_limits<int64_t>::max(), "stop after this many events");
 ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
+ABSL_FLAG(std::string, strictness, "all", "what counts: go or all");
+ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print");
+ABSL_FLAG(int32_t, jobs, 1, "how many files to read at once");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(std::string, o, "", "the file to write");
 
@@ -74,6 +77,15 @@ constexpr CommandRow kCommands[] = {
      "start where the trace tells it (since Go 1.25), and its duration.\n",
      "  gotrace-dump info trace.out\n"
      "  gotrace-dump info --json trace.out\n"},
+    {Command::kValidate, "validate", "judge traces: what is wrong with them, and where",
+     "Reads whole traces, going on after faults, and prints all that is wrong or odd: errors,\n"
+     "warnings and notes, each with its place and the id of its check. The last line of each\n"
+     "file is its verdict: sound, sound with N warnings, or broken. Several files may be given,\n"
+     "and directories, which stand for the files directly in them.\n"
+     "\n"
+     "Exit codes are 0 if all files are sound, 1 if one is broken, 2 if one cannot be read.\n",
+     "  gotrace-dump validate trace.out\n"
+     "  gotrace-dump validate --strictness=go --json traces/ > report.jsonl\n"},
 };
 
 constexpr unsigned On(Command command) { return 1U << static_cast<unsigned>(command); }
@@ -105,7 +117,13 @@ constexpr FlagRow kFlags[] = {
     {"o", On(Command::kAssemble), "-o FILE", "the file to write; - for the standard output"},
     {"padded", On(Command::kAssemble), "--padded",
      "write batch sizes in ten bytes, as Go's runtime does"},
-    {"json", On(Command::kFootprint) | On(Command::kInfo), "--json", "print one JSON object"},
+    {"json", On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate), "--json",
+     "print one JSON object, for each file on a line"},
+    {"strictness", On(Command::kValidate), "--strictness=go|all",
+     "only what Go's own reader and validator refuse,\nor warnings and notes too (default)"},
+    {"max_per_check", On(Command::kValidate), "--max-per-check=N",
+     "print N findings of each check, and count the others\n(default 20)"},
+    {"jobs", On(Command::kValidate), "--jobs=N", "read N files at once (default 1)"},
 };
 
 const CommandRow& RowOf(Command command) { return kCommands[static_cast<size_t>(command)]; }
@@ -151,7 +169,7 @@ FlagArgument SplitFlag(absl::string_view argument) {
   absl::ConsumePrefix(&argument, "-");
   FlagArgument flag;
   const size_t equals = argument.find('=');
-  flag.name = std::string(argument.substr(0, equals));
+  flag.name = absl::StrReplaceAll(argument.substr(0, equals), {{"-", "_"}});
   if (equals != absl::string_view::npos) flag.value = std::string(argument.substr(equals + 1));
   absl::string_view positive = flag.name;
   if (!flag.value.has_value() && absl::ConsumePrefix(&positive, "no")) {
@@ -259,8 +277,10 @@ class ArgumentParser {
     if (plain_.empty()) {
       return absl::InvalidArgumentError("no FILE was given; - stands for the standard input");
     }
-    if (plain_.size() > 1) return TooManyFiles();
+    const bool takes_many = line_.command == Command::kValidate;
+    if (plain_.size() > 1 && !takes_many) return TooManyFiles();
     line_.file = plain_[0];
+    line_.files = plain_;
     return line_;
   }
 
@@ -317,8 +337,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<char* const> args) {
 
 std::string CommandHelp(Command command) {
   const CommandRow& row = RowOf(command);
-  std::string help = absl::StrCat("Usage: gotrace-dump ", row.name, " [FLAGS] FILE\n\n",
-                                  row.description, "\nFlags:\n");
+  std::string help =
+      absl::StrCat("Usage: gotrace-dump ", row.name,
+                   command == Command::kValidate ? " [FLAGS] FILE…\n\n" : " [FLAGS] FILE\n\n",
+                   row.description, "\nFlags:\n");
   AppendFlags(On(command), &help);
   absl::StrAppend(&help, "\nExamples:\n", row.examples, "\n", kExitCodes);
   return help;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/flags/declare.h"
 #include "absl/status/statusor.h"
@@ -21,17 +22,21 @@ ABSL_DECLARE_FLAG(std::string, to);
 ABSL_DECLARE_FLAG(int64_t, limit);
 ABSL_DECLARE_FLAG(bool, header);
 ABSL_DECLARE_FLAG(bool, json);
+ABSL_DECLARE_FLAG(std::string, strictness);
+ABSL_DECLARE_FLAG(int64_t, max_per_check);
+ABSL_DECLARE_FLAG(int32_t, jobs);
 ABSL_DECLARE_FLAG(bool, padded);
 ABSL_DECLARE_FLAG(std::string, o);
 
 namespace gotrace {
 
-enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo };
+enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo, kValidate };
 
 struct CommandLine {
   Command command = Command::kEvents;
-  std::string file;  // "-" for the standard input.
-  std::string help;  // What to print instead of doing anything, or "".
+  std::string file;                // "-" for the standard input.
+  std::vector<std::string> files;  // All of them, for `validate`; `file` is the first.
+  std::string help;                // What to print instead of doing anything, or "".
 };
 
 // Reads the arguments, without the program's name, and sets the flags. An error says what is wrong

@@ -26,6 +26,7 @@
 #include "tools/info.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tools/validate.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 
@@ -221,6 +222,33 @@ int UsageError(const absl::Status& status) {
   return kUsageOrIo;
 }
 
+absl::StatusOr<ValidateCommand> ValidateCommandFromFlags() {
+  ValidateCommand command;
+  const std::string strictness = absl::GetFlag(FLAGS_strictness);
+  if (strictness == "go") {
+    command.options.strictness = Strictness::kGo;
+  } else if (strictness != "all") {
+    return absl::InvalidArgumentError(absl::StrCat("--strictness: there is no strictness \"",
+                                                   strictness, "\"; there are go and all"));
+  }
+  if (absl::GetFlag(FLAGS_max_per_check) < 0) {
+    return absl::InvalidArgumentError("--max-per-check is negative; 0 prints only how many");
+  }
+  command.options.max_per_check = static_cast<uint64_t>(absl::GetFlag(FLAGS_max_per_check));
+  command.jobs = absl::GetFlag(FLAGS_jobs);
+  if (command.jobs < 1) return absl::InvalidArgumentError("--jobs must be 1 or more");
+  command.json = absl::GetFlag(FLAGS_json);
+  return command;
+}
+
+int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
+  command.paths = line.files;
+  const ValidateSummary summary = ValidateFiles(command, out);
+  if (!out->status().ok()) return Report(line.file, {out->status()});
+  if (summary.unjudged > 0) return kUsageOrIo;
+  return summary.broken > 0 ? kBroken : kSuccess;
+}
+
 int Main(absl::Span<char* const> args) {
   // A closed pipe shows when it is written to.
   std::signal(SIGPIPE, SIG_IGN);
@@ -247,6 +275,11 @@ int Main(absl::Span<char* const> args) {
       case Command::kFootprint:
         result = RunFootprint(line->file, &out);
         break;
+      case Command::kValidate: {
+        absl::StatusOr<ValidateCommand> command = ValidateCommandFromFlags();
+        if (!command.ok()) return UsageError(command.status());
+        return RunValidate(*std::move(command), *line, &out);
+      }
       case Command::kInfo:
         result = RunInfo(line->file, &out);
         break;

@@ -1,0 +1,135 @@
+#include "export/report_text.h"
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "export/json_text.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+constexpr absl::string_view kVerdicts[] = {"sound", "broken", "unjudged"};
+
+// How many findings of `check` there were beyond those that were kept.
+uint64_t Folded(const ValidationReport& report, CheckId check) {
+  uint64_t kept = 0;
+  for (const Finding& finding : report.findings) kept += finding.check == check ? 1 : 0;
+  return report.counts[static_cast<int>(check)] - kept;
+}
+
+template <class Function>
+void ForEachFolded(const ValidationReport& report, Function function) {
+  for (int i = 0; i < kCheckIdEnd; ++i) {
+    const CheckId check = static_cast<CheckId>(i);
+    if (report.counts[i] == 0) continue;
+    if (const uint64_t folded = Folded(report, check); folded > 0) function(check, folded);
+  }
+}
+
+// "99.95 %", never 100 where something is bad.
+std::string Share(uint64_t good, uint64_t all) {
+  if (good == all) return "100 %";
+  const double share = 100.0 * static_cast<double>(good) / static_cast<double>(all);
+  return absl::StrFormat("%.2f %%", share > 99.99 ? 99.99 : share);
+}
+
+void AppendPlaceJson(const Place& place, JsonWriter* json) {
+  if (place.offset.has_value()) json->Member("offset", *place.offset);
+  if (place.generation.has_value()) json->Member("generation", *place.generation);
+  if (place.batch_offset.has_value()) json->Member("batch_offset", *place.batch_offset);
+  if (place.thread.has_value()) json->Member("thread", place.thread->value);
+  if (place.event != EventType::kNone) json->Member("event", EventTypeName(place.event));
+  if (place.time.has_value()) json->Member("time", *place.time);
+}
+
+absl::string_view StateName(ResourceKind kind, uint8_t state) {
+  return kind == ResourceKind::kProc ? ProcStateName(static_cast<ProcState>(state))
+                                     : GoStateName(static_cast<GoState>(state));
+}
+
+void AppendFindingJson(const Finding& finding, JsonWriter* json) {
+  json->BeginObject();
+  json->Member("id", SpecOf(finding.check).name);
+  json->Member("severity", SeverityName(finding.severity));
+  json->Member("effect", EffectName(SpecOf(finding.check).effect));
+  AppendPlaceJson(finding.place, json);
+  if (finding.event_number > 0) json->Member("event_number", finding.event_number);
+  if (finding.resource.kind != ResourceKind::kNone) {
+    json->Key("resource");
+    json->BeginObject();
+    json->Member("kind", ResourceKindName(finding.resource.kind));
+    json->Member("id", finding.resource.id);
+    json->EndObject();
+  }
+  json->Member("message", absl::string_view(finding.message));
+  json->Key("history");
+  json->BeginArray();
+  for (const PastTransition& past : finding.history) {
+    json->BeginObject();
+    json->Member("offset", past.offset);
+    json->Member("event", EventTypeName(past.event));
+    json->Member("from", StateName(finding.resource.kind, past.from));
+    json->Member("to", StateName(finding.resource.kind, past.to));
+    json->EndObject();
+  }
+  json->EndArray();
+  json->EndObject();
+}
+
+}  // namespace
+
+void AppendReport(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+  for (const Finding& finding : report.findings) {
+    out->Append(absl::StrCat(name, ": ", FormatFinding(finding), "\n"));
+  }
+  ForEachFolded(report, [&](CheckId check, uint64_t folded) {
+    out->Append(absl::StrCat(name, ": ", SeverityName(SpecOf(check).severity), ": ", folded,
+                             " more [", SpecOf(check).name, "]\n"));
+  });
+  out->Append(absl::StrCat(name, ": ", FormatVerdict(report)));
+  if (!report.status.ok()) out->Append(absl::StrCat(": ", report.status.message()));
+  if (report.version.has_value()) {
+    out->Append(absl::StrCat("; ", Share(report.good_events, report.events), " of ", report.events,
+                             " events and ", Share(report.good_bytes, report.bytes), " of ",
+                             report.bytes, " bytes are good"));
+  }
+  out->Append('\n');
+}
+
+void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Member("file", name);
+  json.Member("verdict", kVerdicts[static_cast<int>(report.verdict())]);
+  if (!report.status.ok()) {
+    json.Member("io_error", absl::string_view(report.status.message()));
+  }
+  if (report.version.has_value()) {
+    json.Member("version",
+                absl::string_view(absl::StrCat("1.", static_cast<uint32_t>(*report.version))));
+  }
+  json.Member("errors", report.errors);
+  json.Member("warnings", report.warnings);
+  json.Member("notes", report.notes);
+  json.Member("events", report.events);
+  json.Member("good_events", report.good_events);
+  json.Member("bytes", report.bytes);
+  json.Member("good_bytes", report.good_bytes);
+  json.Key("findings");
+  json.BeginArray();
+  for (const Finding& finding : report.findings) AppendFindingJson(finding, &json);
+  json.EndArray();
+  json.Key("folded");
+  json.BeginObject();
+  ForEachFolded(report,
+                [&](CheckId check, uint64_t folded) { json.Member(SpecOf(check).name, folded); });
+  json.EndObject();
+  json.EndObject();
+  out->Append('\n');
+}
+
+}  // namespace gotrace

@@ -1,0 +1,21 @@
+// A validation report as text and as JSON.
+#ifndef GOTRACE_EXPORT_REPORT_TEXT_H_
+#define GOTRACE_EXPORT_REPORT_TEXT_H_
+
+#include "absl/strings/string_view.h"
+#include "tracev2/text_buffer.h"
+#include "validator/report.h"
+
+namespace gotrace {
+
+// Appends a line or more for each finding, one for each check that has more findings than were
+// kept, and the verdict with how much of the trace is good. Every line of its own begins with
+// `name`, that of the file.
+void AppendReport(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
+// Appends the report as one JSON object on a line: docs/validate.schema.json describes it.
+void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_EXPORT_REPORT_TEXT_H_

@@ -1,0 +1,65 @@
+#include "export/report_text.h"
+
+#include <string>
+
+#include "export/json_checker.h"
+#include "gtest/gtest.h"
+#include "parser/byte_source.h"
+#include "tracev2/text_buffer.h"
+#include "tracev2/text_form.h"
+
+namespace gotrace {
+namespace {
+
+// A goroutine's status contradicts what it did, and a task ends that never began.
+constexpr char kTrace[] = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+UserTaskEnd dt=1 task=7 stack=0
+UserTaskEnd dt=1 task=8 stack=0
+GoBlock dt=1 reason_string=0 stack=0
+GoStatus dt=1 g=1 m=1 gstatus=2
+)";
+
+ValidationReport Validate(const std::string& bytes) {
+  ValidateOptions options;
+  options.max_per_check = 1;
+  return ValidateTrace(*SourceFromBytes(bytes), options);
+}
+
+TEST(ReportTextTest, TellsFoldedFindingsAndShares) {
+  TextBuffer text;
+  AppendReport("a.trace", Validate(*AssembleText(kTrace)), &text);
+  EXPECT_EQ(text.view(),
+            "a.trace: note: byte 41, generation 1, thread 1, event UserTaskEnd: expected an open "
+            "task, found the end of task 7, which never began [task-end-unknown]\n"
+            "a.trace: error: byte 53, generation 1, batch at byte 27, thread 1, event GoStatus: "
+            "expected goroutine 1 to be Waiting, found its status told as Running "
+            "[goroutine-status-conflict]\n"
+            "    goroutine 1 before that:\n"
+            "      byte 36: GoStatus, Undetermined -> Running\n"
+            "      byte 49: GoBlock, Running -> Waiting\n"
+            "a.trace: note: 1 more [task-end-unknown]\n"
+            "a.trace: broken; 87.50 % of 8 events and 100 % of 58 bytes are good\n");
+}
+
+TEST(ReportTextTest, JsonIsOneLineOfJson) {
+  TextBuffer text;
+  AppendReportJson("a \"b\"", Validate(*AssembleText(kTrace)), &text);
+  const std::string line(text.view());
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_EQ(CheckJson(line.substr(0, line.size() - 1)), "") << line;
+  EXPECT_NE(line.find(R"("file":"a \"b\"","verdict":"broken","version":"1.22","errors":1)"),
+            std::string::npos)
+      << line;
+  EXPECT_NE(line.find(R"("folded":{"task-end-unknown":1})"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"({"offset":49,"event":"GoBlock","from":"Running","to":"Waiting"})"),
+            std::string::npos)
+      << line;
+}
+
+}  // namespace
+}  // namespace gotrace

@@ -1,0 +1,70 @@
+// Makes events without a trace, for programs that produce events of their own and for tests.
+#ifndef GOTRACE_PARSER_EVENT_BUILDER_H_
+#define GOTRACE_PARSER_EVENT_BUILDER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "parser/event.h"
+#include "parser/event_kind.h"
+#include "parser/ids.h"
+#include "parser/states.h"
+#include "tracev2/event_type.h"
+
+namespace gotrace {
+
+// Every function sets what the accessor of the same name will give, and returns the builder.
+class EventBuilder {
+ public:
+  // Begins an event of `type`, with the kind that belongs to it.
+  explicit EventBuilder(EventType type) {
+    event_.type_ = type;
+    event_.kind_ = kEventKinds[static_cast<uint8_t>(type)];
+  }
+
+  // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
+  // the generation that begins, or nullptr at the end of a trace.
+  static EventBuilder MakeSync(uint64_t n, const GenerationTables* tables) {
+    EventBuilder builder(EventType::kNone);
+    builder.event_.kind_ = EventKind::kSync;
+    return builder.Arg(0, n).Tables(tables);
+  }
+
+  EventBuilder& Time(int64_t time) { return event_.time_ = time, *this; }
+  EventBuilder& Goroutine(GoId id) { return event_.goroutine_ = id, *this; }
+  EventBuilder& Proc(ProcId id) { return event_.proc_ = id, *this; }
+  EventBuilder& Thread(ThreadId id) { return event_.thread_ = id, *this; }
+  EventBuilder& Offset(uint64_t offset) { return event_.offset_ = offset, *this; }
+
+  // The tables that strings and stacks stand in. They must outlive the event. An event that refers
+  // to any must have them.
+  EventBuilder& Tables(const GenerationTables* tables) { return event_.tables_ = tables, *this; }
+
+  // The argument `index` of the event's row in events.def, not counting the time difference.
+  // Requires index < 4.
+  EventBuilder& Arg(size_t index, uint64_t value) { return event_.args_[index] = value, *this; }
+
+  // What changes its state, for the kind kStateTransition.
+  EventBuilder& Transition(GoId id, GoState from, GoState to) {
+    return SetTransition(id.value, static_cast<uint8_t>(from), static_cast<uint8_t>(to));
+  }
+  EventBuilder& Transition(ProcId id, ProcState from, ProcState to) {
+    return SetTransition(id.value, static_cast<uint8_t>(from), static_cast<uint8_t>(to));
+  }
+
+  const Event& Build() const { return event_; }
+
+ private:
+  EventBuilder& SetTransition(int64_t subject, uint8_t from, uint8_t to) {
+    event_.subject_ = subject;
+    event_.from_ = from;
+    event_.to_ = to;
+    return *this;
+  }
+
+  Event event_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_EVENT_BUILDER_H_

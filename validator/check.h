@@ -1,0 +1,55 @@
+// The checks that a trace is judged by: those of checks.def, and each fault of parser/faults.def.
+#ifndef GOTRACE_VALIDATOR_CHECK_H_
+#define GOTRACE_VALIDATOR_CHECK_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "parser/fault.h"
+
+namespace gotrace {
+
+// How much a finding counts.
+enum class Severity : uint8_t {
+  kNote,     // Worth knowing; sound traces have such things.
+  kWarning,  // Something is odd or missing, but what there is can be trusted.
+  kError,    // The trace is broken.
+};
+
+// The faults come first, under the numbers of their FaultIds.
+enum class CheckId : uint8_t {
+#define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
+#include "parser/faults.def"
+#define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) k##id,
+#include "validator/checks.def"
+  kEnd,  // No check: one past the last.
+};
+inline constexpr int kCheckIdEnd = static_cast<int>(CheckId::kEnd);
+
+// The row of a check. All texts have static lifetime.
+struct CheckSpec {
+  absl::string_view name;  // "state-mismatch"
+  Severity severity;
+  FaultEffect effect;
+  absl::string_view meaning;  // One sentence.
+  absl::string_view remedy;   // One sentence.
+};
+const CheckSpec& SpecOf(CheckId id);
+
+// The check that stands for a fault of reading.
+constexpr CheckId CheckOf(FaultId id) { return static_cast<CheckId>(id); }
+
+// Whether the check is a fault of reading.
+constexpr bool IsFault(CheckId id) { return static_cast<int>(id) < kFaultIdEnd; }
+
+// The check called `name`, or nullopt.
+std::optional<CheckId> FindCheck(absl::string_view name);
+
+// As they are printed: "error", "drop the thread". Static lifetime.
+absl::string_view SeverityName(Severity severity);
+absl::string_view EffectName(FaultEffect effect);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_VALIDATOR_CHECK_H_

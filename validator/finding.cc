@@ -1,0 +1,44 @@
+#include "validator/finding.h"
+
+#include "absl/strings/str_cat.h"
+#include "tracev2/event_spec.h"
+
+namespace gotrace {
+
+std::string FormatResource(const ResourceId& resource) {
+  switch (resource.kind) {
+    case ResourceKind::kNone:
+      break;
+    case ResourceKind::kGoroutine:
+      return absl::StrCat("goroutine ", resource.id);
+    case ResourceKind::kProc:
+      return absl::StrCat("P ", resource.id);
+    case ResourceKind::kThread:
+      return absl::StrCat("thread ", resource.id);
+  }
+  return "";
+}
+
+std::string FormatTransition(ResourceKind kind, uint8_t from, uint8_t to) {
+  const auto name = [kind](uint8_t state) {
+    return kind == ResourceKind::kProc ? ProcStateName(static_cast<ProcState>(state))
+                                       : GoStateName(static_cast<GoState>(state));
+  };
+  return absl::StrCat(name(from), " -> ", name(to));
+}
+
+std::string FormatFinding(const Finding& finding) {
+  std::string text = absl::StrCat(SeverityName(finding.severity), ": ");
+  const std::string place = FormatPlace(finding.place);
+  if (!place.empty()) absl::StrAppend(&text, place, ": ");
+  absl::StrAppend(&text, finding.message, " [", SpecOf(finding.check).name, "]");
+  if (finding.history.empty()) return text;
+  absl::StrAppend(&text, "\n    ", FormatResource(finding.resource), " before that:");
+  for (const PastTransition& past : finding.history) {
+    absl::StrAppend(&text, "\n      byte ", past.offset, ": ", EventTypeName(past.event), ", ",
+                    FormatTransition(finding.resource.kind, past.from, past.to));
+  }
+  return text;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,31 @@
+// Hand-written traces with what the validator must find in them: cases of export/golden_case.h
+// whose outcome is the report.
+#ifndef GOTRACE_VALIDATOR_FINDING_CASE_H_
+#define GOTRACE_VALIDATOR_FINDING_CASE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "export/golden_case.h"
+#include "validator/report.h"
+
+namespace gotrace {
+
+// A case with the bytes of its trace.
+struct FindingCase {
+  std::string text;  // Of the file.
+  GoldenCase golden;
+  std::string input;
+};
+absl::StatusOr<FindingCase> LoadFindingCase(const std::string& path);
+
+// What validating `input` gives.
+ValidationReport ValidateInput(absl::string_view input);
+
+// The report as the outcome of a case.
+std::string FormatReportOutcome(const ValidationReport& report);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_VALIDATOR_FINDING_CASE_H_

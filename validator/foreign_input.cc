@@ -1,0 +1,150 @@
+#include "validator/foreign_input.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "tracev2/quote.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+namespace {
+
+// How many bytes in a row must be text for it to be no chance.
+constexpr size_t kLeastText = 8;
+
+// How much of a text a message shows, in bytes.
+constexpr size_t kMostShown = 120;
+
+bool IsTextByte(char c) {
+  return absl::ascii_isprint(static_cast<unsigned char>(c)) || c == '\n' || c == '\r' ||
+         c == '\t' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+size_t TextLength(absl::string_view bytes) {
+  return std::find_if_not(bytes.begin(), bytes.end(), IsTextByte) - bytes.begin();
+}
+
+std::string Quoted(absl::string_view text) {
+  TextBuffer quoted;
+  AppendQuoted(text.substr(0, kMostShown), &quoted);
+  return absl::StrCat(std::string(quoted.view()), text.size() > kMostShown ? "…" : "");
+}
+
+struct Magic {
+  size_t offset;
+  absl::string_view bytes;
+  CheckId check;
+  absl::string_view what;
+};
+constexpr Magic kMagics[] = {
+    {0, absl::string_view("PK\x03\x04", 4), CheckId::kInputZip, "a zip archive"},
+    {0, absl::string_view("PK\x05\x06", 4), CheckId::kInputZip, "an empty zip archive"},
+    {257, "ustar", CheckId::kInputTar, "a tar archive"},
+    {0,
+     "\x7f"
+     "ELF",
+     CheckId::kInputElf, "an ELF file"},
+    {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed by gzip"},
+    {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed by zstd"},
+    {0, "BZh", CheckId::kInputCompressed, "data compressed by bzip2"},
+    {0,
+     "\xfd"
+     "7zXZ",
+     CheckId::kInputCompressed, "data compressed by xz"},
+    {0, "\x04\x22\x4d\x18", CheckId::kInputCompressed, "data compressed by lz4"},
+};
+
+// A profile begins with its sample types: submessages of two small numbers each.
+bool IsPprof(absl::string_view begin) {
+  constexpr char kSampleType = 0x0a;
+  constexpr char kTypeField = 0x08;
+  size_t pos = 0;
+  for (int i = 0; i < 2; ++i) {
+    if (begin.size() < pos + 3 || begin[pos] != kSampleType) return i > 0;
+    const size_t size = static_cast<unsigned char>(begin[pos + 1]);
+    if (size < 2 || size > 12 || begin[pos + 2] != kTypeField) return false;
+    pos += 2 + size;
+  }
+  return true;
+}
+
+bool IsHtml(absl::string_view text) {
+  constexpr absl::string_view kBegins[] = {"<!doctype", "<html", "<head", "<body", "<?xml", "<!--"};
+  return std::any_of(std::begin(kBegins), std::end(kBegins), [&](absl::string_view begin) {
+    return absl::StartsWithIgnoreCase(text, begin);
+  });
+}
+
+// An object or an array, as far as its beginning tells.
+bool IsJson(absl::string_view text) {
+  const bool is_object = absl::ConsumePrefix(&text, "{");
+  if (!is_object && !absl::ConsumePrefix(&text, "[")) return false;
+  text = absl::StripLeadingAsciiWhitespace(text);
+  if (is_object) return absl::StartsWith(text, "\"") || absl::StartsWith(text, "}");
+  return !text.empty() && absl::string_view("{[]\"-0123456789tfn").find(text[0]) != text.npos;
+}
+
+ForeignInput RecogniseText(absl::string_view begin) {
+  absl::string_view text = begin;
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // A byte order mark.
+  text = absl::StripLeadingAsciiWhitespace(text);
+  const auto found = [&](CheckId check, absl::string_view what) {
+    return ForeignInput{check, absl::StrCat("expected a trace, found ", what, ": ", Quoted(text))};
+  };
+  if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP answer");
+  if (IsHtml(text)) return found(CheckId::kInputHtml, "HTML");
+  if (IsJson(text)) return found(CheckId::kInputJson, "JSON");
+  if (absl::StartsWith(text, "Trace Go1.")) {
+    return found(CheckId::kInputTraceText, "the text form of one");
+  }
+  return found(CheckId::kInputText, "text");
+}
+
+// Whether a trace's header stands here, whatever its version: "go 1.22 trace" and zeros.
+bool IsHeader(absl::string_view bytes) {
+  if (!absl::ConsumePrefix(&bytes, "go 1.")) return false;
+  while (!bytes.empty() && absl::ascii_isdigit(static_cast<unsigned char>(bytes[0]))) {
+    bytes.remove_prefix(1);
+  }
+  return absl::StartsWith(bytes, absl::string_view(" trace\0", 7));
+}
+
+}  // namespace
+
+std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
+  if (begin.empty()) {
+    return ForeignInput{CheckId::kInputEmpty, "expected a trace, found an empty input"};
+  }
+  if (absl::StartsWith(begin, "go 1.")) return std::nullopt;
+  for (const Magic& magic : kMagics) {
+    if (begin.size() < magic.offset || !absl::StartsWith(begin.substr(magic.offset), magic.bytes)) {
+      continue;
+    }
+    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what)};
+  }
+  if (IsPprof(begin)) {
+    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof"};
+  }
+  begin = begin.substr(0, kRecognisedBytes);
+  if (begin.size() < kLeastText || TextLength(begin) < begin.size()) return std::nullopt;
+  return RecogniseText(begin);
+}
+
+std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
+  if (IsHeader(bytes)) {
+    return ForeignInput{
+        CheckId::kSecondTrace,
+        absl::StrCat("expected a batch, found the header ",
+                     Quoted(bytes.substr(0, bytes.find('\0'))), " of another trace")};
+  }
+  // No more than can be shown is looked at: the text may be as long as the file.
+  const absl::string_view text = bytes.substr(0, TextLength(bytes.substr(0, kMostShown + 1)));
+  if (text.size() < kLeastText) return std::nullopt;
+  return ForeignInput{CheckId::kTextInTrace,
+                      absl::StrCat("expected a batch, found the text ", Quoted(text))};
+}
+
+}  // namespace gotrace

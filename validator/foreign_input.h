@@ -1,0 +1,31 @@
+// Recognises what people give for a trace and is none.
+#ifndef GOTRACE_VALIDATOR_FOREIGN_INPUT_H_
+#define GOTRACE_VALIDATOR_FOREIGN_INPUT_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "validator/check.h"
+
+namespace gotrace {
+
+struct ForeignInput {
+  CheckId check = CheckId::kEnd;
+  std::string message;  // What was expected and found.
+};
+
+// How much of an input is enough for RecogniseInput(), in bytes: tar has its magic at 257.
+inline constexpr size_t kRecognisedBytes = 512;
+
+// What an input is that begins with `begin`, decompressed; nullopt if it may be a trace, or is
+// nothing that is known. `begin` may be shorter than kRecognisedBytes only if the input is.
+std::optional<ForeignInput> RecogniseInput(absl::string_view begin);
+
+// What `bytes` are that stand where a batch must begin: a second trace, or text; else nullopt.
+std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_VALIDATOR_FOREIGN_INPUT_H_

@@ -1,0 +1,73 @@
+// Judges a whole trace: the faults of reading it, and what the Validator finds in its events.
+#ifndef GOTRACE_VALIDATOR_REPORT_H_
+#define GOTRACE_VALIDATOR_REPORT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "parser/byte_source.h"
+#include "tracev2/version.h"
+#include "validator/check.h"
+#include "validator/finding.h"
+
+namespace gotrace {
+
+enum class Strictness : uint8_t {
+  kGo,   // Only errors: what Go's own reader or its validator refuses.
+  kAll,  // Warnings and notes too.
+};
+
+struct ValidateOptions {
+  Strictness strictness = Strictness::kAll;
+  // How many findings of one check are kept. Those beyond are counted.
+  uint64_t max_per_check = 20;
+};
+
+enum class Verdict : uint8_t {
+  kSound,     // Maybe with warnings.
+  kBroken,    // There are errors.
+  kUnjudged,  // The input cannot be read: see ValidationReport::status.
+};
+
+struct ValidationReport {
+  // OK, or the error of I/O that reading ended with.
+  absl::Status status;
+
+  std::optional<Version> version;  // Of the trace, if it has a header.
+  std::vector<Finding> findings;   // In order, without those beyond max_per_check.
+
+  // How many findings there were of each check, by CheckId.
+  std::array<uint64_t, kCheckIdEnd> counts = {};
+  uint64_t errors = 0;
+  uint64_t warnings = 0;
+  uint64_t notes = 0;
+
+  // Events that were decoded, and those among them that nothing was wrong with.
+  uint64_t events = 0;
+  uint64_t good_events = 0;
+  // Of the (decompressed) trace, and of that what could be used.
+  uint64_t bytes = 0;
+  uint64_t good_bytes = 0;
+
+  Verdict verdict() const;
+};
+
+// Reads all of `source`, which must stand at its beginning, and judges it. Memory is bounded by the
+// largest generation and what is open.
+ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const ValidateOptions& options);
+
+// The same for the file at `path`, or the standard input if it is "-".
+ValidationReport ValidateFile(const std::string& path, const ValidateOptions& options);
+
+// "sound", "sound with 2 warnings", "broken", or "cannot be read".
+std::string FormatVerdict(const ValidationReport& report);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_VALIDATOR_REPORT_H_

@@ -1,0 +1,50 @@
+#include "validator/shown_source.h"
+
+#include <utility>
+
+namespace gotrace {
+
+ShownSource::ShownSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+  offset_ = source_->offset();
+  window_ = source_->window();
+  Remember();
+}
+
+absl::Status ShownSource::Fill(size_t size) {
+  source_->Skip(offset_ - source_->offset());
+  absl::Status status = source_->Fill(size);
+  window_ = source_->window();
+  Remember();
+  return status;
+}
+
+void ShownSource::Release(uint64_t offset) {
+  source_->Release(offset);
+  while (pieces_.size() > 1 && pieces_.front().offset + pieces_.front().bytes.size() <= offset) {
+    pieces_.pop_front();
+  }
+}
+
+void ShownSource::Remember() {
+  if (!pieces_.empty()) {
+    Piece& last = pieces_.back();
+    const char* const begin = last.bytes.data();
+    const uint64_t gap = offset_ - last.offset;
+    if (gap <= last.bytes.size() && begin + gap == window_.data()) {
+      last.bytes = absl::string_view(begin, gap + window_.size());
+      return;
+    }
+  }
+  pieces_.push_back({offset_, window_});
+}
+
+absl::string_view ShownSource::ShownAt(uint64_t offset) const {
+  for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
+    if (offset < piece->offset) continue;
+    if (offset - piece->offset >= piece->bytes.size()) break;
+    return piece->bytes.substr(offset - piece->offset);
+  }
+  return absl::string_view();
+}
+
+}  // namespace gotrace

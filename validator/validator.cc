@@ -1,0 +1,240 @@
+#include "validator/validator.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+
+namespace gotrace {
+namespace {
+
+// Snapshots nearer to each other than this, in nanoseconds, tell nothing of how fast clocks run:
+// a thread may lose its core between reading one clock and the other.
+constexpr uint64_t kLeastForRate = 500'000'000;
+constexpr double kMostOff = 0.01;
+
+// Ids of stacks beyond this are odd enough to be looked at each time.
+constexpr uint64_t kMostStacksRemembered = 1 << 22;
+
+}  // namespace
+
+Validator::Validator(const ValidatorOptions& options, Sink sink)
+    : options_(options), sink_(std::move(sink)) {}
+
+void Validator::Check(const Event& event) {
+  ++event_count_;
+  quiet_ = event.fault().has_value();
+  CheckTime(event);
+  CheckStack(event, event.stack());
+  switch (event.kind()) {
+    case EventKind::kNone:
+    case EventKind::kStackSample:  // Its context need not agree with other events.
+    case EventKind::kExperimental:
+      break;
+    case EventKind::kSync:
+      return CheckSync(event);
+    case EventKind::kMetric:
+      return CheckMetric(event);
+    case EventKind::kLabel:
+      return CheckLabel(event);
+    case EventKind::kStateTransition:
+      return CheckTransition(event);
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      return CheckRange(event);
+    case EventKind::kTaskBegin:
+      return CheckTaskBegin(event);
+    case EventKind::kTaskEnd:
+      return CheckTaskEnd(event);
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+      return CheckRegion(event);
+    case EventKind::kLog:
+      return CheckTaskReference(event, event.log().task);
+  }
+}
+
+void Validator::BeginGeneration(uint64_t number) {
+  if (generation_ != 0) expected_generation_ = generation_ + 1;
+  generation_ = number;
+}
+
+void Validator::Lose() {
+  lost_ = true;
+  // Their ends may be among what is missing.
+  ranges_.clear();
+  regions_.clear();
+  tasks_.clear();
+}
+
+void Validator::Finish() {
+  ReportOpens();
+  if (generation_ != 0 || event_count_ > 1) return;
+  Finding finding;
+  finding.check = CheckId::kNoGeneration;
+  finding.severity = SpecOf(finding.check).severity;
+  finding.message = "expected at least one generation, found none";
+  sink_(std::move(finding));
+}
+
+ResourceId Validator::AboutWhat(const Event& event) {
+  if (event.kind() == EventKind::kStateTransition) return event.transition_resource();
+  if (event.goroutine() != GoId::kNone) {
+    return {ResourceKind::kGoroutine, event.goroutine().value};
+  }
+  if (event.proc() != ProcId::kNone) return {ResourceKind::kProc, event.proc().value};
+  return {};
+}
+
+void Validator::CheckTime(const Event& event) {
+  const int64_t time = event.time();
+  const int64_t last = std::exchange(last_time_, time);
+  if (event_count_ == 1) return;
+  if (time <= last) {
+    Report(CheckId::kEventTime, event, {},
+           absl::StrCat("expected a time later than ", last, " ns, found ", time, " ns"));
+    last_time_ = last;
+  } else if (static_cast<uint64_t>(time) - static_cast<uint64_t>(last) >
+             static_cast<uint64_t>(options_.time_gap)) {
+    const double seconds =
+        static_cast<double>(static_cast<uint64_t>(time) - static_cast<uint64_t>(last)) / 1e9;
+    Report(CheckId::kTimeGap, event, {},
+           absl::StrFormat("found no event in the %.3f s before this one", seconds));
+  }
+}
+
+void Validator::CheckStack(const Event& event, const Stack& stack) {
+  if (stack.none()) return;
+  const uint64_t id = stack.id();
+  if (id < kMostStacksRemembered) {
+    if (id < checked_stacks_.size() && checked_stacks_[id]) return;
+    if (id >= checked_stacks_.size()) checked_stacks_.resize(2 * id + 64);
+    checked_stacks_[id] = true;
+  }
+  for (size_t i = 0; i < stack.size(); ++i) {
+    const StackFrame frame = stack.frame(i);
+    if (!frame.func.empty() && !frame.file.empty() && frame.pc != 0 && frame.line != 0) continue;
+    Report(i == 0 ? CheckId::kInnermostFrame : CheckId::kFrameIncomplete, event, {},
+           absl::StrCat("expected a PC, a function, a file and a line in frame ", i, " of stack ",
+                        id, ", found ", absl::Hex(frame.pc), ", \"", frame.func, "\", \"",
+                        frame.file, "\", ", frame.line));
+  }
+}
+
+void Validator::CheckSync(const Event& event) {
+  const Sync sync = event.sync();
+  if (sync.n != last_sync_ + 1) {
+    Report(CheckId::kSyncNumber, event, {},
+           absl::StrCat("expected sync ", last_sync_ + 1, ", found sync ", sync.n));
+  }
+  last_sync_ = sync.n;
+  const uint64_t expected = std::exchange(expected_generation_, 0);
+  if (expected != 0 && generation_ != expected) {
+    Report(CheckId::kGenerationMissing, event, {},
+           absl::StrCat("expected generation ", expected, ", found ", generation_));
+    Lose();
+  }
+  checked_stacks_.clear();
+  ended_before_ = std::exchange(ended_, {});
+  CheckClocks(event, sync);
+}
+
+void Validator::CheckClocks(const Event& event, const Sync& sync) {
+  if (!sync.clock_snapshot.has_value()) {
+    // Only the first sync must have one: the last one ends a trace, and has no generation.
+    if (sync.n == 1 && options_.version >= Version::kGo125 && generation_ != 0 && !lost_) {
+      Report(CheckId::kClockSnapshotMissing, event, {}, "expected a clock snapshot, found none");
+    }
+    return;
+  }
+  const ClockSnapshot& clocks = *sync.clock_snapshot;
+  const auto check_zero = [&](bool is_zero, absl::string_view clock) {
+    if (!is_zero) return;
+    Report(CheckId::kClockSnapshotZero, event, {},
+           absl::StrCat("expected the time of the ", clock, " clock, found 0"));
+  };
+  check_zero(clocks.wall == absl::UnixEpoch(), "wall");
+  check_zero(clocks.mono == 0, "monotonic");
+  check_zero(clocks.trace_time == 0, "trace");
+  if (last_clocks_.has_value()) CompareClocks(event, clocks);
+  last_clocks_ = clocks;
+}
+
+void Validator::CompareClocks(const Event& event, const ClockSnapshot& clocks) {
+  const auto check_order = [&](bool rises, absl::string_view clock) {
+    if (rises) return;
+    Report(CheckId::kClockSnapshotOrder, event, {},
+           absl::StrCat("expected the ", clock,
+                        " clock later than in the snapshot before, found it not later"));
+  };
+  check_order(clocks.wall > last_clocks_->wall, "wall");
+  check_order(clocks.mono > last_clocks_->mono, "monotonic");
+  check_order(clocks.trace_time > last_clocks_->trace_time, "trace");
+  if (clocks.mono <= last_clocks_->mono || clocks.trace_time <= last_clocks_->trace_time) return;
+  const uint64_t mono = clocks.mono - last_clocks_->mono;
+  const uint64_t trace =
+      static_cast<uint64_t>(clocks.trace_time) - static_cast<uint64_t>(last_clocks_->trace_time);
+  const double ratio = static_cast<double>(trace) / static_cast<double>(mono);
+  if (mono < kLeastForRate || std::abs(ratio - 1) <= kMostOff) return;
+  Report(CheckId::kClockSnapshotRate, event, {},
+         absl::StrFormat("expected %d ns of the trace clock between the snapshots, as of the "
+                         "monotonic clock, found %d ns",
+                         mono, trace));
+}
+
+void Validator::CheckMetric(const Event& event) {
+  const absl::string_view name = event.metric().name;
+  if (name.find(':') != absl::string_view::npos) return;
+  Report(CheckId::kMetricName, event, {},
+         absl::StrCat("expected a metric's name with a unit, found \"", name, "\""));
+}
+
+void Validator::CheckLabel(const Event& event) {
+  const Label label = event.label();
+  if (label.label.empty()) {
+    Report(CheckId::kLabelEmpty, event, label.resource, "expected a label, found \"\"");
+  }
+  if (label.resource.id == GoId::kNone.value) {
+    Report(CheckId::kLabelOfNothing, event, {},
+           "expected a label of a goroutine, found one of none");
+  } else if (FindResource(label.resource) == nullptr) {
+    ReportUnlessLost(CheckId::kLabelOfNothing, event, label.resource,
+                     absl::StrCat("expected a label of a goroutine that exists, found one of ",
+                                  FormatResource(label.resource)));
+  }
+}
+
+Place Validator::PlaceOf(const Event& event) const {
+  Place place;
+  place.offset = event.offset();
+  if (generation_ != 0) place.generation = generation_;
+  if (event.thread() != ThreadId::kNone) place.thread = event.thread();
+  place.event = event.type();
+  place.time = event.time();
+  return place;
+}
+
+void Validator::Report(CheckId id, const Event& event, const ResourceId& resource,
+                       std::string message) {
+  if (quiet_) return;
+  Finding finding;
+  finding.check = id;
+  finding.severity = SpecOf(id).severity;
+  finding.place = PlaceOf(event);
+  finding.event_number = event_count_;
+  finding.resource = resource;
+  finding.message = std::move(message);
+  // How it got there tells what is wrong, where something is.
+  if (finding.severity == Severity::kError) finding.history = HistoryOf(resource);
+  sink_(std::move(finding));
+}
+
+void Validator::ReportUnlessLost(CheckId id, const Event& event, const ResourceId& resource,
+                                 std::string message) {
+  if (!lost_) Report(id, event, resource, std::move(message));
+}
+
+}  // namespace gotrace

@@ -1,0 +1,149 @@
+// The checks of what lasts and is named: ranges, tasks and regions.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "validator/validator.h"
+
+namespace gotrace {
+
+void Validator::CheckRange(const Event& event) {
+  const Range range = event.range();
+  std::vector<Open>& open = ranges_[{range.scope.kind, range.scope.id}];
+  const auto found = std::find_if(open.begin(), open.end(),
+                                  [&](const Open& other) { return other.name == range.name; });
+  const std::string scope = FormatResource(range.scope);
+  const std::string named =
+      absl::StrCat("the range \"", range.name, "\"", scope.empty() ? "" : " of ", scope);
+  if (event.kind() == EventKind::kRangeEnd) {
+    if (found == open.end()) {
+      ReportUnlessLost(CheckId::kRangeUnopened, event, range.scope,
+                       absl::StrCat("expected ", named, " to be open, found its end"));
+    } else {
+      open.erase(found);
+    }
+    return;
+  }
+  if (found == open.end()) {
+    open.push_back(MakeOpen(event, range.name, TaskId::kNone));
+  } else if (event.kind() == EventKind::kRangeBegin) {
+    ReportUnlessLost(CheckId::kRangeReopened, event, range.scope,
+                     absl::StrCat("expected ", named, " to end first, found that it begins again"));
+  }
+}
+
+void Validator::CheckTaskBegin(const Event& event) {
+  const Task task = event.task();
+  const ResourceId about = AboutWhat(event);
+  if (task.id == TaskId::kNone || task.id == kBackgroundTask) {
+    Report(CheckId::kTaskIdReserved, event, about,
+           absl::StrCat("expected the id of a new task, found ", task.id.value));
+  }
+  if (task.parent == kBackgroundTask) {
+    Report(CheckId::kTaskParent, event, about,
+           absl::StrCat("expected a parent or none of task ", task.id.value,
+                        ", found the background task"));
+  }
+  CheckTaskReference(event, task.parent);
+  tasks_[task.id] = MakeOpen(event, task.type, task.id);
+  ended_.erase(task.id);
+  ended_before_.erase(task.id);
+}
+
+void Validator::CheckTaskEnd(const Event& event) {
+  const Task task = event.task();
+  const ResourceId about = AboutWhat(event);
+  const auto found = tasks_.find(task.id);
+  if (found == tasks_.end()) {
+    const bool is_second = ended_.count(task.id) > 0 || ended_before_.count(task.id) > 0;
+    ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
+                     absl::StrCat("expected an open task, found the end of task ", task.id.value,
+                                  is_second ? ", which has ended" : ", which never began"));
+    return;
+  }
+  if (found->second.name != task.type) {
+    ReportUnlessLost(CheckId::kTaskType, event, about,
+                     absl::StrCat("expected the type \"", found->second.name, "\" of task ",
+                                  task.id.value, ", found \"", task.type, "\""));
+  }
+  tasks_.erase(found);
+  ended_.insert(task.id);
+}
+
+void Validator::CheckRegion(const Event& event) {
+  const Region region = event.region();
+  CheckTaskReference(event, region.task);
+  const ResourceId about = AboutWhat(event);
+  std::vector<Open>& open = regions_[{about.kind, about.id}];
+  if (event.kind() == EventKind::kRegionBegin) {
+    open.push_back(MakeOpen(event, region.type, region.task));
+    return;
+  }
+  const auto found = std::find_if(open.rbegin(), open.rend(), [&](const Open& other) {
+    return other.name == region.type && other.task == region.task;
+  });
+  if (found == open.rend()) {
+    ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
+                     absl::StrCat("expected an open region, found the end of \"", region.type,
+                                  "\", which never began"));
+    return;
+  }
+  // One that is not the innermost is a fault of reading.
+  open.erase(std::next(found).base());
+}
+
+void Validator::CheckTaskReference(const Event& event, TaskId task) {
+  if (task == TaskId::kNone || task == kBackgroundTask || tasks_.count(task) > 0) return;
+  // What ends after its task did is no rare thing.
+  if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
+  ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
+                   absl::StrCat("expected a task that began, found task ", task.value));
+}
+
+Validator::Open Validator::MakeOpen(const Event& event, absl::string_view name, TaskId task) const {
+  return {std::string(name), task, PlaceOf(event), event_count_};
+}
+
+void Validator::ReportOpen(CheckId id, const Open& open, const ResourceId& resource,
+                           std::string message) {
+  Finding finding;
+  finding.check = id;
+  finding.severity = SpecOf(id).severity;
+  finding.place = open.place;
+  finding.event_number = open.event_number;
+  finding.resource = resource;
+  finding.message = std::move(message);
+  sink_(std::move(finding));
+}
+
+void Validator::ReportOpens() {
+  struct Item {
+    CheckId id;
+    const Open* open;
+    ResourceId resource;
+    std::string what;
+  };
+  std::vector<Item> items;
+  for (const auto& [key, ranges] : ranges_) {
+    for (const Open& range : ranges)
+      items.push_back({CheckId::kRangeOpen, &range, {key.first, key.second}, "range"});
+  }
+  for (const auto& [key, regions] : regions_) {
+    for (const Open& region : regions)
+      items.push_back({CheckId::kRegionOpen, &region, {key.first, key.second}, "region"});
+  }
+  for (const auto& [id, task] : tasks_) {
+    items.push_back({CheckId::kTaskOpen, &task, {}, absl::StrCat("task ", id.value)});
+  }
+  // The maps have no order of their own.
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::pair(a.open->event_number, a.id) < std::pair(b.open->event_number, b.id);
+  });
+  for (const Item& item : items) {
+    ReportOpen(item.id, *item.open, item.resource,
+               absl::StrCat("expected the ", item.what, " \"", item.open->name,
+                            "\" to end, found the end of the trace"));
+  }
+}
+
+}  // namespace gotrace
