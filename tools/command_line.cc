@@ -27,6 +27,7 @@ ABSL_FLAG(int64_t, limit, std::numeric_limits<int64_t>::max(), "stop after this 
 ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
+ABSL_FLAG(bool, salvage, false, "go on after faults");
 ABSL_FLAG(std::string, o, "", "the file to write");
 
 namespace gotrace {
@@ -47,10 +48,15 @@ constexpr CommandRow kCommands[] = {
      "\n"
      "Conditions combine: an event is printed if it meets all of them. --g and --p choose\n"
      "events whose context has the goroutine or P, or which are about it, as a change of\n"
-     "its state. Reading stops when no later event can be printed.\n",
+     "its state. Reading stops when no later event can be printed.\n"
+     "\n"
+     "With --salvage a broken trace is read to its end. What contradicts an earlier event, or\n"
+     "lacks one, is printed with Fault=ID at the end of its line, or \"fault\" in JSON; strings\n"
+     "and stacks that are lost as ?string#12 and ?stack#7.\n",
      "  gotrace-dump trace.out\n"
      "  gotrace-dump events --kind=StateTransition --g=42 trace.out\n"
      "  gotrace-dump events --from=1.5s --to=1500.2ms --format=json --stacks trace.out\n"
+     "  gotrace-dump events --salvage broken.out > events.txt\n"
      "  curl -s localhost:6060/debug/pprof/trace?seconds=5 | gotrace-dump events --limit=100 -\n"},
     {Command::kWire, "wire", "print the trace as it stands in the file",
      "Prints every event as it stands in the file, with its batches and tables, not in order:\n"
@@ -106,6 +112,10 @@ constexpr FlagRow kFlags[] = {
     {"padded", On(Command::kAssemble), "--padded",
      "write batch sizes in ten bytes, as Go's runtime does"},
     {"json", On(Command::kFootprint) | On(Command::kInfo), "--json", "print one JSON object"},
+    {"salvage", On(Command::kEvents) | On(Command::kFootprint) | On(Command::kInfo), "--salvage",
+     "go on after faults with all that can still be read;\nwhat was left out is told on the "
+     "standard "
+     "error"},
 };
 
 const CommandRow& RowOf(Command command) { return kCommands[static_cast<size_t>(command)]; }

@@ -22,6 +22,7 @@ ABSL_DECLARE_FLAG(int64_t, limit);
 ABSL_DECLARE_FLAG(bool, header);
 ABSL_DECLARE_FLAG(bool, json);
 ABSL_DECLARE_FLAG(bool, padded);
+ABSL_DECLARE_FLAG(bool, salvage);
 ABSL_DECLARE_FLAG(std::string, o);
 
 namespace gotrace {
