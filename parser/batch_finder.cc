@@ -156,9 +156,10 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       return false;
     }
     const size_t found = Find(1, size, generation);
-    if (found == kNowhere && at_end_)
-      truncated_ |=
-          fault->id == FaultId::kBatchTruncated || fault->id == FaultId::kBatchHeaderTruncated;
+    if (found == kNowhere && at_end_) {
+      truncated_ |= !io_status_.ok() || fault->id == FaultId::kBatchTruncated ||
+                    fault->id == FaultId::kBatchHeaderTruncated;
+    }
     // A batch that straddles the window's end will be seen whole with the next window.
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
     SkipTo(found != kNowhere ? found : at_end_ ? size : size - unseen, *std::move(fault));

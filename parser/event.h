@@ -167,7 +167,8 @@ class Event {
   EventType type() const { return type_; }
 
   // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
-  // to event.
+  // to event, unless the Reader went on after faults: then a generation may begin earlier than
+  // damaged times of the one before.
   int64_t time() const { return time_; }
 
   // The executing context just before the event, as far as it is known: the goroutine, its P and

@@ -132,6 +132,7 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const absl::Status status = generation->Check(version_, end);
   // In a generation that was cut off it is no wonder if tables lack something.
   if (!status.ok() && !incomplete_) Report(*FaultOf(status));
+  losses_.unresolved += tables.AddMissingFrameStrings();
   tables.SortSamples();
 }
 
