@@ -15,6 +15,8 @@
 #include "parser/reader.h"
 #include "parser/test_util.h"
 #include "testdata/test_data.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
@@ -176,9 +178,20 @@ std::vector<Told> OfGeneration(const Result& result, const Extent& extent) {
         event.type == EventType::kGoStatusStack) {
       event.proc = event.goroutine = -1;
     }
+    // A wrong id that makes no fault itself shows where a later generation contradicts it.
+    event.marked = false;
     events.push_back(event);
   }
   return events;
+}
+
+std::string Show(const std::vector<Told>& events) {
+  std::string text;
+  for (const Told& e : events) {
+    absl::StrAppend(&text, EventTypeName(e.type), "@", e.offset, " ", e.time, " ", e.thread, "/",
+                    e.proc, "/", e.goroutine, "; ");
+  }
+  return text;
 }
 
 TEST(SalvageTest, OneDamagedByteLeavesTheOtherGenerationsWhole) {
@@ -198,7 +211,7 @@ TEST(SalvageTest, OneDamagedByteLeavesTheOtherGenerationsWhole) {
         const Result salvaged = Read(damaged, ReadMode::kSalvage);
         for (const auto& [number, extent] : generations) {
           if (pos >= extent.begin && pos < extent.end) continue;
-          EXPECT_TRUE(OfGeneration(salvaged, extent) == OfGeneration(sound, extent))
+          EXPECT_EQ(Show(OfGeneration(salvaged, extent)), Show(OfGeneration(sound, extent)))
               << "byte " << pos << " of " << bytes.size() << " changed by "
               << static_cast<int>(flip) << ", generation " << number << " from " << extent.begin
               << (has_ends ? ", with" : ", without") << " ends";
@@ -265,7 +278,8 @@ TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGenerati
   const Result salvaged = Read(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.faults.size(), 1u);
   EXPECT_EQ(salvaged.events.size(), 2 * 9u + 2);
-  EXPECT_EQ(salvaged.losses.marked_events, 1u);
+  // The log behind the goroutine's end has no goroutine.
+  EXPECT_EQ(salvaged.losses.marked_events, 2u);
   EXPECT_EQ(salvaged.losses.dropped_events, 0u);
 }
 
@@ -311,6 +325,8 @@ TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
       const auto source = *SourceFromBytes(cut);
       while (source->Fill(ByteSource::kMaxFill).ok()) source->Skip(source->window().size());
       const uint64_t available = source->offset() + source->window().size();
+      // Where the data is one block, nothing of it can be had.
+      if (available < kHeaderSize) continue;
       uint64_t whole = 0;
       for (const Extent& batch : Batches(bytes)) {
         if (batch.end <= available) whole = batch.end;
