@@ -76,13 +76,18 @@ void GoTextFormatter::Append(const Event& event, TextBuffer* out) {
   out->Append(EventKindName(event.kind()));
   out->Append(" Time=");
   out->Append(event.time());
-  AppendDetails(event, out);
+  const Stack transition_stack = AppendDetails(event, out);
+  if (event.fault().has_value()) {
+    out->Append(" Fault=");
+    out->Append(FaultName(*event.fault()));
+  }
+  if (!transition_stack.none()) AppendStack("\nTransitionStack=\n", transition_stack, out);
   const Stack stack = event.stack();
   if (!stack.none()) AppendStack("\nStack=\n", stack, out);
   out->Append('\n');
 }
 
-void GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
+Stack GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
   switch (event.kind()) {
     case EventKind::kMetric: {
       const Metric metric = event.metric();
@@ -126,8 +131,7 @@ void GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
       break;
     }
     case EventKind::kStateTransition:
-      AppendTransition(event, out);
-      break;
+      return AppendTransition(event, out);
     case EventKind::kExperimental: {
       const ExperimentalEvent experimental = event.experimental();
       out->Append(" Name=");
@@ -151,6 +155,7 @@ void GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
     case EventKind::kNone:
       break;
   }
+  return Stack();
 }
 
 void GoTextFormatter::AppendRange(const Event& event, TextBuffer* out) {
@@ -171,7 +176,7 @@ void GoTextFormatter::AppendRange(const Event& event, TextBuffer* out) {
   out->Append(']');
 }
 
-void GoTextFormatter::AppendTransition(const Event& event, TextBuffer* out) {
+Stack GoTextFormatter::AppendTransition(const Event& event, TextBuffer* out) {
   const StateTransition transition = event.state_transition();
   const bool is_proc = transition.resource.kind == ResourceKind::kProc;
   out->Append(is_proc ? " ProcID=" : " GoID=");
@@ -181,7 +186,7 @@ void GoTextFormatter::AppendTransition(const Event& event, TextBuffer* out) {
   out->Append("->");
   out->Append(is_proc ? ProcStateName(transition.proc_to) : GoStateName(transition.go_to));
   AppendQuotedField(" Reason=", transition.reason, out);
-  if (!transition.stack.none()) AppendStack("\nTransitionStack=\n", transition.stack, out);
+  return transition.stack;
 }
 
 void GoTextFormatter::AppendSync(const Event& event, TextBuffer* out) {
@@ -202,9 +207,11 @@ void GoTextFormatter::AppendStack(absl::string_view title, const Stack& stack, T
   if (index == GenerationTables::kNoStack) return;
   if (tables_serial_ != tables.serial()) {
     tables_serial_ = tables.serial();
-    stack_texts_.assign(tables.stack_count(), StackText());
+    stack_texts_.clear();
     stack_buffer_.clear();
   }
+  // Tables grow where a Reader goes on after an event that names a stack they lack.
+  if (index >= stack_texts_.size()) stack_texts_.resize(tables.stack_count());
   StackText& text = stack_texts_[index];
   if (!text.made) {
     text.made = true;

@@ -18,7 +18,8 @@ class GoTextFormatter {
   // Wall-clock times are told in `zone`; Go's tool tells them in the local one.
   explicit GoTextFormatter(absl::TimeZone zone = absl::LocalTimeZone()) : zone_(zone) {}
 
-  // Appends the text of `event` and a newline.
+  // Appends the text of `event` and a newline. An event that is marked with a fault tells it at the
+  // end of its first line, as Fault=ID.
   void Append(const Event& event, TextBuffer* out);
 
  private:
@@ -28,9 +29,10 @@ class GoTextFormatter {
     bool made = false;
   };
 
-  void AppendDetails(const Event& event, TextBuffer* out);
+  // Returns the stack that belongs to the details, to be told below the first line.
+  Stack AppendDetails(const Event& event, TextBuffer* out);
   void AppendRange(const Event& event, TextBuffer* out);
-  void AppendTransition(const Event& event, TextBuffer* out);
+  Stack AppendTransition(const Event& event, TextBuffer* out);
   void AppendSync(const Event& event, TextBuffer* out);
   void AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out);
 

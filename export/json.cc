@@ -119,6 +119,7 @@ void JsonFormatter::Append(const Event& event, TextBuffer* out) const {
   json.Member("p", event.proc().value);
   json.Member("g", event.goroutine().value);
   json.Member("offset", event.offset());
+  if (event.fault().has_value()) json.Member("fault", FaultName(*event.fault()));
   AppendDetails(event, &json);
   const Stack stack = event.stack();
   if (stacks_ && !stack.none()) AppendStack(stack, &json);

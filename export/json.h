@@ -21,7 +21,8 @@ class JsonFormatter {
   // Stacks are written only if `stacks` is set: they are most of the text.
   explicit JsonFormatter(bool stacks) : stacks_(stacks) {}
 
-  // Appends `event` as an object and a newline.
+  // Appends `event` as an object and a newline. One that is marked with a fault tells it as
+  // "fault".
   void Append(const Event& event, TextBuffer* out) const;
 
  private:

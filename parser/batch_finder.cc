@@ -37,6 +37,15 @@ bool BeginsPayload(EventType type) {
   }
 }
 
+// Whether two batches that stand near each other may well have these times.
+bool AreNear(uint64_t a, uint64_t b) {
+  constexpr uint64_t kAlwaysNear = 1 << 24;
+  const uint64_t less = std::min(a, b);
+  const uint64_t more = std::max(a, b);
+  // A clock that counts from the start of the machine may double within a second.
+  return more - less < kAlwaysNear || more / 4 <= less;
+}
+
 }  // namespace
 
 BatchFinder::BatchFinder(ByteSource* source, Version version, Report report)
@@ -94,9 +103,16 @@ bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
 // Whether a batch may well have this time, judged by the last one's. Bytes that are no header
 // mostly make a number far from it.
 bool BatchFinder::IsNear(uint64_t time) const {
-  constexpr uint64_t kAlwaysNear = 1 << 24;
-  const uint64_t distance = time > last_time_ ? time - last_time_ : last_time_ - time;
-  return last_time_ == 0 || distance < std::max(kAlwaysNear, last_time_ / 2);
+  return last_time_ == 0 || AreNear(time, last_time_);
+}
+
+// Takes the batch's time for what IsNear() compares with, if the next batch confirms it: a damaged
+// one would make all sound ones look wrong.
+void BatchFinder::LearnTime(const Header& header, size_t end) {
+  const std::optional<Header> next = Peek(end);
+  if (next.has_value() && next->time != 0 && AreNear(next->time, header.time)) {
+    last_time_ = header.time;
+  }
 }
 
 // Whether a whole batch stands at `pos`, and `behind` more behind it unless the trace ends before.
@@ -156,9 +172,10 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       return false;
     }
     const size_t found = Find(1, size, generation);
-    if (found == kNowhere && at_end_)
-      truncated_ |=
-          fault->id == FaultId::kBatchTruncated || fault->id == FaultId::kBatchHeaderTruncated;
+    if (found == kNowhere && at_end_) {
+      truncated_ |= !io_status_.ok() || fault->id == FaultId::kBatchTruncated ||
+                    fault->id == FaultId::kBatchHeaderTruncated;
+    }
     // A batch that straddles the window's end will be seen whole with the next window.
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
     SkipTo(found != kNowhere ? found : at_end_ ? size : size - unseen, *std::move(fault));
@@ -183,7 +200,7 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   batch->generation = header.generation;
   batch->thread = ThreadId{static_cast<int64_t>(header.thread)};
   batch->time = header.time;
-  if (header.time != 0) last_time_ = header.time;
+  LearnTime(header, end);
   batch->experiment = header.experiment;
   batch->payload = source_.window().substr(header.payload, end - header.payload);
   source_.Skip(end);

@@ -56,6 +56,7 @@ class BatchFinder {
   std::optional<Header> Peek(size_t pos) const;
   bool Begins(size_t pos, uint64_t generation) const;
   bool IsNear(uint64_t time) const;
+  void LearnTime(const Header& header, size_t end);
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
   size_t Find(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
@@ -65,7 +66,7 @@ class BatchFinder {
   const Version version_;
   const Report report_;
   uint64_t skipped_bytes_ = 0;
-  uint64_t last_time_ = 0;  // Of the last batch that tells one.
+  uint64_t last_time_ = 0;  // Of the last batch whose time the one behind it confirmed.
   bool at_end_ = false;     // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
   absl::Status io_status_;

@@ -170,7 +170,8 @@ class Event {
   EventType type() const { return type_; }
 
   // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
-  // to event, unless a damaged trace makes it pass 2^63, where it wraps around as Go's does.
+  // to event. In a damaged trace it may pass 2^63, where it wraps around as Go's does; and where
+  // the Reader went on after faults, a generation may begin earlier than damaged times before it.
   int64_t time() const { return time_; }
 
   // The executing context just before the event, as far as it is known: the goroutine, its P and

@@ -271,13 +271,26 @@ void GenerationTables::AddMissingString(uint64_t id) {
 }
 
 void GenerationTables::AddMissingStack(uint64_t id) {
-  // The function's name needs a string id that the trace does not use.
-  uint64_t name = ~id;
-  while (FindString(name) != nullptr) --name;
+  // The function's name needs a string id that the trace does not use. The search goes on where the
+  // last one ended: a trace may well use the first million.
+  do {
+    --last_own_string_;
+  } while (FindString(last_own_string_) != nullptr);
+  const uint64_t name = last_own_string_;
   strings_.Insert(name, extra_string(AddExtraString(absl::StrCat("?stack#", id))));
   stack_frames_.push_back(static_cast<uint32_t>(frames_.size()));
   frames_.push_back({/*pc=*/0, name, /*file=*/0, /*line=*/0, /*offset=*/0});
   stacks_.Insert(id, {static_cast<uint32_t>(stack_frames_.size() - 1), 1});
+}
+
+size_t GenerationTables::AddMissingFrameStrings() {
+  const size_t before = strings_.size();
+  for (const Frame& frame : frames_) {
+    for (const uint64_t id : {frame.func, frame.file}) {
+      if (FindString(id) == nullptr) AddMissingString(id);
+    }
+  }
+  return strings_.size() - before;
 }
 
 uint64_t GenerationTables::AddExtraString(absl::string_view text) {

@@ -82,6 +82,9 @@ class GenerationTables {
   void AddMissingString(uint64_t id);
   void AddMissingStack(uint64_t id);
 
+  // Does AddMissingString() for all strings that frames name and no batch told. Returns how many.
+  size_t AddMissingFrameStrings();
+
   // Keeps `text` as long as the tables live, for an event whose text is of an earlier generation.
   // Returns its number for extra_string(). Equal texts are kept once.
   uint64_t AddExtraString(absl::string_view text);
@@ -135,6 +138,7 @@ class GenerationTables {
   TraceClock clock_;
   uint64_t snapshot_ticks_ = 0;
   std::optional<ClockSnapshot> clock_snapshot_;
+  uint64_t last_own_string_ = 0;  // The last id that AddMissingStack() gave a name; counts down.
   absl::node_hash_map<std::string, uint64_t> extra_numbers_;
   std::vector<const std::string*> extra_strings_;
 };

@@ -70,7 +70,9 @@ class ReaderImpl {
   // Advances the event whatever stands against it, marked with `why`, or leaves it out.
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
   void GoOnWithoutAdvance();
+  bool MayTryOthers();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
+  void ForgetWrongTime(int64_t begin);
   void Report(const Fault& fault);
 
   Event* Fail(absl::Status status);
@@ -102,6 +104,7 @@ class ReaderImpl {
   std::vector<Event> block_;
   GenerationInfo info_;
   int64_t last_time_ = 0;
+  uint64_t tries_ = 0;  // See MayTryOthers().
   uint64_t syncs_ = 0;
   uint64_t event_count_ = 0;
   bool done_ = false;
@@ -185,8 +188,9 @@ Event* ReaderImpl::BeginGeneration() {
         return Fail(cursor->fault());
     }
   }
-  return MakeSync(&tables, tables.clock().ToNs(generation_->min_ticks()),
-                  generation_->begin_offset());
+  const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
+  if (tolerant()) ForgetWrongTime(begin);
+  return MakeSync(&tables, begin, generation_->begin_offset());
 }
 
 Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset) {
@@ -216,7 +220,9 @@ Event* ReaderImpl::TakeSample() {
 
 void ReaderImpl::AdvanceFrontier() {
   bool advanced = TryAdvance(0);
-  if (!advanced && status_.ok()) {
+  if (!advanced && status_.ok() && lost_ && !MayTryOthers()) {
+    GoOnWithoutAdvance();
+  } else if (!advanced && status_.ok()) {
     // Others are tried in order of time. The first one just was, and stays first.
     frontier_.Sort();
     for (size_t i = 1; i < frontier_.size() && !advanced && status_.ok(); ++i) {
@@ -358,6 +364,25 @@ ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
     losses_.dropped_bytes += cursor->SkipBatch();
     if (options_.mode == ReadMode::kCollect) return ThreadCursor::Step::kEnd;
   }
+}
+
+// Generations overlap by no more than it takes to stop all threads. If the last one ended long
+// after this one begins, a time in it was wrong, and must not push all later times forward.
+void ReaderImpl::ForgetWrongTime(int64_t begin) {
+  constexpr int64_t kLongestOverlap = 100'000'000;
+  if (begin > 0 && TraceClock::Subtract(last_time_, begin) > kLongestOverlap)
+    last_time_ = begin - 1;
+}
+
+// Whether to look for an event that can come next although the earliest cannot. Where something is
+// missing, each look may be in vain, and there may be as many threads as events: the looks are kept
+// in proportion to the events given.
+bool ReaderImpl::MayTryOthers() {
+  constexpr uint64_t kFirstTries = 10'000'000;
+  constexpr uint64_t kTriesPerEvent = 100;
+  if (tries_ > kFirstTries + kTriesPerEvent * event_count_) return false;
+  tries_ += frontier_.size();
+  return true;
 }
 
 void ReaderImpl::Report(const Fault& fault) {

@@ -180,10 +180,13 @@ void Scheduler::AccommodateRegionEnd(const TimedEvent& event, GoroutineState* go
   const absl::string_view* const name = generation_->tables().FindString(event.args[1]);
   if (goroutine == nullptr || name == nullptr) return;
   std::vector<OpenRegion>& regions = goroutine->open().regions;
-  const auto found = std::find_if(regions.rbegin(), regions.rend(), [&](const OpenRegion& region) {
+  // A broken trace may have a million regions open; its beginning is sought among the innermost.
+  constexpr size_t kSearched = 1000;
+  const auto end = regions.size() > kSearched ? regions.rbegin() + kSearched : regions.rend();
+  const auto found = std::find_if(regions.rbegin(), end, [&](const OpenRegion& region) {
     return region.task.value == event.args[0] && region.name.view() == *name;
   });
-  if (found == regions.rend()) {
+  if (found == end) {
     regions.push_back({TaskId{event.args[0]}, names_.Get(*name)});
   } else {
     regions.erase(found.base(), regions.end());

@@ -53,7 +53,10 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
       continue;
     }
     if (generation->number() == 0 && batch.generation != 0) {
-      generation->set_number(batch.generation);
+      const bool follows = last_number_ == 0 || batch.generation == last_number_ + 1;
+      generation->set_number(follows || finder_.PeekGeneration() == batch.generation
+                                 ? batch.generation
+                                 : last_number_ + 1);
     }
     switch (Judge(*generation, batch)) {
       case Belongs::kHere:
@@ -71,6 +74,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   }
   if (generation->batch_count() == 0) return nullptr;
   Finish(ended, generation.get());
+  last_number_ = generation->number();
   return generation;
 }
 
@@ -82,10 +86,12 @@ TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generati
     ReportBatch(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
     return Belongs::kNowhere;
   }
-  // A batch of another generation alone among this one's has a damaged number.
+  // A batch of another generation alone among this one's has a damaged number. One that is not the
+  // next must be confirmed by another: to look for batches of a number that does not exist would
+  // lose the rest of the trace.
   const std::optional<uint64_t> behind = finder_.PeekGeneration();
-  const bool is_stray = behind == number;
   const bool is_next = batch.generation == number + 1;
+  const bool is_stray = is_next ? behind == number : behind != batch.generation;
   if (is_next && !is_stray && version_ < Version::kGo126) return Belongs::kNext;
   ReportBatch(
       is_next ? FaultId::kGenerationMixed : FaultId::kGenerationOrder, batch,
@@ -132,6 +138,7 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const absl::Status status = generation->Check(version_, end);
   // In a generation that was cut off it is no wonder if tables lack something.
   if (!status.ok() && !incomplete_) Report(*FaultOf(status));
+  losses_.unresolved += tables.AddMissingFrameStrings();
   tables.SortSamples();
 }
 

@@ -59,6 +59,7 @@ class TolerantGenerationReader {
   BatchFinder finder_;
   std::optional<Batch> spill_;
   TraceClock last_clock_;
+  uint64_t last_number_ = 0;  // Of the last generation given.
   bool damaged_ = false;
   bool incomplete_ = false;
 };

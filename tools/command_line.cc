@@ -30,6 +30,7 @@ ABSL_FLAG(std::string, strictness, "all", "what counts: go or all");
 ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print");
 ABSL_FLAG(int32_t, jobs, 1, "how many files to read at once");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
+ABSL_FLAG(bool, salvage, false, "go on after faults");
 ABSL_FLAG(std::string, o, "", "the file to write");
 
 namespace gotrace {
@@ -50,10 +51,15 @@ constexpr CommandRow kCommands[] = {
      "\n"
      "Conditions combine: an event is printed if it meets all of them. --g and --p choose\n"
      "events whose context has the goroutine or P, or which are about it, as a change of\n"
-     "its state. Reading stops when no later event can be printed.\n",
+     "its state. Reading stops when no later event can be printed.\n"
+     "\n"
+     "With --salvage a broken trace is read to its end. What contradicts an earlier event, or\n"
+     "lacks one, is printed with Fault=ID at the end of its line, or \"fault\" in JSON; strings\n"
+     "and stacks that are lost as ?string#12 and ?stack#7.\n",
      "  gotrace-dump trace.out\n"
      "  gotrace-dump events --kind=StateTransition --g=42 trace.out\n"
      "  gotrace-dump events --from=1.5s --to=1500.2ms --format=json --stacks trace.out\n"
+     "  gotrace-dump events --salvage broken.out > events.txt\n"
      "  curl -s localhost:6060/debug/pprof/trace?seconds=5 | gotrace-dump events --limit=100 -\n"},
     {Command::kWire, "wire", "print the trace as it stands in the file",
      "Prints every event as it stands in the file, with its batches and tables, not in order:\n"
@@ -124,6 +130,9 @@ constexpr FlagRow kFlags[] = {
     {"max_per_check", On(Command::kValidate), "--max-per-check=N",
      "print N findings of each check, and count the others\n(default 20)"},
     {"jobs", On(Command::kValidate), "--jobs=N", "read N files at once (default 1)"},
+    {"salvage", On(Command::kEvents) | On(Command::kFootprint) | On(Command::kInfo), "--salvage",
+     "go on after faults with all that can still be read;\nwhat was left out is told on the "
+     "standard error"},
 };
 
 const CommandRow& RowOf(Command command) { return kCommands[static_cast<size_t>(command)]; }

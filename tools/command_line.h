@@ -26,6 +26,7 @@ ABSL_DECLARE_FLAG(std::string, strictness);
 ABSL_DECLARE_FLAG(int64_t, max_per_check);
 ABSL_DECLARE_FLAG(int32_t, jobs);
 ABSL_DECLARE_FLAG(bool, padded);
+ABSL_DECLARE_FLAG(bool, salvage);
 ABSL_DECLARE_FLAG(std::string, o);
 
 namespace gotrace {

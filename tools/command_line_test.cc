@@ -149,7 +149,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kThereAre =
-      "; there are `events`, `wire`, `assemble`, `footprint` and `info`";
+      "; there are `events`, `wire`, `assemble`, `footprint`, `info` and `validate`";
   ExpectError({"evnts", "a.out"}, absl::StrCat("there is no command evnts", kThereAre));
   ExpectError({"help", "evnts"}, absl::StrCat("there is no command evnts", kThereAre));
 }
@@ -174,7 +174,8 @@ TEST_F(CommandLineTest, ErrorsOfFlags) {
 
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
-  ExpectError({"--json", "f"}, "--json is a flag of `footprint` and `info`, not of `events`");
+  ExpectError({"--json", "f"},
+              "--json is a flag of `footprint`, `info` and `validate`, not of `events`");
   ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
@@ -198,7 +199,9 @@ threads, goroutines and Ps were seen, the events by kind, the wall-clock time of
 start where the trace tells it (since Go 1.25), and its duration.
 
 Flags:
-  --json              print one JSON object
+  --json              print one JSON object, for each file on a line
+  --salvage           go on after faults with all that can still be read;
+                      what was left out is told on the standard error
 
 Examples:
   gotrace-dump info trace.out

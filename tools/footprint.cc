@@ -1,12 +1,18 @@
 #include "tools/footprint.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "export/json_text.h"
+#include "parser/batch_finder.h"
+#include "parser/batch_reader.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
+#include "tracev2/wire_reader.h"
 
 namespace gotrace {
 namespace {
@@ -110,6 +116,92 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
   }
   footprint->bytes = reader->offset();
   return reader->status();
+}
+
+namespace {
+
+// Counts the batches of a trace, each as far as its bytes can be decoded.
+class BatchCounter {
+ public:
+  BatchCounter(Version version, BatchFinder::Report report, Footprint* footprint, Losses* losses)
+      : version_(version), report_(std::move(report)), footprint_(*footprint), losses_(*losses) {}
+
+  void Count(const Batch& batch) {
+    const size_t header_size = batch.payload_offset - batch.offset;
+    const EventType type = static_cast<EventType>(*(batch.payload.data() - header_size));
+    // What an experiment wrote is data of one event.
+    if (type == EventType::kExperimentalBatch) return Add(type, header_size + batch.payload.size());
+    if (header_size > 0) Add(type, header_size);
+    CountPayload(batch);
+  }
+
+ private:
+  void CountPayload(const Batch& batch) {
+    absl::string_view rest = batch.payload;
+    while (!rest.empty()) {
+      const WireResult result = Decode(rest);
+      if (result.status != WireStatus::kOk) return LeaveOut(batch, rest);
+      Add(event_.type, result.size);
+      rest.remove_prefix(result.size);
+    }
+  }
+
+  WireResult Decode(absl::string_view bytes) {
+    const EventSpec* const spec = FindEventSpec(static_cast<EventType>(bytes[0]));
+    if (spec == nullptr || !VersionHas(version_, *spec)) return {WireStatus::kInvalidType, 0};
+    return DecodeRawEvent(bytes, &event_);
+  }
+
+  void Add(EventType type, size_t size) {
+    Footprint::Share& share = footprint_.by_type[static_cast<uint8_t>(type)];
+    share.bytes += size;
+    ++share.count;
+    ++footprint_.events;
+  }
+
+  void LeaveOut(const Batch& batch, absl::string_view rest) {
+    ++losses_.dropped_batches;
+    losses_.dropped_bytes += rest.size();
+    const EventType type = static_cast<EventType>(rest[0]);
+    Fault fault = {FindEventSpec(type) == nullptr ? FaultId::kEventType : FaultId::kEventVarint,
+                   batch.place(),
+                   absl::StrCat("expected an event, found byte ", static_cast<int>(type), " (",
+                                EventTypeName(type), ") and what cannot be read as one")};
+    fault.place.offset = batch.payload_offset + (rest.data() - batch.payload.data());
+    report_(std::move(fault));
+  }
+
+  const Version version_;
+  const BatchFinder::Report report_;
+  Footprint& footprint_;
+  Losses& losses_;
+  RawEvent event_;
+};
+
+}  // namespace
+
+absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
+                              Progress* progress, Footprint* footprint, Losses* losses) {
+  const absl::StatusOr<Version> version = ReadHeader(source);
+  if (!version.ok()) return version.status();
+  const auto report = [&](Fault fault) {
+    ++losses->faults;
+    on_fault(fault);
+  };
+  BatchFinder finder(source, *version, report);
+  BatchCounter counter(*version, report, footprint, losses);
+  Batch batch;
+  while (finder.Next(batch.generation, &batch)) {
+    counter.Count(batch);
+    source->Release(source->offset());
+    if (progress->Due()) {
+      progress->Show({source->input_read(), source->input_size(), footprint->events});
+    }
+  }
+  losses->skipped_bytes = finder.skipped_bytes();
+  footprint->bytes = source->offset();
+  // A fault was told already.
+  return FaultOf(finder.io_status()).has_value() ? absl::OkStatus() : finder.io_status();
 }
 
 void AppendFootprint(const Footprint& footprint, TextBuffer* out) {

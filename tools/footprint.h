@@ -4,9 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include "absl/status/status.h"
+#include "parser/byte_source.h"
+#include "parser/fault.h"
 #include "parser/raw_reader.h"
+#include "parser/read_mode.h"
 #include "tools/progress.h"
 #include "tracev2/event_type.h"
 #include "tracev2/text_buffer.h"
@@ -27,6 +31,12 @@ struct Footprint {
 // Adds up the raw events of `reader` into `*footprint`. Returns the failure of reading, if any;
 // what stood before it is counted.
 absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* footprint);
+
+// The same for a trace that may be damaged: counts what can be read of it. `source` must stand at
+// the trace's beginning. Faults are told to `on_fault`, and `*losses` says what was not counted;
+// the status returned is for a header that cannot be read and for errors of I/O.
+absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
+                              Progress* progress, Footprint* footprint, Losses* losses);
 
 // Appends the footprint as a table, or as one JSON object on a line.
 void AppendFootprint(const Footprint& footprint, TextBuffer* out);

@@ -26,6 +26,7 @@
 #include "tools/info.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tools/salvage.h"
 #include "tools/validate.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
@@ -126,24 +127,35 @@ struct Result {
   absl::Status status;          // The failure of what it read, or wrote a file to.
   uint64_t events = 0;          // That were read before a fault.
   absl::string_view hint = "";  // What to do about the failure, if there is more to say.
+  std::vector<std::string> salvage_report = {};  // SalvageReport(), with --salvage.
 };
 
+std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
+
+// The options that --salvage, or its absence, asks for.
+ReaderOptions ReaderOptionsFromFlags(FaultLog* log) {
+  return absl::GetFlag(FLAGS_salvage) ? log->SalvageOptions() : ReaderOptions();
+}
+
 Result RunEvents(const std::string& file, const EventsOptions& options, Output* out) {
-  absl::StatusOr<Reader> reader = Reader::Open(file);
+  FaultLog log;
+  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(&log));
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
   absl::Status status = DumpEvents(&*reader, options, &progress, out);
-  return {std::move(status), reader->event_count()};
+  return {std::move(status), reader->event_count(), "",
+          SalvageReport(NameOf(file), log, reader->losses())};
 }
 
 Result RunInfo(const std::string& file, Output* out) {
-  absl::StatusOr<Reader> reader = Reader::Open(file);
+  FaultLog log;
+  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(&log));
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
   (absl::GetFlag(FLAGS_json) ? AppendInfoJson : AppendInfo)(info, &out->buffer());
-  return {std::move(status), info.events};
+  return {std::move(status), info.events, "", SalvageReport(NameOf(file), log, reader->losses())};
 }
 
 absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types) {
@@ -167,13 +179,31 @@ Result RunWire(const std::string& file, Output* out) {
   return {std::move(status), 0, is_for_header ? kHint : ""};
 }
 
+void PrintFootprint(const Footprint& footprint, Output* out) {
+  (absl::GetFlag(FLAGS_json) ? AppendFootprintJson : AppendFootprint)(footprint, &out->buffer());
+}
+
+Result RunSalvageFootprint(const std::string& file, Output* out) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
+  if (!source.ok()) return {source.status()};
+  FaultLog log;
+  Losses losses;
+  Footprint footprint;
+  Progress progress(/*prints_along=*/false);
+  absl::Status status = SalvageFootprint(
+      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint, &losses);
+  if (footprint.bytes > 0) PrintFootprint(footprint, out);
+  return {std::move(status), footprint.events, "", SalvageReport(NameOf(file), log, losses)};
+}
+
 Result RunFootprint(const std::string& file, Output* out) {
+  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, out);
   absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
   absl::Status status = CollectFootprint(&*reader, &progress, &footprint);
-  (absl::GetFlag(FLAGS_json) ? AppendFootprintJson : AppendFootprint)(footprint, &out->buffer());
+  PrintFootprint(footprint, out);
   return {std::move(status), footprint.events};
 }
 
@@ -206,8 +236,7 @@ Result RunAssemble(const std::string& file, Output* out) {
 int Report(const std::string& file, const Result& result) {
   const bool is_broken = FaultOf(result.status).has_value() || absl::IsDataLoss(result.status);
   // An error of I/O names its file already.
-  const std::string where =
-      is_broken ? absl::StrCat(file == "-" ? "standard input" : file, ": ") : "";
+  const std::string where = is_broken ? absl::StrCat(NameOf(file), ": ") : "";
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
   if (!result.hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", result.hint);
   if (result.events > 0) {
@@ -287,8 +316,11 @@ int Main(absl::Span<char* const> args) {
   }
   out.Flush();
   if (!out.status().ok()) return Report(line->file, {out.status()});
+  for (const std::string& text : result.salvage_report) {
+    absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
+  }
   if (!result.status.ok() && !out.closed()) return Report(line->file, result);
-  return kSuccess;
+  return result.salvage_report.empty() ? kSuccess : kBroken;
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+#include "parser/batch_finder.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "parser/test_util.h"
+#include "tracev2/limits.h"
+#include "tracev2/varint.h"
+
+namespace gotrace {
+namespace {
+
+constexpr uint64_t kTime = 1 << 30;
+
+std::string BatchOf(uint64_t generation, uint64_t thread, absl::string_view payload) {
+  return Wire(EventType::kEventBatch, {generation, thread, kTime, payload.size()}) +
+         std::string(payload);
+}
+
+// A batch with `count` events of two bytes.
+std::string EventsBatch(uint64_t generation, uint64_t thread, int count = 20) {
+  std::string payload;
+  for (int i = 0; i < count; ++i) payload += Wire(EventType::kProcStop, {5});
+  return BatchOf(generation, thread, payload);
+}
+
+struct Found {
+  std::vector<std::pair<uint64_t, size_t>> batches;  // Offset and size of the payload.
+  std::vector<Fault> faults;
+  uint64_t skipped = 0;
+  bool truncated = false;
+  absl::Status io_status;
+};
+
+Found FindIn(ByteSource* source, Version version) {
+  Found found;
+  BatchFinder finder(source, version,
+                     [&](Fault fault) { found.faults.push_back(std::move(fault)); });
+  Batch batch;
+  uint64_t generation = 0;
+  while (finder.Next(generation, &batch)) {
+    found.batches.push_back({batch.offset, batch.payload.size()});
+    generation = batch.generation;
+  }
+  found.skipped = finder.skipped_bytes();
+  found.truncated = finder.truncated();
+  found.io_status = finder.io_status();
+  return found;
+}
+
+// The same must come of bytes at hand and of bytes that come in small pieces.
+Found FindAll(absl::string_view bytes, Version version = Version::kGo126) {
+  Found found = FindIn(SourceFromBytes(bytes)->get(), version);
+  const auto stream = *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), 1000));
+  const Found slowly = FindIn(stream.get(), version);
+  EXPECT_EQ(slowly.batches, found.batches);
+  EXPECT_EQ(slowly.skipped, found.skipped);
+  EXPECT_EQ(slowly.faults.size(), found.faults.size());
+  return found;
+}
+
+TEST(BatchFinderTest, FindsAllBatchesOfASoundTrace) {
+  const std::string bytes =
+      EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34" + EventsBatch(2, 7) + "\x34";
+  const Found found = FindAll(bytes);
+  EXPECT_EQ(found.batches.size(), 5u);
+  EXPECT_TRUE(found.faults.empty());
+  EXPECT_EQ(found.skipped, 0u);
+  EXPECT_FALSE(found.truncated);
+}
+
+TEST(BatchFinderTest, SkipsTextAndShowsIt) {
+  const std::string text = "panic: runtime error\n";
+  const std::string one = EventsBatch(1, 7);
+  const Found found = FindAll(one + EventsBatch(1, 8) + text + EventsBatch(1, 9) + "\x34");
+  EXPECT_EQ(found.batches.size(), 4u);
+  EXPECT_EQ(found.skipped, text.size());
+  ASSERT_EQ(found.faults.size(), 1u);
+  EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * one.size()));
+  EXPECT_NE(found.faults[0].message.find("21 bytes are left out, which begin with \"panic: runtime "
+                                         "error\\n\""),
+            std::string::npos)
+      << found.faults[0].message;
+}
+
+TEST(BatchFinderTest, ATooLargeSizeDoesNotSwallowTheNextBatch) {
+  const std::string sound = EventsBatch(1, 7);
+  std::string damaged = EventsBatch(1, 8);
+  damaged[damaged.size() - 41] = 90;  // In place of 40.
+  const Found found = FindAll(sound + damaged + EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34");
+  ASSERT_EQ(found.batches.size(), 5u);
+  EXPECT_EQ(found.batches[1].second, 40u);
+  ASSERT_EQ(found.faults.size(), 1u);
+  EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchMisfit, sound.size()));
+  EXPECT_EQ(found.skipped, 0u);
+}
+
+TEST(BatchFinderTest, ATooSmallSizeLosesTheRestOfItsBatchOnly) {
+  const std::string sound = EventsBatch(1, 7);
+  std::string damaged = EventsBatch(1, 8);
+  damaged[damaged.size() - 41] = 30;  // In place of 40.
+  const Found found = FindAll(sound + damaged + EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34");
+  ASSERT_EQ(found.batches.size(), 5u);
+  EXPECT_EQ(found.batches[1].second, 30u);
+  EXPECT_EQ(found.skipped, 10u);
+  ASSERT_EQ(found.faults.size(), 1u);
+  EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * sound.size() - 10));
+}
+
+TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
+  const std::string bytes = EventsBatch(1, 7) + EventsBatch(1, 8);
+  const size_t size = bytes.size() / 2;
+  for (size_t cut = 1; cut < size; ++cut) {
+    SCOPED_TRACE(cut);
+    const Found found = FindAll(bytes.substr(0, size + cut));
+    ASSERT_EQ(found.batches.size(), 1u);
+    EXPECT_TRUE(found.truncated);
+    EXPECT_EQ(found.skipped, cut);
+    ASSERT_EQ(found.faults.size(), 1u);
+  }
+}
+
+TEST(BatchFinderTest, ErrorsOfTheInputAreKept) {
+  const absl::Status error = absl::UnavailableError("the line is dead");
+  const auto source = *SourceFromStream(
+      std::make_unique<PieceStream>(EventsBatch(1, 7) + EventsBatch(1, 8), 9, error));
+  const Found found = FindIn(source.get(), Version::kGo126);
+  EXPECT_EQ(found.batches.size(), 2u);
+  EXPECT_EQ(found.io_status, error);
+  EXPECT_TRUE(found.faults.empty());
+}
+
+TEST(BatchFinderTest, CompressedDataThatEndsEarlyIsToldOnce) {
+  const std::string bytes = EventsBatch(1, 7, 300) + EventsBatch(1, 8, 300);
+  const std::string zipped = Zstd(bytes);
+  const auto source = *SourceFromBytes(absl::string_view(zipped).substr(0, zipped.size() - 3));
+  const Found found = FindIn(source.get(), Version::kGo126);
+  EXPECT_FALSE(found.io_status.ok());
+  int told = 0;
+  for (const Fault& fault : found.faults) told += fault.id == FaultId::kCompressedTruncated;
+  EXPECT_EQ(told, 1);
+}
+
+// Time is in proportion to size, whatever the bytes: these would take hours otherwise.
+TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
+  constexpr size_t kSize = 4 << 20;
+  // All bytes begin a batch, no byte does, and headers that claim much and are followed by nothing.
+  std::string claims;
+  while (claims.size() < kSize) {
+    claims += Wire(EventType::kEventBatch, {1, 1, kTime, kMaxBatchSize});
+  }
+  for (const std::string& bytes : {std::string(kSize, '\x01'), std::string(kSize, '\0'),
+                                   std::string(kSize, '\xff'), std::string(kSize, '1'), claims}) {
+    const auto source = *SourceFromBytes(bytes);
+    const Found found = FindIn(source.get(), Version::kGo126);
+    uint64_t given = 0;
+    for (const auto& [offset, size] : found.batches) given += size;
+    EXPECT_LE(given + found.skipped, bytes.size());
+    EXPECT_EQ(source->offset(), bytes.size());
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

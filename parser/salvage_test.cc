@@ -1,0 +1,360 @@
+// The modes of a Reader that go on after faults.
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "parser/batch_reader.h"
+#include "parser/reader.h"
+#include "parser/test_util.h"
+#include "testdata/test_data.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+constexpr ReadMode kModes[] = {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage};
+constexpr ReadMode kTolerantModes[] = {ReadMode::kCollect, ReadMode::kSalvage};
+
+// An event as a few values, which are quicker to compare than all of its details.
+struct Told {
+  uint64_t offset;
+  EventKind kind;
+  EventType type;
+  int64_t time;
+  int64_t thread, proc, goroutine;
+  bool marked;
+
+  auto id() const { return std::make_tuple(offset, kind, type); }
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+struct Result {
+  std::vector<Told> events;  // Without kSync events.
+  std::vector<std::string> texts;
+  std::vector<Fault> faults;
+  Losses losses;
+  absl::Status status;
+};
+
+Result Read(absl::string_view bytes, ReadMode mode, bool describe = false) {
+  Result result;
+  ReaderOptions options;
+  options.mode = mode;
+  options.on_fault = [&](const Fault& fault) { result.faults.push_back(fault); };
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  result.status = reader.status();
+  if (!reader.ok()) return result;
+  while (const Event* e = reader->Next()) {
+    if (describe) result.texts.push_back(Describe(*e));
+    if (e->kind() == EventKind::kSync) continue;
+    result.events.push_back({e->offset(), e->kind(), e->type(), e->time(), e->thread().value,
+                             e->proc().value, e->goroutine().value, e->fault().has_value()});
+  }
+  result.status = reader->status();
+  result.losses = reader->losses();
+  EXPECT_EQ(result.losses.faults, result.faults.size());
+  EXPECT_EQ(mode == ReadMode::kStrict, mode == ReadMode::kStrict && result.faults.empty());
+  return result;
+}
+
+// Two generations, a second apart, of two threads; the tables stand last, as in traces of Go.
+std::string Text(bool has_ends, const std::map<int, std::string>& extra_events = {}) {
+  std::string text = absl::StrCat("Trace Go1.", has_ends ? "26" : "23", "\n");
+  for (const int gen : {1, 2}) {
+    const auto batch = [&](absl::string_view thread, absl::string_view events) {
+      absl::StrAppend(&text, "EventBatch gen=", gen, " m=", thread, " time=", gen, "000000000",
+                      " size=auto\n", events);
+    };
+    constexpr absl::string_view kNobody = "18446744073709551615";
+    batch(kNobody, has_ends ? "Sync\nFrequency freq=1000000000\nClockSnapshot dt=1 mono=2 sec=3 "
+                              "nsec=4\n"
+                            : "Frequency freq=1000000000\n");
+    batch("300", absl::StrCat("ProcStatus dt=1 p=1 pstatus=1\nGoStatus dt=1 g=1 m=300 gstatus=2\n"
+                              "GoLabel dt=300 label_string=1\n"
+                              "ProcsChange dt=1 procs_value=7 stack=1\n",
+                              extra_events.count(gen) > 0 ? extra_events.at(gen) : ""));
+    batch("301",
+          "ProcStatus dt=5 p=2 pstatus=1\nGoStatus dt=1 g=2 m=301 gstatus=2\n"
+          "HeapAlloc dt=10 heapalloc_value=100\n");
+    batch("300",
+          "HeapAlloc dt=1000 heapalloc_value=1000000\n"
+          "UserLog dt=1 task=0 key_string=1 value_string=2 stack=1\n");
+    batch(kNobody, "Strings\nString id=1\n\tdata=\"text\"\nString id=2\n\tdata=\"more\"\n");
+    batch(kNobody, "Stacks\nStack id=1 nframes=1\n\tpc=1 func=1 file=2 line=3\n");
+    if (has_ends) absl::StrAppend(&text, "EndOfGeneration\n");
+  }
+  return text;
+}
+
+struct Extent {
+  uint64_t begin, end, generation;
+};
+
+std::vector<Extent> Batches(absl::string_view bytes) {
+  std::vector<Extent> batches;
+  const auto source = *SourceFromBytes(bytes);
+  EXPECT_TRUE(ReadHeader(source.get()).ok());
+  Batch batch;
+  while (ReadBatch(source.get(), &batch).value()) {
+    // An end of generation belongs to the one that it ends.
+    const uint64_t number = batch.generation != 0 ? batch.generation : batches.back().generation;
+    batches.push_back({batch.offset, source->offset(), number});
+  }
+  return batches;
+}
+
+TEST(SalvageTest, SoundTracesAreReadAlikeInAllModes) {
+  for (const TestTrace& trace : TestTraces()) {
+    SCOPED_TRACE(trace.name);
+    const std::string bytes = ReadTestTrace(trace.name);
+    const Result strict = Read(bytes, ReadMode::kStrict);
+    ASSERT_TRUE(strict.status.ok());
+    for (const ReadMode mode : kTolerantModes) {
+      const Result result = Read(bytes, mode);
+      EXPECT_TRUE(result.status.ok());
+      EXPECT_TRUE(result.events == strict.events);
+      EXPECT_TRUE(result.faults.empty());
+      EXPECT_FALSE(result.losses.any());
+      EXPECT_EQ(result.losses.marked_events, 0u);
+    }
+  }
+}
+
+// Expects that `result` has all events of `sound` for which `counts` holds, by their places and
+// types.
+void ExpectHasAll(const Result& result, const Result& sound,
+                  const std::function<bool(const Told&)>& counts) {
+  std::multiset<std::tuple<uint64_t, EventKind, EventType>> given;
+  for (const Told& event : result.events) given.insert(event.id());
+  for (const Told& event : sound.events) {
+    if (!counts(event)) continue;
+    const auto it = given.find(event.id());
+    ASSERT_NE(it, given.end()) << EventTypeName(event.type) << " at byte " << event.offset;
+    given.erase(it);
+  }
+}
+
+TEST(SalvageTest, ACutTraceGivesAllEventsOfWholeBatches) {
+  std::vector<std::string> traces = {Assemble(Text(true)), Assemble(Text(false))};
+  for (const absl::string_view name : {"go1.22-oddstrings.trace", "go1.27-startstop.trace"}) {
+    traces.push_back(ReadTestTrace(name));
+  }
+  for (const std::string& bytes : traces) {
+    const Result sound = Read(bytes, ReadMode::kStrict);
+    ASSERT_TRUE(sound.status.ok()) << sound.status;
+    const std::vector<Extent> batches = Batches(bytes);
+    for (size_t size = kHeaderSize; size < bytes.size(); ++size) {
+      SCOPED_TRACE(size);
+      uint64_t whole = kHeaderSize;
+      for (const Extent& batch : batches) {
+        if (batch.end <= size) whole = batch.end;
+      }
+      const std::string cut = bytes.substr(0, size);
+      const Result salvaged = Read(cut, ReadMode::kSalvage);
+      EXPECT_TRUE(salvaged.status.ok());
+      ExpectHasAll(salvaged, sound, [&](const Told& event) { return event.offset < whole; });
+      EXPECT_TRUE(Read(cut, ReadMode::kCollect).status.ok());
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// What stands in `generation` whose bytes are sound, but for who executed the events that tell
+// statuses: that comes from the generation before.
+std::vector<Told> OfGeneration(const Result& result, const Extent& extent) {
+  std::vector<Told> events;
+  for (Told event : result.events) {
+    if (event.offset < extent.begin || event.offset >= extent.end) continue;
+    if (event.type == EventType::kProcStatus || event.type == EventType::kGoStatus ||
+        event.type == EventType::kGoStatusStack) {
+      event.proc = event.goroutine = -1;
+    }
+    // A wrong id that makes no fault itself shows where a later generation contradicts it.
+    event.marked = false;
+    events.push_back(event);
+  }
+  return events;
+}
+
+std::string Show(const std::vector<Told>& events) {
+  std::string text;
+  for (const Told& e : events) {
+    absl::StrAppend(&text, EventTypeName(e.type), "@", e.offset, " ", e.time, " ", e.thread, "/",
+                    e.proc, "/", e.goroutine, "; ");
+  }
+  return text;
+}
+
+TEST(SalvageTest, OneDamagedByteLeavesTheOtherGenerationsWhole) {
+  for (const bool has_ends : {false, true}) {
+    const std::string bytes = Assemble(Text(has_ends));
+    const Result sound = Read(bytes, ReadMode::kStrict);
+    std::map<uint64_t, Extent> generations;
+    for (const Extent& batch : Batches(bytes)) {
+      Extent& extent = generations.try_emplace(batch.generation, batch).first->second;
+      extent.end = batch.end;
+    }
+    for (size_t pos = kHeaderSize; pos < bytes.size(); ++pos) {
+      for (const char flip : {'\x01', '\x02', '\x10', '\x40', '\x80', '\xff'}) {
+        std::string damaged = bytes;
+        damaged[pos] ^= flip;
+        for (const ReadMode mode : kModes) Read(damaged, mode, /*describe=*/true);
+        const Result salvaged = Read(damaged, ReadMode::kSalvage);
+        for (const auto& [number, extent] : generations) {
+          if (pos >= extent.begin && pos < extent.end) continue;
+          EXPECT_EQ(Show(OfGeneration(salvaged, extent)), Show(OfGeneration(sound, extent)))
+              << "byte " << pos << " of " << bytes.size() << " changed by "
+              << static_cast<int>(flip) << ", generation " << number << " from " << extent.begin
+              << (has_ends ? ", with" : ", without") << " ends";
+        }
+      }
+    }
+  }
+}
+
+bool HasEvent(const Result& result, absl::string_view part) {
+  for (const std::string& text : result.texts) {
+    if (absl::StrContains(text, part)) return true;
+  }
+  return false;
+}
+
+TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
+  const std::string text = absl::StrReplaceAll(
+      Text(true),
+      {{"String id=2", "String id=12"}, {"Stack id=1 ", "Stack id=7 "}, {"file=2", "file=13"}});
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(Assemble(text), mode, /*describe=*/true);
+    EXPECT_TRUE(HasEvent(result, "\"?string#2\""));
+    EXPECT_TRUE(HasEvent(result, "\"?stack#1\""));
+    // In each generation the file, the string, and the stack.
+    EXPECT_EQ(result.losses.unresolved, 6u);
+    ASSERT_EQ(result.faults.size(), 6u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kStackString);
+    EXPECT_EQ(result.faults[1].id, FaultId::kEventStackId);
+    EXPECT_EQ(result.faults[2].id, FaultId::kEventStringId);
+  }
+  const Result file = Read(Assemble(absl::StrReplaceAll(Text(true), {{"file=2", "file=13"}})),
+                           ReadMode::kSalvage, /*describe=*/true);
+  EXPECT_TRUE(HasEvent(file, "\"text\" \"?string#13\":3"));
+}
+
+TEST(SalvageTest, MisusedRegionsAreKeptAndMarked) {
+  const std::string begin = "UserRegionBegin dt=1 task=1 name_string=1 stack=0\n";
+  const std::string inner = "UserRegionBegin dt=1 task=1 name_string=2 stack=0\n";
+  const std::string end = "UserRegionEnd dt=1 task=1 name_string=1 stack=0\n";
+  const std::string bytes = Assemble(Text(true, {{1, begin + inner + end}}));
+  EXPECT_FALSE(Read(bytes, ReadMode::kStrict).status.ok());
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(bytes, mode);
+    EXPECT_EQ(result.events.size(), 2 * 9u + 3);
+    ASSERT_EQ(result.faults.size(), 1u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kRegionNesting);
+    EXPECT_EQ(result.losses.marked_events, 1u);
+    EXPECT_FALSE(result.losses.any());
+    for (const Told& event : result.events) {
+      EXPECT_EQ(event.marked, event.kind == EventKind::kRegionEnd);
+    }
+  }
+}
+
+TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGeneration) {
+  const std::string bytes =
+      Assemble(Text(true, {{1, "GoUnblock dt=100000 g=99 g_seq=5 stack=0\nGoDestroy dt=1\n"}}));
+  const Result collected = Read(bytes, ReadMode::kCollect);
+  ASSERT_EQ(collected.faults.size(), 1u);
+  EXPECT_EQ(collected.faults[0].id, FaultId::kNoAdvance);
+  // Four and three events of the first generation come before.
+  EXPECT_EQ(collected.events.size(), 7 + 9u);
+  const Result salvaged = Read(bytes, ReadMode::kSalvage);
+  ASSERT_EQ(salvaged.faults.size(), 1u);
+  EXPECT_EQ(salvaged.events.size(), 2 * 9u + 2);
+  // The log behind the goroutine's end has no goroutine.
+  EXPECT_EQ(salvaged.losses.marked_events, 2u);
+  EXPECT_EQ(salvaged.losses.dropped_events, 0u);
+}
+
+TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
+  const std::string bytes =
+      Assemble(Text(true, {{1, "STWEnd dt=1\n"}, {2, "ProcStatus dt=1 p=1 pstatus=2\n"}}));
+  const Result result = Read(bytes, ReadMode::kCollect);
+  ASSERT_EQ(result.faults.size(), 2u);
+  EXPECT_EQ(result.faults[0].id, FaultId::kRangeNotBegun);
+  EXPECT_EQ(result.faults[0].place.generation, 1u);
+  EXPECT_EQ(result.faults[1].id, FaultId::kProcStatusConflict);
+  EXPECT_EQ(result.faults[1].place.generation, 2u);
+}
+
+TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
+  const std::string bytes = Assemble(Text(true, {{1, "Stack id=1 nframes=0\nGoDestroy dt=1\n"}}));
+  const Result salvaged = Read(bytes, ReadMode::kSalvage);
+  ASSERT_EQ(salvaged.faults.size(), 1u);
+  EXPECT_EQ(salvaged.faults[0].id, FaultId::kEventNotTimed);
+  EXPECT_EQ(salvaged.losses.dropped_batches, 1u);
+  EXPECT_EQ(salvaged.events.size(), 2 * 9u);
+  // The thread's second batch has two events.
+  const Result collected = Read(bytes, ReadMode::kCollect);
+  EXPECT_EQ(collected.faults.size(), 1u);
+  EXPECT_EQ(collected.events.size(), 2 * 9u - 2);
+}
+
+TEST(SalvageTest, AWrongTimeDoesNotPushTheNextGenerationForward) {
+  const std::string bytes =
+      Assemble(Text(true, {{1, "HeapGoal dt=70000000000 heapgoal_value=1\n"}}));
+  const Result sound = Read(Assemble(Text(true)), ReadMode::kStrict);
+  const Result salvaged = Read(bytes, ReadMode::kSalvage);
+  ASSERT_EQ(salvaged.events.size(), sound.events.size() + 1);
+  EXPECT_EQ(salvaged.events.back().time, sound.events.back().time);
+}
+
+TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
+  const std::string bytes = ReadTestTrace("go1.27-gc.trace");
+  const Result sound = Read(bytes, ReadMode::kStrict);
+  for (const std::string& packed : {Zstd(bytes), Gzip(bytes)}) {
+    for (const size_t size : {packed.size() / 2, packed.size() - 5}) {
+      const std::string cut = packed.substr(0, size);
+      const auto source = *SourceFromBytes(cut);
+      while (source->Fill(ByteSource::kMaxFill).ok()) source->Skip(source->window().size());
+      const uint64_t available = source->offset() + source->window().size();
+      // Where the data is one block, nothing of it can be had.
+      if (available < kHeaderSize) continue;
+      uint64_t whole = 0;
+      for (const Extent& batch : Batches(bytes)) {
+        if (batch.end <= available) whole = batch.end;
+      }
+      const Result result = Read(cut, ReadMode::kSalvage);
+      EXPECT_TRUE(result.status.ok()) << result.status;
+      ASSERT_FALSE(result.faults.empty());
+      EXPECT_EQ(result.faults[0].id, FaultId::kCompressedTruncated);
+      for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kEventStringId);
+      ExpectHasAll(result, sound, [&](const Told& event) { return event.offset < whole; });
+    }
+  }
+}
+
+// Each event would otherwise be tried anew before each of the others.
+TEST(SalvageTest, ManyThreadsThatAllWaitTakeNoLongerThanTheirSize) {
+  constexpr int kThreads = 40000;
+  std::string text =
+      "Trace Go1.26\nEventBatch gen=1 m=18446744073709551615 time=1000 size=auto\n"
+      "Sync\nFrequency freq=1000000000\nClockSnapshot dt=1 mono=2 sec=3 nsec=4\n";
+  for (int i = 0; i < kThreads; ++i) {
+    absl::StrAppend(&text, "EventBatch gen=1 m=", i + 1, " time=1000 size=auto\n",
+                    "GoUnblock dt=1 g=", i + 1, " g_seq=5 stack=0\n");
+  }
+  const Result result = Read(Assemble(text + "EndOfGeneration\n"), ReadMode::kSalvage);
+  EXPECT_EQ(result.events.size(), size_t{kThreads});
+  EXPECT_EQ(result.losses.marked_events, uint64_t{kThreads});
+}
+
+}  // namespace
+}  // namespace gotrace

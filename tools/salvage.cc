@@ -1,0 +1,67 @@
+#include "tools/salvage.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace gotrace {
+namespace {
+
+// "1 batch", "2 batches".
+std::string Count(uint64_t count, absl::string_view one, absl::string_view many) {
+  return absl::StrCat(count, " ", count == 1 ? one : many);
+}
+
+std::string Bytes(uint64_t count) { return Count(count, "byte", "bytes"); }
+
+}  // namespace
+
+void FaultLog::Add(const Fault& fault) {
+  if (++count_ <= kKept) first_.push_back(FormatFault(fault));
+}
+
+ReaderOptions FaultLog::SalvageOptions() {
+  ReaderOptions options;
+  options.mode = ReadMode::kSalvage;
+  options.on_fault = [this](const Fault& fault) { Add(fault); };
+  return options;
+}
+
+std::string FormatLosses(const Losses& losses) {
+  std::vector<std::string> left_out;
+  if (losses.skipped_bytes > 0) {
+    left_out.push_back(absl::StrCat(Bytes(losses.skipped_bytes), " of no batch"));
+  }
+  if (losses.dropped_batches > 0) {
+    left_out.push_back(absl::StrCat(Bytes(losses.dropped_bytes), " of ",
+                                    Count(losses.dropped_batches, "batch", "batches")));
+  }
+  if (losses.dropped_events > 0) {
+    left_out.push_back(Count(losses.dropped_events, "contradictory event", "contradictory events"));
+  }
+  std::vector<std::string> parts;
+  if (!left_out.empty()) parts.push_back(absl::StrCat("left out ", absl::StrJoin(left_out, ", ")));
+  if (losses.unresolved > 0) {
+    parts.push_back(absl::StrCat("found no table entry for ",
+                                 Count(losses.unresolved, "string or stack", "strings or stacks")));
+  }
+  if (losses.marked_events > 0) {
+    parts.push_back(absl::StrCat(
+        "marked ", Count(losses.marked_events, "event that contradicts", "events that contradict"),
+        " what came before"));
+  }
+  return absl::StrJoin(parts, "; ");
+}
+
+std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& log,
+                                       const Losses& losses) {
+  std::vector<std::string> lines;
+  for (const std::string& fault : log.first()) lines.push_back(absl::StrCat(name, ": ", fault));
+  const uint64_t more = log.count() - log.first().size();
+  if (more > 0)
+    lines.push_back(absl::StrCat(name, ": and ", Count(more, "fault", "faults"), " more"));
+  const std::string sentence = FormatLosses(losses);
+  if (!sentence.empty()) lines.push_back(absl::StrCat(name, ": ", sentence));
+  return lines;
+}
+
+}  // namespace gotrace
