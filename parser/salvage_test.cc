@@ -152,7 +152,9 @@ TEST(SalvageTest, ACutTraceGivesAllEventsOfWholeBatches) {
     const Result sound = Read(bytes, ReadMode::kStrict);
     ASSERT_TRUE(sound.status.ok()) << sound.status;
     const std::vector<Extent> batches = Batches(bytes);
-    for (size_t size = kHeaderSize; size < bytes.size(); ++size) {
+    // Real traces are cut at some of their lengths, in a step that meets every place in a batch.
+    const size_t step = bytes.size() < 1000 ? 1 : 17;
+    for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
       SCOPED_TRACE(size);
       uint64_t whole = kHeaderSize;
       for (const Extent& batch : batches) {
@@ -343,7 +345,7 @@ TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
 
 // Each event would otherwise be tried anew before each of the others.
 TEST(SalvageTest, ManyThreadsThatAllWaitTakeNoLongerThanTheirSize) {
-  constexpr int kThreads = 40000;
+  constexpr int kThreads = 15000;
   std::string text =
       "Trace Go1.26\nEventBatch gen=1 m=18446744073709551615 time=1000 size=auto\n"
       "Sync\nFrequency freq=1000000000\nClockSnapshot dt=1 mono=2 sec=3 nsec=4\n";
