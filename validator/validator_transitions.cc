@@ -27,7 +27,7 @@ void SetExecuted(const ResourceId& resource, int64_t id, ContextType* context) {
 }
 
 constexpr int64_t kNothing = -1;
-static_assert(GoId::kNone.value == kNothing && ProcId::kNone.value == kNothing);
+static_assert(GoId().value == kNothing && ProcId().value == kNothing);
 
 }  // namespace
 
