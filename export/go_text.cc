@@ -36,7 +36,8 @@ void AppendNumberField(absl::string_view name, uint64_t value, TextBuffer* out) 
 
 // As Go does: at least four digits, and a sign before them.
 void AppendYear(absl::civil_year_t year, TextBuffer* out) {
-  out->Append(absl::StrFormat(year < 0 ? "-%04d" : "%04d", year < 0 ? -year : year));
+  if (year < 0) out->Append('-');
+  out->Append(absl::StrFormat("%04d", year < 0 ? -year : year));
 }
 
 // As Go's time.RFC3339Nano: no zeros at the end of the fraction, and Z where the offset is zero.
