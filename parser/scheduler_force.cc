@@ -194,16 +194,14 @@ void Scheduler::AccommodateRegionEnd(const TimedEvent& event, GoroutineState* go
 }
 
 GoroutineState* Scheduler::BelieveGoroutine(GoId id, GoStatus status, uint64_t next_number) {
-  GoroutineState* state = goroutines_.Find(id);
-  if (state == nullptr) state = goroutines_.Insert(id);
+  GoroutineState* const state = goroutines_.FindOrInsert(id);
   state->status = status;
   state->sequence = Sequence(next_number - 1);
   return state;
 }
 
 ProcessorState* Scheduler::BelieveProc(ProcId id, ProcStatus status, uint64_t next_number) {
-  ProcessorState* state = procs_.Find(id);
-  if (state == nullptr) state = procs_.Insert(id);
+  ProcessorState* const state = procs_.FindOrInsert(id);
   state->status = status;
   state->sequence = Sequence(next_number - 1);
   return state;
@@ -211,15 +209,12 @@ ProcessorState* Scheduler::BelieveProc(ProcId id, ProcStatus status, uint64_t ne
 
 void Scheduler::BelieveCurrentGoroutine(const ThreadState& thread, GoStatus status) {
   if (thread.goroutine == GoId::kNone) return;
-  GoroutineState* state = goroutines_.Find(thread.goroutine);
-  if (state == nullptr) state = goroutines_.Insert(thread.goroutine);
-  state->status = status;
+  goroutines_.FindOrInsert(thread.goroutine)->status = status;
 }
 
 ProcessorState* Scheduler::BelieveCurrentProc(const ThreadState& thread, ProcStatus status) {
   if (thread.proc == ProcId::kNone) return nullptr;
-  ProcessorState* state = procs_.Find(thread.proc);
-  if (state == nullptr) state = procs_.Insert(thread.proc);
+  ProcessorState* const state = procs_.FindOrInsert(thread.proc);
   state->status = status;
   return state;
 }

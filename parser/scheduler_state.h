@@ -107,6 +107,11 @@ class StateTable {
     return state;
   }
 
+  State* FindOrInsert(IdType id) {
+    State* const state = Find(id);
+    return state == nullptr ? Insert(id) : state;
+  }
+
   void Erase(State* state) {
     by_id_.erase(state->id);
     *state = State();
