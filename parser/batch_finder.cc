@@ -7,8 +7,9 @@
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
 #include "tracev2/quote.h"
-#include "tracev2/text_buffer.h"
+#include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
+#include "tracev2/wire_reader.h"
 
 namespace gotrace {
 namespace {
@@ -133,9 +134,31 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
 
 size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) const {
   for (size_t pos = from; pos < to; ++pos) {
-    if (IsBatch(pos, generation, kBatchesBehind)) return pos;
+    if (!IsBatch(pos, generation, kBatchesBehind)) continue;
+    return HidesOrdinaryBatch(pos) && pos + 1 < to ? pos + 1 : pos;
   }
   return kNowhere;
+}
+
+// The type of an experimental batch is the text "1", and its experiment's number is the type of an
+// ordinary batch. So where a damaged text ends in "1", an ordinary batch behind it looks like an
+// experimental one. Its payload tells: it is made of events.
+bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
+  constexpr int kEventsDecoded = 4;
+  const std::optional<Header> header = Peek(pos + 1);
+  if (Peek(pos)->type != EventType::kExperimentalBatch || !header.has_value() ||
+      header->type != EventType::kEventBatch) {
+    return false;
+  }
+  absl::string_view payload =
+      source_.window().substr(header->payload, header->end - header->payload);
+  RawEvent event;
+  for (int i = 0; i < kEventsDecoded && !payload.empty(); ++i) {
+    const WireResult result = DecodeRawEvent(payload, &event);
+    if (result.status != WireStatus::kOk) return false;
+    payload.remove_prefix(result.size);
+  }
+  return true;
 }
 
 bool BatchFinder::Next(uint64_t generation, Batch* batch) {
@@ -184,10 +207,8 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
 
 void BatchFinder::SkipTo(size_t pos, Fault fault) {
   const absl::string_view skipped = source_.window().substr(0, pos);
-  TextBuffer shown;
-  AppendQuoted(skipped.substr(0, kShown), &shown);
   absl::StrAppend(&fault.message, "; ", skipped.size(), " bytes are left out, which begin with ",
-                  shown.view());
+                  Quoted(skipped.substr(0, kShown)));
   source_.Skip(pos);
   skipped_bytes_ += pos;
   report_(std::move(fault));

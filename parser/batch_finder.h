@@ -58,6 +58,7 @@ class BatchFinder {
   bool IsNear(uint64_t time) const;
   void LearnTime(const Header& header, size_t end);
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
+  bool HidesOrdinaryBatch(size_t pos) const;
   size_t Find(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
   void SkipTo(size_t pos, Fault fault);

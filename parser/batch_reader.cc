@@ -6,17 +6,10 @@
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
 #include "tracev2/quote.h"
-#include "tracev2/text_buffer.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {
 namespace {
-
-std::string Quoted(absl::string_view text) {
-  TextBuffer quoted;
-  AppendQuoted(text, &quoted);
-  return std::string(quoted.view());
-}
 
 // Takes numbers off the front of a source, each only once the one before is there, so that a stream
 // that pauses behind an event is not waited for.

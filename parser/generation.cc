@@ -35,10 +35,26 @@ GenerationReader::Result FaultResult(absl::Status status) {
 
 }  // namespace
 
+bool IsEventBatch(const Batch& batch, Version version) {
+  switch (batch.kind()) {
+    case EventType::kStrings:
+    case EventType::kStacks:
+    case EventType::kCPUSamples:
+    case EventType::kEndOfGeneration:
+      return false;
+    default:
+      return batch.experiment == 0 && !IsSyncBatch(batch, version);
+  }
+}
+
 absl::Status Generation::Add(const Batch& batch, Version version) {
   if (batch_count_++ == 0) begin_offset_ = batch.offset;
   end_offset_ = batch.payload_offset + batch.payload.size();
   if (min_ticks_ == 0 || batch.time < min_ticks_) min_ticks_ = batch.time;
+  if (IsEventBatch(batch, version)) {
+    AddEventBatch(batch);
+    return absl::OkStatus();
+  }
   if (IsSyncBatch(batch, version)) return tables_.AddSync(batch, version);
   switch (batch.kind()) {
     case EventType::kStrings:
@@ -51,14 +67,9 @@ absl::Status Generation::Add(const Batch& batch, Version version) {
       return BatchFault(FaultId::kEndOfGenerationEvent, batch,
                         "expected events in a batch, found an end of generation");
     default:
-      break;
+      tables_.AddExperimental(batch);
+      return absl::OkStatus();
   }
-  if (batch.experiment != 0) {
-    tables_.AddExperimental(batch);
-  } else {
-    AddEventBatch(batch);
-  }
-  return absl::OkStatus();
 }
 
 void Generation::AddEventBatch(const Batch& batch) {

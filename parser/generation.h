@@ -31,6 +31,10 @@ struct EventBatch {
   uint64_t payload_offset = 0;  // Of its payload's first byte in the trace.
 };
 
+// Whether a batch of a trace of `version` holds timed events, rather than a table, CPU samples,
+// what belongs to a sync, or the data of an experiment.
+bool IsEventBatch(const Batch& batch, Version version);
+
 // The event batches of one thread, in the trace's order.
 struct ThreadBatches {
   ThreadId thread;

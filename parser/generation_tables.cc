@@ -283,14 +283,16 @@ void GenerationTables::AddMissingStack(uint64_t id) {
   stacks_.Insert(id, {static_cast<uint32_t>(stack_frames_.size() - 1), 1});
 }
 
-size_t GenerationTables::AddMissingFrameStrings() {
-  const size_t before = strings_.size();
+std::vector<uint64_t> GenerationTables::AddMissingFrameStrings() {
+  std::vector<uint64_t> missing;
   for (const Frame& frame : frames_) {
     for (const uint64_t id : {frame.func, frame.file}) {
-      if (FindString(id) == nullptr) AddMissingString(id);
+      if (FindString(id) != nullptr) continue;
+      AddMissingString(id);
+      missing.push_back(id);
     }
   }
-  return strings_.size() - before;
+  return missing;
 }
 
 uint64_t GenerationTables::AddExtraString(absl::string_view text) {

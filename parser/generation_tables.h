@@ -82,8 +82,8 @@ class GenerationTables {
   void AddMissingString(uint64_t id);
   void AddMissingStack(uint64_t id);
 
-  // Does AddMissingString() for all strings that frames name and no batch told. Returns how many.
-  size_t AddMissingFrameStrings();
+  // Does AddMissingString() for all strings that frames name and no batch told. Returns their ids.
+  std::vector<uint64_t> AddMissingFrameStrings();
 
   // Keeps `text` as long as the tables live, for an event whose text is of an earlier generation.
   // Returns its number for extra_string(). Equal texts are kept once.

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
 #include "parser/scheduler_emit.h"
+#include "tracev2/quote.h"
 
 namespace gotrace {
 
@@ -69,9 +70,9 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(const Step& step) {
     if (innermost.task.value != step.arg(0) || innermost.name.view() != *name) {
       return Fail(FaultId::kRegionNesting,
                   absl::StrCat("expected the end of goroutine ", goroutine->id.value,
-                               "'s innermost region, \"", innermost.name.view(), "\" of task ",
-                               innermost.task.value, ", found the end of \"", *name, "\" of task ",
-                               step.arg(0)));
+                               "'s innermost region, ", Quoted(innermost.name.view()), " of task ",
+                               innermost.task.value, ", found the end of ", Quoted(*name),
+                               " of task ", step.arg(0)));
     }
     open.pop_back();
   }

@@ -17,12 +17,6 @@
 namespace gotrace {
 namespace {
 
-std::string Quoted(absl::string_view text) {
-  TextBuffer out;
-  AppendQuoted(text, &out);
-  return std::string(out.view());
-}
-
 std::string DescribeStack(const Stack& stack) {
   if (stack.none()) return "none";
   std::string text = "[";

@@ -73,6 +73,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
     }
   }
   if (generation->batch_count() == 0) return nullptr;
+  at_end_ = !ended;
   Finish(ended, generation.get());
   last_number_ = generation->number();
   return generation;
@@ -103,10 +104,12 @@ TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generati
 
 void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
   const absl::Status status = generation->Add(batch, version_);
-  if (status.ok()) return;
+  const std::optional<Fault> fault = FaultOf(status);
+  if (observer_) observer_(batch, fault);
+  if (!fault.has_value()) return;
   ++losses_.dropped_batches;
   losses_.dropped_bytes += batch.payload.size();
-  Report(*FaultOf(status));
+  Report(*fault);
 }
 
 void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
@@ -138,7 +141,7 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const absl::Status status = generation->Check(version_, end);
   // In a generation that was cut off it is no wonder if tables lack something.
   if (!status.ok() && !incomplete_) Report(*FaultOf(status));
-  losses_.unresolved += tables.AddMissingFrameStrings();
+  losses_.unresolved += tables.AddMissingFrameStrings().size();
   tables.SortSamples();
 }
 

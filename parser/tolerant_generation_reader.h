@@ -3,8 +3,10 @@
 #define GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "parser/batch_finder.h"
 #include "parser/batch_reader.h"
@@ -25,6 +27,11 @@ class TolerantGenerationReader {
   TolerantGenerationReader(ByteSource* source, Version version, BatchFinder::Report report,
                            Losses* losses);
 
+  // Told each batch of the generation, in order, while Next() reads, and the fault in its tables if
+  // it has one. An end of generation is no batch.
+  using Observer = std::function<void(const Batch&, const std::optional<Fault>&)>;
+  void Observe(Observer observer) { observer_ = std::move(observer); }
+
   // Reads the next generation; nullptr at the end of the trace. The source's bytes of the one
   // before are released: nothing may view them any more.
   std::unique_ptr<Generation> Next();
@@ -32,6 +39,10 @@ class TolerantGenerationReader {
   // Whether something of the last generation is missing, so that what follows cannot be held
   // against it.
   bool damaged() const { return damaged_; }
+
+  // Whether the last generation is the last of the trace and nothing tells that it is whole: no end
+  // of generation, nor a batch of a further one.
+  bool at_end() const { return at_end_; }
 
   // Whether the last generation may lack tables that were never written, since the trace ends in
   // it.
@@ -62,6 +73,8 @@ class TolerantGenerationReader {
   uint64_t last_number_ = 0;  // Of the last generation given.
   bool damaged_ = false;
   bool incomplete_ = false;
+  bool at_end_ = false;
+  Observer observer_;
 };
 
 }  // namespace gotrace

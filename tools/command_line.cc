@@ -31,6 +31,7 @@ ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print")
 ABSL_FLAG(int32_t, jobs, 1, "how many files to read at once");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(bool, salvage, false, "go on after faults");
+ABSL_FLAG(bool, check, false, "only tell what would be done");
 ABSL_FLAG(std::string, o, "", "the file to write");
 
 namespace gotrace {
@@ -92,6 +93,18 @@ constexpr CommandRow kCommands[] = {
      "Exit codes are 0 if all files are sound, 1 if one is broken, 2 if one cannot be read.\n",
      "  gotrace-dump validate trace.out\n"
      "  gotrace-dump validate --strictness=go --json traces/ > report.jsonl\n"},
+    {Command::kRepair, "repair", "make a trace that Go's tools accept of a broken one",
+     "Writes a trace that Go's own reader accepts, and tells on the standard error what was done.\n"
+     "Sound generations stay as they are. Broken ones go, and so does what does not belong into\n"
+     "the file. Of the generations that are left, those are kept that follow each other and have\n"
+     "the most events. Events that misuse regions, tasks or ranges are left out alone; names and\n"
+     "stacks that are lost are added as ?string#12 and ?stack#7; a last generation that was cut\n"
+     "off is closed. The result is read again before anything is written.\n"
+     "\n"
+     "With --check nothing is written, and the exit code is 1 if the trace is broken. Else it is\n"
+     "1 if nothing is left of the trace.\n",
+     "  gotrace-dump repair -o repaired.out broken.out && go tool trace repaired.out\n"
+     "  gotrace-dump repair --check broken.out\n"},
 };
 
 constexpr unsigned On(Command command) { return 1U << static_cast<unsigned>(command); }
@@ -120,7 +133,9 @@ constexpr FlagRow kFlags[] = {
     {"limit", On(Command::kEvents), "--limit=N", "stop after N events"},
     {"header", On(Command::kWire), "--header",
      "print what `assemble` can read: the line Trace Go1.NN\nfirst, and all experimental events"},
-    {"o", On(Command::kAssemble), "-o FILE", "the file to write; - for the standard output"},
+    {"check", On(Command::kRepair), "--check", "write nothing, only tell what would be done"},
+    {"o", On(Command::kAssemble) | On(Command::kRepair), "-o FILE",
+     "the file to write; - for the standard output"},
     {"padded", On(Command::kAssemble), "--padded",
      "write batch sizes in ten bytes, as Go's runtime does"},
     {"json", On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate), "--json",

@@ -27,11 +27,12 @@ ABSL_DECLARE_FLAG(int64_t, max_per_check);
 ABSL_DECLARE_FLAG(int32_t, jobs);
 ABSL_DECLARE_FLAG(bool, padded);
 ABSL_DECLARE_FLAG(bool, salvage);
+ABSL_DECLARE_FLAG(bool, check);
 ABSL_DECLARE_FLAG(std::string, o);
 
 namespace gotrace {
 
-enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo, kValidate };
+enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo, kValidate, kRepair };
 
 struct CommandLine {
   Command command = Command::kEvents;

@@ -149,7 +149,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kThereAre =
-      "; there are `events`, `wire`, `assemble`, `footprint`, `info` and `validate`";
+      "; there are `events`, `wire`, `assemble`, `footprint`, `info`, `validate` and `repair`";
   ExpectError({"evnts", "a.out"}, absl::StrCat("there is no command evnts", kThereAre));
   ExpectError({"help", "evnts"}, absl::StrCat("there is no command evnts", kThereAre));
 }
@@ -175,8 +175,8 @@ TEST_F(CommandLineTest, ErrorsOfFlags) {
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
   ExpectError({"--json", "f"},
-              "--json is a flag of `footprint`, `info` and `validate`, not of `events`");
-  ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble`, not of `wire`");
+              "--json is a flag of `footprint`, `info`, `validate` and `repair`, not of `events`");
+  ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble` and `repair`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 

@@ -26,6 +26,7 @@
 #include "tools/info.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tools/repair.h"
 #include "tools/salvage.h"
 #include "tools/validate.h"
 #include "tracev2/event_spec.h"
@@ -217,12 +218,16 @@ absl::Status AssembleTo(ByteStream* text, Output* out) {
   return status;
 }
 
+// Why a command that writes to -o FILE cannot begin, or OK.
+absl::Status CheckTarget(const std::string& target) {
+  if (!target.empty() || isatty(STDOUT_FILENO) != 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "a trace is no text for a terminal; give -o FILE, or -o - to have it here all the same");
+}
+
 Result RunAssemble(const std::string& file, Output* out) {
   const std::string target = absl::GetFlag(FLAGS_o);
-  if (target.empty() && isatty(STDOUT_FILENO) == 1) {
-    return {absl::FailedPreconditionError(
-        "a trace is no text for a terminal; give -o FILE, or -o - to have it here all the same")};
-  }
+  if (absl::Status status = CheckTarget(target); !status.ok()) return {status};
   absl::StatusOr<std::unique_ptr<ByteStream>> text = OpenStream(file);
   if (!text.ok()) return {text.status()};
   if (target.empty() || target == "-") return {AssembleTo(text->get(), out)};
@@ -278,6 +283,42 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
   return summary.broken > 0 ? kBroken : kSuccess;
 }
 
+absl::Status WriteRepairedTo(const std::string& target, const RepairPlan& plan,
+                             const RepeatableInput& input, Output* out) {
+  if (target.empty() || target == "-") return WriteRepaired(plan, input, out);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(target);
+  if (!file.ok()) return file.status();
+  Output file_out(file->fd(), target);
+  if (absl::Status status = WriteRepaired(plan, input, &file_out); !status.ok()) return status;
+  return file->Commit();
+}
+
+int RunRepair(const std::string& file, Output* out) {
+  const bool check = absl::GetFlag(FLAGS_check);
+  const std::string target = absl::GetFlag(FLAGS_o);
+  if (check && !target.empty()) {
+    return UsageError(absl::InvalidArgumentError("--check writes nothing; leave out -o"));
+  }
+  if (absl::Status status = CheckTarget(target); !check && !status.ok()) {
+    return Report(file, {status});
+  }
+  Progress progress(/*prints_along=*/false);
+  const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, &progress);
+  if (!input.ok()) return Report(file, {input.status()});
+  const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); });
+  if (!plan.ok()) return Report(file, {plan.status()});
+  const bool writes = !check && !plan->pieces.empty();
+  if (writes) {
+    const absl::Status status = WriteRepairedTo(target, *plan, *input, out);
+    if (!status.ok()) return Report(file, {status});
+  }
+  progress.Wipe();
+  for (const std::string& line : RepairReport(*plan, writes ? target : "")) {
+    absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", NameOf(file), line);
+  }
+  return plan->sound || writes ? kSuccess : kBroken;
+}
+
 int Main(absl::Span<char* const> args) {
   // A closed pipe shows when it is written to.
   std::signal(SIGPIPE, SIG_IGN);
@@ -309,6 +350,8 @@ int Main(absl::Span<char* const> args) {
         if (!command.ok()) return UsageError(command.status());
         return RunValidate(*std::move(command), *line, &out);
       }
+      case Command::kRepair:
+        return RunRepair(line->file, &out);
       case Command::kInfo:
         result = RunInfo(line->file, &out);
         break;

@@ -389,7 +389,7 @@ TEST(Dump, RefusesWrongArguments) {
       {{"--format=xml", "f"}, "--format: there is no format \"xml\"; there are go and json"},
       {{"--stacks", "f"}, "--stacks goes with --format=json; Go's text always has the stacks"},
       {{"wire", "--json", "f"},
-       "--json is a flag of `footprint`, `info` and `validate`, not of `wire`"},
+       "--json is a flag of `footprint`, `info`, `validate` and `repair`, not of `wire`"},
   };
   for (const Case& c : kCases) {
     ExpectFailure(RunDump(c.args), 2, "",

@@ -207,6 +207,12 @@ void AppendQuoted(absl::string_view text, TextBuffer* out) {
   out->Append('"');
 }
 
+std::string Quoted(absl::string_view text) {
+  TextBuffer out;
+  AppendQuoted(text, &out);
+  return std::string(out.view());
+}
+
 bool AppendUnquoted(absl::string_view literal, std::string* out) {
   if (literal.size() < 2 || literal.front() != literal.back()) return false;
   const char quote = literal.front();

@@ -15,6 +15,9 @@ namespace gotrace {
 // not UTF-8, become escapes, the same ones as strconv.Quote of Go 1.27 chooses.
 void AppendQuoted(absl::string_view text, TextBuffer* out);
 
+// The same as a string, for messages: a name from a trace may hold anything.
+std::string Quoted(absl::string_view text);
+
 // Appends what the Go literal `literal` stands for: a string in double quotes or in back quotes, or
 // in single quotes one rune, or none, which Go accepts too. Bytes that are not UTF-8 become U+FFFD
 // except in back quotes. Returns false, with `*out` unspecified, if it is not such a literal.

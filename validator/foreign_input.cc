@@ -27,7 +27,7 @@ size_t TextLength(absl::string_view bytes) {
   return std::find_if_not(bytes.begin(), bytes.end(), IsTextByte) - bytes.begin();
 }
 
-std::string Quoted(absl::string_view text) {
+std::string ShownText(absl::string_view text) {
   TextBuffer quoted;
   AppendQuoted(text.substr(0, kMostShown), &quoted);
   return absl::StrCat(std::string(quoted.view()), text.size() > kMostShown ? "…" : "");
@@ -92,7 +92,8 @@ ForeignInput RecogniseText(absl::string_view begin) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // A byte order mark.
   text = absl::StripLeadingAsciiWhitespace(text);
   const auto found = [&](CheckId check, absl::string_view what) {
-    return ForeignInput{check, absl::StrCat("expected a trace, found ", what, ": ", Quoted(text))};
+    return ForeignInput{check,
+                        absl::StrCat("expected a trace, found ", what, ": ", ShownText(text))};
   };
   if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP answer");
   if (IsHtml(text)) return found(CheckId::kInputHtml, "HTML");
@@ -138,13 +139,13 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
     return ForeignInput{
         CheckId::kSecondTrace,
         absl::StrCat("expected a batch, found the header ",
-                     Quoted(bytes.substr(0, bytes.find('\0'))), " of another trace")};
+                     ShownText(bytes.substr(0, bytes.find('\0'))), " of another trace")};
   }
   // No more than can be shown is looked at: the text may be as long as the file.
   const absl::string_view text = bytes.substr(0, TextLength(bytes.substr(0, kMostShown + 1)));
   if (text.size() < kLeastText) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
-                      absl::StrCat("expected a batch, found the text ", Quoted(text))};
+                      absl::StrCat("expected a batch, found the text ", ShownText(text))};
 }
 
 }  // namespace gotrace

@@ -1,0 +1,105 @@
+// Runs `gotrace-dump repair` as its users do.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "tools/subprocess.h"
+
+namespace gotrace {
+namespace {
+
+constexpr absl::string_view kTrace = "go1.27-generations.trace";
+
+class RepairCommand : public testing::Test {
+ protected:
+  RepairCommand()
+      : directory_(absl::StrCat(testing::TempDir(), "/",
+                                testing::UnitTest::GetInstance()->current_test_info()->name())),
+        target_(directory_ + "/repaired.out") {
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directory(directory_);
+    sound_ = ReadTestTrace(kTrace);
+    // The third generation lacks its end.
+    broken_ = sound_.substr(0, sound_.size() - 500);
+  }
+
+  std::string Write(absl::string_view name, const std::string& bytes) const {
+    const std::string path = absl::StrCat(directory_, "/", name);
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+
+  std::string ReadTarget() const {
+    std::ostringstream content;
+    content << std::ifstream(target_, std::ios::binary).rdbuf();
+    return content.str();
+  }
+
+  const std::string directory_;
+  const std::string target_;
+  std::string sound_;
+  std::string broken_;
+};
+
+TEST_F(RepairCommand, WritesATraceThatCanBeRead) {
+  const std::string broken = Write("broken.out", broken_);
+  EXPECT_EQ(RunDump({"info", broken}).exit_code, 1);
+  const SubprocessResult result = RunDump({"repair", "-o", target_, broken});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(absl::StrContains(result.err, "gotrace-dump: " + broken + ": generation 3"))
+      << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, "3 of 3 generations kept")) << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, "; wrote " + target_)) << result.err;
+  EXPECT_EQ(RunDump({"info", target_}).exit_code, 0);
+}
+
+TEST_F(RepairCommand, ReadsAPipeAndWritesToOne) {
+  EXPECT_EQ(RunDump({"repair", "-o", target_, Write("broken.out", broken_)}).exit_code, 0);
+  const SubprocessResult result = RunDump({"repair", "-o", "-", "-"}, {.input = broken_});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, ReadTarget());
+  EXPECT_TRUE(absl::StrContains(result.err, "standard input: generation 3")) << result.err;
+}
+
+TEST_F(RepairCommand, ReadsCompressedTraces) {
+  const SubprocessResult result =
+      RunDump({"repair", "-o", target_, TestFilePath(absl::StrCat(kTrace, ".zst"))});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(absl::StrContains(result.err, "sound, there is nothing to repair")) << result.err;
+  EXPECT_EQ(ReadTarget(), sound_);
+}
+
+TEST_F(RepairCommand, ChecksWithoutWriting) {
+  const SubprocessResult broken = RunDump({"repair", "--check", Write("broken.out", broken_)});
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(broken.err, "3 of 3 generations can be kept")) << broken.err;
+  EXPECT_EQ(RunDump({"repair", "--check", Write("sound.out", sound_)}).exit_code, 0);
+  EXPECT_EQ(RunDump({"repair", "--check", "-o", target_, "-"}).exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(target_));
+}
+
+TEST_F(RepairCommand, WritesNothingWhereNothingIsLeft) {
+  const SubprocessResult result =
+      RunDump({"repair", "-o", target_, Write("header.out", sound_.substr(0, 16) + "rubbish")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(result.err, "--salvage")) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(target_));
+}
+
+TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
+  EXPECT_EQ(RunDump({"repair", "-o", target_, Write("page.html", "<html></html>")}).exit_code, 1);
+  EXPECT_EQ(RunDump({"repair", "-o", target_, directory_ + "/none"}).exit_code, 2);
+  const SubprocessResult full =
+      RunDump({"repair", "-o", directory_ + "/no/such", Write("broken.out", broken_)});
+  EXPECT_EQ(full.exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(target_));
+}
+
+}  // namespace
+}  // namespace gotrace

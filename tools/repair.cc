@@ -1,0 +1,158 @@
+#include "tools/repair.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "parser/byte_stream.h"
+
+namespace gotrace {
+namespace {
+
+// How many lines a report has at most, besides the last.
+constexpr size_t kMostLines = 20;
+
+// Passes everything on, and shows on the way how far reading has come.
+class WatchedSource final : public ByteSource {
+ public:
+  WatchedSource(std::unique_ptr<ByteSource> source, Progress* progress)
+      : source_(std::move(source)), progress_(*progress) {
+    offset_ = source_->offset();
+    window_ = source_->window();
+  }
+
+  absl::Status Fill(size_t size) override {
+    source_->Skip(offset_ - source_->offset());
+    absl::Status status = source_->Fill(size);
+    window_ = source_->window();
+    if (progress_.Due()) progress_.Show({input_read(), input_size(), /*events=*/0});
+    return status;
+  }
+  void Release(uint64_t offset) override { source_->Release(offset); }
+  uint64_t input_size() const override { return source_->input_size(); }
+  uint64_t input_read() const override { return source_->input_read(); }
+
+ private:
+  const std::unique_ptr<ByteSource> source_;
+  Progress& progress_;
+};
+
+absl::StatusOr<int> CreateTemporary() {
+  const char* const directory = std::getenv("TMPDIR");
+  std::string path = absl::StrCat(directory == nullptr ? "/tmp" : directory, "/gotrace.XXXXXX");
+  const int fd = mkostemp(path.data(), O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("creating ", path));
+  unlink(path.c_str());
+  return fd;
+}
+
+absl::Status Copy(ByteStream* from, int to) {
+  Output out(to, "a temporary file");
+  std::string block(1 << 16, '\0');
+  while (out.usable()) {
+    const absl::StatusOr<size_t> size = from->Read(block.data(), block.size());
+    if (!size.ok()) return size.status();
+    if (*size == 0) break;
+    out.buffer().Append(absl::string_view(block).substr(0, *size));
+    out.MaybeFlush();
+  }
+  out.Flush();
+  return out.status();
+}
+
+bool CanBeReadAgain(const std::string& file) {
+  struct stat info;
+  // What is not there is told by whoever opens it.
+  return file != "-" && (stat(file.c_str(), &info) != 0 || S_ISREG(info.st_mode));
+}
+
+}  // namespace
+
+absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
+                                                        Progress* progress) {
+  if (CanBeReadAgain(file)) return RepeatableInput(file, -1, progress);
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
+  if (!stream.ok()) return stream.status();
+  const absl::StatusOr<int> fd = CreateTemporary();
+  if (!fd.ok()) return fd.status();
+  RepeatableInput input(file, *fd, progress);
+  if (absl::Status status = Copy(stream->get(), *fd); !status.ok()) return status;
+  return input;
+}
+
+RepeatableInput::RepeatableInput(RepeatableInput&& other) noexcept
+    : file_(std::move(other.file_)),
+      fd_(std::exchange(other.fd_, -1)),
+      progress_(other.progress_) {}
+
+RepeatableInput::~RepeatableInput() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> RepeatableInput::Open() const {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source;
+  if (fd_ < 0) {
+    source = OpenSource(file_);
+  } else {
+    if (lseek(fd_, 0, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "reading a temporary file");
+    source = SourceFromStream(
+        std::make_unique<FdStream>(fd_, /*owned=*/false, "the copy of the standard input"));
+  }
+  if (!source.ok()) return source.status();
+  return std::make_unique<WatchedSource>(*std::move(source), progress_);
+}
+
+absl::Status WriteRepaired(const RepairPlan& plan, const RepeatableInput& input, Output* out) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
+      OpenRepaired(plan, [&] { return input.Open(); });
+  if (!stream.ok()) return stream.status();
+  std::string block(1 << 16, '\0');
+  while (out->usable()) {
+    const absl::StatusOr<size_t> size = (*stream)->Read(block.data(), block.size());
+    if (!size.ok()) return size.status();
+    if (*size == 0) break;
+    out->buffer().Append(absl::string_view(block).substr(0, *size));
+    out->MaybeFlush();
+  }
+  out->Flush();
+  return out->status();
+}
+
+std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view target) {
+  std::vector<std::string> lines = DescribeRepair(plan);
+  if (lines.size() > kMostLines) {
+    const size_t more = lines.size() - kMostLines;
+    lines.resize(kMostLines);
+    lines.push_back(absl::StrCat("and ", more, " more such lines"));
+  }
+  const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
+  if (plan.sound) {
+    lines.push_back(absl::StrCat("sound, there is nothing to repair", written));
+    return lines;
+  }
+  if (plan.pieces.empty()) {
+    lines.push_back(
+        "no generation is left that Go's reader would take; `gotrace-dump events --salvage` prints "
+        "what can be read");
+    return lines;
+  }
+  const auto kept =
+      std::count_if(plan.generations.begin(), plan.generations.end(),
+                    [](const RepairedGeneration& generation) { return generation.events > 0; });
+  lines.push_back(absl::StrCat(kept, " of ", plan.generations.size(),
+                               plan.generations.size() == 1 ? " generation" : " generations",
+                               target.empty() ? " can be" : "", " kept, with ", plan.events,
+                               " events; ", plan.input_bytes, " bytes become ", plan.output_bytes,
+                               written));
+  return lines;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,392 @@
+#include "validator/repair.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/reader.h"
+#include "parser/tolerant_generation_reader.h"
+#include "validator/generation_mender.h"
+#include "validator/mended_batch.h"
+
+namespace gotrace {
+namespace {
+
+// How far into the input its header is looked for: a program may print before it traces.
+constexpr size_t kHeaderSearched = 1 << 16;
+
+// How many places with stray bytes are kept.
+constexpr size_t kStrayKept = 5;
+
+// Reads to the end and keeps how it ended, and how many events there were.
+absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, uint64_t* events) {
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source));
+  if (!reader.ok()) return reader.status();
+  while (!reader->NextBlock().empty()) continue;
+  *events = reader->event_count();
+  return reader->status();
+}
+
+absl::StatusOr<uint64_t> CountBytes(ByteSource* source) {
+  while (true) {
+    if (absl::Status status = source->Fill(ByteSource::kMaxFill); !status.ok()) return status;
+    if (source->window().empty()) return source->offset();
+    source->Skip(source->window().size());
+    source->Release(source->offset());
+  }
+}
+
+bool IsFraming(FaultId id) {
+  switch (id) {
+    case FaultId::kBatchType:
+    case FaultId::kBatchHeaderTruncated:
+    case FaultId::kBatchHeaderVarint:
+    case FaultId::kBatchSize:
+    case FaultId::kBatchMisfit:
+    case FaultId::kBatchTruncated:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A run of generations that Go's reader takes one after the other.
+struct Run {
+  std::vector<size_t> generations;  // Indices in RepairPlan::generations.
+  std::vector<RepairPiece> pieces;
+  uint64_t events = 0;
+  uint64_t last_number = 0;
+  std::unique_ptr<Scheduler> scheduler;  // After the last generation.
+};
+
+// Puts a plan together, one generation after the other.
+class Planner {
+ public:
+  explicit Planner(RepairPlan* plan) : plan_(*plan) {}
+
+  absl::Status ReadAll(ByteSource* source) {
+    if (absl::Status status = ReadHeaderSomewhere(source); !status.ok()) return status;
+    Losses losses;
+    TolerantGenerationReader reader(
+        source, plan_.version, [this](Fault fault) { Note(std::move(fault)); }, &losses);
+    reader.Observe(
+        [this](const Batch& batch, const std::optional<Fault>& fault) { Take(batch, fault); });
+    while (std::unique_ptr<Generation> generation = Next(&reader)) {
+      RepairedGeneration found;
+      found.number = generation->number();
+      found.begin_offset = generation->begin_offset();
+      found.end_offset = generation->end_offset();
+      found.fault = std::exchange(first_fault_, std::nullopt);
+      const uint64_t found_end = found.end_offset;
+      generation.reset();
+      Judge(reader.at_end(), std::move(found));
+      // What the next generation begins with may have been read already.
+      shortened_.erase(shortened_.begin(), shortened_.lower_bound(found_end));
+    }
+    EndRun();
+    plan_.stray_bytes = losses.skipped_bytes;
+    plan_.dropped_batches = losses.dropped_batches;
+    plan_.input_bytes = reader.offset();
+    // A fault of the compression around it is one of the trace.
+    const absl::Status& io_status = reader.io_status();
+    return FaultOf(io_status).has_value() ? absl::OkStatus() : io_status;
+  }
+
+  void Choose() {
+    Run& run = best_.generations.empty() ? fallback_ : best_;
+    for (const size_t index : run.generations) {
+      // The fallback was taken for broken until now.
+      if (plan_.generations[index].fate == GenerationFate::kBroken) {
+        plan_.generations[index] = fallback_generation_;
+      }
+      plan_.events += plan_.generations[index].events;
+    }
+    if (run.generations.empty()) return;
+    plan_.pieces.push_back({plan_.header_offset, kHeaderSize, ""});
+    for (RepairPiece& piece : run.pieces) AddPiece(std::move(piece), &plan_.pieces);
+    for (const RepairPiece& piece : plan_.pieces) {
+      plan_.output_bytes += piece.bytes.empty() ? piece.size : piece.bytes.size();
+    }
+  }
+
+ private:
+  std::unique_ptr<Generation> Next(TolerantGenerationReader* reader) {
+    batches_.clear();
+    first_fault_.reset();
+    return reader->Next();
+  }
+
+  void Take(const Batch& batch, const std::optional<Fault>& fault) {
+    if (!fault.has_value()) {
+      batches_.push_back(batch);
+      return;
+    }
+    // That an id is taken is told behind its entry.
+    const bool is_duplicate =
+        fault->id == FaultId::kStringDuplicate || fault->id == FaultId::kStackDuplicate;
+    const Batch part = SoundPart(batch, fault->place.offset.value_or(0) - (is_duplicate ? 1 : 0));
+    if (part.payload.empty()) return;
+    batches_.push_back(part);
+    shortened_.insert(part.offset);
+  }
+
+  void Note(Fault fault) {
+    if (fault.id == FaultId::kBatchMisfit) shortened_.insert(*fault.place.offset);
+    if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
+    if (!first_fault_.has_value()) first_fault_ = std::move(fault);
+  }
+
+  absl::Status ReadHeaderSomewhere(ByteSource* source) {
+    // An error shows again when the header is read.
+    source->Fill(kHeaderSearched).IgnoreError();
+    const absl::string_view window = source->window().substr(0, kHeaderSearched);
+    for (size_t pos = window.find("go 1."); pos != window.npos;
+         pos = window.find("go 1.", pos + 1)) {
+      if (!ReadHeader(SourceFromBytes(window.substr(pos, kHeaderSize))->get()).ok()) continue;
+      source->Skip(pos);
+      break;
+    }
+    plan_.header_offset = source->offset();
+    const absl::StatusOr<Version> version = ReadHeader(source);
+    if (version.ok()) plan_.version = *version;
+    return version.status();
+  }
+
+  void Judge(bool at_end, RepairedGeneration found) {
+    const bool has_events = std::any_of(batches_.begin(), batches_.end(), [&](const Batch& batch) {
+      return IsEventBatch(batch, plan_.version);
+    });
+    if (batches_.empty() || (at_end && !has_events)) {
+      found.fate = batches_.empty() ? GenerationFate::kBroken : GenerationFate::kEmpty;
+      plan_.generations.push_back(std::move(found));
+      return;
+    }
+    RememberSync();
+    // What was never written is missing at each thread's end, and only there.
+    const MendMode mode = at_end ? MendMode::kCutShort : MendMode::kWhole;
+    if (Follows(found.number) && !Extend(mode, found).has_value()) return;
+    EndRun();
+    run_.scheduler = std::make_unique<Scheduler>();
+    const std::optional<Fault> fault = Extend(mode, found);
+    if (!fault.has_value()) return;
+    EndRun();
+    found.fault = fault;
+    CutShort(std::move(found));
+  }
+
+  bool Follows(uint64_t number) const {
+    if (run_.generations.empty()) return false;
+    // Since 1.26 a gap is none to Go's reader, if no state changed meanwhile.
+    return number == run_.last_number + 1 ||
+           (plan_.version >= Version::kGo126 && number > run_.last_number);
+  }
+
+  // Adds the generation to the run, or returns why it cannot follow there.
+  std::optional<Fault> Extend(MendMode mode, const RepairedGeneration& found) {
+    MendResult result =
+        MendGeneration(plan_.version, batches_, sync_payload_, mode, run_.scheduler.get());
+    if (result.fault.has_value()) return result.fault;
+    if (result.events == 0 && !result.mending.cuts.empty()) return result.mending.first_fault;
+    run_.generations.push_back(plan_.generations.size());
+    run_.events += result.events;
+    run_.last_number = found.number;
+    AddPieces(result.mending, &run_.pieces);
+    plan_.generations.push_back(Describe(found, result));
+    return std::nullopt;
+  }
+
+  // Keeps the broken generation as the one to fall back on, if it has more events than another.
+  void CutShort(RepairedGeneration found) {
+    Scheduler scheduler;
+    const MendResult result =
+        MendGeneration(plan_.version, batches_, sync_payload_, MendMode::kCutShort, &scheduler);
+    if (!result.fault.has_value() && result.events > fallback_.events) {
+      fallback_ = Run();
+      fallback_.generations.push_back(plan_.generations.size());
+      fallback_.events = result.events;
+      AddPieces(result.mending, &fallback_.pieces);
+      fallback_generation_ = Describe(found, result);
+    }
+    found.fate = GenerationFate::kBroken;
+    plan_.generations.push_back(std::move(found));
+  }
+
+  static RepairedGeneration Describe(const RepairedGeneration& found, const MendResult& result) {
+    const Mending& mending = result.mending;
+    RepairedGeneration described = found;
+    described.events = result.events;
+    described.events_left_out = mending.left_out.size();
+    described.entries_added = mending.strings.size() + mending.stacks.size();
+    described.threads_cut = mending.cuts.size();
+    described.fate = !mending.cuts.empty() ? GenerationFate::kCutShort
+                     : mending.nothing()   ? GenerationFate::kKept
+                                           : GenerationFate::kMended;
+    if (!described.fault.has_value()) described.fault = mending.first_fault;
+    return described;
+  }
+
+  void EndRun() {
+    Run* const loser = run_.events > best_.events ? &best_ : &run_;
+    for (const size_t index : loser->generations) {
+      plan_.generations[index].fate = GenerationFate::kApart;
+      plan_.generations[index].events = 0;
+    }
+    if (loser == &best_) best_ = std::move(run_);
+    run_ = Run();
+  }
+
+  // The runtime tells the frequency anew in each generation, and always the same.
+  void RememberSync() {
+    for (const Batch& batch : batches_) {
+      if (batch.kind() == EventType::kFrequency) sync_payload_ = std::string(batch.payload);
+    }
+  }
+
+  void AddPieces(const Mending& mending, std::vector<RepairPiece>* pieces) const {
+    for (const Batch& batch : batches_) {
+      if (ChangesBatch(plan_.version, batch, mending)) {
+        AddPiece({0, 0, EncodeMendedBatch(plan_.version, batch, mending)}, pieces);
+      } else if (shortened_.contains(batch.offset)) {
+        AddPiece({0, 0, EncodeBatch(batch)}, pieces);
+      } else {
+        const uint64_t end = batch.payload_offset + batch.payload.size();
+        AddPiece({batch.offset, end - batch.offset, ""}, pieces);
+      }
+    }
+    const Batch& beside = batches_.front();
+    if (mending.needs_sync) AddPiece({0, 0, EncodeBatchBeside(beside, sync_payload_)}, pieces);
+    AddPiece({0, 0, EncodeTables(beside, mending)}, pieces);
+    if (plan_.version < Version::kGo126) return;
+    AddPiece({0, 0, std::string(1, static_cast<char>(EventType::kEndOfGeneration))}, pieces);
+  }
+
+  static void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
+    if (piece.size == 0 && piece.bytes.empty()) return;
+    RepairPiece* const last = pieces->empty() ? nullptr : &pieces->back();
+    if (last == nullptr || last->bytes.empty() != piece.bytes.empty() ||
+        (piece.bytes.empty() && last->offset + last->size != piece.offset)) {
+      pieces->push_back(std::move(piece));
+      return;
+    }
+    last->size += piece.size;
+    last->bytes += piece.bytes;
+  }
+
+  RepairPlan& plan_;
+  Run run_;   // That is being extended; without a scheduler if none is.
+  Run best_;  // The one with the most events of those that ended.
+  Run fallback_;
+  RepairedGeneration fallback_generation_;
+
+  // Of the generation being read.
+  std::vector<Batch> batches_;
+  std::set<uint64_t> shortened_;  // Offsets of those whose size is not what their header says.
+  std::optional<Fault> first_fault_;
+  std::string sync_payload_;  // Of the last sync batch that tells nothing but the frequency.
+};
+
+// The output, piece by piece.
+class RepairedStream final : public ByteStream {
+ public:
+  RepairedStream(std::vector<RepairPiece> pieces, std::unique_ptr<ByteSource> source)
+      : pieces_(std::move(pieces)), source_(std::move(source)) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    while (next_ < pieces_.size()) {
+      const RepairPiece& piece = pieces_[next_];
+      if (done_ == (piece.bytes.empty() ? piece.size : piece.bytes.size())) {
+        ++next_;
+        done_ = 0;
+        continue;
+      }
+      const absl::StatusOr<absl::string_view> bytes = Show(piece, size);
+      if (!bytes.ok()) return bytes.status();
+      std::memcpy(buffer, bytes->data(), bytes->size());
+      done_ += bytes->size();
+      return bytes->size();
+    }
+    return 0;
+  }
+
+ private:
+  // What comes next of the piece: at least one and at most `size` bytes.
+  absl::StatusOr<absl::string_view> Show(const RepairPiece& piece, size_t size) {
+    if (!piece.bytes.empty()) return absl::string_view(piece.bytes).substr(done_, size);
+    size = std::min({size, static_cast<size_t>(piece.size - done_), ByteSource::kMaxFill});
+    absl::Status status = MoveTo(piece.offset + done_);
+    // What a cut off input still gave is all that the piece was made of.
+    if (status.ok()) status = source_->Fill(size);
+    const absl::string_view window = source_->window().substr(0, size);
+    if (!window.empty() && source_->offset() == piece.offset + done_) return window;
+    return status.ok() ? absl::DataLossError("the input has become shorter") : status;
+  }
+
+  absl::Status MoveTo(uint64_t offset) {
+    while (source_->offset() < offset) {
+      if (source_->window().empty()) {
+        if (absl::Status status = source_->Fill(1); !status.ok()) return status;
+        if (source_->window().empty()) break;
+      }
+      source_->Skip(std::min<uint64_t>(offset - source_->offset(), source_->window().size()));
+    }
+    source_->Release(source_->offset());
+    return absl::OkStatus();
+  }
+
+  const std::vector<RepairPiece> pieces_;
+  const std::unique_ptr<ByteSource> source_;
+  size_t next_ = 0;
+  uint64_t done_ = 0;  // Of the next piece.
+};
+
+absl::Status Verify(const RepairPlan& plan, const OpenInput& open) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
+  if (!source.ok()) return source.status();
+  uint64_t events = 0;
+  const absl::Status status = ReadStrictly(*std::move(source), &events);
+  if (!FaultOf(status).has_value()) return status;
+  return absl::InternalError(absl::StrCat("the repaired trace does not hold: ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open) {
+  RepairPlan plan;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  const absl::Status strict = ReadStrictly(*std::move(source), &plan.events);
+  plan.sound = strict.ok();
+  if (!strict.ok() && !FaultOf(strict).has_value()) return strict;
+  source = open();
+  if (!source.ok()) return source.status();
+  if (plan.sound) {
+    const absl::StatusOr<Version> version = ReadHeader(source->get());
+    if (!version.ok()) return version.status();
+    const absl::StatusOr<uint64_t> size = CountBytes(source->get());
+    if (!size.ok()) return size.status();
+    plan.version = *version;
+    plan.input_bytes = plan.output_bytes = *size;
+    plan.pieces.push_back({0, *size, ""});
+    return plan;
+  }
+  plan.events = 0;
+  Planner planner(&plan);
+  if (absl::Status status = planner.ReadAll(source->get()); !status.ok()) return status;
+  planner.Choose();
+  if (plan.pieces.empty()) return plan;
+  if (absl::Status status = Verify(plan, open); !status.ok()) return status;
+  return plan;
+}
+
+absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
+                                                         const OpenInput& open) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  return std::make_unique<RepairedStream>(plan.pieces, *std::move(source));
+}
+
+}  // namespace gotrace

@@ -1,0 +1,274 @@
+#include "validator/repair.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "parser/reader.h"
+#include "parser/test_util.h"
+#include "testdata/test_data.h"
+
+namespace gotrace {
+namespace {
+
+using Fates = std::vector<GenerationFate>;
+
+struct Repaired {
+  RepairPlan plan;
+  std::string bytes;
+};
+
+std::string ReadToEnd(ByteStream* stream) {
+  std::string bytes;
+  char block[1000];
+  while (true) {
+    const absl::StatusOr<size_t> size = stream->Read(block, sizeof(block));
+    EXPECT_TRUE(size.ok()) << size.status();
+    if (!size.ok() || *size == 0) return bytes;
+    bytes.append(block, *size);
+  }
+}
+
+// Repairs the bytes, and reads what comes of it.
+Repaired Repair(absl::string_view bytes) {
+  const OpenInput open = [&] { return SourceFromBytes(bytes); };
+  Repaired repaired;
+  absl::StatusOr<RepairPlan> plan = PlanRepair(open);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return repaired;
+  repaired.plan = *std::move(plan);
+  EXPECT_EQ(repaired.plan.input_bytes, bytes.size());
+  if (repaired.plan.pieces.empty()) return repaired;
+  repaired.bytes = ReadToEnd(OpenRepaired(repaired.plan, open)->get());
+  EXPECT_EQ(repaired.plan.output_bytes, repaired.bytes.size());
+  const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  return repaired;
+}
+
+Fates FatesOf(const RepairPlan& plan) {
+  Fates fates;
+  for (const RepairedGeneration& generation : plan.generations) fates.push_back(generation.fate);
+  return fates;
+}
+
+// The events of the trace without their offsets, and without the kSync events.
+std::vector<std::string> EventsOf(absl::string_view bytes) {
+  std::vector<std::string> events;
+  for (std::string& event : ReadAll(Reader::FromBytes(bytes)).events) {
+    if (absl::StrContains(event, "Sync")) continue;
+    const size_t offset = event.find(" at ");
+    events.push_back(event.erase(offset, event.find(" stack ") - offset));
+  }
+  return events;
+}
+
+constexpr absl::string_view kNobody = "18446744073709551615";
+
+// The text of one generation that runs goroutine 1 on thread 1, with `events` at its end.
+std::string GenerationText(int number, absl::string_view events = "", int version = 26) {
+  const bool has_clocks = version >= 25;
+  std::string text = absl::StrCat(
+      "EventBatch gen=", number, " m=", kNobody, " time=", number, "000 size=auto\n",
+      has_clocks ? "Sync\nFrequency freq=1000000000\n"
+                   "ClockSnapshot dt=0 mono=5 sec=6 nsec=7\n"
+                 : "Frequency freq=1000000000\n",
+      "EventBatch gen=", number, " m=1 time=", number,
+      "000 size=auto\n"
+      "ProcStatus dt=1 p=0 pstatus=1\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\n"
+      "HeapAlloc dt=1 heapalloc_value=",
+      number, "\n", events, "EventBatch gen=", number, " m=", kNobody, " time=", number,
+      "000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\nString id=2\n", "\tdata=\"other\"\n",
+      "EventBatch gen=", number, " m=", kNobody, " time=", number, "000 size=auto\nStacks\n",
+      "Stack id=1 nframes=1\n\tpc=7 func=1 file=2 line=3\n");
+  if (version >= 26) absl::StrAppend(&text, "EndOfGeneration\n");
+  return text;
+}
+
+std::string AssembleBatches(int version, absl::string_view text) {
+  return Assemble(absl::StrCat("Trace Go1.", version, "\n", text));
+}
+
+std::string BatchBytes(int version, absl::string_view text) {
+  return AssembleBatches(version, text).substr(kHeaderSize);
+}
+
+const std::string& Header26() {
+  static const std::string& header = *new std::string(MakeHeader(Version::kGo126));
+  return header;
+}
+
+TEST(Repair, LeavesSoundTracesAlone) {
+  const std::string trace = AssembleBatches(26, GenerationText(1) + GenerationText(2));
+  const Repaired repaired = Repair(trace);
+  EXPECT_TRUE(repaired.plan.sound);
+  EXPECT_TRUE(DescribeRepair(repaired.plan).empty());
+  EXPECT_EQ(repaired.bytes, trace);
+}
+
+TEST(Repair, RemovesTextBetweenBatches) {
+  const std::string one = BatchBytes(26, GenerationText(1));
+  const std::string two = BatchBytes(26, GenerationText(2));
+  const Repaired repaired =
+      Repair(absl::StrCat(Header26(), one, "panic: something was printed here\n", two));
+  EXPECT_EQ(repaired.bytes, absl::StrCat(Header26(), one, two));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kKept, GenerationFate::kKept}));
+  EXPECT_EQ(repaired.plan.stray_bytes, 34U);
+  ASSERT_EQ(repaired.plan.stray.size(), 1U);
+  EXPECT_EQ(repaired.plan.stray[0].place.offset, kHeaderSize + one.size());
+}
+
+TEST(Repair, RemovesTextBeforeTheHeaderAndBehindTheEnd) {
+  const std::string one = BatchBytes(26, GenerationText(1));
+  const Repaired repaired =
+      Repair(absl::StrCat("go 1.5 is old\nlistening\n", Header26(), one, "done, bye\n"));
+  EXPECT_EQ(repaired.bytes, absl::StrCat(Header26(), one));
+  EXPECT_EQ(repaired.plan.header_offset, 24U);
+}
+
+TEST(Repair, KeepsTheLongerRunOfGenerations) {
+  const std::string broken =
+      GenerationText(2, "GoStart dt=1 g=77 g_seq=1\nProcStop dt=1\nProcStop dt=1\n");
+  const std::string kept = BatchBytes(26, GenerationText(3) + GenerationText(4));
+  const Repaired repaired =
+      Repair(absl::StrCat(AssembleBatches(26, GenerationText(1) + broken), kept));
+  EXPECT_EQ(repaired.bytes, absl::StrCat(Header26(), kept));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kApart, GenerationFate::kBroken,
+                                           GenerationFate::kKept, GenerationFate::kKept}));
+  ASSERT_TRUE(repaired.plan.generations[1].fault.has_value());
+  EXPECT_EQ(repaired.plan.generations[1].fault->id, FaultId::kNoAdvance);
+  EXPECT_EQ(DescribeRepair(repaired.plan).size(), 2U);
+}
+
+TEST(Repair, LeavesOutWhatMisusesRegions) {
+  const auto text = [](absl::string_view misuse) {
+    return GenerationText(1, absl::StrCat("UserRegionBegin dt=1 task=0 name_string=1 stack=1\n",
+                                          misuse, "HeapAlloc dt=5 heapalloc_value=9\n"));
+  };
+  const Repaired repaired =
+      Repair(AssembleBatches(26, text("UserRegionEnd dt=300 task=0 name_string=2 stack=1\n")));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kMended}));
+  EXPECT_EQ(repaired.plan.generations[0].events_left_out, 1U);
+  EXPECT_EQ(repaired.plan.generations[0].fault->id, FaultId::kRegionNesting);
+  // What follows keeps its time.
+  const std::string expected =
+      AssembleBatches(26, absl::StrReplaceAll(text(""), {{"HeapAlloc dt=5", "HeapAlloc dt=305"}}));
+  EXPECT_EQ(repaired.bytes, expected);
+}
+
+TEST(Repair, AddsEntriesThatLack) {
+  const Repaired repaired = Repair(AssembleBatches(
+      26, GenerationText(1,
+                         "UserLog dt=1 task=0 key_string=12 value_string=1 stack=7\n"
+                         "ProcsChange dt=1 procs_value=4 stack=8\n")));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kMended}));
+  const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
+  EXPECT_TRUE(absl::StrContains(outcome.events[4], "?string#12")) << outcome.events[4];
+  EXPECT_TRUE(absl::StrContains(outcome.events[4], "?stack#7")) << outcome.events[4];
+  EXPECT_TRUE(absl::StrContains(outcome.events[5], "?stack#8")) << outcome.events[5];
+}
+
+TEST(Repair, BorrowsTheFrequencyWhereItIsAllThatLacks) {
+  const std::string second =
+      absl::StrReplaceAll(GenerationText(2, "", 23),
+                          {{absl::StrCat("EventBatch gen=2 m=", kNobody,
+                                         " time=2000 size=auto\nFrequency freq=1000000000\n"),
+                            ""}});
+  const Repaired repaired = Repair(AssembleBatches(23, GenerationText(1, "", 23) + second));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kKept, GenerationFate::kMended}));
+  EXPECT_EQ(EventsOf(repaired.bytes),
+            EventsOf(AssembleBatches(23, GenerationText(1, "", 23) + GenerationText(2, "", 23))));
+}
+
+TEST(Repair, KeepsTheLargerOfTwoTraces) {
+  const std::string small = AssembleBatches(26, GenerationText(1));
+  const std::string large = AssembleBatches(26, GenerationText(1) + GenerationText(2));
+  EXPECT_EQ(Repair(small + large).bytes, large);
+  EXPECT_EQ(Repair(large + small).bytes, large);
+}
+
+TEST(Repair, JoinsWhatFollowsAGapWhereGoDoes) {
+  const std::string trace = AssembleBatches(26, GenerationText(1) + GenerationText(3));
+  EXPECT_EQ(Repair(trace + "done, bye\n").bytes, trace);
+}
+
+TEST(Repair, CutsTheOnlyGenerationShort) {
+  const Repaired repaired = Repair(AssembleBatches(
+      26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\nGoStart dt=1 g=77 g_seq=1\n")));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kCutShort}));
+  EXPECT_EQ(repaired.bytes,
+            AssembleBatches(26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\n")));
+}
+
+TEST(Repair, TellsThatNothingIsLeft) {
+  const Repaired repaired = Repair(absl::StrCat(Header26(), "nothing but text\n"));
+  EXPECT_FALSE(repaired.plan.sound);
+  EXPECT_TRUE(repaired.plan.pieces.empty());
+}
+
+TEST(Repair, RefusesWhatIsNoTrace) {
+  const auto plan = PlanRepair([] { return SourceFromBytes("<html>error</html>\n"); });
+  ASSERT_TRUE(FaultOf(plan.status()).has_value());
+  EXPECT_EQ(FaultOf(plan.status())->id, FaultId::kNotATrace);
+}
+
+class RepairOfRealTraces : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Versions, RepairOfRealTraces,
+                         testing::Values("go1.22-generations.trace", "go1.23-annotations.trace",
+                                         "go1.25-flight.trace", "go1.27-generations.trace"));
+
+// How many events of the trace stand in generations that end before `size` bytes.
+struct GenerationEnd {
+  uint64_t offset;
+  uint64_t events;
+};
+std::vector<GenerationEnd> GenerationEnds(absl::string_view bytes) {
+  std::vector<GenerationEnd> ends;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  EXPECT_TRUE(reader.ok());
+  uint64_t events = 0;
+  while (const Event* event = reader->Next()) {
+    if (event->kind() == EventKind::kSync) {
+      if (!ends.empty()) ends.back().events = events;
+      ends.push_back({reader->generation().end_offset, 0});
+    } else {
+      ++events;
+    }
+  }
+  ends.back().events = events;
+  return ends;
+}
+
+TEST_P(RepairOfRealTraces, KeepsWhatStoodBeforeACut) {
+  const std::string bytes = ReadTestTrace(GetParam());
+  const std::vector<GenerationEnd> ends = GenerationEnds(bytes);
+  for (size_t size = kHeaderSize; size < bytes.size(); size += 101) {
+    SCOPED_TRACE(absl::StrCat("cut at ", size));
+    const Repaired repaired = Repair(absl::string_view(bytes).substr(0, size));
+    uint64_t expected = 0;
+    for (const GenerationEnd& end : ends) expected = end.offset <= size ? end.events : expected;
+    EXPECT_GE(repaired.plan.events, expected);
+  }
+}
+
+TEST_P(RepairOfRealTraces, GivesASoundTraceWhateverByteIsDamaged) {
+  const std::string bytes = ReadTestTrace(GetParam());
+  for (size_t pos = kHeaderSize; pos < bytes.size(); pos += 37) {
+    SCOPED_TRACE(absl::StrCat("damaged at ", pos));
+    std::string damaged = bytes;
+    damaged[pos] = static_cast<char>(damaged[pos] ^ (1 << (pos % 8)));
+    const Repaired repaired = Repair(damaged);
+    // One byte spoils at most one generation of several.
+    EXPECT_EQ(repaired.plan.pieces.empty(), repaired.bytes.empty());
+    EXPECT_FALSE(repaired.bytes.empty() && repaired.plan.generations.size() > 1);
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

@@ -1,0 +1,91 @@
+// What a repair does, in sentences.
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "validator/repair.h"
+
+namespace gotrace {
+namespace {
+
+constexpr std::array<absl::string_view, 6> kFateNames = {"kept",   "mended", "cut short",
+                                                         "broken", "apart",  "empty"};
+
+std::string Count(uint64_t count, absl::string_view one, absl::string_view many) {
+  return absl::StrCat(count, " ", count == 1 ? one : many);
+}
+
+std::string Changes(const RepairedGeneration& generation) {
+  std::vector<std::string> changes;
+  if (generation.events_left_out > 0) {
+    changes.push_back(absl::StrCat(Count(generation.events_left_out, "event", "events"),
+                                   " that cannot be told left out"));
+  }
+  if (generation.entries_added > 0) {
+    changes.push_back(absl::StrCat(Count(generation.entries_added, "table entry", "table entries"),
+                                   " added for what is lost"));
+  }
+  if (generation.threads_cut > 0) {
+    changes.push_back(absl::StrCat(Count(generation.threads_cut, "thread", "threads"),
+                                   " cut off where nothing can come next"));
+  }
+  if (changes.empty()) changes.push_back("its frequency taken from another generation");
+  return absl::StrJoin(changes, ", ");
+}
+
+std::string WhatBecomes(const RepairedGeneration& generation) {
+  switch (generation.fate) {
+    case GenerationFate::kKept:
+      return "is kept without what is damaged in it";
+    case GenerationFate::kMended:
+    case GenerationFate::kCutShort:
+      return absl::StrCat("is kept, with ", Changes(generation));
+    case GenerationFate::kBroken:
+      return "is left out";
+    case GenerationFate::kApart:
+      return "is left out, though it is sound: it does not follow those that are kept";
+    case GenerationFate::kEmpty:
+      return "is left out: it was begun at the end, and has no events";
+  }
+  return "";
+}
+
+// Whether the fault is told as a place with stray bytes.
+bool IsStray(const RepairPlan& plan, const Fault& fault) {
+  return std::any_of(plan.stray.begin(), plan.stray.end(), [&](const Fault& stray) {
+    return stray.id == fault.id && stray.place.offset == fault.place.offset;
+  });
+}
+
+}  // namespace
+
+absl::string_view GenerationFateName(GenerationFate fate) {
+  return kFateNames[static_cast<size_t>(fate)];
+}
+
+std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
+  std::vector<std::string> lines;
+  if (plan.header_offset > 0) {
+    lines.push_back(absl::StrCat(Count(plan.header_offset, "byte", "bytes"),
+                                 " before the trace's header are removed"));
+  }
+  for (const Fault& fault : plan.stray) {
+    lines.push_back(absl::StrCat("removed: ", FormatFault(fault)));
+  }
+  for (const RepairedGeneration& generation : plan.generations) {
+    if (generation.fate == GenerationFate::kKept && !generation.fault.has_value()) continue;
+    std::string line =
+        absl::StrCat("generation ", generation.number, ", bytes ", generation.begin_offset, " to ",
+                     generation.end_offset, ", ", WhatBecomes(generation));
+    const bool tells_why =
+        generation.fate != GenerationFate::kApart && generation.fate != GenerationFate::kEmpty;
+    if (generation.fault.has_value() && tells_why && !IsStray(plan, *generation.fault)) {
+      absl::StrAppend(&line, ": ", FormatFault(*generation.fault));
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace gotrace
