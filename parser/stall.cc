@@ -29,7 +29,7 @@ struct Outlook {
   uint64_t least = ~uint64_t{0};                   // Sequence numbers from here on matter.
   Sighting next;                                   // The event with the lowest of them.
   Sighting mention;                                // The first that tells of the resource.
-  absl::flat_hash_map<ThreadId, Sighting> leaves;  // The first by which it leaves a thread.
+  absl::flat_hash_map<ThreadId, Sighting> leaves;  // The one by which it leaves a thread.
 };
 
 using ResourceKey = std::pair<ResourceKind, int64_t>;
@@ -37,7 +37,7 @@ using Outlooks = absl::flat_hash_map<ResourceKey, Outlook>;
 
 constexpr ResourceKey kGCKey = {ResourceKind::kNone, -1};
 
-// Looks through what is left of one thread, following what the thread executes.
+// Looks through what is left of one thread.
 class RestOfThread {
  public:
   // Begins at the event of `cursor`, which is the `waiting`th to wait.
@@ -46,8 +46,6 @@ class RestOfThread {
     if (cursor.state == nullptr) return;
     goroutine_ = cursor.state->goroutine;
     proc_ = cursor.state->proc;
-    // Whoever waits for a theft is in a syscall.
-    in_syscall_ = cursor.event().type == EventType::kGoSyscallEndBlocked;
   }
 
   void Read() {
@@ -63,51 +61,42 @@ class RestOfThread {
     switch (event.type) {
       case EventType::kGoUnblock:
         return See(KeyOf(goroutine), event.args[1]);
+      case EventType::kGoStart:
+        goroutine_ = GoId::kNone;
+        return See(KeyOf(goroutine), event.args[1]);
       case EventType::kGoSwitch:
       case EventType::kGoSwitchDestroy:
         LeaveGoroutine();
-        [[fallthrough]];
-      case EventType::kGoStart:
-        See(KeyOf(goroutine), event.args[1]);
-        return Enter(goroutine);
+        return See(KeyOf(goroutine), event.args[1]);
       case EventType::kGoStop:
       case EventType::kGoBlock:
       case EventType::kGoDestroy:
         return LeaveGoroutine();
       case EventType::kGoSyscallEndBlocked:
-        // Unless the thread got another P since, it lost its own.
-        if (in_syscall_) Enter(ProcId::kNone);
-        return LeaveGoroutineInSyscall();
+        proc_ = ProcId::kNone;  // It was stolen.
+        return LeaveGoroutine();
       case EventType::kGoDestroySyscall:
         LeaveProc();
-        return LeaveGoroutineInSyscall();
+        return LeaveGoroutine();
+      case EventType::kGoCreateSyscall:
+        goroutine_ = GoId::kNone;
+        return Mention(KeyOf(goroutine));
       case EventType::kGoCreate:
       case EventType::kGoCreateBlocked:
-        return Mention(KeyOf(goroutine));
-      case EventType::kGoCreateSyscall:
-        Mention(KeyOf(goroutine));
-        return Enter(goroutine);
       case EventType::kGoStatus:
       case EventType::kGoStatusStack:
-        Mention(KeyOf(goroutine));
-        if (static_cast<GoStatus>(event.args[2]) == GoStatus::kRunning) Enter(goroutine);
-        return;
+        return Mention(KeyOf(goroutine));
       case EventType::kProcStatus:
-        Mention(KeyOf(proc));
-        if (static_cast<ProcStatus>(event.args[1]) == ProcStatus::kRunning) Enter(proc);
-        return;
+        return Mention(KeyOf(proc));
       case EventType::kProcStart:
-        See(KeyOf(proc), event.args[1]);
-        return Enter(proc);
+        proc_ = ProcId::kNone;
+        return See(KeyOf(proc), event.args[1]);
       case EventType::kProcSteal:
         return See(KeyOf(proc), event.args[1]);
       case EventType::kProcStop:
         return LeaveProc();
       case EventType::kGoSyscallBegin:
-        in_syscall_ = true;
-        return See(KeyOf(proc_), event.args[0]);
-      case EventType::kGoSyscallEnd:
-        in_syscall_ = false;
+        if (proc_ != ProcId::kNone) See(KeyOf(proc_), event.args[0]);
         return;
       case EventType::kGCActive:
       case EventType::kGCBegin:
@@ -116,33 +105,6 @@ class RestOfThread {
       default:
         return;
     }
-  }
-
-  // What the thread had is gone by the time it has another, even if that is the same once more: no
-  // later event tells how the thread left it.
-  void Enter(GoId goroutine) {
-    goroutine_ = goroutine;
-    has_first_goroutine_ = false;
-  }
-  void Enter(ProcId proc) {
-    proc_ = proc;
-    in_syscall_ = false;
-    has_first_proc_ = false;
-  }
-
-  void LeaveProc() {
-    if (has_first_proc_) Leave(KeyOf(proc_));
-    Enter(ProcId::kNone);
-  }
-
-  // No goroutine runs on while its thread changes its P.
-  void LeaveGoroutine() {
-    if (has_first_goroutine_ && has_first_proc_) Leave(KeyOf(goroutine_));
-    Enter(GoId::kNone);
-  }
-  void LeaveGoroutineInSyscall() {
-    if (has_first_goroutine_) Leave(KeyOf(goroutine_));
-    Enter(GoId::kNone);
   }
 
   static ResourceKey KeyOf(GoId id) { return {ResourceKind::kGoroutine, id.value}; }
@@ -172,15 +134,23 @@ class RestOfThread {
     if (Outlook* const outlook = Find(key)) outlook->leaves.emplace(cursor_.thread(), Here());
   }
 
+  void LeaveGoroutine() {
+    if (goroutine_ != GoId::kNone) Leave(KeyOf(goroutine_));
+    goroutine_ = GoId::kNone;
+  }
+
+  void LeaveProc() {
+    if (proc_ != ProcId::kNone) Leave(KeyOf(proc_));
+    proc_ = ProcId::kNone;
+  }
+
   ThreadCursor cursor_;
   const size_t waiting_;
   Outlooks& outlooks_;
+  // What the thread executes in the model, until it leaves that or has something else. What it gets
+  // later, even if it is the same once more, others wait for by the number of that event.
   GoId goroutine_;
   ProcId proc_;
-  bool in_syscall_ = false;  // With the P that it had when the syscall began.
-  // Whether the thread has still what it had at first.
-  bool has_first_goroutine_ = true;
-  bool has_first_proc_ = true;
 };
 
 // " of goroutine 7", " of P 2", or "" for the garbage collector.

@@ -247,19 +247,61 @@ GoStart dt=1 g=3 g_seq=1
   EXPECT_EQ(fault->details.size(), 2u);
 }
 
-// Where the thread's next stay with the same P ends, nothing is told of its first one.
+// Thread 1 stops P 0 and blocks goroutine 1 later, but not in the stay that others wait for.
 TEST(StallTest, TellsStaysOfTheSameResourceApart) {
-  const std::optional<Fault> fault = FaultIn(TraceWith(R"(
+  const std::optional<Fault> proc = FaultIn(TraceWith(R"(
 EventBatch gen=1 m=1 time=200 size=auto
 GoStop dt=1 reason_string=0 stack=0
-ProcStart dt=1 p=0 p_seq=2
+ProcSteal dt=1 p=0 p_seq=3 m=2
+ProcStart dt=1 p=0 p_seq=4
 ProcStop dt=1
 EventBatch gen=1 m=2 time=201 size=auto
 ProcStart dt=1 p=0 p_seq=1
+GoStart dt=1 g=3 g_seq=1
+GoSyscallBegin dt=1 p_seq=2 stack=0
+GoSyscallEndBlocked dt=8
+)"));
+  ASSERT_TRUE(proc.has_value());
+  EXPECT_EQ(MissingIn(*proc), "ProcStop of P 0 on thread 1");
+  const std::optional<Fault> goroutine = FaultIn(TraceWith(R"(
+EventBatch gen=1 m=1 time=200 size=auto
+ProcStop dt=1
+ProcStart dt=1 p=1 p_seq=2
+GoStart dt=1 g=1 g_seq=2
+GoBlock dt=1 reason_string=0 stack=0
+EventBatch gen=1 m=2 time=201 size=auto
+GoUnblock dt=1 g=1 g_seq=1 stack=0
+ProcStart dt=1 p=1 p_seq=1
 ProcStop dt=1
 )"));
+  ASSERT_TRUE(goroutine.has_value());
+  EXPECT_EQ(MissingIn(*goroutine), "GoBlock of goroutine 1 on thread 1");
+}
+
+// What a thread will do once it need not wait any more, others need not lack.
+TEST(StallTest, FindsWhatThreadsWillLeave) {
+  const std::optional<Fault> fault = FaultIn(TraceWith(R"(
+EventBatch gen=1 m=1 time=200 size=auto
+GoUnblock dt=1 g=2 g_seq=2 stack=0
+GoSyscallBegin dt=1 p_seq=1 stack=0
+ProcStop dt=1
+GoSyscallEndBlocked dt=1
+EventBatch gen=1 m=2 time=201 size=auto
+ProcSteal dt=1 p=0 p_seq=2 m=1
+EventBatch gen=1 m=3 time=202 size=auto
+GoStart dt=1 g=1 g_seq=1
+EventBatch gen=1 m=4 time=203 size=auto
+ProcStart dt=1 p=0 p_seq=1
+)"));
   ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(MissingIn(*fault), "ProcStop of P 0 on thread 1");
+  EXPECT_EQ(MissingIn(*fault), "GoSwitch of goroutine 2 with sequence number 1");
+  ASSERT_EQ(fault->details.size(), 4u);
+  EXPECT_TRUE(absl::StrContains(fault->details[1],
+                                "waits for the GoSyscallBegin of P 0 with sequence number 1 at "));
+  EXPECT_TRUE(absl::StrContains(
+      fault->details[2], "waits for the GoSyscallEndBlocked of goroutine 1 on thread 1 at "));
+  EXPECT_TRUE(
+      absl::StrContains(fault->details[3], "waits for the ProcStop of P 0 on thread 1 at "));
 }
 
 TEST(StallTest, MostThreadsDecideAndThenTheEarliest) {
