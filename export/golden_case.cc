@@ -171,8 +171,10 @@ std::string FormatOutcome(const absl::Status& status) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value()) return absl::StrCat("error ", status.ToString(), "\n");
   const std::string place = FormatPlace(fault->place);
-  return absl::StrCat("fault ", FaultName(fault->id), place.empty() ? "" : " at ", place, "\n",
-                      fault->message, "\n");
+  std::string text = absl::StrCat("fault ", FaultName(fault->id), place.empty() ? "" : " at ",
+                                  place, "\n", fault->message, "\n");
+  for (const std::string& line : fault->details) absl::StrAppend(&text, "  ", line, "\n");
+  return text;
 }
 
 void RebaseGoldenCase(absl::string_view input, GoldenCase* golden) {

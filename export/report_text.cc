@@ -66,6 +66,10 @@ void AppendFindingJson(const Finding& finding, JsonWriter* json) {
     json->EndObject();
   }
   json->Member("message", absl::string_view(finding.message));
+  json->Key("details");
+  json->BeginArray();
+  for (const std::string& line : finding.details) json->Value(absl::string_view(line));
+  json->EndArray();
   json->Key("history");
   json->BeginArray();
   for (const PastTransition& past : finding.history) {

@@ -61,5 +61,28 @@ TEST(ReportTextTest, JsonIsOneLineOfJson) {
       << line;
 }
 
+// What is told below a finding, as text and as JSON.
+TEST(ReportTextTest, TellsDetails) {
+  const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+GoStart dt=1 g=9 g_seq=1
+)"));
+  TextBuffer text;
+  AppendReport("a", report, &text);
+  EXPECT_NE(text.view().find("is a GoCreate of goroutine 9 [no-advance]\n"
+                             "    byte 32, thread 1, time 101: GoStart of goroutine 9 with "
+                             "sequence number 1: goroutine 9 does not exist yet; lacks a GoCreate "
+                             "of goroutine 9\n"),
+            std::string::npos)
+      << text.view();
+  TextBuffer json;
+  AppendReportJson("a", report, &json);
+  EXPECT_NE(json.view().find(R"("details":["byte 32, thread 1, time 101: GoStart of)"),
+            std::string::npos)
+      << json.view();
+}
+
 }  // namespace
 }  // namespace gotrace

@@ -12,6 +12,7 @@ namespace gotrace {
 namespace {
 
 constexpr absl::string_view kPayloadUrl = "gotrace/fault";
+constexpr absl::string_view kDetailsUrl = "gotrace/fault-details";
 
 struct FaultRow {
   absl::string_view name;
@@ -100,6 +101,9 @@ std::string FormatFault(const Fault& fault) {
 absl::Status FaultStatus(Fault fault) {
   absl::Status status(RowOf(fault.id).code, FormatFault(fault));
   status.SetPayload(kPayloadUrl, absl::Cord(PackFault(fault)));
+  if (!fault.details.empty()) {
+    status.SetPayload(kDetailsUrl, absl::Cord(absl::StrJoin(fault.details, "\n")));
+  }
   return status;
 }
 
@@ -113,6 +117,9 @@ std::optional<Fault> FaultOf(const absl::Status& status) {
   absl::ConsumePrefix(&message, absl::StrCat(FormatPlace(fault->place), ": "));
   absl::ConsumeSuffix(&message, absl::StrCat(" [", FaultName(fault->id), "]"));
   fault->message = std::string(message);
+  if (const absl::optional<absl::Cord> details = status.GetPayload(kDetailsUrl)) {
+    fault->details = absl::StrSplit(std::string(*details), '\n');
+  }
   return fault;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -55,12 +56,15 @@ struct Fault {
   FaultId id = FaultId::kNotATrace;
   Place place;
   std::string message;
+  // More for a person to read, a line each, without newlines. Only kNoAdvance has any: why each
+  // thread's next event cannot come next.
+  std::vector<std::string> details = {};
 };
 
 // The place as text: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
 std::string FormatPlace(const Place& place);
 
-// The fault as one line: "PLACE: MESSAGE [ID]".
+// The fault as one line, without its details: "PLACE: MESSAGE [ID]".
 std::string FormatFault(const Fault& fault);
 
 // A status that tells of the fault: the code of its row in faults.def, FormatFault() as its

@@ -60,7 +60,7 @@ TEST(FaultTest, FormatsPlaces) {
 }
 
 TEST(FaultTest, FormatsFaults) {
-  Fault fault = {FaultId::kBatchSize, Place(), "expected little, found much"};
+  Fault fault = {FaultId::kBatchSize, Place(), "expected little, found much", {}};
   EXPECT_EQ(FormatFault(fault), "expected little, found much [batch-size]");
   fault.place.offset = 16;
   EXPECT_EQ(FormatFault(fault), "byte 16: expected little, found much [batch-size]");
@@ -94,8 +94,17 @@ TEST(FaultTest, EveryFaultComesBackFromItsStatus) {
   }
 }
 
+TEST(FaultTest, DetailsComeBackAndStayOutOfTheMessage) {
+  Fault fault = {FaultId::kNoAdvance, Place(), "message", {"first", "", "with a \xff"}};
+  const absl::Status status = FaultStatus(fault);
+  EXPECT_EQ(status.message(), "message [no-advance]");
+  EXPECT_EQ(FaultOf(status)->details, fault.details);
+  fault.details.clear();
+  EXPECT_TRUE(FaultOf(FaultStatus(fault))->details.empty());
+}
+
 TEST(FaultTest, UnknownPlacesStayUnknown) {
-  const std::optional<Fault> fault = FaultOf(FaultStatus({FaultId::kNoAdvance, Place(), ""}));
+  const std::optional<Fault> fault = FaultOf(FaultStatus({FaultId::kNoAdvance, Place(), "", {}}));
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->message, "");
   EXPECT_FALSE(fault->place.offset.has_value());
@@ -112,7 +121,7 @@ TEST(FaultTest, OtherStatusesHoldNone) {
 }
 
 TEST(FaultTest, CodesTellWhatToDoAboutIt) {
-  const auto code = [](FaultId id) { return FaultStatus({id, Place(), ""}).code(); };
+  const auto code = [](FaultId id) { return FaultStatus({id, Place(), "", {}}).code(); };
   EXPECT_EQ(code(FaultId::kNotATrace), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code(FaultId::kHeaderTruncated), absl::StatusCode::kDataLoss);
   EXPECT_EQ(code(FaultId::kV1Trace), absl::StatusCode::kUnimplemented);

@@ -10,6 +10,7 @@
 #include "parser/frontier.h"
 #include "parser/generation.h"
 #include "parser/scheduler.h"
+#include "parser/stall.h"
 #include "parser/tolerant_generation_reader.h"
 #include "tracev2/event_spec.h"
 
@@ -244,7 +245,7 @@ bool ReaderImpl::TryAdvance(size_t index) {
       return false;
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
-        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message()});
+        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
         return false;
       }
       GoOnAfterFault(&cursor);
@@ -273,11 +274,15 @@ bool ReaderImpl::MoveOn(size_t index) {
 
 Fault ReaderImpl::NoAdvance() const {
   const ThreadCursor& cursor = frontier_.cursor(0);
+  Stall stall = ExplainStall(frontier_, scheduler_);
   return {FaultId::kNoAdvance, cursor.place(),
           absl::StrCat("expected an event that can come next, found that none of the next events "
                        "of ",
                        frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
-                       " can; the earliest of them is this one")};
+                       " can; the earliest of them is this one",
+                       stall.missing.empty() ? "" : ", and the likeliest missing event is ",
+                       stall.missing),
+          std::move(stall.details)};
 }
 
 Event* ReaderImpl::NextTolerantGeneration() {
@@ -306,7 +311,7 @@ void ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
     return;
   }
   // Where something is missing, contradictions are its echo.
-  if (!lost_) Report({id, cursor->place(), scheduler_.fault_message()});
+  if (!lost_) Report({id, cursor->place(), scheduler_.fault_message(), {}});
   if (!ForceEvent(cursor, id)) lost_ = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
@@ -14,6 +15,7 @@
 #include "parser/generation.h"
 #include "parser/ids.h"
 #include "parser/name_pool.h"
+#include "parser/obstacle.h"
 #include "parser/scheduler_state.h"
 
 namespace gotrace {
@@ -44,6 +46,10 @@ class Scheduler {
   // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
   // the model can be used further in both cases.
   Outcome Force(ThreadCursor* cursor);
+
+  // Tells for each cursor why its event must wait: Advance() gave kWaits for all of them, and
+  // nothing advanced since. Costs time in proportion to all threads.
+  std::vector<Obstacle> Explain(absl::Span<const ThreadCursor* const> waiting) const;
 
   // Forgets all but tasks, so that the next generation is taken for the first.
   void Forget();
@@ -156,6 +162,9 @@ class Scheduler {
   ProcessorState* BelieveProc(ProcId id, ProcStatus status, uint64_t next_number);
   void BelieveCurrentGoroutine(const ThreadState& thread, GoStatus status);
   ProcessorState* BelieveCurrentProc(const ThreadState& thread, ProcStatus status);
+
+  // Telling why events wait: scheduler_explain.cc.
+  class Explainer;
 
   // Shared by the rules. -------------------------------------------------------------------------
 

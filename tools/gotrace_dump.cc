@@ -239,10 +239,14 @@ Result RunAssemble(const std::string& file, Output* out) {
 }
 
 int Report(const std::string& file, const Result& result) {
-  const bool is_broken = FaultOf(result.status).has_value() || absl::IsDataLoss(result.status);
+  const std::optional<Fault> fault = FaultOf(result.status);
+  const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
   // An error of I/O names its file already.
   const std::string where = is_broken ? absl::StrCat(NameOf(file), ": ") : "";
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
+  if (fault.has_value()) {
+    for (const std::string& line : fault->details) absl::FPrintF(stderr, "    %s\n", line);
+  }
   if (!result.hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", result.hint);
   if (result.events > 0) {
     absl::FPrintF(stderr, "gotrace-dump: %d %s could be read before that\n", result.events,

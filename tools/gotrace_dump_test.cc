@@ -17,6 +17,7 @@
 #include "testdata/test_data.h"
 #include "tools/subprocess.h"
 #include "tools/version.h"
+#include "tracev2/text_form.h"
 
 namespace gotrace {
 namespace {
@@ -349,6 +350,26 @@ TEST(Dump, PrintsWhatStoodBeforeTheFault) {
                                    apart.out.substr(0, apart.out.rfind("M=-1"))));
     }
   }
+}
+
+// Where nothing can come next, each thread's reason stands on a line of its own.
+TEST(Dump, TellsWhyNothingCanComeNext) {
+  const std::string trace = *AssembleText(R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+GoStart dt=1 g=9 g_seq=1
+)");
+  const std::string path = WriteFile("stalled.trace", trace);
+  const SubprocessResult result = RunDump({path});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(absl::EndsWith(
+      result.err,
+      ", and the likeliest missing event is a GoCreate of goroutine 9 [no-advance]\n"
+      "    byte 32, thread 1, time 101: GoStart of goroutine 9 with sequence number 1: goroutine 9 "
+      "does not exist yet; lacks a GoCreate of goroutine 9\n"
+      "gotrace-dump: 1 event could be read before that\n"))
+      << result.err;
 }
 
 TEST(Dump, CannotReadWhatIsNotThere) {

@@ -12,7 +12,9 @@ constexpr absl::string_view RemedyOf(FaultEffect effect) {
       return "Look for damage at this place; the other threads and generations can be read in "
              "salvage mode.";
     case FaultEffect::kDropGeneration:
-      return "Look for an event that is missing before this place; the other generations can be "
+      return "Look for an event that is missing before this place: the message names the "
+             "likeliest, "
+             "and the lines below it tell what each thread waits for. The other generations can be "
              "read in salvage mode.";
     case FaultEffect::kStop:
       return "Make or fetch the trace again; what stands before this place can be read in salvage "

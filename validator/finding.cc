@@ -32,6 +32,7 @@ std::string FormatFinding(const Finding& finding) {
   const std::string place = FormatPlace(finding.place);
   if (!place.empty()) absl::StrAppend(&text, place, ": ");
   absl::StrAppend(&text, finding.message, " [", SpecOf(finding.check).name, "]");
+  for (const std::string& line : finding.details) absl::StrAppend(&text, "\n    ", line);
   if (finding.history.empty()) return text;
   absl::StrAppend(&text, "\n    ", FormatResource(finding.resource), " before that:");
   for (const PastTransition& past : finding.history) {

@@ -24,15 +24,16 @@ struct Finding {
   CheckId check = CheckId::kEnd;
   Severity severity = Severity::kNote;  // As in the check's row.
   Place place;
-  uint64_t event_number = 0;  // Of the event that shows it, from 1 on; 0 if no event does.
-  ResourceId resource;        // The goroutine or P that it is about, if any.
-  std::string message;        // What was expected and found, without the place.
+  uint64_t event_number = 0;         // Of the event that shows it, from 1 on; 0 if no event does.
+  ResourceId resource;               // The goroutine or P that it is about, if any.
+  std::string message;               // What was expected and found, without the place.
+  std::vector<std::string> details;  // More lines for a person to read, as in Fault.
   // The last transitions of `resource` before the finding, the earliest first.
   std::vector<PastTransition> history;
 };
 
-// The finding as text: "error: PLACE: MESSAGE [ID]", and indented lines for the history, each with
-// a newline at its end but the last.
+// The finding as text: "error: PLACE: MESSAGE [ID]", and indented lines for the details and
+// the history, each with a newline at its end but the last.
 std::string FormatFinding(const Finding& finding);
 
 // "goroutine 7", "P 0", "thread 12", or "" for none.

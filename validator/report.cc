@@ -117,6 +117,7 @@ class Judge {
     finding.severity = SpecOf(finding.check).severity;
     finding.place = fault.place;
     finding.message = fault.message;
+    finding.details = fault.details;
     return finding;
   }
 

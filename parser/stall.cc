@@ -1,0 +1,357 @@
+#include "parser/stall.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "parser/scheduler_state.h"
+#include "tracev2/event_spec.h"
+
+namespace gotrace {
+namespace {
+
+using Kind = AwaitedEvent::Kind;
+
+// An event in what is left of a thread.
+struct Sighting {
+  EventType type = EventType::kNone;  // kNone if there is none.
+  size_t waiting = 0;                 // Index of the thread among those that wait.
+  ThreadId thread;
+  uint64_t offset = 0;
+  uint64_t number = 0;
+
+  bool any() const { return type != EventType::kNone; }
+};
+
+// What is left in the generation of a resource that some event waits for.
+struct Outlook {
+  uint64_t least = ~uint64_t{0};                   // Sequence numbers from here on matter.
+  Sighting next;                                   // The event with the lowest of them.
+  Sighting mention;                                // The first that tells of the resource.
+  absl::flat_hash_map<ThreadId, Sighting> leaves;  // The one by which it leaves a thread.
+};
+
+using ResourceKey = std::pair<ResourceKind, int64_t>;
+using Outlooks = absl::flat_hash_map<ResourceKey, Outlook>;
+
+constexpr ResourceKey kGCKey = {ResourceKind::kNone, -1};
+
+// Looks through what is left of one thread.
+class RestOfThread {
+ public:
+  // Begins at the event of `cursor`, which is the `waiting`th to wait.
+  RestOfThread(const ThreadCursor& cursor, size_t waiting, Outlooks* outlooks)
+      : cursor_(cursor), waiting_(waiting), outlooks_(*outlooks) {
+    if (cursor.state == nullptr) return;
+    goroutine_ = cursor.state->goroutine;
+    proc_ = cursor.state->proc;
+  }
+
+  void Read() {
+    do {
+      ReadEvent(cursor_.event());
+    } while (cursor_.Advance() == ThreadCursor::Step::kEvent);
+  }
+
+ private:
+  void ReadEvent(const TimedEvent& event) {
+    const GoId goroutine{static_cast<int64_t>(event.args[0])};
+    const ProcId proc{static_cast<int64_t>(event.args[0])};
+    switch (event.type) {
+      case EventType::kGoUnblock:
+        return See(KeyOf(goroutine), event.args[1]);
+      case EventType::kGoStart:
+        goroutine_ = GoId::kNone;
+        return See(KeyOf(goroutine), event.args[1]);
+      case EventType::kGoSwitch:
+      case EventType::kGoSwitchDestroy:
+        LeaveGoroutine();
+        return See(KeyOf(goroutine), event.args[1]);
+      case EventType::kGoStop:
+      case EventType::kGoBlock:
+      case EventType::kGoDestroy:
+        return LeaveGoroutine();
+      case EventType::kGoSyscallEndBlocked:
+        proc_ = ProcId::kNone;  // It was stolen.
+        return LeaveGoroutine();
+      case EventType::kGoDestroySyscall:
+        LeaveProc();
+        return LeaveGoroutine();
+      case EventType::kGoCreateSyscall:
+        goroutine_ = GoId::kNone;
+        return Mention(KeyOf(goroutine));
+      case EventType::kGoCreate:
+      case EventType::kGoCreateBlocked:
+      case EventType::kGoStatus:
+      case EventType::kGoStatusStack:
+        return Mention(KeyOf(goroutine));
+      case EventType::kProcStatus:
+        return Mention(KeyOf(proc));
+      case EventType::kProcStart:
+        proc_ = ProcId::kNone;
+        return See(KeyOf(proc), event.args[1]);
+      case EventType::kProcSteal:
+        return See(KeyOf(proc), event.args[1]);
+      case EventType::kProcStop:
+        return LeaveProc();
+      case EventType::kGoSyscallBegin:
+        if (proc_ != ProcId::kNone) See(KeyOf(proc_), event.args[0]);
+        return;
+      case EventType::kGCActive:
+      case EventType::kGCBegin:
+      case EventType::kGCEnd:
+        return See(kGCKey, event.args[0]);
+      default:
+        return;
+    }
+  }
+
+  static ResourceKey KeyOf(GoId id) { return {ResourceKind::kGoroutine, id.value}; }
+  static ResourceKey KeyOf(ProcId id) { return {ResourceKind::kProc, id.value}; }
+
+  Outlook* Find(const ResourceKey& key) const {
+    const auto it = outlooks_.find(key);
+    return it == outlooks_.end() ? nullptr : &it->second;
+  }
+
+  Sighting Here(uint64_t number = 0) const {
+    return {cursor_.event().type, waiting_, cursor_.thread(), cursor_.offset(), number};
+  }
+
+  void See(const ResourceKey& key, uint64_t number) {
+    Outlook* const outlook = Find(key);
+    if (outlook == nullptr || number < outlook->least) return;
+    if (!outlook->next.any() || number < outlook->next.number) outlook->next = Here(number);
+  }
+
+  void Mention(const ResourceKey& key) {
+    Outlook* const outlook = Find(key);
+    if (outlook != nullptr && !outlook->mention.any()) outlook->mention = Here();
+  }
+
+  void Leave(const ResourceKey& key) {
+    if (Outlook* const outlook = Find(key)) outlook->leaves.emplace(cursor_.thread(), Here());
+  }
+
+  void LeaveGoroutine() {
+    if (goroutine_ != GoId::kNone) Leave(KeyOf(goroutine_));
+    goroutine_ = GoId::kNone;
+  }
+
+  void LeaveProc() {
+    if (proc_ != ProcId::kNone) Leave(KeyOf(proc_));
+    proc_ = ProcId::kNone;
+  }
+
+  ThreadCursor cursor_;
+  const size_t waiting_;
+  Outlooks& outlooks_;
+  // What the thread executes in the model, until it leaves that or has something else. What it gets
+  // later, even if it is the same once more, others wait for by the number of that event.
+  GoId goroutine_;
+  ProcId proc_;
+};
+
+// " of goroutine 7", " of P 2", or "" for the garbage collector.
+std::string OfResource(ResourceKind kind, int64_t id) {
+  if (kind == ResourceKind::kGoroutine) return absl::StrCat(" of goroutine ", id);
+  return kind == ResourceKind::kProc ? absl::StrCat(" of P ", id) : "";
+}
+
+std::string DescribeNumbered(EventType type, ResourceKind kind, int64_t id, uint64_t number) {
+  return absl::StrCat(EventTypeName(type), OfResource(kind, id), " with sequence number ", number);
+}
+
+// "GoStart of goroutine 7 with sequence number 4", for each type of event that may wait.
+std::string DescribeWaiting(const ThreadCursor& cursor) {
+  const TimedEvent& event = cursor.event();
+  const int64_t id = static_cast<int64_t>(event.args[0]);
+  switch (event.type) {
+    case EventType::kProcStart:
+    case EventType::kProcSteal:
+      return DescribeNumbered(event.type, ResourceKind::kProc, id, event.args[1]);
+    case EventType::kGCActive:
+    case EventType::kGCBegin:
+    case EventType::kGCEnd:
+      return DescribeNumbered(event.type, ResourceKind::kNone, -1, event.args[0]);
+    case EventType::kGoSyscallEndBlocked: {
+      const GoId current = cursor.state == nullptr ? GoId::kNone : cursor.state->goroutine;
+      return absl::StrCat(EventTypeName(event.type),
+                          OfResource(ResourceKind::kGoroutine, current.value));
+    }
+    default:
+      return DescribeNumbered(event.type, ResourceKind::kGoroutine, id, event.args[1]);
+  }
+}
+
+std::string DescribeAwaited(const AwaitedEvent& awaited) {
+  if (awaited.kind == Kind::kNumbered) {
+    return DescribeNumbered(awaited.type, awaited.resource, awaited.id, awaited.number);
+  }
+  std::string text(EventTypeName(awaited.type));
+  if (awaited.type == EventType::kGoSwitch) {
+    // It is known by the goroutine that it goes to, which nothing tells here.
+    absl::StrAppend(&text, " away from goroutine ", awaited.id);
+  } else {
+    absl::StrAppend(&text, OfResource(awaited.resource, awaited.id));
+  }
+  if (awaited.thread != ThreadId::kNone) {
+    absl::StrAppend(&text, " on thread ", awaited.thread.value);
+  }
+  return text;
+}
+
+class StallReport {
+ public:
+  StallReport(const Frontier& frontier, const Scheduler& scheduler) {
+    for (size_t i = 0; i < frontier.size(); ++i) waiting_.push_back(&frontier.cursor(i));
+    std::stable_sort(
+        waiting_.begin(), waiting_.end(),
+        [](const ThreadCursor* a, const ThreadCursor* b) { return a->time() < b->time(); });
+    obstacles_ = scheduler.Explain(waiting_);
+    LookAhead();
+    FindEnds();
+  }
+
+  Stall Make() const {
+    Stall stall;
+    if (const AwaitedEvent* missing = Likeliest()) stall.missing = DescribeMissing(*missing);
+    const size_t told = std::min(waiting_.size(), Stall::kMaxThreads);
+    for (size_t i = 0; i < told; ++i) stall.details.push_back(Describe(i));
+    if (const size_t more = waiting_.size() - told; more > 0) {
+      stall.details.push_back(
+          absl::StrCat("and ", more, more == 1 ? " more thread" : " more threads"));
+    }
+    return stall;
+  }
+
+ private:
+  static constexpr size_t kNoEnd = ~size_t{0};
+
+  void LookAhead() {
+    for (const Obstacle& obstacle : obstacles_) {
+      const AwaitedEvent& awaited = obstacle.awaited;
+      if (awaited.kind == Kind::kNone) continue;
+      Outlook& outlook = outlooks_[{awaited.resource, awaited.id}];
+      if (awaited.kind == Kind::kNumbered) outlook.least = std::min(outlook.least, awaited.number);
+    }
+    for (size_t i = 0; i < waiting_.size(); ++i) RestOfThread(*waiting_[i], i, &outlooks_).Read();
+  }
+
+  const Outlook& OutlookOf(const AwaitedEvent& awaited) const {
+    return outlooks_.at({awaited.resource, awaited.id});
+  }
+
+  // The event that `awaited` turns out to be, if it stands in the rest of a thread.
+  const Sighting* Find(const AwaitedEvent& awaited, size_t waiting) const {
+    if (awaited.kind == Kind::kNone || awaited.kind == Kind::kEarlier) return nullptr;
+    const Outlook& outlook = OutlookOf(awaited);
+    switch (awaited.kind) {
+      case Kind::kNumbered:
+        return outlook.next.any() && outlook.next.number == awaited.number ? &outlook.next
+                                                                           : nullptr;
+      case Kind::kMention:
+        return outlook.mention.any() ? &outlook.mention : nullptr;
+      case Kind::kLeave: {
+        // What a thread has to do before it goes on cannot come later on it.
+        if (awaited.thread == waiting_[waiting]->thread()) return nullptr;
+        const auto it = outlook.leaves.find(awaited.thread);
+        return it == outlook.leaves.end() ? nullptr : &it->second;
+      }
+      default:
+        return nullptr;
+    }
+  }
+
+  // Follows each chain to the thread whose awaited event nobody has.
+  void FindEnds() {
+    const size_t count = waiting_.size();
+    ends_.assign(count, kNoEnd);
+    std::vector<size_t> chain_of(count, kNoEnd);  // Which chain passed here.
+    for (size_t first = 0; first < count; ++first) {
+      size_t at = first;
+      std::vector<size_t> chain;
+      size_t end = kNoEnd;
+      while (chain_of[at] == kNoEnd) {
+        chain_of[at] = first;
+        chain.push_back(at);
+        const AwaitedEvent& awaited = obstacles_[at].awaited;
+        const Sighting* const found = Find(awaited, at);
+        if (found == nullptr) {
+          end = awaited.kind == Kind::kNone ? kNoEnd : at;
+          break;
+        }
+        at = found->waiting;
+      }
+      // It ran into one that was followed before, or into itself, which has no end.
+      if (end == kNoEnd && chain_of[at] != first) end = ends_[at];
+      for (const size_t passed : chain) ends_[passed] = end;
+    }
+  }
+
+  // The awaited event that most chains end at, or nullptr.
+  const AwaitedEvent* Likeliest() const {
+    absl::flat_hash_map<AwaitedEvent, size_t> votes;
+    for (const size_t end : ends_) {
+      if (end != kNoEnd) ++votes[obstacles_[end].awaited];
+    }
+    const AwaitedEvent* likeliest = nullptr;
+    size_t most = 0;
+    for (const Obstacle& obstacle : obstacles_) {
+      const auto it = votes.find(obstacle.awaited);
+      if (it == votes.end() || it->second <= most) continue;
+      most = it->second;
+      likeliest = &obstacle.awaited;
+    }
+    return likeliest;
+  }
+
+  // How many sequence numbers are missing from that of `awaited` on.
+  uint64_t Gap(const AwaitedEvent& awaited) const {
+    if (awaited.kind != Kind::kNumbered) return 1;
+    const Sighting& next = OutlookOf(awaited).next;
+    return next.any() ? next.number - awaited.number : 1;
+  }
+
+  std::string DescribeMissing(const AwaitedEvent& awaited) const {
+    std::string text = absl::StrCat("a ", DescribeAwaited(awaited));
+    if (const uint64_t gap = Gap(awaited); gap > 1) {
+      absl::StrAppend(&text, ", the first of ", gap, " missing numbers");
+    }
+    return text;
+  }
+
+  std::string Describe(size_t index) const {
+    const ThreadCursor& cursor = *waiting_[index];
+    const Obstacle& obstacle = obstacles_[index];
+    std::string text = absl::StrCat("byte ", cursor.offset(), ", ");
+    absl::StrAppend(&text, cursor.thread() == ThreadId::kNone
+                               ? "no thread"
+                               : absl::StrCat("thread ", cursor.thread().value));
+    absl::StrAppend(&text, ", time ", cursor.time(), ": ", DescribeWaiting(cursor), ": ",
+                    obstacle.why);
+    AwaitedEvent awaited = obstacle.awaited;
+    if (awaited.kind == Kind::kNone) return text;
+    if (const Sighting* found = Find(awaited, index)) {
+      awaited.type = found->type;
+      absl::StrAppend(&text, "; waits for the ", DescribeAwaited(awaited), " at byte ",
+                      found->offset);
+      return text;
+    }
+    return absl::StrCat(text, "; lacks ", DescribeMissing(awaited));
+  }
+
+  std::vector<const ThreadCursor*> waiting_;  // In order of time.
+  std::vector<Obstacle> obstacles_;           // Of each of them.
+  Outlooks outlooks_;
+  std::vector<size_t> ends_;  // For each the index at the end of its chain, or kNoEnd.
+};
+
+}  // namespace
+
+Stall ExplainStall(const Frontier& frontier, const Scheduler& scheduler) {
+  return StallReport(frontier, scheduler).Make();
+}
+
+}  // namespace gotrace
