@@ -53,8 +53,11 @@ absl::string_view TextAtFront(absl::string_view bytes) {
   return bytes.substr(0, size);
 }
 
-// Numbers may look like text by chance, but hardly like words.
-bool HasWords(absl::string_view text) {
+// Whether `text`, as far as TextAtFront() gives it, is what a program prints: whole lines or much
+// on one. The strings of a trace hold names, which may come to stand anywhere once sizes are
+// damaged, and numbers may look like text by chance, but hardly like words.
+bool IsPrinted(absl::string_view text) {
+  if (text.find('\n') == text.npos && text.size() <= kMostShown) return false;
   const auto count = std::count_if(text.begin(), text.end(), [](char c) {
     return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == ' ';
   });
@@ -175,7 +178,7 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
                      Quoted(bytes.substr(0, bytes.find('\0'))), " of another trace")};
   }
   const absl::string_view text = TextAtFront(bytes);
-  if (text.size() < kLeastText) return std::nullopt;
+  if (text.size() < kLeastText || !IsPrinted(text)) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
                       absl::StrCat("expected a batch, found the text ", Quoted(text))};
 }
@@ -189,7 +192,7 @@ std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t p
   }
   const absl::string_view text = TextAtFront(bytes.substr(begin));
   if (text.size() < kLeastTextInPayload || begin + text.size() <= position) return std::nullopt;
-  if (!HasWords(text) || (among_strings && text.find('\n') == text.npos)) return std::nullopt;
+  if (!IsPrinted(text) || (among_strings && text.find('\n') == text.npos)) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
                       absl::StrCat("expected an event, found the text ", Quoted(text))};
 }
