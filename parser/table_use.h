@@ -19,7 +19,7 @@ class TableUse {
   // What nothing refers to, of one kind of entries that stand in the trace.
   struct Unused {
     uint64_t count = 0;
-    uint64_t all = 0;          // How many entries there are, used or not.
+    uint64_t all = 0;         // How many entries there are, used or not.
     uint32_t last_index = 0;  // In the tables, if count > 0.
   };
 
