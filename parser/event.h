@@ -223,6 +223,7 @@ class Event {
   friend class EventBuilder;
   friend class ReaderImpl;
   friend class Scheduler;
+  friend class TableUse;
 
   absl::string_view String(uint64_t id) const;
 

@@ -25,15 +25,15 @@ absl::Status ZeroGeneration(const Batch& batch) {
   return BatchFault(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
 }
 
-bool IsSyncBatch(const Batch& batch, Version version) {
-  return batch.kind() == (version >= Version::kGo125 ? EventType::kSync : EventType::kFrequency);
-}
-
 GenerationReader::Result FaultResult(absl::Status status) {
   return {GenerationReader::Outcome::kFault, nullptr, std::move(status)};
 }
 
 }  // namespace
+
+bool IsSyncBatch(const Batch& batch, Version version) {
+  return batch.kind() == (version >= Version::kGo125 ? EventType::kSync : EventType::kFrequency);
+}
 
 bool IsEventBatch(const Batch& batch, Version version) {
   switch (batch.kind()) {

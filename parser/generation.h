@@ -19,6 +19,9 @@
 
 namespace gotrace {
 
+// Whether `batch` is one that tells a generation's clock, in a trace of `version`.
+bool IsSyncBatch(const Batch& batch, Version version);
+
 // A batch of timed events, not yet decoded.
 struct EventBatch {
   static constexpr uint32_t kLast = static_cast<uint32_t>(-1);

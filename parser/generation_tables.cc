@@ -85,6 +85,7 @@ absl::Status GenerationTables::AddStrings(const Batch& batch) {
   BatchCursor cursor(batch, FaultId::kStringVarint);
   cursor.TakeType();
   while (!cursor.done()) {
+    const uint64_t offset = cursor.offset();
     if (absl::Status s = cursor.Expect(EventType::kString, FaultId::kStringBatchEvent); !s.ok()) {
       return s;
     }
@@ -103,7 +104,7 @@ absl::Status GenerationTables::AddStrings(const Batch& batch) {
                                       cursor.left(), " bytes and the end of the batch"));
     }
     const absl::string_view text = cursor.Take(size);
-    if (id == 0 || !strings_.Insert(id, text)) {
+    if (id == 0 || !InsertString(id, text, offset)) {
       return cursor.Fail(FaultId::kStringDuplicate,
                          absl::StrCat("expected a new string id, found ", id,
                                       id == 0 ? ", which stands for the empty string" : " again"));
@@ -131,13 +132,25 @@ absl::Status GenerationTables::AddStacks(const Batch& batch) {
     }
     const uint32_t first = static_cast<uint32_t>(stack_frames_.size());
     if (absl::Status s = AddFrames(&cursor, count, offset); !s.ok()) return s;
-    if (id == 0 || !stacks_.Insert(id, {first, static_cast<uint32_t>(count)})) {
+    if (id == 0 || !InsertStack(id, {first, static_cast<uint32_t>(count)}, offset)) {
       return cursor.Fail(FaultId::kStackDuplicate,
                          absl::StrCat("expected a new stack id, found ", id,
                                       id == 0 ? ", which stands for no stack" : " again"));
     }
   }
   return absl::OkStatus();
+}
+
+bool GenerationTables::InsertString(uint64_t id, absl::string_view text, uint64_t offset) {
+  if (!strings_.Insert(id, text)) return false;
+  string_offsets_.push_back(offset);
+  return true;
+}
+
+bool GenerationTables::InsertStack(uint64_t id, StackEntry entry, uint64_t offset) {
+  if (!stacks_.Insert(id, entry)) return false;
+  stack_offsets_.push_back(offset);
+  return true;
 }
 
 absl::Status GenerationTables::AddFrames(BatchCursor* cursor, uint64_t count, uint64_t offset) {
@@ -187,6 +200,7 @@ absl::Status GenerationTables::AddSync(const Batch& batch, Version version) {
   if (has_snapshots) cursor.TakeType();
   uint64_t ticks = batch.time;
   while (!cursor.done()) {
+    const uint64_t offset = cursor.offset();
     if (has_snapshots && cursor.PeekType() == EventType::kClockSnapshot) {
       if (absl::Status s = AddClockSnapshot(&cursor, &ticks); !s.ok()) return s;
       continue;
@@ -201,6 +215,7 @@ absl::Status GenerationTables::AddSync(const Batch& batch, Version version) {
     uint64_t frequency = 0;
     if (absl::Status s = cursor.TakeVarint("a frequency", &frequency); !s.ok()) return s;
     clock_ = TraceClock(frequency);
+    frequency_ = Frequency{frequency, offset};
   }
   // The frequency may stand behind the snapshot, or in another batch.
   if (clock_snapshot_.has_value()) clock_snapshot_->trace_time = clock_.ToNs(snapshot_ticks_);
@@ -246,6 +261,14 @@ absl::Status GenerationTables::CheckStacks(uint64_t generation) const {
   return absl::OkStatus();
 }
 
+void GenerationTables::MarkFrameStrings(std::vector<bool>* used) const {
+  for (const Frame& frame : frames_) {
+    for (const uint64_t id : {frame.func, frame.file}) {
+      if (const uint32_t index = StringIndex(id); index != kNoString) (*used)[index] = true;
+    }
+  }
+}
+
 void GenerationTables::SortSamples() {
   for (CpuSample& sample : cpu_samples_) {
     sample.time = clock_.ToNs(static_cast<uint64_t>(sample.time));
@@ -267,7 +290,7 @@ StackFrame GenerationTables::GetFrame(uint64_t id, size_t index) const {
 }
 
 void GenerationTables::AddMissingString(uint64_t id) {
-  strings_.Insert(id, extra_string(AddExtraString(absl::StrCat("?string#", id))));
+  InsertString(id, extra_string(AddExtraString(absl::StrCat("?string#", id))), /*offset=*/0);
 }
 
 void GenerationTables::AddMissingStack(uint64_t id) {
@@ -277,10 +300,10 @@ void GenerationTables::AddMissingStack(uint64_t id) {
     --last_own_string_;
   } while (FindString(last_own_string_) != nullptr);
   const uint64_t name = last_own_string_;
-  strings_.Insert(name, extra_string(AddExtraString(absl::StrCat("?stack#", id))));
+  InsertString(name, extra_string(AddExtraString(absl::StrCat("?stack#", id))), /*offset=*/0);
   stack_frames_.push_back(static_cast<uint32_t>(frames_.size()));
   frames_.push_back({/*pc=*/0, name, /*file=*/0, /*line=*/0, /*offset=*/0});
-  stacks_.Insert(id, {static_cast<uint32_t>(stack_frames_.size() - 1), 1});
+  InsertStack(id, {static_cast<uint32_t>(stack_frames_.size() - 1), 1}, /*offset=*/0);
 }
 
 std::vector<uint64_t> GenerationTables::AddMissingFrameStrings() {

@@ -67,6 +67,20 @@ class GenerationTables {
   static constexpr uint32_t kNoStack = static_cast<uint32_t>(-1);
   uint32_t StackIndex(uint64_t id) const { return stacks_.Find(id); }
 
+  // The same for string `id`, among string_count() ones.
+  static constexpr uint32_t kNoString = static_cast<uint32_t>(-1);
+  uint32_t StringIndex(uint64_t id) const { return strings_.Find(id); }
+
+  // What stands at a place in the tables, and its first byte in the trace; the offset is 0 for what
+  // was only added as missing. Require index < string_count() and < stack_count().
+  absl::string_view StringAt(uint32_t index) const { return strings_[index]; }
+  uint64_t StringOffset(uint32_t index) const { return string_offsets_[index]; }
+  uint64_t StackOffset(uint32_t index) const { return stack_offsets_[index]; }
+
+  // Sets `(*used)[StringIndex(id)]` for all strings that frames of stacks name. Requires that
+  // `used` has string_count() entries.
+  void MarkFrameStrings(std::vector<bool>* used) const;
+
   // The number of frames of stack `id`, 0 if there is no such stack.
   size_t StackSize(uint64_t id) const;
 
@@ -89,6 +103,14 @@ class GenerationTables {
   // Returns its number for extra_string(). Equal texts are kept once.
   uint64_t AddExtraString(absl::string_view text);
   absl::string_view extra_string(uint64_t number) const { return *extra_strings_[number]; }
+
+  // The frequency of the trace clock in ticks per second, as an event of this generation tells it,
+  // and the event's first byte in the trace; nullopt if none does.
+  struct Frequency {
+    uint64_t ticks_per_second;
+    uint64_t offset;
+  };
+  const std::optional<Frequency>& frequency() const { return frequency_; }
 
   // What the sync batch tells; unknown and nullopt before it was added.
   const TraceClock& clock() const { return clock_; }
@@ -121,21 +143,27 @@ class GenerationTables {
     uint32_t size;
   };
   static_assert(kNoStack == IdTable<StackEntry>::kAbsent);
+  static_assert(kNoString == IdTable<absl::string_view>::kAbsent);
   static constexpr absl::string_view kEmptyString = "";
 
   class BatchCursor;
   absl::Status AddFrames(BatchCursor* cursor, uint64_t count, uint64_t offset);
+  bool InsertString(uint64_t id, absl::string_view text, uint64_t offset);
+  bool InsertStack(uint64_t id, StackEntry entry, uint64_t offset);
   absl::Status AddClockSnapshot(BatchCursor* cursor, uint64_t* ticks);
 
   const uint64_t serial_;
   IdTable<absl::string_view> strings_;
   IdTable<StackEntry> stacks_;
-  std::vector<uint32_t> stack_frames_;  // Indices in frames_.
+  std::vector<uint64_t> string_offsets_;  // By index in strings_.
+  std::vector<uint64_t> stack_offsets_;   // By index in stacks_.
+  std::vector<uint32_t> stack_frames_;    // Indices in frames_.
   std::vector<Frame> frames_;
   absl::flat_hash_map<uint64_t, uint32_t> frame_by_pc_;
   std::vector<CpuSample> cpu_samples_;
   std::map<uint64_t, std::vector<ExperimentalBatch>> experimental_;
   TraceClock clock_;
+  std::optional<Frequency> frequency_;
   uint64_t snapshot_ticks_ = 0;
   std::optional<ClockSnapshot> clock_snapshot_;
   uint64_t last_own_string_ = 0;  // The last id that AddMissingStack() gave a name; counts down.

@@ -9,6 +9,8 @@
 
 namespace gotrace {
 
+class GenerationTables;
+
 enum class ReadMode : uint8_t {
   // Stops at the first fault, where Go's reader stops.
   kStrict,
@@ -26,6 +28,9 @@ struct ReaderOptions {
   // Told each fault that reading goes on after, in order, before the events that follow it. In
   // strict mode it is never called: status() tells the fault.
   std::function<void(const Fault&)> on_fault;
+
+  // Shown the tables of each generation after its last event was given, and before they go away.
+  std::function<void(const GenerationTables&)> on_generation_end;
 };
 
 // What reading left out, in the modes that go on after faults.

@@ -158,6 +158,9 @@ Event* ReaderImpl::FindInGeneration() {
 Event* ReaderImpl::NextGeneration() {
   if (!pending_.ok()) return Fail(std::exchange(pending_, absl::OkStatus()));
   frontier_.Clear();
+  if (generation_ != nullptr && options_.on_generation_end) {
+    options_.on_generation_end(generation_->tables());
+  }
   if (tolerant()) return NextTolerantGeneration();
   GenerationReader::Result result = generations_.Next();
   if (result.outcome == GenerationReader::Outcome::kGeneration) {
@@ -437,10 +440,18 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
     Fail(std::move(fault));
     return false;
   }
-  // Where the trace was cut off, tables are missing as a matter of course.
-  if (!tolerant_generations_.incomplete()) Report(fault);
   ++losses_.unresolved;
   GenerationTables& tables = generation_->tables();
+  // Where the trace was cut off, tables are missing as a matter of course.
+  if (!tolerant_generations_.incomplete()) {
+    // The runtime writes tables when a generation ends, some of each kind into every one.
+    if (tolerant_generations_.is_last() &&
+        (tables.stack_count() == 0 || tables.string_count() == 0)) {
+      absl::StrAppend(&fault.message, "; the trace was probably cut off before its tables");
+      tolerant_generations_.SetIncomplete();
+    }
+    Report(fault);
+  }
   is_stack ? tables.AddMissingStack(id) : tables.AddMissingString(id);
   return true;
 }

@@ -35,6 +35,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
   damaged_ = false;
   incomplete_ = false;
+  sync_damaged_ = false;
   auto generation = std::make_unique<Generation>();
   bool ended = false;
   Batch batch;
@@ -69,11 +70,14 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
       case Belongs::kNowhere:
         ++losses_.dropped_batches;
         losses_.dropped_bytes += batch.payload.size();
+        sync_left_out_ |= IsSyncBatch(batch, version_);
         break;
     }
   }
   if (generation->batch_count() == 0) return nullptr;
-  at_end_ = !ended;
+  // As in strict mode: tables alone, at the end of a trace, are no generation.
+  const bool has_events = !generation->threads().empty();
+  if (!ended && !damaged_ && !has_events && version_ >= Version::kGo126) return nullptr;
   Finish(ended, generation.get());
   last_number_ = generation->number();
   return generation;
@@ -109,40 +113,59 @@ void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
   if (!fault.has_value()) return;
   ++losses_.dropped_batches;
   losses_.dropped_bytes += batch.payload.size();
+  sync_damaged_ |= IsSyncBatch(batch, version_);
   Report(*fault);
 }
 
 void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const uint64_t end = spill_.has_value() ? spill_->offset : source_.offset();
-  if (!ended && version_ >= Version::kGo126) {
-    Fault fault = {FaultId::kGenerationIncomplete, Place(),
-                   "expected an end of generation, found the end of the trace; it was probably cut "
-                   "off"};
-    fault.place.offset = end;
-    fault.place.generation = generation->number();
-    incomplete_ = true;
-    Report(std::move(fault));
+  is_last_ = !ended;
+  incomplete_ = !ended && (version_ >= Version::kGo126 || finder_.truncated());
+  // That the trace ends inside a batch was told already.
+  if (incomplete_ && !finder_.truncated()) {
+    ReportMissing(FaultId::kGenerationIncomplete, *generation, end,
+                  "expected an end of generation, found the end of the trace; it was probably cut "
+                  "off");
   }
-  incomplete_ |= !ended && finder_.truncated();
   GenerationTables& tables = generation->tables();
-  if (!tables.clock().known()) {
-    // Clocks of one program run alike. Without any, a tick is told as a nanosecond.
-    tables.BorrowClock(last_clock_.known() ? last_clock_ : TraceClock(1'000'000'000));
-    Fault fault = {
-        FaultId::kNoFrequency, Place(),
-        absl::StrCat("expected a sync batch with a frequency, found none in the "
-                     "generation; times are told ",
-                     last_clock_.known() ? "in that of the generation before" : "in ticks")};
-    fault.place.offset = end;
-    fault.place.generation = generation->number();
-    Report(std::move(fault));
+  const bool has_sync = tables.clock().known();
+  if (!has_sync) {
+    // It was told of the sync batch that it was left out, here or before.
+    sync_damaged_ |= std::exchange(sync_left_out_, false);
+    TakeClock(end, generation);
   }
   last_clock_ = tables.clock();
-  const absl::Status status = generation->Check(version_, end);
+  // What belongs into a sync batch that is missing was told with it.
+  const absl::Status status = has_sync && !sync_damaged_ ? generation->Check(version_, end)
+                                                         : tables.CheckStacks(generation->number());
   // In a generation that was cut off it is no wonder if tables lack something.
   if (!status.ok() && !incomplete_) Report(*FaultOf(status));
   losses_.unresolved += tables.AddMissingFrameStrings().size();
   tables.SortSamples();
+}
+
+// Clocks of one program run alike. Without any, a tick is told as a nanosecond.
+void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
+  generation->tables().BorrowClock(last_clock_.known() ? last_clock_ : TraceClock(1'000'000'000));
+  // What was cut off or damaged was told already, unless it makes the times wrong.
+  if (last_clock_.known() && (incomplete_ || sync_damaged_)) return;
+  // Up to Go 1.24 the runtime writes the frequency when the generation ends, before the tables.
+  const bool is_cut = is_last_ && version_ < Version::kGo125 && !sync_damaged_;
+  incomplete_ |= is_cut;
+  ReportMissing(
+      FaultId::kNoFrequency, *generation, end,
+      absl::StrCat("expected a sync batch with a frequency, found none in the generation",
+                   is_cut ? ", with which the trace ends: it was probably cut off" : "",
+                   "; times are told ",
+                   last_clock_.known() ? "in that of the generation before" : "in ticks"));
+}
+
+void TolerantGenerationReader::ReportMissing(FaultId id, const Generation& generation, uint64_t end,
+                                             std::string message) {
+  Fault fault = {id, Place(), std::move(message)};
+  fault.place.offset = end;
+  fault.place.generation = generation.number();
+  Report(std::move(fault));
 }
 
 }  // namespace gotrace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "parser/batch_finder.h"
@@ -40,13 +41,15 @@ class TolerantGenerationReader {
   // against it.
   bool damaged() const { return damaged_; }
 
-  // Whether the last generation is the last of the trace and nothing tells that it is whole: no end
-  // of generation, nor a batch of a further one.
-  bool at_end() const { return at_end_; }
-
   // Whether the last generation may lack tables that were never written, since the trace ends in
   // it.
   bool incomplete() const { return incomplete_; }
+
+  // Whether the last generation ends only because the trace does, without a sign of its own.
+  bool is_last() const { return is_last_; }
+
+  // Tells that tables of the last generation were found missing, since the trace ends in it.
+  void SetIncomplete() { incomplete_ = true; }
 
   uint64_t offset() const { return source_.offset(); }
 
@@ -60,6 +63,8 @@ class TolerantGenerationReader {
   Belongs Judge(const Generation& generation, const Batch& batch);
   void Add(const Batch& batch, Generation* generation);
   void Finish(bool ended, Generation* generation);
+  void TakeClock(uint64_t end, Generation* generation);
+  void ReportMissing(FaultId id, const Generation& generation, uint64_t end, std::string message);
   void ReportBatch(FaultId id, const Batch& batch, std::string message);
   void Report(Fault fault);
 
@@ -73,7 +78,9 @@ class TolerantGenerationReader {
   uint64_t last_number_ = 0;  // Of the last generation given.
   bool damaged_ = false;
   bool incomplete_ = false;
-  bool at_end_ = false;
+  bool is_last_ = false;
+  bool sync_damaged_ = false;   // Whether a sync batch of the generation at hand has a fault.
+  bool sync_left_out_ = false;  // Whether one was left out, maybe of the next generation.
   Observer observer_;
 };
 

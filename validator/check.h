@@ -43,6 +43,10 @@ constexpr CheckId CheckOf(FaultId id) { return static_cast<CheckId>(id); }
 // Whether the check is a fault of reading.
 constexpr bool IsFault(CheckId id) { return static_cast<int>(id) < kFaultIdEnd; }
 
+// Whether a finding of the check ends with what to do: where that is for who has the file, and not
+// for who wrote the program that made it.
+bool TellsRemedy(CheckId id);
+
 // The check called `name`, or nullopt.
 std::optional<CheckId> FindCheck(absl::string_view name);
 

@@ -1,7 +1,12 @@
 #include "validator/check_docs.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "validator/check.h"
+#include "validator/finding_case.h"
+#include "validator/made_case.h"
 
 namespace gotrace {
 namespace {
@@ -17,29 +22,82 @@ constexpr const char kBegin[] =
     "- A **warning** is odd, or tells that something is missing; what there is can be trusted.\n"
     "- A **note** is worth knowing; sound traces have such things.\n"
     "\n"
-    "The effect tells what is lost of the trace where reading goes on after a finding.\n"
+    "The effect tells what is lost of the trace where reading goes on after a finding. The "
+    "examples "
+    "are\n"
+    "what the cases of `testdata/findings` print, each named after its check; those of checks that "
+    "no "
+    "trace\n"
+    "can show come from events made without one.\n"
     "\n";
 
+// The lines of `outcome` that tell of `check`: the finding's and those of its history.
+std::string LinesOf(absl::string_view outcome, CheckId check) {
+  const std::string tag = absl::StrCat("[", SpecOf(check).name, "]");
+  std::string lines;
+  for (absl::string_view line : absl::StrSplit(outcome, '\n')) {
+    const bool is_history = absl::StartsWith(line, " ");
+    if (lines.empty() ? absl::EndsWith(line, tag) : is_history) {
+      absl::StrAppend(&lines, lines.empty() ? "" : "\n", absl::StripPrefix(line, "trace: "));
+    } else if (!lines.empty()) {
+      break;
+    }
+  }
+  return lines;
+}
+
+absl::StatusOr<std::string> ExampleOf(CheckId check, const std::string& findings) {
+  for (const MadeCase& made : AllMadeCases()) {
+    if (made.check != check) continue;
+    for (const Finding& finding : FindingsOfLast(made)) {
+      if (finding.check == check) return FormatFinding(finding);
+    }
+  }
+  for (const RawCase& raw : AllRawCases()) {
+    if (CheckOf(raw.fault) == check) return absl::StrCat("error: ", FormatFault(FaultOfRaw(raw)));
+  }
+  const std::string path = absl::StrCat(findings, "/", SpecOf(check).name, ".case");
+  const absl::StatusOr<FindingCase> loaded = LoadFindingCase(path);
+  if (!loaded.ok()) return loaded.status();
+  std::string lines = LinesOf(loaded->golden.outcome, check);
+  if (lines.empty()) return absl::NotFoundError(absl::StrCat(path, " does not show its check"));
+  return lines;
+}
+
 void AppendTable(bool faults, std::string* out) {
-  absl::StrAppend(out,
-                  "| id | severity | effect | meaning | what to do |\n|---|---|---|---|---|\n");
+  absl::StrAppend(out, "| id | severity | effect | meaning |\n|---|---|---|---|\n");
   for (int i = 0; i < kCheckIdEnd; ++i) {
     const CheckId id = static_cast<CheckId>(i);
     if (IsFault(id) != faults) continue;
     const CheckSpec& spec = SpecOf(id);
-    absl::StrAppend(out, "| `", spec.name, "` | ", SeverityName(spec.severity), " | ",
-                    EffectName(spec.effect), " | ", spec.meaning, " | ", spec.remedy, " |\n");
+    absl::StrAppend(out, "| [`", spec.name, "`](#", spec.name, ") | ", SeverityName(spec.severity),
+                    " | ", EffectName(spec.effect), " | ", spec.meaning, " |\n");
   }
+}
+
+absl::Status AppendSections(bool faults, const std::string& findings, std::string* out) {
+  for (int i = 0; i < kCheckIdEnd; ++i) {
+    const CheckId id = static_cast<CheckId>(i);
+    if (IsFault(id) != faults) continue;
+    const CheckSpec& spec = SpecOf(id);
+    const absl::StatusOr<std::string> example = ExampleOf(id, findings);
+    if (!example.ok()) return example.status();
+    absl::StrAppend(out, "\n### ", spec.name, "\n\n", spec.meaning, " ", spec.remedy, "\n\n```\n",
+                    *example, "\n```\n");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-std::string CheckDocs() {
+absl::StatusOr<std::string> CheckDocs(const std::string& findings) {
   std::string out = kBegin;
-  absl::StrAppend(&out, "## Faults of reading\n\n");
-  AppendTable(/*faults=*/true, &out);
-  absl::StrAppend(&out, "\n## Checks of the input and of events\n\n");
-  AppendTable(/*faults=*/false, &out);
+  for (const bool faults : {true, false}) {
+    absl::StrAppend(
+        &out, faults ? "## Faults of reading\n\n" : "\n## Checks of the input and of events\n\n");
+    AppendTable(faults, &out);
+    if (absl::Status status = AppendSections(faults, findings, &out); !status.ok()) return status;
+  }
   return out;
 }
 

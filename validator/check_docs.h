@@ -4,10 +4,14 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
+
 namespace gotrace {
 
-// The content of docs/checks.md.
-std::string CheckDocs();
+// The content of docs/checks.md, with an example of each check: what the case of its name in the
+// folder `findings` shows, or what made_case.h has. Fails if a check has neither, or a case cannot
+// be read.
+absl::StatusOr<std::string> CheckDocs(const std::string& findings);
 
 }  // namespace gotrace
 

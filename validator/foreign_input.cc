@@ -27,6 +27,43 @@ size_t TextLength(absl::string_view bytes) {
   return std::find_if_not(bytes.begin(), bytes.end(), IsTextByte) - bytes.begin();
 }
 
+// The number of bytes that the character at the front of `bytes` takes, if it is one of a text in
+// UTF-8; else 0.
+size_t CharacterLength(absl::string_view bytes) {
+  if (bytes.empty()) return 0;
+  const unsigned char first = static_cast<unsigned char>(bytes[0]);
+  if (first < 0x80) return IsTextByte(bytes[0]) ? 1 : 0;
+  const size_t size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first >= 0xf5 || bytes.size() < size) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((static_cast<unsigned char>(bytes[i]) & 0xc0) != 0x80) return 0;
+  }
+  return size;
+}
+
+// How much text in UTF-8 begins `bytes`. No more than can be shown is looked at: it may be as long
+// as the file.
+absl::string_view TextAtFront(absl::string_view bytes) {
+  size_t size = 0;
+  while (size <= kMostShown) {
+    const size_t character = CharacterLength(bytes.substr(size));
+    if (character == 0) break;
+    size += character;
+  }
+  return bytes.substr(0, size);
+}
+
+// Whether `text`, as far as TextAtFront() gives it, is what a program prints: whole lines or much
+// on one. The strings of a trace hold names, which may come to stand anywhere once sizes are
+// damaged, and numbers may look like text by chance, but hardly like words.
+bool IsPrinted(absl::string_view text) {
+  if (text.find('\n') == text.npos && text.size() <= kMostShown) return false;
+  const auto count = std::count_if(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == ' ';
+  });
+  return 3 * static_cast<size_t>(count) >= text.size();
+}
+
 std::string ShownText(absl::string_view text) {
   TextBuffer quoted;
   AppendQuoted(text.substr(0, kMostShown), &quoted);
@@ -141,11 +178,24 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
         absl::StrCat("expected a batch, found the header ",
                      ShownText(bytes.substr(0, bytes.find('\0'))), " of another trace")};
   }
-  // No more than can be shown is looked at: the text may be as long as the file.
-  const absl::string_view text = bytes.substr(0, TextLength(bytes.substr(0, kMostShown + 1)));
-  if (text.size() < kLeastText) return std::nullopt;
+  const absl::string_view text = TextAtFront(bytes);
+  if (text.size() < kLeastText || !IsPrinted(text)) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
                       absl::StrCat("expected a batch, found the text ", ShownText(text))};
+}
+
+std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t position,
+                                               bool among_strings) {
+  constexpr size_t kLeastTextInPayload = 16;
+  size_t begin = position;
+  if (!among_strings) {
+    while (begin > 0 && absl::ascii_isprint(static_cast<unsigned char>(bytes[begin - 1]))) --begin;
+  }
+  const absl::string_view text = TextAtFront(bytes.substr(begin));
+  if (text.size() < kLeastTextInPayload || begin + text.size() <= position) return std::nullopt;
+  if (!IsPrinted(text) || (among_strings && text.find('\n') == text.npos)) return std::nullopt;
+  return ForeignInput{CheckId::kTextInTrace,
+                      absl::StrCat("expected an event, found the text ", ShownText(text))};
 }
 
 }  // namespace gotrace

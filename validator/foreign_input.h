@@ -26,6 +26,15 @@ std::optional<ForeignInput> RecogniseInput(absl::string_view begin);
 // What `bytes` are that stand where a batch must begin: a second trace, or text; else nullopt.
 std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes);
 
+// How far before a fault text may begin that RecogniseInPayload() is to find, in bytes.
+inline constexpr size_t kMostTextBefore = 64;
+
+// Text that something wrote among the events of a batch, at a fault at `bytes[position]`; nullopt
+// if there is none. Requires position < bytes.size(). `among_strings` tells that strings of the
+// trace stand there too: then only what ends a line is taken for foreign.
+std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t position,
+                                               bool among_strings);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_VALIDATOR_FOREIGN_INPUT_H_

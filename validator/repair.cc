@@ -81,7 +81,7 @@ class Planner {
       found.fault = std::exchange(first_fault_, std::nullopt);
       const uint64_t found_end = found.end_offset;
       generation.reset();
-      Judge(reader.at_end(), std::move(found));
+      Judge(reader.is_last(), std::move(found));
       // What the next generation begins with may have been read already.
       shortened_.erase(shortened_.begin(), shortened_.lower_bound(found_end));
     }
@@ -154,18 +154,18 @@ class Planner {
     return version.status();
   }
 
-  void Judge(bool at_end, RepairedGeneration found) {
+  void Judge(bool is_last, RepairedGeneration found) {
     const bool has_events = std::any_of(batches_.begin(), batches_.end(), [&](const Batch& batch) {
       return IsEventBatch(batch, plan_.version);
     });
-    if (batches_.empty() || (at_end && !has_events)) {
+    if (batches_.empty() || (is_last && !has_events)) {
       found.fate = batches_.empty() ? GenerationFate::kBroken : GenerationFate::kEmpty;
       plan_.generations.push_back(std::move(found));
       return;
     }
     RememberSync();
     // What was never written is missing at each thread's end, and only there.
-    const MendMode mode = at_end ? MendMode::kCutShort : MendMode::kWhole;
+    const MendMode mode = is_last ? MendMode::kCutShort : MendMode::kWhole;
     if (Follows(found.number) && !Extend(mode, found).has_value()) return;
     EndRun();
     run_.scheduler = std::make_unique<Scheduler>();

@@ -1,12 +1,15 @@
 #include "validator/report.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "parser/reader.h"
+#include "validator/explain_fault.h"
 #include "validator/foreign_input.h"
 #include "validator/shown_source.h"
+#include "validator/table_checks.h"
 #include "validator/validator.h"
 
 namespace gotrace {
@@ -24,9 +27,20 @@ class Judge {
     if (IsForeign()) return;
     ReaderOptions reader_options;
     reader_options.mode = ReadMode::kCollect;
-    reader_options.on_fault = [this](const Fault& fault) { faults_.push_back(ToFinding(fault)); };
+    reader_options.on_fault = [this](const Fault& fault) {
+      is_whole_ = false;
+      faults_.push_back(ToFinding(fault));
+    };
+    if (options_.strictness == Strictness::kAll) {
+      reader_options.on_generation_end = [this](const GenerationTables& tables) {
+        FlushInnermost();
+        table_checks_.EndGeneration(generation_.number, is_whole_, tables);
+        is_whole_ = true;
+      };
+    }
     absl::StatusOr<Reader> reader = Reader::FromSource(std::move(shown), reader_options);
     if (!reader.ok()) {
+      source_ = nullptr;  // It went with the attempt.
       Stop(reader.status());
       return;
     }
@@ -59,23 +73,56 @@ class Judge {
     report_.version = reader->version();
     ValidatorOptions options;
     options.version = reader->version();
-    Validator validator(options, [this](Finding finding) { Add(std::move(finding)); });
-    uint64_t generation = 0;
+    Validator validator(options, [this](Finding finding) {
+      // That generations do not follow each other may be a fault already.
+      const bool is_order =
+          finding.check == CheckId::kGenerationMissing || finding.check == CheckId::kGenerationBack;
+      if (is_order && finding.place.generation == misplaced_) return;
+      finding.check == CheckId::kInnermostFrame ? FoldInnermost(std::move(finding))
+                                                : Add(std::move(finding));
+    });
     uint64_t end = 0;
     while (const Event* event = reader->Next()) {
       AddFaults(event, &validator);
       if (event->kind() == EventKind::kSync) {
         end = event->offset();
-        if (const uint64_t number = reader->generation().number; number != generation) {
-          validator.BeginGeneration(generation = number);
+        if (reader->generation().begin_offset != generation_.begin_offset) {
+          generation_ = reader->generation();
+          validator.BeginGeneration(generation_.number);
         }
       }
       validator.Check(*event);
+      if (options_.strictness == Strictness::kAll) table_checks_.Take(*event);
     }
+    FlushInnermost();
     AddFaults(nullptr, &validator);
+    CheckStopped(*reader, end);
     validator.Finish();
     if (!reader->status().ok()) Stop(reader->status());
     Count(*reader, std::max(end, reader->generation().end_offset));
+  }
+
+  // Whether a generation was begun that has no events: what a program leaves that just ends.
+  void CheckStopped(const Reader& reader, uint64_t end) {
+    if (!reader.status().ok() || reader.losses().any() || !is_whole_) return;
+    uint64_t tail = generation_.number == 0 ? kHeaderSize : generation_.end_offset;
+    if (reader.version() >= Version::kGo126) {
+      // Such a generation was not given. An end of generation is one byte.
+      if (generation_.number != 0) ++tail;
+      if (end <= tail) return;
+    } else {
+      if (generation_.number == 0 || generation_.threads > 0) return;
+      tail = generation_.begin_offset;
+    }
+    is_stopped_ = false;
+    Finding finding;
+    finding.check = CheckId::kNotStopped;
+    finding.severity = SpecOf(finding.check).severity;
+    finding.place.offset = tail;
+    finding.message =
+        "expected events in the generation that begins here, found the end of the trace: the "
+        "program probably ended without calling trace.Stop";
+    Add(std::move(finding));
   }
 
   // Adds the faults that stood before `event`, or before the end.
@@ -87,6 +134,9 @@ class Judge {
         finding.event_number = validator->event_count() + 1;
         finding.resource = Validator::AboutWhat(*event);
         finding.history = validator->HistoryOf(finding.resource);
+      }
+      if (finding.check == CheckOf(FaultId::kGenerationOrder)) {
+        misplaced_ = finding.place.generation;
       }
       Add(std::move(finding));
     }
@@ -103,35 +153,45 @@ class Judge {
     report_.good_bytes = bytes - std::min(bad, bytes);
   }
 
-  Finding ToFinding(const Fault& fault) const {
-    const bool is_framing = fault.id == FaultId::kBatchType || fault.id == FaultId::kBatchSize ||
-                            fault.id == FaultId::kBatchHeaderVarint ||
-                            fault.id == FaultId::kBatchHeaderTruncated;
-    if (is_framing && fault.place.offset.has_value()) {
-      const std::optional<ForeignInput> foreign =
-          RecogniseInTrace(source_->ShownAt(*fault.place.offset));
-      if (foreign.has_value()) return ToFinding(*foreign, fault.place);
-    }
-    Finding finding;
-    finding.check = CheckOf(fault.id);
-    finding.severity = SpecOf(finding.check).severity;
-    finding.place = fault.place;
-    finding.message = fault.message;
-    finding.details = fault.details;
-    return finding;
-  }
+  Finding ToFinding(const Fault& fault) const { return ExplainFault(fault, source_); }
 
   static Finding ToFinding(const ForeignInput& foreign, const Place& place) {
     Finding finding;
     finding.check = foreign.check;
     finding.severity = SpecOf(finding.check).severity;
     finding.place = place;
-    finding.message = absl::StrCat(foreign.message, ". ", SpecOf(finding.check).remedy);
+    finding.message = foreign.message;
     return finding;
   }
 
+  // Many stacks of some traces have such a frame: it is told once for a generation.
+  void FoldInnermost(Finding finding) {
+    if (innermost_count_++ == 0) innermost_ = std::move(finding);
+  }
+
+  void FlushInnermost() {
+    const uint64_t more = std::exchange(innermost_count_, 0) - 1;
+    if (more + 1 == 0) return;
+    if (more > 0) {
+      absl::StrAppend(&innermost_.message, "; so it is in ", more, " more ",
+                      more == 1 ? "stack" : "stacks", " of the generation");
+    }
+    Add(std::move(innermost_));
+  }
+
   void Add(Finding finding) {
+    if (finding.check == CheckId::kNoGeneration && !is_stopped_) return;
+    // What another trace holds is not held against this one.
+    if (finding.place.offset > second_trace_) return;
+    if (finding.check == CheckId::kSecondTrace) second_trace_ = *finding.place.offset;
+    // Since Go 1.26 a trace may end before its first generation.
+    if (finding.check == CheckId::kNoGeneration && report_.version < Version::kGo126) {
+      finding.severity = Severity::kError;
+    }
     if (options_.strictness == Strictness::kGo && finding.severity != Severity::kError) return;
+    if (TellsRemedy(finding.check)) {
+      absl::StrAppend(&finding.message, ". ", SpecOf(finding.check).remedy);
+    }
     uint64_t* const totals[] = {&report_.notes, &report_.warnings, &report_.errors};
     ++*totals[static_cast<int>(finding.severity)];
     if (report_.counts[static_cast<int>(finding.check)]++ >= options_.max_per_check) return;
@@ -140,8 +200,16 @@ class Judge {
 
   const ValidateOptions& options_;
   ValidationReport& report_;
-  ShownSource* source_ = nullptr;  // The reader's once it reads.
+  ShownSource* source_ = nullptr;  // The reader's once it reads; nullptr if there is none.
   std::vector<Finding> faults_;    // That the events given so far do not show yet.
+  TableChecks table_checks_{[this](Finding finding) { Add(std::move(finding)); }};
+  GenerationInfo generation_;  // The one that the last event belongs to.
+  uint64_t second_trace_ = std::numeric_limits<uint64_t>::max();  // Where it begins, if any does.
+  std::optional<uint64_t> misplaced_;  // The last generation of a fault of order.
+  bool is_whole_ = true;               // Whether the generation at hand has no fault so far.
+  bool is_stopped_ = true;             // Whether CheckStopped() found nothing.
+  Finding innermost_;                  // The generation's first of its kind.
+  uint64_t innermost_count_ = 0;
 };
 
 }  // namespace

@@ -31,13 +31,12 @@ void Validator::Check(const Event& event) {
   CheckStack(event, event.stack());
   switch (event.kind()) {
     case EventKind::kNone:
+    case EventKind::kMetric:
     case EventKind::kStackSample:  // Its context need not agree with other events.
     case EventKind::kExperimental:
       break;
     case EventKind::kSync:
       return CheckSync(event);
-    case EventKind::kMetric:
-      return CheckMetric(event);
     case EventKind::kLabel:
       return CheckLabel(event);
     case EventKind::kStateTransition:
@@ -136,9 +135,10 @@ void Validator::CheckSync(const Event& event) {
   last_sync_ = sync.n;
   const uint64_t expected = std::exchange(expected_generation_, 0);
   if (expected != 0 && generation_ != expected) {
-    Report(CheckId::kGenerationMissing, event, {},
-           absl::StrCat("expected generation ", expected, ", found ", generation_));
+    Report(generation_ > expected ? CheckId::kGenerationMissing : CheckId::kGenerationBack, event,
+           {}, absl::StrCat("expected generation ", expected, ", found ", generation_));
     Lose();
+    last_clocks_.reset();
   }
   checked_stacks_.clear();
   ended_before_ = std::exchange(ended_, {});
@@ -186,13 +186,6 @@ void Validator::CompareClocks(const Event& event, const ClockSnapshot& clocks) {
          absl::StrFormat("expected %d ns of the trace clock between the snapshots, as of the "
                          "monotonic clock, found %d ns",
                          mono, trace));
-}
-
-void Validator::CheckMetric(const Event& event) {
-  const absl::string_view name = event.metric().name;
-  if (name.find(':') != absl::string_view::npos) return;
-  Report(CheckId::kMetricName, event, {},
-         absl::StrCat("expected a metric's name with a unit, found \"", name, "\""));
 }
 
 void Validator::CheckLabel(const Event& event) {

@@ -108,7 +108,6 @@ class Validator {
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
-  void CheckMetric(const Event& event);
   void CheckLabel(const Event& event);
 
   // In validator_transitions.cc.

@@ -1,8 +1,5 @@
 #include "validator/validator.h"
 
-#include <algorithm>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +10,8 @@
 #include "parser/event_builder.h"
 #include "parser/generation_tables.h"
 #include "validator/check.h"
-#include "validator/check_docs.h"
 #include "validator/finding_case.h"
+#include "validator/made_case.h"
 #include "validator/report.h"
 
 namespace gotrace {
@@ -33,12 +30,8 @@ TEST(FindingCasesTest, FindAsExpected) {
   }
 }
 
-// Events that no sound reader gives, and what is found in them. --------------------------------
-
 constexpr GoId kG1{1};
-constexpr GoId kG2{2};
 constexpr ThreadId kM1{1};
-constexpr ThreadId kM2{2};
 
 EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n, nullptr); }
 
@@ -50,91 +43,28 @@ EventBuilder Status(GoId id, GoState to, ThreadId thread = kM1) {
   return Go(EventType::kGoStatus, id, GoState::kUndetermined, to, thread);
 }
 
-EventBuilder Assist(EventType type) { return EventBuilder(type).Goroutine(kG1).Thread(kM1); }
-
 // The tables of no strings, for events that have some.
 const GenerationTables& NoStrings() {
   static const auto* const tables = new GenerationTables();
   return *tables;
 }
 
-struct MadeEvents {
-  CheckId check;  // That exactly one event shows: the last.
-  std::vector<EventBuilder> events;
-};
-
-std::vector<MadeEvents> AllMadeEvents() {
-  const EventBuilder running = Status(kG1, GoState::kRunning);
-  const EventBuilder block =
-      Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting).Tables(&NoStrings());
-  return {
-      {CheckId::kEventTime, {SyncNumber(1), SyncNumber(2).Time(-5)}},
-      {CheckId::kSyncNumber, {SyncNumber(1), SyncNumber(3)}},
-      {CheckId::kStateUndetermined, {SyncNumber(1), Status(kG1, GoState::kUndetermined)}},
-      {CheckId::kStateAppears, {SyncNumber(1), SyncNumber(2), Status(kG1, GoState::kRunnable)}},
-      {CheckId::kStateUnknown,
-       {SyncNumber(1), Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
-      {CheckId::kStateMismatch,
-       {SyncNumber(1), Status(kG1, GoState::kWaiting),
-        Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
-      {CheckId::kRangeAtEnd,
-       {SyncNumber(1), running, Assist(EventType::kGCMarkAssistBegin),
-        Go(EventType::kGoDestroy, kG1, GoState::kRunning, GoState::kNotExist)}},
-      {CheckId::kThreadMissing, {SyncNumber(1), Status(kG1, GoState::kRunning, ThreadId::kNone)}},
-      {CheckId::kThreadOccupied, {SyncNumber(1), running, Status(kG2, GoState::kRunning)}},
-      {CheckId::kNotExecuting,
-       {SyncNumber(1), running,
-        // A goroutine in two places, of which only one can be known.
-        Go(EventType::kGoStart, kG1, GoState::kRunning, GoState::kRunning, kM2), block, block}},
-      {CheckId::kRangeReopened,
-       {SyncNumber(1), running, Assist(EventType::kGCMarkAssistBegin),
-        Assist(EventType::kGCMarkAssistBegin)}},
-      {CheckId::kRangeUnopened, {SyncNumber(1), running, Assist(EventType::kGCMarkAssistEnd)}},
-      {CheckId::kTaskParent,
-       {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin)
-                           .Tables(&NoStrings())
-                           .Arg(0, 1)
-                           .Arg(1, kBackgroundTask.value)}},
-      {CheckId::kLabelOfNothing,
-       {SyncNumber(1), EventBuilder(EventType::kGoLabel).Tables(&NoStrings())}},
-      {CheckId::kLabelOfNothing,
-       {SyncNumber(1), EventBuilder(EventType::kGoLabel).Tables(&NoStrings()).Goroutine(kG1)}},
-  };
+// What is found in the last of `events`, which stand 10 bytes and 10 ns apart.
+std::vector<Finding> FindingsOf(const std::vector<EventBuilder>& events) {
+  return FindingsOfLast({CheckId::kEnd, {}, events});
 }
 
-// The checks that the last of `events` shows, which stand 10 bytes and 10 ns apart.
-std::vector<Finding> FindingsOfLast(const std::vector<EventBuilder>& events) {
-  std::vector<Finding> findings;
-  Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
-  int64_t time = 0;
-  for (EventBuilder event : events) {
-    time += 10;
-    event.Offset(static_cast<uint64_t>(time));
-    if (event.Build().time() == 0) event.Time(time);
-    findings.clear();
-    validator.Check(event.Build());
-  }
-  return findings;
-}
-
-bool Has(const std::vector<Finding>& findings, CheckId check) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [check](const Finding& finding) { return finding.check == check; });
-}
-
-TEST(ValidatorTest, FindsWhatIsWrongWithMadeEvents) {
-  for (const MadeEvents& made : AllMadeEvents()) {
-    const std::vector<Finding> findings = FindingsOfLast(made.events);
-    ASSERT_TRUE(Has(findings, made.check)) << SpecOf(made.check).name;
-    for (const Finding& finding : findings) {
-      EXPECT_EQ(finding.place.offset, 10 * made.events.size()) << FormatFinding(finding);
-      EXPECT_EQ(finding.event_number, made.events.size());
-    }
-  }
+TEST(ValidatorTest, LabelOfNoGoroutineIsFound) {
+  const std::vector<Finding> findings =
+      FindingsOf({SyncNumber(1), EventBuilder(EventType::kGoLabel).Tables(&NoStrings())});
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].check, CheckId::kLabelEmpty);
+  EXPECT_EQ(findings[1].check, CheckId::kLabelOfNothing);
+  EXPECT_EQ(findings[1].resource.kind, ResourceKind::kNone);
 }
 
 TEST(ValidatorTest, TellsHistory) {
-  const std::vector<Finding> findings = FindingsOfLast(
+  const std::vector<Finding> findings = FindingsOf(
       {SyncNumber(1), Status(kG1, GoState::kRunning),
        Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
        Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable)});
@@ -156,48 +86,6 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
       Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable).Time(2).Build());
   validator.Finish();
   EXPECT_TRUE(findings.empty());
-}
-
-// Checks that nothing here can show.
-bool IsNeverFound(CheckId id) {
-  // Events take a metric's name from a table in which every name has a unit.
-  return id == CheckId::kMetricName ||
-         // An ending task has its type from the model that knows its beginning.
-         id == CheckId::kTaskType ||
-         // Events take the stack of a goroutine that stops from the event.
-         id == CheckId::kStackMismatch ||
-         // In a trace of a version that has snapshots, it is the fault no-clock-snapshot.
-         id == CheckId::kClockSnapshotMissing;
-}
-
-TEST(ValidatorTest, EveryCheckIsFound) {
-  std::set<CheckId> found;
-  for (const std::string& path : ListGoldenCases(kDirectory)) {
-    const absl::StatusOr<FindingCase> loaded = LoadFindingCase(path);
-    ASSERT_TRUE(loaded.ok()) << path;
-    for (const Finding& finding : ValidateInput(loaded->input).findings) {
-      found.insert(finding.check);
-    }
-  }
-  for (const MadeEvents& made : AllMadeEvents()) found.insert(made.check);
-  for (int i = kFaultIdEnd; i < kCheckIdEnd; ++i) {
-    const CheckId id = static_cast<CheckId>(i);
-    EXPECT_NE(found.count(id) > 0, IsNeverFound(id)) << SpecOf(id).name;
-  }
-}
-
-TEST(CheckTest, NamesAreUnique) {
-  for (int i = 0; i < kCheckIdEnd; ++i) {
-    const CheckId id = static_cast<CheckId>(i);
-    EXPECT_EQ(FindCheck(SpecOf(id).name), id) << SpecOf(id).name;
-  }
-  EXPECT_EQ(FindCheck("no-such-check"), std::nullopt);
-}
-
-TEST(CheckTest, DocumentIsFresh) {
-  const absl::StatusOr<std::string> text = ReadTextFile("docs/checks.md");
-  ASSERT_TRUE(text.ok()) << text.status();
-  EXPECT_EQ(*text, CheckDocs()) << "run `bazel run //validator:write_checks`";
 }
 
 TEST(ReportTest, FoldsAndCounts) {

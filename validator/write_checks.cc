@@ -14,8 +14,14 @@ int main() {
     std::cerr << "Run this by `bazel run //validator:write_checks`.\n";
     return 2;
   }
+  const absl::StatusOr<std::string> docs =
+      gotrace::CheckDocs(std::string(workspace) + "/testdata/findings");
+  if (!docs.ok()) {
+    std::cerr << docs.status().message() << "\n";
+    return 1;
+  }
   std::ofstream file(std::string(workspace) + "/docs/checks.md", std::ios::binary);
-  file << gotrace::CheckDocs();
+  file << *docs;
   file.close();
   return file ? 0 : 1;
 }

@@ -1,0 +1,92 @@
+#include "parser/table_use.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "parser/reader.h"
+#include "parser/test_util.h"
+
+namespace gotrace {
+namespace {
+
+struct Found {
+  TableUse::Unused strings;
+  TableUse::Unused stacks;
+  std::string last_string;
+};
+
+// What is unused in each generation of the trace in text form `text`.
+std::vector<Found> UnusedIn(const std::string& text) {
+  std::vector<Found> all;
+  TableUse use;
+  ReaderOptions options;
+  options.on_generation_end = [&](const GenerationTables& tables) {
+    Found found = {use.UnusedStrings(tables), use.UnusedStacks(tables), ""};
+    if (found.strings.count > 0) {
+      found.last_string = std::string(tables.StringAt(found.strings.last_index));
+    }
+    all.push_back(found);
+  };
+  const std::string bytes = Assemble(text);
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  if (!reader.ok()) return all;
+  while (const Event* event = reader->Next()) use.Take(*event);
+  EXPECT_TRUE(reader->status().ok()) << reader->status();
+  return all;
+}
+
+constexpr char kText[] = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=1
+	data="func"
+String id=2
+	data="file"
+String id=3
+	data="reason"
+String id=900000
+	data="nobody"
+EventBatch gen=1 m=0 time=1 size=auto
+Stacks
+Stack id=1 nframes=1
+	pc=1 func=1 file=2 line=3
+Stack id=2 nframes=0
+Stack id=3 nframes=0
+EventBatch gen=1 m=0 time=1 size=auto
+CPUSamples
+CPUSample time=105 m=1 p=0 g=1 stack=3
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+GoStop dt=1 reason_string=3 stack=2
+EventBatch gen=2 m=0 time=200 size=auto
+Frequency freq=1000000000
+EventBatch gen=2 m=0 time=200 size=auto
+Strings
+String id=3
+	data="reason"
+EventBatch gen=2 m=1 time=200 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+)";
+
+TEST(TableUseTest, CountsWhatNothingRefersTo) {
+  const std::vector<Found> found = UnusedIn(kText);
+  ASSERT_EQ(found.size(), 2u);
+  // Frames use strings, and samples use stacks.
+  EXPECT_EQ(found[0].strings.count, 1u);
+  EXPECT_EQ(found[0].strings.all, 4u);
+  EXPECT_EQ(found[0].last_string, "nobody");
+  EXPECT_EQ(found[0].stacks.count, 1u);
+  EXPECT_EQ(found[0].stacks.all, 3u);
+  EXPECT_EQ(found[0].stacks.last_index, 0u);
+  // Uses of another generation do not count.
+  EXPECT_EQ(found[1].strings.count, 1u);
+  EXPECT_EQ(found[1].last_string, "reason");
+  EXPECT_EQ(found[1].stacks.all, 0u);
+}
+
+}  // namespace
+}  // namespace gotrace

@@ -1,0 +1,111 @@
+// Each check is shown by exactly one of a case in testdata/findings and what made_case.h makes.
+#include "validator/check.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "validator/check_docs.h"
+#include "validator/finding_case.h"
+#include "validator/made_case.h"
+
+namespace gotrace {
+namespace {
+
+// Tests run in the root of their runfiles.
+constexpr char kDirectory[] = "testdata/findings";
+
+// A P comes onto no thread only by a status that the validator refuses too.
+constexpr std::pair<CheckId, CheckId> kNeverAlone[] = {
+    {CheckId::kFaultProcThreadUnknown, CheckId::kThreadMissing},
+};
+
+std::string PathOf(CheckId id) { return absl::StrCat(kDirectory, "/", SpecOf(id).name, ".case"); }
+
+bool HasCase(CheckId id) { return ReadTextFile(PathOf(id)).ok(); }
+
+bool IsMade(CheckId id) {
+  const std::vector<MadeCase> made = AllMadeCases();
+  const std::vector<RawCase> raw = AllRawCases();
+  return std::any_of(made.begin(), made.end(), [id](const auto& c) { return c.check == id; }) ||
+         std::any_of(raw.begin(), raw.end(),
+                     [id](const auto& c) { return CheckOf(c.fault) == id; });
+}
+
+bool MayComeWith(CheckId id, CheckId other) {
+  return std::find(std::begin(kNeverAlone), std::end(kNeverAlone), std::pair(id, other)) !=
+         std::end(kNeverAlone);
+}
+
+class CheckTest : public testing::TestWithParam<int> {
+ protected:
+  const CheckId id_ = static_cast<CheckId>(GetParam());
+};
+
+TEST_P(CheckTest, IsShownByOneCase) {
+  EXPECT_NE(HasCase(id_), IsMade(id_)) << "expected " << PathOf(id_) << " or a row of made_case.cc";
+}
+
+TEST_P(CheckTest, IsAllThatItsCaseShows) {
+  if (!HasCase(id_)) return;
+  const absl::StatusOr<FindingCase> loaded = LoadFindingCase(PathOf(id_));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  bool is_found = false;
+  for (const Finding& finding : ValidateInput(loaded->input).findings) {
+    is_found |= finding.check == id_;
+    EXPECT_TRUE(finding.check == id_ || finding.severity == Severity::kNote ||
+                MayComeWith(id_, finding.check))
+        << FormatFinding(finding);
+  }
+  EXPECT_TRUE(is_found);
+}
+
+std::string TestName(const testing::TestParamInfo<int>& info) {
+  std::string name(SpecOf(static_cast<CheckId>(info.param)).name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Checks, CheckTest, testing::Range(0, kCheckIdEnd), TestName);
+
+TEST(MadeCasesTest, ShowTheirCheckAlone) {
+  for (const MadeCase& made : AllMadeCases()) {
+    const std::vector<Finding> findings = FindingsOfLast(made);
+    ASSERT_EQ(findings.size(), 1u) << SpecOf(made.check).name;
+    EXPECT_EQ(findings[0].check, made.check) << FormatFinding(findings[0]);
+    EXPECT_EQ(findings[0].place.offset, 10 * made.events.size()) << FormatFinding(findings[0]);
+    EXPECT_EQ(findings[0].event_number, made.events.size()) << FormatFinding(findings[0]);
+    EXPECT_EQ(FormatResource(findings[0].resource), FormatResource(made.resource));
+  }
+}
+
+TEST(MadeCasesTest, RawBytesShowTheirFault) {
+  for (const RawCase& raw : AllRawCases()) {
+    const Fault fault = FaultOfRaw(raw);
+    EXPECT_EQ(fault.id, raw.fault) << FormatFault(fault);
+    EXPECT_EQ(fault.place.offset, raw.offset) << FormatFault(fault);
+  }
+}
+
+TEST(CheckNamesTest, AreUnique) {
+  for (int i = 0; i < kCheckIdEnd; ++i) {
+    const CheckId id = static_cast<CheckId>(i);
+    EXPECT_EQ(FindCheck(SpecOf(id).name), id) << SpecOf(id).name;
+  }
+  EXPECT_EQ(FindCheck("no-such-check"), std::nullopt);
+}
+
+TEST(CheckDocsTest, AreFresh) {
+  const absl::StatusOr<std::string> text = ReadTextFile("docs/checks.md");
+  ASSERT_TRUE(text.ok()) << text.status();
+  const absl::StatusOr<std::string> docs = CheckDocs(kDirectory);
+  ASSERT_TRUE(docs.ok()) << docs.status();
+  EXPECT_EQ(*text, *docs) << "run `bazel run //validator:write_checks`";
+}
+
+}  // namespace
+}  // namespace gotrace

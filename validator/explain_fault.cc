@@ -1,0 +1,115 @@
+#include "validator/explain_fault.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "validator/foreign_input.h"
+
+namespace gotrace {
+namespace {
+
+// What kind of place a fault is at, for whether text there is foreign.
+enum class Stands { kNowhere, kForBatch, kAmongEvents, kAmongStrings };
+
+Stands WhereIs(FaultId id) {
+  switch (id) {
+    case FaultId::kBatchType:
+    case FaultId::kBatchSize:
+    case FaultId::kBatchHeaderVarint:
+    case FaultId::kBatchHeaderTruncated:
+      return Stands::kForBatch;
+    case FaultId::kStackBatchEvent:
+    case FaultId::kStackVarint:
+    case FaultId::kStackDepth:
+    case FaultId::kStackDuplicate:
+    case FaultId::kStackString:
+    case FaultId::kSampleBatchEvent:
+    case FaultId::kSampleVarint:
+    case FaultId::kSyncBatchEvent:
+    case FaultId::kSyncVarint:
+    case FaultId::kEventType:
+    case FaultId::kEventNotTimed:
+    case FaultId::kEventVarint:
+    case FaultId::kEventStringId:
+    case FaultId::kEventStackId:
+      return Stands::kAmongEvents;
+    case FaultId::kStringBatchEvent:
+    case FaultId::kStringVarint:
+    case FaultId::kStringSize:
+    case FaultId::kStringTruncated:
+      return Stands::kAmongStrings;
+    default:
+      return Stands::kNowhere;
+  }
+}
+
+std::optional<ForeignInput> FindForeign(const Fault& fault, const ShownSource& source) {
+  const Stands stands = WhereIs(fault.id);
+  if (stands == Stands::kNowhere || !fault.place.offset.has_value()) return std::nullopt;
+  if (stands == Stands::kForBatch) {
+    return RecogniseInTrace(source.ShownAt(fault.place.batch_offset.value_or(*fault.place.offset)));
+  }
+  // Some of the text may have been taken for an event before the fault.
+  const uint64_t offset = *fault.place.offset;
+  for (uint64_t back = std::min<uint64_t>(offset, kMostTextBefore);; back /= 2) {
+    const absl::string_view bytes = source.ShownAt(offset - back);
+    if (bytes.size() > back) {
+      return RecogniseInPayload(bytes, back, stands == Stands::kAmongStrings);
+    }
+    if (back == 0) return std::nullopt;
+  }
+}
+
+bool IsCutOff(FaultId id) {
+  return id == FaultId::kBatchTruncated || id == FaultId::kBatchHeaderTruncated ||
+         id == FaultId::kGenerationIncomplete || id == FaultId::kCompressedTruncated;
+}
+
+// Where a trace is cut off at a round size, that is no chance.
+std::string TellSizeLimit(const Fault& fault, const ShownSource& source) {
+  const uint64_t size =
+      fault.id == FaultId::kCompressedTruncated ? source.input_size() : source.end();
+  const std::string limit = SizeLimitOf(size);
+  if (limit.empty()) return "";
+  return absl::StrCat("; the input is exactly ", limit,
+                      " long: something that limits its size probably cut it off");
+}
+
+}  // namespace
+
+std::string SizeLimitOf(uint64_t size) {
+  constexpr uint64_t kKiB = 1024;
+  constexpr uint64_t kMiB = 1024 * kKiB;
+  constexpr uint64_t kMillion = 1'000'000;
+  if (size == 0) return "";
+  if (size % kMiB == 0) return absl::StrCat(size / kMiB, " MiB");
+  if (size % kMillion == 0) return absl::StrCat(size, " bytes");
+  const bool is_power_of_two = (size & (size - 1)) == 0;
+  if (size % (64 * kKiB) == 0 || (size >= kKiB && is_power_of_two)) {
+    return absl::StrCat(size / kKiB, " KiB");
+  }
+  return "";
+}
+
+Finding ExplainFault(const Fault& fault, const ShownSource* source) {
+  Finding finding;
+  finding.place = fault.place;
+  std::optional<ForeignInput> foreign;
+  if (source != nullptr) foreign = FindForeign(fault, *source);
+  if (foreign.has_value()) {
+    finding.check = foreign->check;
+    finding.message = foreign->message;
+  } else {
+    finding.check = CheckOf(fault.id);
+    finding.message = fault.message;
+    finding.details = fault.details;
+    if (source != nullptr && IsCutOff(fault.id)) {
+      finding.message += TellSizeLimit(fault, *source);
+    }
+  }
+  finding.severity = SpecOf(finding.check).severity;
+  return finding;
+}
+
+}  // namespace gotrace

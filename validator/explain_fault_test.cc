@@ -1,0 +1,44 @@
+#include "validator/explain_fault.h"
+
+#include "gtest/gtest.h"
+#include "validator/foreign_input.h"
+
+namespace gotrace {
+namespace {
+
+TEST(SizeLimitTest, TellsRoundSizesOnly) {
+  EXPECT_EQ(SizeLimitOf(1024), "1 KiB");
+  EXPECT_EQ(SizeLimitOf(3 << 16), "192 KiB");
+  EXPECT_EQ(SizeLimitOf(5 << 20), "5 MiB");
+  EXPECT_EQ(SizeLimitOf(10'000'000), "10000000 bytes");
+  for (const uint64_t size : {0, 16, 512, 1000, 1023, 1025, 3000, (5 << 20) + 1, 9'999'999}) {
+    EXPECT_EQ(SizeLimitOf(size), "") << size;
+  }
+}
+
+TEST(RecogniseInPayloadTest, FindsPrintedLines) {
+  const absl::string_view bytes("\x01\x02panic: out of memory\n\x03", 24);
+  for (const size_t position : {2, 10, 22}) {
+    const auto found = RecogniseInPayload(bytes, position, /*among_strings=*/false);
+    ASSERT_TRUE(found.has_value()) << position;
+    EXPECT_EQ(found->check, CheckId::kTextInTrace);
+  }
+  EXPECT_FALSE(RecogniseInPayload(bytes, 23, /*among_strings=*/false).has_value());
+  // What stands before may be the end of a string.
+  EXPECT_FALSE(RecogniseInPayload(bytes, 10, /*among_strings=*/true).has_value());
+}
+
+TEST(RecogniseInPayloadTest, LeavesNamesAndNumbers) {
+  for (const absl::string_view bytes :
+       {"runtime.gcBgMarkWorker", "1234567890 1234567890\n", "short text\n"}) {
+    EXPECT_FALSE(RecogniseInPayload(bytes, 0, /*among_strings=*/false).has_value()) << bytes;
+  }
+}
+
+TEST(RecogniseInTraceTest, TakesOnlyUtf8ForText) {
+  EXPECT_TRUE(RecogniseInTrace("Es ist nicht möglich\n").has_value());
+  EXPECT_FALSE(RecogniseInTrace("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\n").has_value());
+}
+
+}  // namespace
+}  // namespace gotrace

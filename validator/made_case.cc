@@ -1,0 +1,136 @@
+#include "validator/made_case.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/byte_source.h"
+#include "parser/generation_tables.h"
+#include "parser/raw_reader.h"
+#include "tracev2/version.h"
+#include "validator/validator.h"
+
+namespace gotrace {
+namespace {
+
+constexpr GoId kG1{1};
+constexpr ThreadId kM1{1};
+constexpr ResourceId kGoroutine1 = {ResourceKind::kGoroutine, 1};
+
+EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n, nullptr); }
+
+EventBuilder Go(EventType type, GoId id, GoState from, GoState to, ThreadId thread = kM1) {
+  return EventBuilder(type).Transition(id, from, to).Thread(thread);
+}
+
+EventBuilder Status(GoId id, GoState to) {
+  return Go(EventType::kGoStatus, id, GoState::kUndetermined, to);
+}
+
+EventBuilder Assist(EventType type) { return EventBuilder(type).Goroutine(kG1).Thread(kM1); }
+
+// The tables of no strings and stacks, and of the name of a task as the model keeps it.
+const GenerationTables& NoTables() {
+  static const auto* const tables = new GenerationTables();
+  return *tables;
+}
+const GenerationTables& TaskTables() {
+  static const auto* const tables = [] {
+    auto* made = new GenerationTables();
+    made->AddExtraString("other");
+    return made;
+  }();
+  return *tables;
+}
+
+}  // namespace
+
+std::vector<MadeCase> AllMadeCases() {
+  const EventBuilder running = Status(kG1, GoState::kRunning);
+  const EventBuilder block =
+      Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting).Tables(&NoTables());
+  return {
+      // A Reader gives times that rise, and numbers the sync events itself.
+      {CheckId::kEventTime, {}, {SyncNumber(1), SyncNumber(2).Time(-5)}},
+      {CheckId::kSyncNumber, {}, {SyncNumber(1), SyncNumber(3)}},
+      // Without a clock snapshot, reading finds the fault no-clock-snapshot.
+      {CheckId::kClockSnapshotMissing, {}, {SyncNumber(1)}, /*generation=*/1},
+      // The model of reading lets no event through that does not fit the state.
+      {CheckId::kStateUnknown,
+       kGoroutine1,
+       {SyncNumber(1), Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
+      {CheckId::kStateMismatch,
+       kGoroutine1,
+       {SyncNumber(1), Status(kG1, GoState::kWaiting),
+        Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
+      {CheckId::kNotExecuting,
+       kGoroutine1,
+       {SyncNumber(1),
+        Go(EventType::kGoStatus, kG1, GoState::kUndetermined, GoState::kRunning, ThreadId::kNone),
+        block}},
+      {CheckId::kRangeReopened,
+       kGoroutine1,
+       {SyncNumber(1), running, Assist(EventType::kGCMarkAssistBegin),
+        Assist(EventType::kGCMarkAssistBegin)}},
+      // A goroutine that stops by an event whose own stack is another one's.
+      {CheckId::kStackMismatch,
+       kGoroutine1,
+       {SyncNumber(1), running,
+        Go(EventType::kGoCreate, kG1, GoState::kRunning, GoState::kRunnable)
+            .Tables(&NoTables())
+            .Arg(1, 7)
+            .Arg(2, 8)}},
+      // On the wire the background task stands for no parent, and a task's type at its end comes
+      // from its beginning.
+      {CheckId::kTaskParent,
+       {},
+       {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin)
+                           .Tables(&NoTables())
+                           .Arg(0, 1)
+                           .Arg(1, static_cast<uint64_t>(kBackgroundTask.value))}},
+      {CheckId::kTaskType,
+       {},
+       {SyncNumber(1),
+        EventBuilder(EventType::kUserTaskBegin)
+            .Tables(&TaskTables())
+            .Arg(0, 1)
+            .Arg(1, static_cast<uint64_t>(TaskId::kNone.value)),
+        EventBuilder(EventType::kUserTaskEnd).Tables(&TaskTables()).Arg(0, 1).Arg(3, 0)}},
+  };
+}
+
+std::vector<Finding> FindingsOfLast(const MadeCase& made) {
+  std::vector<Finding> findings;
+  Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
+  if (made.generation != 0) validator.BeginGeneration(made.generation);
+  int64_t time = 0;
+  for (EventBuilder event : made.events) {
+    time += 10;
+    event.Offset(static_cast<uint64_t>(time));
+    if (event.Build().time() == 0) event.Time(time);
+    findings.clear();
+    validator.Check(event.Build());
+  }
+  return findings;
+}
+
+std::vector<RawCase> AllRawCases() {
+  const std::string header = MakeHeader(Version::kGo122);
+  const std::string batch = "\x01\x01\x01\x64\x05";
+  return {
+      {FaultId::kEventTruncated, 18, absl::StrCat(header, "\x01\x01")},
+      // A ClockSnapshot, which traces have since version 1.25.
+      {FaultId::kEventVersion, 21, absl::StrCat(header, batch, "\x33\x01\x01\x01\x01")},
+      // A String of 65537 bytes.
+      {FaultId::kEventDataSize, 21, absl::StrCat(header, "\x05\x01\x81\x80\x04")},
+  };
+}
+
+Fault FaultOfRaw(const RawCase& raw) {
+  absl::StatusOr<RawReader> reader =
+      RawReader::FromSource(*SourceFromBytes(raw.bytes), RawReader::Types::kOfVersion);
+  if (!reader.ok()) return FaultOf(reader.status()).value();
+  while (reader->Next() != nullptr) continue;
+  return FaultOf(reader->status()).value();
+}
+
+}  // namespace gotrace

@@ -1,0 +1,42 @@
+// What no trace can show to the validator: events made without one, and bytes that only the reader
+// of raw events refuses. Each check has either one of these or a file in testdata/findings.
+#ifndef GOTRACE_VALIDATOR_MADE_CASE_H_
+#define GOTRACE_VALIDATOR_MADE_CASE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "parser/event_builder.h"
+#include "parser/fault.h"
+#include "validator/finding.h"
+
+namespace gotrace {
+
+// Events of which the last one shows the check.
+struct MadeCase {
+  CheckId check;
+  ResourceId resource;  // That the finding is about.
+  std::vector<EventBuilder> events;
+  uint64_t generation = 0;  // That the first event begins; 0 for one who knows no generations.
+};
+std::vector<MadeCase> AllMadeCases();
+
+// What a Validator finds in the last event. The events stand 10 bytes and 10 ns apart; one with a
+// time of its own keeps it.
+std::vector<Finding> FindingsOfLast(const MadeCase& made);
+
+// Bytes that RawReader refuses.
+struct RawCase {
+  FaultId fault;
+  uint64_t offset;  // Where the fault stands.
+  std::string bytes;
+};
+std::vector<RawCase> AllRawCases();
+
+// The fault that reading the raw events of `raw` ends with. Requires that there is one.
+Fault FaultOfRaw(const RawCase& raw);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_VALIDATOR_MADE_CASE_H_

@@ -1,0 +1,71 @@
+#include "validator/table_checks.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tracev2/quote.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+namespace {
+
+// The runtime measures the frequency once for the whole process, to better than this.
+constexpr double kMostOff = 0.001;
+
+// The runtime writes its names of reasons and labels into every generation, used or not: up to Go
+// 1.27 fewer than this.
+constexpr uint64_t kRuntimeStrings = 32;
+
+std::string ShownString(absl::string_view text) {
+  TextBuffer quoted;
+  AppendQuoted(text, &quoted);
+  return std::string(quoted.view());
+}
+
+}  // namespace
+
+void TableChecks::EndGeneration(uint64_t number, bool is_whole, const GenerationTables& tables) {
+  CheckFrequency(number, tables);
+  if (is_whole) CheckUse(number, tables);
+}
+
+void TableChecks::CheckFrequency(uint64_t number, const GenerationTables& tables) {
+  if (!tables.frequency().has_value()) return;
+  const auto [found, offset] = *tables.frequency();
+  const std::optional<uint64_t> last = std::exchange(last_frequency_, found);
+  if (!last.has_value() || found == *last) return;
+  const double ratio = static_cast<double>(found) / static_cast<double>(*last);
+  if (std::abs(ratio - 1) <= kMostOff) return;
+  Report(CheckId::kFrequencyChanged, number, offset,
+         absl::StrCat("expected ", *last, " ticks per second as in the generation before, found ",
+                      found));
+}
+
+void TableChecks::CheckUse(uint64_t number, const GenerationTables& tables) {
+  const TableUse::Unused strings = use_.UnusedStrings(tables);
+  if (strings.count > kRuntimeStrings) {
+    Report(CheckId::kStringUnused, number, tables.StringOffset(strings.last_index),
+           absl::StrCat("expected that something refers to every string, found nothing for ",
+                        strings.count, " of ", strings.all, ", the last of which is ",
+                        ShownString(tables.StringAt(strings.last_index))));
+  }
+  const TableUse::Unused stacks = use_.UnusedStacks(tables);
+  if (stacks.count > 0) {
+    Report(CheckId::kStackUnused, number, tables.StackOffset(stacks.last_index),
+           absl::StrCat("expected that something refers to every stack, found nothing for ",
+                        stacks.count, " of ", stacks.all, ", the last of which stands here"));
+  }
+}
+
+void TableChecks::Report(CheckId id, uint64_t number, uint64_t offset, std::string message) {
+  Finding finding;
+  finding.check = id;
+  finding.severity = SpecOf(id).severity;
+  finding.place.offset = offset;
+  finding.place.generation = number;
+  finding.message = std::move(message);
+  sink_(std::move(finding));
+}
+
+}  // namespace gotrace
