@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "parser/byte_source.h"
@@ -193,7 +194,8 @@ Result RunSalvageFootprint(const std::string& file, Output* out) {
   absl::Status status = SalvageFootprint(
       source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint, &losses);
   if (footprint.bytes > 0) PrintFootprint(footprint, out);
-  return {std::move(status), footprint.events, "", SalvageReport(NameOf(file), log, losses)};
+  return {std::move(status), footprint.events, "",
+          SalvageReport(NameOf(file), log, losses)};
 }
 
 Result RunFootprint(const std::string& file, Output* out) {
@@ -274,6 +276,14 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
   command.paths = line.files;
   const ValidateSummary summary = ValidateFiles(command, out);
   if (!out->status().ok()) return Report(line.file, {out->status()});
+  if (summary.files() > 1 && !out->closed()) {
+    absl::FPrintF(stderr, "gotrace-dump: %s\n", FormatSummary(summary));
+  }
+  if (summary.files() == summary.skipped && !out->closed()) {
+    absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
+                  absl::StrJoin(command.paths, ", "));
+    return kUsageOrIo;
+  }
   if (summary.unjudged > 0) return kUsageOrIo;
   return summary.broken > 0 ? kBroken : kSuccess;
 }

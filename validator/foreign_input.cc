@@ -92,7 +92,8 @@ ForeignInput RecogniseText(absl::string_view begin) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // A byte order mark.
   text = absl::StripLeadingAsciiWhitespace(text);
   const auto found = [&](CheckId check, absl::string_view what) {
-    return ForeignInput{check, absl::StrCat("expected a trace, found ", what, ": ", Quoted(text))};
+    return ForeignInput{check, absl::StrCat("expected a trace, found ", what, ": ", Quoted(text)),
+                        std::string(what)};
   };
   if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP answer");
   if (IsHtml(text)) return found(CheckId::kInputHtml, "HTML");
@@ -116,17 +117,19 @@ bool IsHeader(absl::string_view bytes) {
 
 std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
   if (begin.empty()) {
-    return ForeignInput{CheckId::kInputEmpty, "expected a trace, found an empty input"};
+    return ForeignInput{CheckId::kInputEmpty, "expected a trace, found an empty input", ""};
   }
   if (absl::StartsWith(begin, "go 1.")) return std::nullopt;
   for (const Magic& magic : kMagics) {
     if (begin.size() < magic.offset || !absl::StartsWith(begin.substr(magic.offset), magic.bytes)) {
       continue;
     }
-    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what)};
+    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what),
+                        std::string(magic.what)};
   }
   if (IsPprof(begin)) {
-    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof"};
+    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof",
+                        "a profile of pprof"};
   }
   begin = begin.substr(0, kRecognisedBytes);
   if (begin.size() < kLeastText || TextLength(begin) < begin.size()) return std::nullopt;
@@ -138,13 +141,14 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
     return ForeignInput{
         CheckId::kSecondTrace,
         absl::StrCat("expected a batch, found the header ",
-                     Quoted(bytes.substr(0, bytes.find('\0'))), " of another trace")};
+                     Quoted(bytes.substr(0, bytes.find('\0'))), " of another trace"),
+        ""};
   }
   // No more than can be shown is looked at: the text may be as long as the file.
   const absl::string_view text = bytes.substr(0, TextLength(bytes.substr(0, kMostShown + 1)));
   if (text.size() < kLeastText) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
-                      absl::StrCat("expected a batch, found the text ", Quoted(text))};
+                      absl::StrCat("expected a batch, found the text ", Quoted(text)), ""};
 }
 
 }  // namespace gotrace
