@@ -188,14 +188,13 @@ Result RunSalvageFootprint(const std::string& file, Output* out) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
   if (!source.ok()) return {source.status()};
   FaultLog log;
-  Losses losses;
   Footprint footprint;
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
-      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint, &losses);
+      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
   if (footprint.bytes > 0) PrintFootprint(footprint, out);
   return {std::move(status), footprint.events, "",
-          SalvageReport(NameOf(file), log, losses)};
+          SalvageReport(NameOf(file), log, footprint.losses)};
 }
 
 Result RunFootprint(const std::string& file, Output* out) {
