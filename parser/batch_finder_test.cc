@@ -111,6 +111,29 @@ TEST(BatchFinderTest, ATooSmallSizeLosesTheRestOfItsBatchOnly) {
   EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * sound.size() - 10));
 }
 
+// What looks like a batch and leads to the next one is none if its time or its payload cannot be.
+TEST(BatchFinderTest, BelievesNoBatchOfAnotherTimeOrWithoutEvents) {
+  const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
+  const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
+  const std::string behind = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+  const auto with_time = [&](uint64_t time) {
+    return "\x7e" + Wire(EventType::kEventBatch, {1, 9, time, events.size()}) + events;
+  };
+  EXPECT_EQ(FindAll(before + with_time(kTime) + behind).skipped, 1u);
+  const std::string early = with_time(5);
+  EXPECT_EQ(FindAll(before + early + behind).skipped, early.size());
+  const std::string no_events = "\x7e" + BatchOf(1, 9, std::string(40, '\x7e'));
+  EXPECT_EQ(FindAll(before + no_events + behind).skipped, no_events.size());
+}
+
+// The window ends inside of the first batch that can be found.
+TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
+  const std::string garbage(ByteSource::kMaxFill - 10, '\x7e');
+  const Found found = FindAll(garbage + EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34");
+  EXPECT_EQ(found.batches.size(), 3u);
+  EXPECT_EQ(found.skipped, garbage.size());
+}
+
 TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
   const std::string bytes = EventsBatch(1, 7) + EventsBatch(1, 8);
   const size_t size = bytes.size() / 2;
