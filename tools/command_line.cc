@@ -51,7 +51,7 @@ constexpr CommandRow kCommands[] = {
      "\n"
      "Conditions combine: an event is printed if it meets all of them. --g and --p choose\n"
      "events whose context has the goroutine or P, or which are about it, as a change of\n"
-     "its state. Reading stops when no later event can be printed.\n"
+     "its state. Reading stops when no later event can be printed, but for --salvage.\n"
      "\n"
      "With --salvage a broken trace is read to its end. What contradicts an earlier event, or\n"
      "lacks one, is printed with Fault=ID at the end of its line, or \"fault\" in JSON; strings\n"

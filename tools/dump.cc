@@ -22,7 +22,7 @@ void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progre
     const Event* const event = reader->Next();
     if (event == nullptr) return;
     if (!start.has_value()) start = event->time();
-    if (options.filter.IsPast(*event, *start)) return;
+    if (!options.to_end && options.filter.IsPast(*event, *start)) return;
     if (options.filter.Matches(*event, *start)) {
       formatter.Append(*event, &out->buffer());
       out->MaybeFlush();

@@ -111,6 +111,7 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   if (options.limit < 0) {
     return absl::InvalidArgumentError("--limit is negative; leave it out to print all events");
   }
+  options.to_end = absl::GetFlag(FLAGS_salvage);
   EventFilter& filter = options.filter;
   absl::Status status = ParseKinds(absl::GetFlag(FLAGS_kind), &filter.kinds);
   status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));

@@ -95,6 +95,27 @@ TEST(Salvage, EventsTellsBytesThatWereLeftOut) {
   EXPECT_TRUE(absl::StrContains(result.err, ": left out 20 bytes of no batch; ")) << result.err;
 }
 
+// One time that is far too late must not hide what follows it.
+TEST(Salvage, EventsReadsOnBehindTheLastTimeAskedFor) {
+  const std::string path = WriteFile("late", *AssembleText(R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1000000000 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=1000000000 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+HeapGoal dt=70000000000 heapgoal_value=1
+EventBatch gen=2 m=0 time=2000000000 size=auto
+Frequency freq=1000000000
+EventBatch gen=2 m=1 time=2000000000 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+HeapAlloc dt=1 heapalloc_value=5
+)"));
+  const SubprocessResult result = RunDump({"--salvage", "--to=5s", "--kind=Metric", path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "M=1 P=0 G=-1 Metric Time=2000000002 Name=\"/memory/classes/heap/objects:bytes\" "
+            "Value=Value{Uint64(5)}\n");
+}
+
 // The JSON object that a run prints.
 JsonValue Object(const std::vector<std::string>& args, int exit_code) {
   const SubprocessResult result = RunDump(args);
