@@ -52,10 +52,13 @@ Found FindIn(ByteSource* source, Version version) {
   return found;
 }
 
+constexpr size_t kPieceSize = 1000;
+
 // The same must come of bytes at hand and of bytes that come in small pieces.
 Found FindAll(absl::string_view bytes, Version version = Version::kGo126) {
   Found found = FindIn(SourceFromBytes(bytes)->get(), version);
-  const auto stream = *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), 1000));
+  const auto stream =
+      *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), kPieceSize));
   const Found slowly = FindIn(stream.get(), version);
   EXPECT_EQ(slowly.batches, found.batches);
   EXPECT_EQ(slowly.skipped, found.skipped);
@@ -128,8 +131,11 @@ TEST(BatchFinderTest, BelievesNoBatchOfAnotherTimeOrWithoutEvents) {
 
 // The window ends inside of the first batch that can be found.
 TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
-  const std::string garbage(ByteSource::kMaxFill - 10, '\x7e');
-  const Found found = FindAll(garbage + EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34");
+  constexpr size_t kSeen = (ByteSource::kMaxFill / kPieceSize + 1) * kPieceSize;
+  const std::string garbage(kSeen - 10, '\x7e');
+  const auto stream = *SourceFromStream(std::make_unique<PieceStream>(
+      garbage + EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34", kPieceSize));
+  const Found found = FindIn(stream.get(), Version::kGo126);
   EXPECT_EQ(found.batches.size(), 3u);
   EXPECT_EQ(found.skipped, garbage.size());
 }
