@@ -37,7 +37,7 @@ TEST(SchedulerForceTest, EventsThatContradictAreGivenAndMarked) {
         "GoSyscallBegin dt=1 p_seq=1 stack=0\nGoSyscallEndBlocked dt=1\n"
         "ProcStart dt=1 p=1 p_seq=3",
         "GoCreate dt=1 new_g=5 new_stack=0 stack=0\nGoCreate dt=1 new_g=5 new_stack=0 stack=0",
-        "GoStatus dt=1 g=5 m=77 gstatus=3"}) {
+        "GoStatus dt=1 g=5 m=77 gstatus=3\nGoStatus dt=1 g=6 m=77 gstatus=3"}) {
     SCOPED_TRACE(std::string(event));
     const std::string bytes = TraceWith(event);
     ReaderOptions options;
