@@ -104,11 +104,18 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
   out->Append('\n');
 }
 
-void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+  out->Append(absl::StrCat(name, ": not a trace: ", report.foreign, ", skipped\n"));
+}
+
+namespace {
+
+void AppendJson(absl::string_view name, absl::string_view verdict, const ValidationReport& report,
+                TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
   json.Member("file", name);
-  json.Member("verdict", kVerdicts[static_cast<int>(report.verdict())]);
+  json.Member("verdict", verdict);
   if (!report.status.ok()) {
     json.Member("io_error", absl::string_view(report.status.message()));
   }
@@ -134,6 +141,16 @@ void AppendReportJson(absl::string_view name, const ValidationReport& report, Te
   json.EndObject();
   json.EndObject();
   out->Append('\n');
+}
+
+}  // namespace
+
+void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+  AppendJson(name, kVerdicts[static_cast<int>(report.verdict())], report, out);
+}
+
+void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+  AppendJson(name, "skipped", report, out);
 }
 
 }  // namespace gotrace

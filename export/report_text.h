@@ -16,6 +16,11 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
 // Appends the report as one JSON object on a line: docs/validate.schema.json describes it.
 void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
+// The same for a file that nobody called a trace and that is none, as ValidationReport::foreign
+// tells: one line says what it is, and its JSON has the verdict "skipped".
+void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_EXPORT_REPORT_TEXT_H_

@@ -127,9 +127,8 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
     return false;
   }
   if (behind == 0) return true;
-  // Behind an end another generation begins, with any number.
-  const bool is_end = header.type == EventType::kEndOfGeneration;
-  return IsBatch(header.end, is_end ? 0 : header.generation, behind - 1);
+  // An end has generation 0, and behind it another generation begins, with any number.
+  return IsBatch(header.end, header.generation, behind - 1);
 }
 
 size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) const {

@@ -52,10 +52,13 @@ Found FindIn(ByteSource* source, Version version) {
   return found;
 }
 
+constexpr size_t kPieceSize = 1000;
+
 // The same must come of bytes at hand and of bytes that come in small pieces.
 Found FindAll(absl::string_view bytes, Version version = Version::kGo126) {
   Found found = FindIn(SourceFromBytes(bytes)->get(), version);
-  const auto stream = *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), 1000));
+  const auto stream =
+      *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), kPieceSize));
   const Found slowly = FindIn(stream.get(), version);
   EXPECT_EQ(slowly.batches, found.batches);
   EXPECT_EQ(slowly.skipped, found.skipped);
@@ -109,6 +112,32 @@ TEST(BatchFinderTest, ATooSmallSizeLosesTheRestOfItsBatchOnly) {
   EXPECT_EQ(found.skipped, 10u);
   ASSERT_EQ(found.faults.size(), 1u);
   EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * sound.size() - 10));
+}
+
+// What looks like a batch and leads to the next one is none if its time or its payload cannot be.
+TEST(BatchFinderTest, BelievesNoBatchOfAnotherTimeOrWithoutEvents) {
+  const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
+  const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
+  const std::string behind = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+  const auto with_time = [&](uint64_t time) {
+    return "\x7e" + Wire(EventType::kEventBatch, {1, 9, time, events.size()}) + events;
+  };
+  EXPECT_EQ(FindAll(before + with_time(kTime) + behind).skipped, 1u);
+  const std::string early = with_time(5);
+  EXPECT_EQ(FindAll(before + early + behind).skipped, early.size());
+  const std::string no_events = "\x7e" + BatchOf(1, 9, std::string(40, '\x7e'));
+  EXPECT_EQ(FindAll(before + no_events + behind).skipped, no_events.size());
+}
+
+// The window ends inside of the first batch that can be found.
+TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
+  constexpr size_t kSeen = (ByteSource::kMaxFill / kPieceSize + 1) * kPieceSize;
+  const std::string garbage(kSeen - 10, '\x7e');
+  const auto stream = *SourceFromStream(std::make_unique<PieceStream>(
+      garbage + EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34", kPieceSize));
+  const Found found = FindIn(stream.get(), Version::kGo126);
+  EXPECT_EQ(found.batches.size(), 3u);
+  EXPECT_EQ(found.skipped, garbage.size());
 }
 
 TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {

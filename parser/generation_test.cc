@@ -187,7 +187,7 @@ TEST(SpillTest, WhatWasReadBeforeABrokenBatchIsGiven) {
     for (const auto& [bad, id, position] :
          {std::tuple<std::string, FaultId, uint64_t>{"\x02", FaultId::kBatchType, 0},
           {"\x01\x03", FaultId::kBatchHeaderTruncated, 2},
-          {"\x01" + std::string(10, '\xff'), FaultId::kBatchHeaderVarint, 1},
+          {"\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", FaultId::kBatchHeaderVarint, 1},
           {"\x01\x03\x07\x05\xff\xff\x7f", FaultId::kBatchSize, 7},
           {"\x01\x03\x07\x05\x02x", FaultId::kBatchTruncated, 5}}) {
       Reading reading(version, first + bad);

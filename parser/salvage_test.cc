@@ -250,6 +250,20 @@ TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
   EXPECT_TRUE(HasEvent(file, "\"text\" \"?string#13\":3"));
 }
 
+// A name that nobody knows is no reason to doubt the event.
+TEST(SalvageTest, RegionsWithoutANameAreNotMarked) {
+  const std::string region =
+      "UserRegionBegin dt=1 task=1 name_string=9 stack=0\n"
+      "UserRegionEnd dt=1 task=1 name_string=9 stack=0\n";
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(Assemble(Text(true, {{1, region}})), mode);
+    EXPECT_EQ(result.events.size(), 2 * 9u + 2);
+    EXPECT_EQ(result.losses.unresolved, 1u);
+    EXPECT_EQ(result.losses.marked_events, 0u);
+    EXPECT_EQ(result.losses.faults, 1u);
+  }
+}
+
 TEST(SalvageTest, MisusedRegionsAreKeptAndMarked) {
   const std::string begin = "UserRegionBegin dt=1 task=1 name_string=1 stack=0\n";
   const std::string inner = "UserRegionBegin dt=1 task=1 name_string=2 stack=0\n";
@@ -296,12 +310,65 @@ TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
   EXPECT_EQ(result.faults[1].place.generation, 2u);
 }
 
+// Where bytes are lost, contradictions are expected; the generations behind are not excused.
+TEST(SalvageTest, ContradictionsAreNotToldWhereSomethingIsLost) {
+  const std::string contradiction = "ProcStatus dt=1 p=1 pstatus=2\n";
+  std::string bytes = Assemble(Text(true, {{1, contradiction}, {2, contradiction}}));
+  bytes.insert(Batches(bytes)[1].begin, "\x7e\x7e");
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(bytes, mode);
+    ASSERT_EQ(result.faults.size(), 2u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kBatchType);
+    EXPECT_EQ(result.faults[1].id, FaultId::kProcStatusConflict);
+    EXPECT_EQ(result.faults[1].place.generation, 2u);
+    EXPECT_EQ(result.losses.marked_events, 2u);
+  }
+}
+
+TEST(SalvageTest, BehindALossNothingIsKnownOfGoroutinesAndThreads) {
+  std::string text = Text(true);
+  const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";
+  text.replace(text.rfind(running), running.size(),
+               "GoStatus dt=1 g=2 m=18446744073709551615 gstatus=1");
+  std::string bytes = Assemble(text);
+  EXPECT_FALSE(Read(bytes, ReadMode::kStrict).status.ok());
+  bytes.insert(Batches(bytes)[1].begin, "\x7e\x7e");
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(bytes, mode);
+    ASSERT_EQ(result.faults.size(), 1u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kBatchType);
+    for (const Told& event : result.events) {
+      EXPECT_FALSE(event.marked);
+      if (event.type == EventType::kHeapAlloc && event.thread == 301) {
+        EXPECT_EQ(event.goroutine, event.time < 2'000'000'000 ? 2 : -1);
+      }
+    }
+  }
+}
+
+TEST(SalvageTest, ErrorsOfTheInputAreToldAtTheEnd) {
+  const absl::Status error = absl::UnavailableError("the line is dead");
+  for (const ReadMode mode : kTolerantModes) {
+    ReaderOptions options;
+    options.mode = mode;
+    absl::StatusOr<Reader> reader = Reader::FromSource(
+        *SourceFromStream(std::make_unique<PieceStream>(Assemble(Text(true)), 100, error)),
+        options);
+    ASSERT_TRUE(reader.ok());
+    while (reader->Next() != nullptr) continue;
+    EXPECT_EQ(reader->status(), error);
+    // Those of both generations, and three of them kSync.
+    EXPECT_EQ(reader->event_count(), 2 * 9u + 3);
+  }
+}
+
 TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
   const std::string bytes = Assemble(Text(true, {{1, "Stack id=1 nframes=0\nGoDestroy dt=1\n"}}));
   const Result salvaged = Read(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.faults.size(), 1u);
   EXPECT_EQ(salvaged.faults[0].id, FaultId::kEventNotTimed);
   EXPECT_EQ(salvaged.losses.dropped_batches, 1u);
+  EXPECT_EQ(salvaged.losses.dropped_bytes, 5u);
   EXPECT_EQ(salvaged.events.size(), 2 * 9u);
   // The thread's second batch has two events.
   const Result collected = Read(bytes, ReadMode::kCollect);

@@ -30,7 +30,14 @@ TEST(SchedulerForceTest, EventsThatContradictAreGivenAndMarked) {
         "GoStart dt=1 g=9 g_seq=4", "GoUnblock dt=1 g=9 g_seq=4 stack=0",
         "GoSwitch dt=1 g=9 g_seq=4", "GoSyscallBegin dt=1 p_seq=9 stack=0", "GoSyscallEnd dt=1",
         "GCActive dt=1 gc_seq=7", "GCEnd dt=1 gc_seq=7", "STWEnd dt=1",
-        "GCSweepEnd dt=1 swept_value=1 reclaimed_value=1", "GCMarkAssistEnd dt=1"}) {
+        "GCSweepEnd dt=1 swept_value=1 reclaimed_value=1", "GCMarkAssistEnd dt=1",
+        "UserTaskBegin dt=1 task=3 parent_task=0 name_string=0 stack=0\n"
+        "UserTaskBegin dt=1 task=3 parent_task=0 name_string=0 stack=0",
+        "GCActive dt=1 gc_seq=7\nGCBegin dt=1 gc_seq=9 stack=0",
+        "GoSyscallBegin dt=1 p_seq=1 stack=0\nGoSyscallEndBlocked dt=1\n"
+        "ProcStart dt=1 p=1 p_seq=3",
+        "GoCreate dt=1 new_g=5 new_stack=0 stack=0\nGoCreate dt=1 new_g=5 new_stack=0 stack=0",
+        "GoStatus dt=1 g=5 m=77 gstatus=3\nGoStatus dt=1 g=6 m=77 gstatus=3"}) {
     SCOPED_TRACE(std::string(event));
     const std::string bytes = TraceWith(event);
     ReaderOptions options;
@@ -62,6 +69,18 @@ TEST(SchedulerForceTest, WhatNoStateFitsIsLeftOut) {
     EXPECT_EQ(reader.losses().dropped_events, 1u);
     EXPECT_EQ(reader.event_count(), 5u);
   }
+}
+
+// What contradicts an event that was left out may be right.
+TEST(SchedulerForceTest, ContradictionsBehindAnEventLeftOutAreNotTold) {
+  const std::string bytes = TraceWith("GoStatus dt=1 g=2 m=300 gstatus=77\nSTWEnd dt=1");
+  ReaderOptions options;
+  options.mode = ReadMode::kSalvage;
+  Reader reader = *Reader::FromBytes(bytes, options);
+  while (reader.Next() != nullptr) continue;
+  EXPECT_EQ(reader.losses().dropped_events, 1u);
+  EXPECT_EQ(reader.losses().marked_events, 1u);
+  EXPECT_EQ(reader.losses().faults, 1u);
 }
 
 }  // namespace

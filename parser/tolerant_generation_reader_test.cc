@@ -96,9 +96,22 @@ TEST(TolerantGenerationReaderTest, ABatchWithAWrongNumberIsLeftOutAlone) {
     EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
     EXPECT_EQ(found.batches, (Numbers{4, 3, 4}));
     EXPECT_EQ(found.losses.dropped_batches, 1u);
-    ASSERT_EQ(found.faults.size(), has_ends ? 1u : 1u);
+    EXPECT_EQ(found.losses.dropped_bytes, 3u);
+    ASSERT_EQ(found.faults.size(), 1u);
     EXPECT_EQ(found.faults[0].id, FaultId::kGenerationOrder);
   }
+}
+
+TEST(TolerantGenerationReaderTest, ABatchOfTablesThatIsBrokenIsLeftOutAlone) {
+  const std::string text =
+      absl::StrReplaceAll(Text(true), {{"EventBatch gen=2 m=8 time=2000000 size=auto\n",
+                                        "EventBatch gen=2 m=8 time=2000000 size=auto\nStrings\n"}});
+  const Found found = ReadGenerations(Assemble(text));
+  EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
+  ASSERT_EQ(found.faults.size(), 1u);
+  EXPECT_EQ(found.faults[0].id, FaultId::kStringBatchEvent);
+  EXPECT_EQ(found.losses.dropped_batches, 1u);
+  EXPECT_EQ(found.losses.dropped_bytes, 4u);
 }
 
 TEST(TolerantGenerationReaderTest, ABatchOfGenerationZeroIsLeftOut) {
@@ -149,9 +162,12 @@ TEST(TolerantGenerationReaderTest, ATraceThatIsCutIsIncomplete) {
     EXPECT_EQ(found.batches[0], 4u);
     for (const Fault& fault : found.faults) EXPECT_GT(*fault.place.offset, bytes.size() / 3);
   }
-  const Found found = ReadGenerations(bytes.substr(0, bytes.size() - 3));
-  EXPECT_TRUE(found.incomplete);
-  EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
+  for (const bool has_ends : {false, true}) {
+    const std::string whole = Assemble(Text(has_ends));
+    const Found found = ReadGenerations(whole.substr(0, whole.size() - 3));
+    EXPECT_TRUE(found.incomplete);
+    EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
+  }
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ constexpr CommandRow kCommands[] = {
      "\n"
      "Conditions combine: an event is printed if it meets all of them. --g and --p choose\n"
      "events whose context has the goroutine or P, or which are about it, as a change of\n"
-     "its state. Reading stops when no later event can be printed.\n"
+     "its state. Reading stops when no later event can be printed, but for --salvage.\n"
      "\n"
      "With --salvage a broken trace is read to its end. What contradicts an earlier event, or\n"
      "lacks one, is printed with Fault=ID at the end of its line, or \"fault\" in JSON; strings\n"
@@ -87,10 +87,15 @@ constexpr CommandRow kCommands[] = {
     {Command::kValidate, "validate", "judge traces: what is wrong with them, and where",
      "Reads whole traces, going on after faults, and prints all that is wrong or odd: errors,\n"
      "warnings and notes, each with its place and the id of its check. The last line of each\n"
-     "file is its verdict: sound, sound with N warnings, or broken. Several files may be given,\n"
-     "and directories, which stand for the files directly in them.\n"
+     "file is its verdict: sound, sound with N warnings, or broken. Of several files the last\n"
+     "line on the standard error tells how many are what.\n"
      "\n"
-     "Exit codes are 0 if all files are sound, 1 if one is broken, 2 if one cannot be read.\n",
+     "A directory stands for all files in it and below it, but for hidden ones. What is no trace\n"
+     "at all is skipped there, with a line that says what it is; where it is named itself, it is\n"
+     "broken. An empty file is broken everywhere.\n"
+     "\n"
+     "Exit codes are 0 if all files are sound, 1 if one is broken, and 2 if one cannot be read,\n"
+     "whatever the others are, or if there is no trace among them.\n",
      "  gotrace-dump validate trace.out\n"
      "  gotrace-dump validate --strictness=go --json traces/ > report.jsonl\n"},
     {Command::kRepair, "repair", "make a trace that Go's tools accept of a broken one",

@@ -22,7 +22,7 @@ void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progre
     const Event* const event = reader->Next();
     if (event == nullptr) return;
     if (!start.has_value()) start = event->time();
-    if (options.filter.IsPast(*event, *start)) return;
+    if (!options.to_end && options.filter.IsPast(*event, *start)) return;
     if (options.filter.Matches(*event, *start)) {
       formatter.Append(*event, &out->buffer());
       out->MaybeFlush();
@@ -90,10 +90,11 @@ class LineSplitter {
   bool at_end_ = false;
 };
 
-void MoveFinalBytes(WireWriter* writer, std::string* bytes, Output* out) {
-  const size_t size = writer->final_size();
+void MoveFinalBytes(TextAssembler* assembler, std::string* bytes, Output* out) {
+  const size_t size = assembler->final_size();
+  if (size == 0) return;
   out->buffer().Append(absl::string_view(*bytes).substr(0, size));
-  writer->Taken(size);
+  assembler->Taken(size);
   out->MaybeFlush();
 }
 
@@ -127,42 +128,34 @@ absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output
 
 namespace {
 
-absl::Status TextError(absl::string_view where, const absl::Status& status, bool has_header) {
-  return absl::DataLossError(absl::StrCat(
-      where, status.message(),
-      has_header ? "" : "; `gotrace-dump wire --header` prints a trace as such a text"));
+absl::Status TextError(const absl::Status& status, const TextAssembler& assembler) {
+  constexpr absl::string_view kHint =
+      "; `gotrace-dump wire --header` prints a trace as such a text";
+  return absl::DataLossError(absl::StrCat(status.message(), assembler.has_version() ? "" : kHint));
 }
 
 }  // namespace
 
 absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out) {
   LineSplitter lines(text);
-  TextParser parser;
   std::string bytes;
-  std::optional<WireWriter> writer;
-  uint64_t events = 0;
-  const auto write = [&](const RawEvent& event) {
-    writer->Write(event);
-    ++events;
-  };
+  TextAssembler assembler(form, &bytes);
   absl::string_view line;
-  for (size_t number = 1; out->usable(); ++number) {
+  while (out->usable()) {
     const absl::StatusOr<bool> more = lines.Next(&line);
     if (!more.ok()) return more.status();
     if (!*more) break;
-    if (absl::Status status = parser.ParseLine(line, write); !status.ok()) {
-      return TextError(absl::StrCat("line ", number, ": "), status, parser.has_version());
+    if (absl::Status status = assembler.AddLine(line); !status.ok()) {
+      return TextError(status, assembler);
     }
-    if (!writer.has_value() && parser.has_version()) writer.emplace(parser.version(), form, &bytes);
-    if (writer.has_value()) MoveFinalBytes(&*writer, &bytes, out);
-    if (progress->Due()) progress->Show({lines.bytes_read(), /*total=*/0, events});
+    MoveFinalBytes(&assembler, &bytes, out);
+    if (progress->Due()) {
+      progress->Show({lines.bytes_read(), /*total=*/0, assembler.event_count()});
+    }
   }
   if (!out->usable()) return absl::OkStatus();
-  if (absl::Status status = parser.Finish(write); !status.ok()) {
-    return TextError("", status, parser.has_version());
-  }
-  writer->Finish();
-  MoveFinalBytes(&*writer, &bytes, out);
+  if (absl::Status status = assembler.Finish(); !status.ok()) return TextError(status, assembler);
+  MoveFinalBytes(&assembler, &bytes, out);
   return absl::OkStatus();
 }
 

@@ -21,6 +21,8 @@ struct EventsOptions {
   bool stacks = false;  // With `json`.
   EventFilter filter;
   int64_t limit = std::numeric_limits<int64_t>::max();  // How many events to print at most.
+  // Reads on where the filter calls all later events too late: a damaged trace may say so wrongly.
+  bool to_end = false;
 };
 
 // Prints the events of `reader` that the options ask for. Stops early where no further one can be

@@ -10,6 +10,7 @@
 #include "export/json_text.h"
 #include "parser/batch_finder.h"
 #include "parser/batch_reader.h"
+#include "tools/salvage.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
@@ -115,7 +116,7 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
     }
   }
   footprint->bytes = reader->offset();
-  return reader->status();
+  return footprint->status = reader->status();
 }
 
 namespace {
@@ -123,8 +124,8 @@ namespace {
 // Counts the batches of a trace, each as far as its bytes can be decoded.
 class BatchCounter {
  public:
-  BatchCounter(Version version, BatchFinder::Report report, Footprint* footprint, Losses* losses)
-      : version_(version), report_(std::move(report)), footprint_(*footprint), losses_(*losses) {}
+  BatchCounter(Version version, BatchFinder::Report report, Footprint* footprint)
+      : version_(version), report_(std::move(report)), footprint_(*footprint) {}
 
   void Count(const Batch& batch) {
     const size_t header_size = batch.payload_offset - batch.offset;
@@ -160,8 +161,8 @@ class BatchCounter {
   }
 
   void LeaveOut(const Batch& batch, absl::string_view rest) {
-    ++losses_.dropped_batches;
-    losses_.dropped_bytes += rest.size();
+    ++footprint_.losses.dropped_batches;
+    footprint_.losses.dropped_bytes += rest.size();
     const EventType type = static_cast<EventType>(rest[0]);
     Fault fault = {FindEventSpec(type) == nullptr ? FaultId::kEventType : FaultId::kEventVarint,
                    batch.place(),
@@ -174,22 +175,21 @@ class BatchCounter {
   const Version version_;
   const BatchFinder::Report report_;
   Footprint& footprint_;
-  Losses& losses_;
   RawEvent event_;
 };
 
 }  // namespace
 
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
-                              Progress* progress, Footprint* footprint, Losses* losses) {
+                              Progress* progress, Footprint* footprint) {
   const absl::StatusOr<Version> version = ReadHeader(source);
   if (!version.ok()) return version.status();
   const auto report = [&](Fault fault) {
-    ++losses->faults;
+    ++footprint->losses.faults;
     on_fault(fault);
   };
   BatchFinder finder(source, *version, report);
-  BatchCounter counter(*version, report, footprint, losses);
+  BatchCounter counter(*version, report, footprint);
   Batch batch;
   while (finder.Next(batch.generation, &batch)) {
     counter.Count(batch);
@@ -198,10 +198,11 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
       progress->Show({source->input_read(), source->input_size(), footprint->events});
     }
   }
-  losses->skipped_bytes = finder.skipped_bytes();
+  footprint->losses.skipped_bytes = finder.skipped_bytes();
   footprint->bytes = source->offset();
   // A fault was told already.
-  return FaultOf(finder.io_status()).has_value() ? absl::OkStatus() : finder.io_status();
+  if (!FaultOf(finder.io_status()).has_value()) footprint->status = finder.io_status();
+  return footprint->status;
 }
 
 void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
@@ -218,6 +219,7 @@ void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
 void AppendFootprintJson(const Footprint& footprint, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
+  AppendCompleteness(footprint.status, footprint.losses, &json);
   json.Member("bytes", footprint.bytes);
   json.Member("count", footprint.events);
   AppendRowsJson("events", RowsByType(footprint), &json);

@@ -26,17 +26,19 @@ struct Footprint {
   std::array<Share, 256> by_type;  // Index by the type's value on the wire.
   uint64_t bytes = 0;              // Of the trace, its header too, as far as it was read.
   uint64_t events = 0;
+  absl::Status status;  // What reading ended with.
+  Losses losses;        // What was not counted.
 };
 
 // Adds up the raw events of `reader` into `*footprint`. Returns the failure of reading, if any;
-// what stood before it is counted.
+// which then stands in `footprint->status` too; what stood before it is counted.
 absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* footprint);
 
 // The same for a trace that may be damaged: counts what can be read of it. `source` must stand at
-// the trace's beginning. Faults are told to `on_fault`, and `*losses` says what was not counted;
-// the status returned is for a header that cannot be read and for errors of I/O.
+// the trace's beginning. Faults are told to `on_fault`; the status returned is for a header that
+// cannot be read and for errors of I/O.
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
-                              Progress* progress, Footprint* footprint, Losses* losses);
+                              Progress* progress, Footprint* footprint);
 
 // Appends the footprint as a table, or as one JSON object on a line.
 void AppendFootprint(const Footprint& footprint, TextBuffer* out);

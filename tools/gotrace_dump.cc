@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "parser/byte_source.h"
@@ -111,6 +112,7 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   if (options.limit < 0) {
     return absl::InvalidArgumentError("--limit is negative; leave it out to print all events");
   }
+  options.to_end = absl::GetFlag(FLAGS_salvage);
   EventFilter& filter = options.filter;
   absl::Status status = ParseKinds(absl::GetFlag(FLAGS_kind), &filter.kinds);
   status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));
@@ -188,13 +190,13 @@ Result RunSalvageFootprint(const std::string& file, Output* out) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
   if (!source.ok()) return {source.status()};
   FaultLog log;
-  Losses losses;
   Footprint footprint;
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
-      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint, &losses);
+      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
   if (footprint.bytes > 0) PrintFootprint(footprint, out);
-  return {std::move(status), footprint.events, "", SalvageReport(NameOf(file), log, losses)};
+  return {std::move(status), footprint.events, "",
+          SalvageReport(NameOf(file), log, footprint.losses)};
 }
 
 Result RunFootprint(const std::string& file, Output* out) {
@@ -283,6 +285,14 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
   command.paths = line.files;
   const ValidateSummary summary = ValidateFiles(command, out);
   if (!out->status().ok()) return Report(line.file, {out->status()});
+  if (summary.files() > 1 && !out->closed()) {
+    absl::FPrintF(stderr, "gotrace-dump: %s\n", FormatSummary(summary));
+  }
+  if (summary.files() == summary.skipped && !out->closed()) {
+    absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
+                  absl::StrJoin(command.paths, ", "));
+    return kUsageOrIo;
+  }
   if (summary.unjudged > 0) return kUsageOrIo;
   return summary.broken > 0 ? kBroken : kSuccess;
 }

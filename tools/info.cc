@@ -7,6 +7,7 @@
 #include "export/json.h"
 #include "export/json_text.h"
 #include "parser/trace_clock.h"
+#include "tools/salvage.h"
 
 namespace gotrace {
 namespace {
@@ -86,7 +87,8 @@ absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
   }
   // After a fault what was read is more than the last event tells.
   info->bytes = std::max(info->bytes, reader->generation().end_offset);
-  return reader->status();
+  info->losses = reader->losses();
+  return info->status = reader->status();
 }
 
 void AppendInfo(const TraceInfo& info, TextBuffer* out) {
@@ -124,6 +126,7 @@ void AppendInfoJson(const TraceInfo& info, TextBuffer* out) {
   json.BeginObject();
   json.Member("version",
               absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(info.version))));
+  AppendCompleteness(info.status, info.losses, &json);
   if (info.wall_begin.has_value()) {
     json.Member("wall_begin", absl::string_view(FormatUtc(*info.wall_begin)));
   }

@@ -39,10 +39,12 @@ struct TraceInfo {
   uint64_t procs = 0;
   absl::flat_hash_set<ThreadId> threads;  // With events of their own.
   std::optional<absl::Time> wall_begin;   // The wall-clock time of `begin`.
+  absl::Status status;                    // What reading ended with.
+  Losses losses;                          // What it left out.
 };
 
-// Reads all of `reader` into `*info`. Returns the failure of reading, if any; what stood before it
-// is counted.
+// Reads all of `reader` into `*info`. Returns the failure of reading, if any, which then stands in
+// `info->status` too; what stood before it is counted.
 absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
 
 // Appends the information as text, or as one JSON object on a line.

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <utility>
 
@@ -50,6 +52,31 @@ std::string TargetOf(const std::string& path) {
   return target;
 }
 
+// The temporary file that a signal which ends the program is to remove, while there is one.
+char unfinished[PATH_MAX];
+volatile std::sig_atomic_t has_unfinished = 0;
+
+// Ends the program as the signal would have done without this handler, which it has just replaced.
+void RemoveUnfinished(int signal_number) {
+  if (has_unfinished != 0) unlink(unfinished);
+  raise(signal_number);
+}
+
+void RemoveAtSignals(const std::string& temporary) {
+  // A longer path could not have been opened.
+  unfinished[temporary.copy(unfinished, sizeof(unfinished) - 1)] = '\0';
+  has_unfinished = 1;
+  for (const int signal_number : {SIGHUP, SIGINT, SIGTERM}) {
+    struct sigaction action;
+    // One that is ignored, as under nohup, stays so.
+    if (sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action = {};
+    action.sa_handler = RemoveUnfinished;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(signal_number, &action, nullptr);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
@@ -64,6 +91,7 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   std::string temporary = absl::StrCat(target, ".XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("creating ", path));
+  RemoveAtSignals(temporary);
   // mkostemp() leaves the file to its owner alone.
   fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());
   return OutputFile(fd, std::move(target), std::move(temporary));
@@ -77,15 +105,24 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
   close(fd_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  RemoveTemporary();
+}
+
+void OutputFile::RemoveTemporary() {
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  has_unfinished = 0;
 }
 
 absl::Status OutputFile::Commit() {
   const bool closed = close(std::exchange(fd_, -1)) == 0;
   if (closed && temporary_.empty()) return absl::OkStatus();
-  if (closed && rename(temporary_.c_str(), path_.c_str()) == 0) return absl::OkStatus();
+  if (closed && rename(temporary_.c_str(), path_.c_str()) == 0) {
+    has_unfinished = 0;
+    return absl::OkStatus();
+  }
   absl::Status status = absl::ErrnoToStatus(errno, absl::StrCat("writing ", path_));
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  RemoveTemporary();
   return status;
 }
 

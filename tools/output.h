@@ -50,7 +50,8 @@ class Output {
 };
 
 // A file that has its final name only once it is whole. What is no regular file, as a device or a
-// named pipe, is written as it is.
+// named pipe, is written as it is. A program writes one at a time: SIGHUP, SIGINT and SIGTERM
+// remove the last one begun, unless it is whole or they have handlers of their own.
 class OutputFile {
  public:
   // Begins to write `path`, under another name in the same directory. A file that is there keeps
@@ -70,6 +71,8 @@ class OutputFile {
  private:
   OutputFile(int fd, std::string path, std::string temporary)
       : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+  void RemoveTemporary();
 
   int fd_;
   std::string path_;

@@ -138,6 +138,48 @@ TEST(OutputFile, IsRemovedUnlessCommitted) {
   EXPECT_EQ(CountFiles(directory), 0);
 }
 
+// Tells whether a signal ends a program that writes a file, and leaves nothing of it.
+void ExpectRemovedBy(int signal_number) {
+  const std::string directory = TestDirectory();
+  const auto write_and_raise = [&] {
+    const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    WriteAll(file->fd(), "content");
+    if (CountFiles(directory) != 1) _exit(1);
+    raise(signal_number);
+    _exit(0);
+  };
+  EXPECT_EXIT(write_and_raise(), testing::KilledBySignal(signal_number), "");
+  EXPECT_EQ(CountFiles(directory), 0);
+}
+
+TEST(OutputFileDeathTest, IsRemovedBySignals) {
+  for (const int signal_number : {SIGHUP, SIGINT, SIGTERM}) ExpectRemovedBy(signal_number);
+}
+
+TEST(OutputFileDeathTest, LeavesIgnoredSignalsAlone) {
+  const std::string directory = TestDirectory();
+  const auto write_and_raise = [&] {
+    std::signal(SIGHUP, SIG_IGN);
+    absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    raise(SIGHUP);
+    _exit(file->Commit().ok() ? 7 : 1);
+  };
+  EXPECT_EXIT(write_and_raise(), testing::ExitedWithCode(7), "");
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
+// A file that is whole stays, whatever ends the program.
+TEST(OutputFileDeathTest, StaysOnceCommitted) {
+  const std::string directory = TestDirectory();
+  const auto commit_and_raise = [&] {
+    absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    if (!file->Commit().ok()) _exit(1);
+    raise(SIGINT);
+  };
+  EXPECT_EXIT(commit_and_raise(), testing::KilledBySignal(SIGINT), "");
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
 TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
   const std::string directory = TestDirectory();
   const std::string path = directory + "/file";

@@ -22,7 +22,9 @@ std::string Megabytes(uint64_t bytes) {
 
 std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed) {
   const double seconds = absl::ToDoubleSeconds(elapsed);
-  std::string text = Megabytes(count.bytes);
+  std::string text;
+  if (count.files > 1) text = absl::StrFormat("file %d of %d, ", count.file, count.files);
+  absl::StrAppend(&text, Megabytes(count.bytes));
   const bool has_total = count.total > 0 && count.bytes <= count.total;
   if (has_total) {
     absl::StrAppendFormat(&text, " of %s (%d%%)", Megabytes(count.total),

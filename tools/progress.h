@@ -14,9 +14,12 @@ struct ProgressCount {
   uint64_t bytes = 0;   // Of the input that were read.
   uint64_t total = 0;   // Of the input, 0 if that is not known.
   uint64_t events = 0;  // That were dealt with.
+  uint64_t file = 0;    // The number, from 1 on, of the one that is dealt with,
+  uint64_t files = 0;   // of so many.
 };
 
-// One line for the terminal: bytes, share, events, rate, and the time left if it can be known.
+// One line for the terminal: which of several files, bytes, share, events, rate, and the time left
+// if it can be known.
 // `elapsed` is the time since the work began.
 std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed);
 
@@ -33,6 +36,9 @@ class Progress {
 
   // Whether it is time to call Show(). Cheap: it looks at the clock once in many calls.
   bool Due() { return enabled_ && ++calls_ % kCallsPerLook == 0; }
+
+  // Whether anything is ever shown.
+  bool enabled() const { return enabled_; }
 
   void Show(const ProgressCount& count);
 

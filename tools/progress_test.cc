@@ -14,6 +14,15 @@ TEST(FormatProgress, TellsShareRateAndTimeLeft) {
             "0.5 MB of 100.0 MB (0%), 1 events, 0.0 M/s, 298 s left");
 }
 
+TEST(FormatProgress, TellsWhichOfSeveralFiles) {
+  EXPECT_EQ(FormatProgress({.bytes = 500'000, .total = 0, .events = 9, .file = 2, .files = 3},
+                           absl::ZeroDuration()),
+            "file 2 of 3, 0.5 MB, 9 events");
+  EXPECT_EQ(FormatProgress({.bytes = 500'000, .total = 0, .events = 9, .file = 1, .files = 1},
+                           absl::ZeroDuration()),
+            "0.5 MB, 9 events");
+}
+
 TEST(FormatProgress, LeavesOutShareAndTimeOfAnInputOfUnknownSize) {
   EXPECT_EQ(
       FormatProgress({.bytes = 12'340'000, .total = 0, .events = 3'000'000}, absl::Seconds(2)),

@@ -64,4 +64,22 @@ std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& l
   return lines;
 }
 
+void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json) {
+  const bool has_losses = losses.faults > 0 || losses.any();
+  json->Key("complete");
+  json->Bool(status.ok() && !has_losses);
+  if (!status.ok()) json->Member("error", absl::string_view(status.message()));
+  if (!has_losses) return;
+  json->Key("losses");
+  json->BeginObject();
+  json->Member("faults", losses.faults);
+  json->Member("skipped_bytes", losses.skipped_bytes);
+  json->Member("dropped_batches", losses.dropped_batches);
+  json->Member("dropped_bytes", losses.dropped_bytes);
+  json->Member("dropped_events", losses.dropped_events);
+  json->Member("marked_events", losses.marked_events);
+  json->Member("unresolved", losses.unresolved);
+  json->EndObject();
+}
+
 }  // namespace gotrace

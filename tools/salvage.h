@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "export/json_text.h"
 #include "parser/fault.h"
 #include "parser/read_mode.h"
 
@@ -41,6 +43,10 @@ std::string FormatLosses(const Losses& losses);
 // and FormatLosses(). Empty for a sound trace, and only then.
 std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& log,
                                        const Losses& losses);
+
+// Adds the members that tell how whole the rest of an object is: "complete", and where that is
+// false "error" for a `status` that reading ended with, and "losses" for what salvaging left out.
+void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json);
 
 }  // namespace gotrace
 

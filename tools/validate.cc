@@ -2,82 +2,131 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <future>
 #include <system_error>
 #include <thread>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "export/report_text.h"
+#include "tools/file_list.h"
+#include "tools/progress.h"
 #include "tracev2/text_buffer.h"
 
 namespace gotrace {
 namespace {
 
-namespace fs = std::filesystem;
+// How often progress is looked at.
+constexpr std::chrono::milliseconds kBetweenLooks(200);
 
-std::vector<std::string> ListFiles(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (path == "-" || !fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    const size_t first = files.size();
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      const bool is_hidden = it->path().filename().string().front() == '.';
-      std::error_code file_error;
-      if (!is_hidden && it->is_regular_file(file_error)) files.push_back(it->path().string());
-    }
-    // Opening it as a file tells what is wrong with it.
-    if (error) files.push_back(path);
-    std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
-  }
-  return files;
-}
-
+// What came of a file.
 struct Judged {
-  Verdict verdict = Verdict::kUnjudged;
+  int ValidateSummary::*count = nullptr;  // Where the file counts.
   std::string text;
 };
 
-Judged ValidateOne(const std::string& file, const ValidateCommand& command) {
-  const ValidationReport report = ValidateFile(file, command.options);
-  const std::string name = file == "-" ? "standard input" : file;
+// How far all threads together have come.
+struct Reached {
+  std::atomic<uint64_t> bytes = 0;
+  std::atomic<uint64_t> events = 0;
+};
+
+// The size of all files, or 0 if it is not known of one.
+uint64_t TotalSize(const std::vector<ListedFile>& files) {
+  uint64_t total = 0;
+  for (const ListedFile& file : files) {
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(file.path, error);
+    if (error) return 0;
+    total += size;
+  }
+  return total;
+}
+
+Judged ValidateOne(const ListedFile& file, const ValidateCommand& command, Reached* reached) {
+  ValidateOptions options = command.options;
+  uint64_t bytes_before = 0;
+  uint64_t events_before = 0;
+  options.on_progress = [&](uint64_t bytes, uint64_t events) {
+    reached->bytes += bytes - std::exchange(bytes_before, bytes);
+    reached->events += events - std::exchange(events_before, events);
+  };
+  const ValidationReport report = ValidateFile(file.path, options);
+  const std::string name = file.path == "-" ? "standard input" : file.path;
   TextBuffer text;
+  if (!file.named && !report.foreign.empty()) {
+    (command.json ? AppendSkippedJson : AppendSkipped)(name, report, &text);
+    return {&ValidateSummary::skipped, std::string(text.view())};
+  }
   (command.json ? AppendReportJson : AppendReport)(name, report, &text);
-  return {report.verdict(), std::string(text.view())};
+  int ValidateSummary::*const kCounts[] = {&ValidateSummary::sound, &ValidateSummary::broken,
+                                           &ValidateSummary::unjudged};
+  return {kCounts[static_cast<int>(report.verdict())], std::string(text.view())};
+}
+
+// Waits for what comes of the next file, and shows meanwhile how far all have come.
+Judged WaitFor(std::future<Judged> result, const ProgressCount& files, const Reached& reached,
+               Progress* progress) {
+  while (progress->enabled() && result.wait_for(kBetweenLooks) == std::future_status::timeout) {
+    ProgressCount count = files;
+    count.bytes = reached.bytes;
+    count.events = reached.events;
+    progress->Show(count);
+  }
+  return result.get();
 }
 
 }  // namespace
 
 ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
-  const std::vector<std::string> files = ListFiles(command.paths);
+  const std::vector<ListedFile> files = ListFiles(command.paths);
   std::vector<std::promise<Judged>> results(files.size());
+  Reached reached;
   std::atomic<size_t> next = 0;
   std::atomic<bool> stopped = false;
   const auto work = [&] {
     while (!stopped) {
       const size_t index = next++;
       if (index >= files.size()) return;
-      results[index].set_value(ValidateOne(files[index], command));
+      results[index].set_value(ValidateOne(files[index], command, &reached));
     }
   };
   ValidateSummary summary;
+  Progress progress(/*prints_along=*/false);
+  ProgressCount count;
+  count.total = TotalSize(files);
+  count.files = files.size();
   // Joined on the way out, before what the threads refer to goes away.
   std::vector<std::jthread> threads;
-  const size_t count = std::min(files.size(), static_cast<size_t>(std::max(command.jobs, 1)));
-  for (size_t i = 0; i < count; ++i) threads.emplace_back(work);
+  const size_t jobs = std::min(files.size(), static_cast<size_t>(std::max(command.jobs, 1)));
+  for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
   for (std::promise<Judged>& result : results) {
-    const Judged judged = result.get_future().get();
-    int* const counts[] = {&summary.sound, &summary.broken, &summary.unjudged};
-    ++*counts[static_cast<int>(judged.verdict)];
+    ++count.file;
+    const Judged judged = WaitFor(result.get_future(), count, reached, &progress);
+    ++(summary.*judged.count);
+    progress.Wipe();
     out->buffer().Append(judged.text);
     out->Flush();
     if (!out->usable()) break;
   }
   stopped = true;
   return summary;
+}
+
+std::string FormatSummary(const ValidateSummary& summary) {
+  std::vector<std::string> parts;
+  const auto add = [&](int count, absl::string_view what) {
+    if (count > 0) parts.push_back(absl::StrCat(count, " ", what));
+  };
+  add(summary.sound, "sound");
+  add(summary.broken, "broken");
+  add(summary.unjudged, "cannot be read");
+  add(summary.skipped, "skipped");
+  return absl::StrCat(summary.files(), " files: ", absl::StrJoin(parts, ", "));
 }
 
 }  // namespace gotrace

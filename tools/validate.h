@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "tools/output.h"
 #include "validator/report.h"
 
@@ -18,16 +17,24 @@ struct ValidateCommand {
   int jobs = 1;  // How many files are read at once.
 };
 
-// What all files together came to.
+// What all files together came to, those up to where the output was closed.
 struct ValidateSummary {
   int sound = 0;
   int broken = 0;
   int unjudged = 0;  // They cannot be read.
+  int skipped = 0;   // They are no traces, and stand in a directory that was given.
+
+  int files() const { return sound + broken + unjudged + skipped; }
 };
 
-// Judges every file, and in a directory each that stands directly in it and is not hidden. Reports
-// go to `out` in the order of the paths, those of a directory's files in that of their names.
+// Judges every file of `paths`, and in a directory every one below it, at whatever depth. Hidden
+// files and directories, links to directories, and what is no file, as a pipe, are left out there,
+// and what is no trace at all is skipped. Reports go to `out` in the order of the paths, those of a
+// directory's files in that of their names. On a terminal it shows how far it has come.
 ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out);
+
+// "412 files: 400 sound, 10 broken, 2 cannot be read", without what there is none of.
+std::string FormatSummary(const ValidateSummary& summary);
 
 }  // namespace gotrace
 

@@ -210,22 +210,34 @@ absl::Status TextParser::ParseArgs(absl::string_view line, absl::Span<const char
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm form) {
-  TextParser parser;
-  std::string bytes;
-  std::optional<WireWriter> writer;
-  const auto write = [&](const RawEvent& event) { writer->Write(event); };
-  size_t number = 0;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    ++number;
-    absl::ConsumeSuffix(&line, "\r");
-    if (absl::Status status = parser.ParseLine(line, write); !status.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", status.message()));
-    }
-    if (!writer.has_value() && parser.has_version()) writer.emplace(parser.version(), form, &bytes);
+absl::Status TextAssembler::AddLine(absl::string_view line) {
+  ++line_number_;
+  const auto write = [&](const RawEvent& event) {
+    writer_->Write(event);
+    ++event_count_;
+  };
+  if (absl::Status status = parser_.ParseLine(line, write); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("line ", line_number_, ": ", status.message()));
   }
-  if (absl::Status status = parser.Finish(write); !status.ok()) return status;
-  writer->Finish();
+  if (!writer_.has_value() && has_version()) writer_.emplace(parser_.version(), form_, &bytes_);
+  return absl::OkStatus();
+}
+
+absl::Status TextAssembler::Finish() {
+  const auto write = [&](const RawEvent& event) { writer_->Write(event); };
+  if (absl::Status status = parser_.Finish(write); !status.ok()) return status;
+  writer_->Finish();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm form) {
+  std::string bytes;
+  TextAssembler assembler(form, &bytes);
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    absl::ConsumeSuffix(&line, "\r");
+    if (absl::Status status = assembler.AddLine(line); !status.ok()) return status;
+  }
+  if (absl::Status status = assembler.Finish(); !status.ok()) return status;
   return bytes;
 }
 

@@ -3,7 +3,9 @@
 #ifndef GOTRACE_TRACEV2_TEXT_FORM_H_
 #define GOTRACE_TRACEV2_TEXT_FORM_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -58,6 +60,39 @@ class TextParser {
   Version version_ = kNewestVersion;
   RawEvent event_;
   uint64_t frames_left_ = 0;  // Of the Stack event being read.
+};
+
+// Makes a trace of its text form, line by line.
+class TextAssembler {
+ public:
+  // Appends the trace to `*bytes`, which must outlive the assembler.
+  TextAssembler(BatchSizeForm form, std::string* bytes) : form_(form), bytes_(*bytes) {}
+
+  // Takes the next line, without its newline. An error tells which line it is; nothing more can be
+  // taken then.
+  absl::Status AddLine(absl::string_view line);
+
+  // Ends the text; to be called once, behind the last line.
+  absl::Status Finish();
+
+  // Whether the header line was found.
+  bool has_version() const { return parser_.has_version(); }
+
+  // How many events the text had so far.
+  uint64_t event_count() const { return event_count_; }
+
+  // How many of the bytes nothing will change any more, and that so many of them were taken away:
+  // as WireWriter does.
+  size_t final_size() const { return writer_.has_value() ? writer_->final_size() : 0; }
+  void Taken(size_t size) { writer_->Taken(size); }
+
+ private:
+  const BatchSizeForm form_;
+  std::string& bytes_;
+  TextParser parser_;
+  std::optional<WireWriter> writer_;
+  uint64_t line_number_ = 0;
+  uint64_t event_count_ = 0;
 };
 
 // The bytes of the trace whose text form is `text`. An error tells the line.

@@ -130,7 +130,8 @@ ForeignInput RecogniseText(absl::string_view begin) {
   text = absl::StripLeadingAsciiWhitespace(text);
   const auto found = [&](CheckId check, absl::string_view what) {
     return ForeignInput{check,
-                        absl::StrCat("expected a trace, found ", what, ": ", ShownText(text))};
+                        absl::StrCat("expected a trace, found ", what, ": ", ShownText(text)),
+                        std::string(what)};
   };
   if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP answer");
   if (IsHtml(text)) return found(CheckId::kInputHtml, "HTML");
@@ -154,17 +155,19 @@ bool IsHeader(absl::string_view bytes) {
 
 std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
   if (begin.empty()) {
-    return ForeignInput{CheckId::kInputEmpty, "expected a trace, found an empty input"};
+    return ForeignInput{CheckId::kInputEmpty, "expected a trace, found an empty input", ""};
   }
   if (absl::StartsWith(begin, "go 1.")) return std::nullopt;
   for (const Magic& magic : kMagics) {
     if (begin.size() < magic.offset || !absl::StartsWith(begin.substr(magic.offset), magic.bytes)) {
       continue;
     }
-    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what)};
+    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what),
+                        std::string(magic.what)};
   }
   if (IsPprof(begin)) {
-    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof"};
+    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof",
+                        "a profile of pprof"};
   }
   begin = begin.substr(0, kRecognisedBytes);
   if (begin.size() < kLeastText || TextLength(begin) < begin.size()) return std::nullopt;
@@ -176,12 +179,13 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
     return ForeignInput{
         CheckId::kSecondTrace,
         absl::StrCat("expected a batch, found the header ",
-                     ShownText(bytes.substr(0, bytes.find('\0'))), " of another trace")};
+                     ShownText(bytes.substr(0, bytes.find('\0'))), " of another trace"),
+        ""};
   }
   const absl::string_view text = TextAtFront(bytes);
   if (text.size() < kLeastText || !IsPrinted(text)) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
-                      absl::StrCat("expected a batch, found the text ", ShownText(text))};
+                      absl::StrCat("expected a batch, found the text ", ShownText(text)), ""};
 }
 
 std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t position,
@@ -195,7 +199,7 @@ std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t p
   if (text.size() < kLeastTextInPayload || begin + text.size() <= position) return std::nullopt;
   if (!IsPrinted(text) || (among_strings && text.find('\n') == text.npos)) return std::nullopt;
   return ForeignInput{CheckId::kTextInTrace,
-                      absl::StrCat("expected an event, found the text ", ShownText(text))};
+                      absl::StrCat("expected an event, found the text ", ShownText(text)), ""};
 }
 
 }  // namespace gotrace

@@ -14,6 +14,7 @@ namespace gotrace {
 struct ForeignInput {
   CheckId check = CheckId::kEnd;
   std::string message;  // What was expected and found.
+  std::string what;     // The input, if it is no trace at all: "HTML"; else "".
 };
 
 // How much of an input is enough for RecogniseInput(), in bytes: tar has its magic at 257.

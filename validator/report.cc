@@ -4,8 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/reader.h"
+#include "tracev2/quote.h"
+#include "tracev2/text_buffer.h"
+#include "tracev2/version.h"
 #include "validator/explain_fault.h"
 #include "validator/foreign_input.h"
 #include "validator/shown_source.h"
@@ -14,6 +18,9 @@
 
 namespace gotrace {
 namespace {
+
+// How often ValidateOptions::on_progress is told.
+constexpr uint64_t kEventsPerReport = 1 << 16;
 
 // Judges one trace.
 class Judge {
@@ -25,6 +32,7 @@ class Judge {
     auto shown = std::make_unique<ShownSource>(std::move(source));
     source_ = shown.get();
     if (IsForeign()) return;
+    const std::string begin(source_->window().substr(0, kHeaderSize));
     ReaderOptions reader_options;
     reader_options.mode = ReadMode::kCollect;
     reader_options.on_fault = [this](const Fault& fault) {
@@ -42,6 +50,7 @@ class Judge {
     if (!reader.ok()) {
       source_ = nullptr;  // It went with the attempt.
       Stop(reader.status());
+      report_.foreign = ForeignBegin(reader.status(), begin);
       return;
     }
     ReadAll(&*reader);
@@ -65,8 +74,23 @@ class Judge {
     if (is_whole || !begin.empty()) foreign = RecogniseInput(begin);
     if (!foreign.has_value()) return false;
     report_.bytes = begin.size() < kRecognisedBytes ? begin.size() : source_->input_size();
+    report_.foreign = foreign->what;
     Add(ToFinding(*foreign, Place{0, {}, {}, {}, EventType::kNone, {}}));
     return true;
+  }
+
+  // What an input is that begins with `begin` and whose header gave `status`, if it is no trace.
+  static std::string ForeignBegin(const absl::Status& status, absl::string_view begin) {
+    const std::optional<Fault> fault = FaultOf(status);
+    if (!fault.has_value()) return "";
+    // A header that is cut off is as much of a trace as there is.
+    const bool is_foreign =
+        fault->id == FaultId::kNotATrace ||
+        (fault->id == FaultId::kHeaderTruncated && !absl::StartsWith("go 1.", begin.substr(0, 5)));
+    if (!is_foreign) return "";
+    TextBuffer quoted;
+    AppendQuoted(begin, &quoted);
+    return absl::StrCat("data that begins with ", quoted.view());
   }
 
   void ReadAll(Reader* reader) {
@@ -93,6 +117,9 @@ class Judge {
       }
       validator.Check(*event);
       if (options_.strictness == Strictness::kAll) table_checks_.Take(*event);
+      if (options_.on_progress && reader->event_count() % kEventsPerReport == 0) {
+        options_.on_progress(reader->input_read(), reader->event_count());
+      }
     }
     FlushInnermost();
     AddFaults(nullptr, &validator);
@@ -100,6 +127,7 @@ class Judge {
     validator.Finish();
     if (!reader->status().ok()) Stop(reader->status());
     Count(*reader, std::max(end, reader->generation().end_offset));
+    if (options_.on_progress) options_.on_progress(reader->input_read(), reader->event_count());
   }
 
   // Whether a generation was begun that has no events: what a program leaves that just ends.

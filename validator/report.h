@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct ValidateOptions {
   Strictness strictness = Strictness::kAll;
   // How many findings of one check are kept. Those beyond are counted.
   uint64_t max_per_check = 20;
+  // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
+  // the file, and how many events were given.
+  std::function<void(uint64_t input_read, uint64_t events)> on_progress;
 };
 
 enum class Verdict : uint8_t {
@@ -40,7 +44,10 @@ struct ValidationReport {
   absl::Status status;
 
   std::optional<Version> version;  // Of the trace, if it has a header.
-  std::vector<Finding> findings;   // In order, without those beyond max_per_check.
+  // What the input is if it is no trace at all: "HTML", "a zip archive". "" for a trace, however
+  // damaged, and for an empty input, which may have been meant as one.
+  std::string foreign;
+  std::vector<Finding> findings;  // In order, without those beyond max_per_check.
 
   // How many findings there were of each check, by CheckId.
   std::array<uint64_t, kCheckIdEnd> counts = {};

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs the examples on a sound trace and on one that is cut off.
+set -euo pipefail
+
+failed=0
+# expect CODE TEXT COMMAND...: the command's exit code, and a text that it must print.
+expect() {
+  local code=$1 text=$2 got=0 out
+  shift 2
+  out=$("$@") || got=$?
+  if [[ $got -ne $code || $out != *"$text"* ]]; then
+    echo "$*: exit code $got for $code, and not \"$text\" but: $out"
+    failed=1
+  fi
+}
+
+sound=testdata/traces/go1.27-annotations.trace.zst
+cut=$TEST_TMPDIR/cut.trace
+tools/gotrace-dump wire --header "$sound" | tools/gotrace-dump assemble --padded -o "$cut" -
+truncate -s 3000 "$cut"
+
+expect 0 "goroutine 1: 7" examples/count_starts "$sound"
+expect 1 "[batch-truncated]" examples/count_starts "$cut"
+expect 0 "sound" examples/judge "$sound"
+expect 1 "[batch-truncated]" examples/judge "$cut"
+expect 1 "broken" examples/judge "$cut"
+expect 0 "305 events, 0 of them" examples/salvage "$sound"
+expect 1 "216 events, 0 of them" examples/salvage "$cut"
+expect 1 "[state-mismatch]" examples/judge_events
+exit $failed

@@ -1,0 +1,30 @@
+#include <cstdio>
+#include <utility>
+
+#include "parser/event_builder.h"
+#include "validator/validator.h"
+
+// Judges events that no trace gave, as a program that makes some of its own may do. Here a
+// goroutine starts twice.
+int main() {
+  bool sound = true;
+  gotrace::Validator validator({}, [&](gotrace::Finding finding) {
+    sound = false;
+    std::puts(gotrace::FormatFinding(finding).c_str());
+  });
+  const auto check = [&](gotrace::EventType type, int64_t time, gotrace::GoState from,
+                         gotrace::GoState to) {
+    validator.Check(gotrace::EventBuilder(type)
+                        .Time(time)
+                        .Thread(gotrace::ThreadId{1})
+                        .Transition(gotrace::GoId{7}, from, to)
+                        .Build());
+  };
+  using gotrace::EventType;
+  using gotrace::GoState;
+  check(EventType::kGoCreate, 100, GoState::kNotExist, GoState::kRunnable);
+  check(EventType::kGoStart, 101, GoState::kRunnable, GoState::kRunning);
+  check(EventType::kGoStart, 102, GoState::kRunnable, GoState::kRunning);
+  validator.Finish();
+  return sound ? 0 : 1;
+}

@@ -1,0 +1,132 @@
+#include "export/json_schema.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace gotrace {
+namespace {
+
+using Type = JsonValue::Type;
+
+bool HasType(const JsonValue& value, absl::string_view type) {
+  if (type == "integer") {
+    return value.type == Type::kNumber && value.text.find_first_of(".eE") == std::string::npos;
+  }
+  constexpr absl::string_view kNames[] = {"null", "boolean", "number", "string", "array", "object"};
+  return kNames[static_cast<int>(value.type)] == type;
+}
+
+double NumberOf(const JsonValue& value) {
+  double number = 0;
+  return absl::SimpleAtod(value.text, &number) ? number : 0;
+}
+
+class SchemaChecker {
+ public:
+  explicit SchemaChecker(const JsonValue& root) : root_(root) {}
+
+  // Each keyword is met by values of other types than its own.
+  std::string Check(const JsonValue& schema, const JsonValue& value, const std::string& where) {
+    if (schema.type == Type::kBool) {
+      return schema.text == "true" ? "" : absl::StrCat(where, ": is not allowed");
+    }
+    for (const auto& [keyword, rule] : schema.members) {
+      const std::string error = CheckKeyword(schema, keyword, rule, value, where);
+      if (!error.empty()) return error;
+    }
+    return "";
+  }
+
+ private:
+  std::string CheckKeyword(const JsonValue& schema, absl::string_view keyword,
+                           const JsonValue& rule, const JsonValue& value,
+                           const std::string& where) {
+    if (keyword == "$schema" || keyword == "$defs" || keyword == "title" ||
+        keyword == "description") {
+      return "";
+    }
+    if (keyword == "$ref") return Check(Resolve(rule.text), value, where);
+    if (keyword == "type") {
+      return HasType(value, rule.text) ? "" : absl::StrCat(where, ": is no ", rule.text);
+    }
+    if (keyword == "enum") {
+      const bool found = std::count(rule.elements.begin(), rule.elements.end(), value) > 0;
+      return found ? "" : absl::StrCat(where, ": is none of the values allowed");
+    }
+    if (keyword == "minimum") {
+      const bool is_less = value.type == Type::kNumber && NumberOf(value) < NumberOf(rule);
+      return is_less ? absl::StrCat(where, ": is less than ", rule.text) : "";
+    }
+    if (keyword == "pattern") {
+      const bool fits =
+          value.type != Type::kString || std::regex_search(value.text, std::regex(rule.text));
+      return fits ? "" : absl::StrCat(where, ": does not fit ", rule.text);
+    }
+    if (keyword == "required") return CheckRequired(rule, value, where);
+    if (keyword == "properties") return CheckProperties(rule, value, where);
+    if (keyword == "additionalProperties") return CheckAdditional(schema, rule, value, where);
+    if (keyword == "items") return CheckItems(rule, value, where);
+    return absl::StrCat(where, ": the schema has the unknown keyword ", keyword);
+  }
+
+  const JsonValue& Resolve(absl::string_view reference) const {
+    static const JsonValue* const kNothing = new JsonValue{Type::kBool, "false", {}, {}};
+    const JsonValue* const definitions = root_.Find("$defs");
+    if (definitions == nullptr || !absl::ConsumePrefix(&reference, "#/$defs/")) return *kNothing;
+    const JsonValue* const found = definitions->Find(reference);
+    return found == nullptr ? *kNothing : *found;
+  }
+
+  static std::string CheckRequired(const JsonValue& names, const JsonValue& value,
+                                   const std::string& where) {
+    if (value.type != Type::kObject) return "";
+    for (const JsonValue& name : names.elements) {
+      if (value.Find(name.text) == nullptr) return absl::StrCat(where, ": lacks ", name.text);
+    }
+    return "";
+  }
+
+  std::string CheckProperties(const JsonValue& properties, const JsonValue& value,
+                              const std::string& where) {
+    for (const auto& [name, schema] : properties.members) {
+      const JsonValue* const member = value.Find(name);
+      if (member == nullptr) continue;
+      const std::string error = Check(schema, *member, absl::StrCat(where, "/", name));
+      if (!error.empty()) return error;
+    }
+    return "";
+  }
+
+  std::string CheckAdditional(const JsonValue& schema, const JsonValue& rule,
+                              const JsonValue& value, const std::string& where) {
+    const JsonValue* const properties = schema.Find("properties");
+    for (const auto& [name, member] : value.members) {
+      if (properties != nullptr && properties->Find(name) != nullptr) continue;
+      const std::string error = Check(rule, member, absl::StrCat(where, "/", name));
+      if (!error.empty()) return error;
+    }
+    return "";
+  }
+
+  std::string CheckItems(const JsonValue& rule, const JsonValue& value, const std::string& where) {
+    for (size_t i = 0; i < value.elements.size(); ++i) {
+      const std::string error = Check(rule, value.elements[i], absl::StrCat(where, "/", i));
+      if (!error.empty()) return error;
+    }
+    return "";
+  }
+
+  const JsonValue& root_;
+};
+
+}  // namespace
+
+std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value) {
+  return SchemaChecker(schema).Check(schema, value, "");
+}
+
+}  // namespace gotrace

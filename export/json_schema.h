@@ -1,0 +1,19 @@
+// Judges JSON by a JSON Schema. For tests.
+#ifndef GOTRACE_EXPORT_JSON_SCHEMA_H_
+#define GOTRACE_EXPORT_JSON_SCHEMA_H_
+
+#include <string>
+
+#include "export/json_value.h"
+
+namespace gotrace {
+
+// Returns "" if `schema` allows `value`, and else what it does not allow and where: "/findings/0:
+// lacks \"id\"". Knows the keywords type, enum, minimum, pattern, required, properties,
+// additionalProperties, items, and $ref into the schema's own $defs; any other one that demands
+// something is an error, so that none is passed over.
+std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_EXPORT_JSON_SCHEMA_H_

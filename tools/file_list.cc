@@ -1,0 +1,49 @@
+#include "tools/file_list.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace gotrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+void AddDirectory(const fs::path& directory, std::vector<ListedFile>* files);
+
+void AddEntry(const fs::path& path, std::vector<ListedFile>* files) {
+  std::error_code error;
+  const fs::file_status itself = fs::symlink_status(path, error);
+  if (fs::is_directory(itself)) return AddDirectory(path, files);
+  const fs::file_status target = fs::status(path, error);
+  const bool cannot_tell = error || !fs::exists(target);
+  if (cannot_tell || fs::is_regular_file(target)) files->push_back({path.string(), false});
+}
+
+void AddDirectory(const fs::path& directory, std::vector<ListedFile>* files) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename().string().front() != '.') entries.push_back(it->path());
+  }
+  if (error) files->push_back({directory.string(), false});
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path& entry : entries) AddEntry(entry, files);
+}
+
+}  // namespace
+
+std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths) {
+  std::vector<ListedFile> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path != "-" && fs::is_directory(path, error)) {
+      AddDirectory(path, &files);
+    } else {
+      files.push_back({path, true});
+    }
+  }
+  return files;
+}
+
+}  // namespace gotrace
