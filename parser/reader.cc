@@ -70,6 +70,7 @@ class ReaderImpl {
   // Advances the event whatever stands against it, marked with `why`, or leaves it out.
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
   void GoOnWithoutAdvance();
+  void LeaveOut(ThreadCursor* cursor);
   bool MayTryOthers();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   void ForgetWrongTime(int64_t begin);
@@ -344,12 +345,21 @@ void ReaderImpl::GoOnWithoutAdvance() {
   lost_ = true;
   if (options_.mode == ReadMode::kCollect) {
     // Whatever else would be found in the generation is an echo of what is missing.
+    for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
     frontier_.Clear();
     scheduler_.DropEvents();
     return;
   }
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
   MoveOn(0);
+}
+
+// Leaves out all of the thread from the event on that it stands at.
+void ReaderImpl::LeaveOut(ThreadCursor* cursor) {
+  const ThreadCursor::Rest rest = cursor->SkipAll();
+  losses_.dropped_batches += rest.batches;
+  losses_.dropped_bytes += rest.bytes;
+  losses_.dropped_events += rest.events;
 }
 
 // Decodes a thread's next event. After a fault the batch's rest is left out, and in collect mode
@@ -360,9 +370,12 @@ ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
     if (step != ThreadCursor::Step::kFault) return step;
     Report(cursor->fault());
     lost_ = true;
+    if (options_.mode == ReadMode::kCollect) {
+      LeaveOut(cursor);
+      return ThreadCursor::Step::kEnd;
+    }
     ++losses_.dropped_batches;
     losses_.dropped_bytes += cursor->SkipBatch();
-    if (options_.mode == ReadMode::kCollect) return ThreadCursor::Step::kEnd;
   }
 }
 
