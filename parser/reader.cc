@@ -71,6 +71,7 @@ class ReaderImpl {
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
   void GoOnWithoutAdvance();
   void LeaveOut(ThreadCursor* cursor);
+  void DoubtStatus();
   bool MayTryOthers();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   void ForgetWrongTime(int64_t begin);
@@ -91,7 +92,8 @@ class ReaderImpl {
   Losses losses_;
   GenerationReader generations_;
   TolerantGenerationReader tolerant_generations_;
-  bool lost_ = false;  // Whether something of the generation being read is missing.
+  bool lost_ = false;      // Whether something of the generation being read is missing.
+  bool doubtful_ = false;  // Whether the scheduler's model had to believe what contradicts it.
   std::unique_ptr<Generation> generation_;
   Frontier frontier_;
   Scheduler scheduler_;
@@ -189,6 +191,7 @@ Event* ReaderImpl::BeginGeneration() {
         return Fail(cursor->fault());
     }
   }
+  info_.damaged = lost_;
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
   if (tolerant()) ForgetWrongTime(begin);
   return MakeSync(&tables, begin, generation_->begin_offset());
@@ -240,6 +243,7 @@ bool ReaderImpl::TryAdvance(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   switch (scheduler_.Advance(&cursor)) {
     case Scheduler::Outcome::kAdvanced:
+      if (tolerant()) DoubtStatus();
       break;
     case Scheduler::Outcome::kWaits:
       return false;
@@ -293,8 +297,11 @@ Event* ReaderImpl::NextTolerantGeneration() {
     return MakeSync(nullptr, last_time_, tolerant_generations_.offset());
   }
   const bool follows = last_number == 0 || generation_->number() == last_number + 1;
-  if (lost_ || !follows) scheduler_.Forget();
+  // A generation tells all statuses anew. To hold them against a model that may be wrong would find
+  // the same fault twice.
+  if (lost_ || doubtful_ || !follows) scheduler_.Forget();
   lost_ = tolerant_generations_.damaged();
+  doubtful_ = false;
   scheduler_.BeginGeneration(generation_.get());
   next_sample_ = 0;
   return BeginGeneration();
@@ -309,6 +316,15 @@ void ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   // Where something is missing, contradictions are its echo.
   if (!lost_) Report({id, cursor->place(), scheduler_.fault_message()});
   if (!ForceEvent(cursor, id)) lost_ = true;
+  // Programs that misuse tasks and regions say nothing wrong of goroutines and Ps.
+  if (id != FaultId::kTaskExists && id != FaultId::kRegionNesting) doubtful_ = true;
+}
+
+// A status of no meaning is no fault by itself, but the next one would be found to contradict it.
+void ReaderImpl::DoubtStatus() {
+  for (const Event& event : scheduler_.events()) {
+    doubtful_ |= event.kind_ == EventKind::kStateTransition && event.to_ == 0;
+  }
 }
 
 // The model asks for the names of tasks and regions before CheckIds() sees the event.

@@ -68,6 +68,7 @@ class Judge {
         end = event->offset();
         if (const uint64_t number = reader->generation().number; number != generation) {
           validator.BeginGeneration(generation = number);
+          if (reader->generation().damaged) validator.Lose();
         }
       }
       validator.Check(*event);

@@ -61,6 +61,7 @@ void Validator::Check(const Event& event) {
 void Validator::BeginGeneration(uint64_t number) {
   if (generation_ != 0) expected_generation_ = generation_ + 1;
   generation_ = number;
+  if (lost_ || doubtful_) Resume();
 }
 
 void Validator::Lose() {
@@ -69,6 +70,27 @@ void Validator::Lose() {
   ranges_.clear();
   regions_.clear();
   tasks_.clear();
+}
+
+void Validator::Resume() {
+  lost_ = false;
+  doubtful_ = false;
+  has_resumed_ = true;
+  last_time_.reset();
+  last_clocks_.reset();
+  first_sync_ = 0;
+  goroutines_.clear();
+  procs_.clear();
+  threads_.clear();
+  ranges_.clear();
+  regions_.clear();
+  tasks_.clear();
+}
+
+bool Validator::MayPredateLoss(const ResourceId& resource) const {
+  if (!has_resumed_) return false;
+  const Resource* const known = FindResource(resource);
+  return known == nullptr || !known->is_whole;
 }
 
 void Validator::Finish() {
@@ -92,12 +114,16 @@ ResourceId Validator::AboutWhat(const Event& event) {
 
 void Validator::CheckTime(const Event& event) {
   const int64_t time = event.time();
-  const int64_t last = std::exchange(last_time_, time);
-  if (event_count_ == 1) return;
+  if (!last_time_.has_value()) {
+    last_time_ = time;
+    return;
+  }
+  const int64_t last = *std::exchange(last_time_, time);
   if (time <= last) {
     Report(CheckId::kEventTime, event, {},
            absl::StrCat("expected a time later than ", last, " ns, found ", time, " ns"));
-    last_time_ = last;
+    // One wrong time in a generation is not held against all of the next one.
+    if (event.kind() != EventKind::kSync) last_time_ = last;
   } else if (static_cast<uint64_t>(time) - static_cast<uint64_t>(last) >
              static_cast<uint64_t>(options_.time_gap)) {
     const double seconds =
@@ -138,7 +164,8 @@ void Validator::CheckSync(const Event& event) {
   if (expected != 0 && generation_ != expected) {
     Report(CheckId::kGenerationMissing, event, {},
            absl::StrCat("expected generation ", expected, ", found ", generation_));
-    Lose();
+    // What is missing stands before this generation, not in it.
+    if (!lost_) Resume();
   }
   checked_stacks_.clear();
   ended_before_ = std::exchange(ended_, {});

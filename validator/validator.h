@@ -46,12 +46,14 @@ class Validator {
   // Takes the next event. Of one that Event::fault() marks only the effects are taken.
   void Check(const Event& event);
 
-  // Tells that the next event, a kSync event, begins generation `number`. To be left out by those
-  // who know no generations.
+  // Tells that the next event, a kSync event, begins generation `number`, which tells the state of
+  // every goroutine and P. To be left out by those who know no generations.
   void BeginGeneration(uint64_t number);
 
-  // Tells that something is missing before the next event. What follows is no longer held against
-  // what came before.
+  // Tells that something is missing before the next event, or anywhere in the generation that has
+  // begun. Up to the next BeginGeneration(), what follows is not held against what came before.
+  // From then on the events are judged as at the beginning of a trace; only tasks, regions and
+  // ranges that may have begun before then are taken as they come.
   void Lose();
 
   // Tells that the trace ends, so that whatever is open stays open.
@@ -78,6 +80,7 @@ class Validator {
     static constexpr uint32_t kRemembered = 4;
 
     uint8_t state = 0;           // A GoState or ProcState.
+    bool is_whole = false;       // Whether all of its life was seen, from its creation on.
     uint32_t count = 0;          // Of its transitions.
     Context* binding = nullptr;  // Where it executes.
     std::array<PastTransition, kRemembered> last = {};
@@ -102,6 +105,12 @@ class Validator {
     bool to_undetermined, to_not_exist, to_executing;
   };
   static Change ChangeOf(const StateTransition& transition);
+
+  // Forgets all that a loss may have made wrong.
+  void Resume();
+
+  // Whether the event may end, or refer to, what began before a loss on `resource`.
+  bool MayPredateLoss(const ResourceId& resource) const;
 
   void CheckTime(const Event& event);
   void CheckStack(const Event& event, const Stack& stack);
@@ -134,7 +143,7 @@ class Validator {
 
   // `message` is told for `event`, about `resource`.
   void Report(CheckId id, const Event& event, const ResourceId& resource, std::string message);
-  // The same for what a loss explains: not told after one.
+  // The same for what a loss explains: not told between one and the next generation.
   void ReportUnlessLost(CheckId id, const Event& event, const ResourceId& resource,
                         std::string message);
   Place PlaceOf(const Event& event) const;
@@ -144,10 +153,14 @@ class Validator {
   uint64_t event_count_ = 0;
   uint64_t expected_generation_ = 0;  // The one that should begin; 0 if any may.
   uint64_t generation_ = 0;           // 0 if unknown.
-  bool lost_ = false;                 // Whether anything was missing so far.
-  bool quiet_ = false;                // Whether the event at hand has a fault that was told.
-  int64_t last_time_ = 0;
+  bool lost_ = false;                 // Whether anything is missing since the generation began.
+  bool doubtful_ = false;     // Whether a state is unknown, so that none can be expected to follow.
+  bool has_resumed_ = false;  // Whether what came before some generation was forgotten.
+  bool quiet_ = false;        // Whether the event at hand has a fault that was told.
+  std::optional<int64_t> last_time_;
   uint64_t last_sync_ = 0;
+  // The sync before the first transition of the trace, or after a loss; 0 if there was none yet.
+  uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
   std::vector<bool> checked_stacks_;  // By id, of the generation at hand.
 

@@ -16,11 +16,12 @@ void Validator::CheckRange(const Event& event) {
   const std::string named =
       absl::StrCat("the range \"", range.name, "\"", scope.empty() ? "" : " of ", scope);
   if (event.kind() == EventKind::kRangeEnd) {
-    if (found == open.end()) {
+    if (found != open.end()) {
+      open.erase(found);
+    } else if (event.type() != EventType::kSTWEnd || !MayPredateLoss(range.scope)) {
+      // A generation tells anew which ranges are active, but for those that stop the world.
       ReportUnlessLost(CheckId::kRangeUnopened, event, range.scope,
                        absl::StrCat("expected ", named, " to be open, found its end"));
-    } else {
-      open.erase(found);
     }
     return;
   }
@@ -56,6 +57,7 @@ void Validator::CheckTaskEnd(const Event& event) {
   const auto found = tasks_.find(task.id);
   if (found == tasks_.end()) {
     const bool is_second = ended_.count(task.id) > 0 || ended_before_.count(task.id) > 0;
+    if (!is_second && has_resumed_) return;
     ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
                      absl::StrCat("expected an open task, found the end of task ", task.id.value,
                                   is_second ? ", which has ended" : ", which never began"));
@@ -83,6 +85,7 @@ void Validator::CheckRegion(const Event& event) {
     return other.name == region.type && other.task == region.task;
   });
   if (found == open.rend()) {
+    if (MayPredateLoss(about)) return;
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
                      absl::StrCat("expected an open region, found the end of \"", region.type,
                                   "\", which never began"));
@@ -96,6 +99,8 @@ void Validator::CheckTaskReference(const Event& event, TaskId task) {
   if (task == TaskId::kNone || task == kBackgroundTask || tasks_.count(task) > 0) return;
   // What ends after its task did is no rare thing.
   if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
+  // A task lasts over generations, and none tells again which are open.
+  if (has_resumed_) return;
   ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
                    absl::StrCat("expected a task that began, found task ", task.value));
 }
@@ -117,6 +122,8 @@ void Validator::ReportOpen(CheckId id, const Open& open, const ResourceId& resou
 }
 
 void Validator::ReportOpens() {
+  // Their ends may be among what is missing.
+  if (lost_) return;
   struct Item {
     CheckId id;
     const Open* open;

@@ -26,6 +26,11 @@ void SetExecuted(const ResourceId& resource, int64_t id, ContextType* context) {
   }
 }
 
+bool TellsStatus(EventType type) {
+  return type == EventType::kGoStatus || type == EventType::kGoStatusStack ||
+         type == EventType::kProcStatus;
+}
+
 constexpr int64_t kNothing = -1;
 static_assert(GoId().value == kNothing && ProcId().value == kNothing);
 
@@ -48,8 +53,10 @@ void Validator::CheckTransition(const Event& event) {
   const StateTransition transition = event.state_transition();
   CheckStack(event, transition.stack);
   const Change change = ChangeOf(transition);
+  if (first_sync_ == 0) first_sync_ = last_sync_;
   CheckChain(event, change, FindResource(change.resource));
   Resource& resource = GetResource(change.resource);
+  if (change.from_not_exist) resource.is_whole = true;
   resource.state = change.to;
   if (change.to_executing) {
     CheckStart(event, change, &resource);
@@ -64,10 +71,11 @@ void Validator::CheckChain(const Event& event, const Change& change, const Resou
   const ResourceId& id = change.resource;
   const auto states = [&] { return FormatTransition(id.kind, change.from, change.to); };
   if (change.to_undetermined) {
+    doubtful_ = true;
     Report(CheckId::kStateUndetermined, event, id,
            absl::StrCat("expected ", FormatResource(id), " to go into a state, found ", states()));
   }
-  if (change.from_undetermined && last_sync_ > 1) {
+  if (change.from_undetermined && last_sync_ > first_sync_) {
     ReportUnlessLost(
         CheckId::kStateAppears, event, id,
         absl::StrCat("expected ", FormatResource(id),
@@ -75,6 +83,8 @@ void Validator::CheckChain(const Event& event, const Change& change, const Resou
   }
   if (resource == nullptr) {
     if (change.from_undetermined || change.from_not_exist) return;
+    // A generation confirms the statuses of what was known before the loss.
+    if (has_resumed_ && last_sync_ == first_sync_ && TellsStatus(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,
                      absl::StrCat("expected the status or the creation of ", FormatResource(id),
                                   " first, found ", states()));
@@ -150,6 +160,7 @@ void Validator::EndResource(const Event& event, const Change& change) {
   }
   if (const auto regions = regions_.find(key); regions != regions_.end()) {
     for (const Open& region : regions->second) {
+      if (lost_) break;
       ReportOpen(CheckId::kRegionOpen, region, id,
                  absl::StrCat("expected the region \"", region.name, "\" to end before ",
                               FormatResource(id), " does, found it open"));
