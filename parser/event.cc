@@ -15,16 +15,6 @@ absl::string_view Event::String(uint64_t id) const {
   return text == nullptr ? absl::string_view() : *text;
 }
 
-Stack Event::stack() const {
-  // The reader puts a sample's stack where it is the only argument. A sample has one even if it is
-  // empty.
-  if (type_ == EventType::kCPUSample) return Stack(tables_, args_[0]);
-  const EventSpec* const spec = FindEventSpec(type_);
-  if (spec == nullptr || spec->stack_arg == EventSpec::kNoArg) return Stack();
-  const uint64_t id = args_[spec->stack_arg - 1];
-  return id == 0 ? Stack() : Stack(tables_, id);
-}
-
 Metric Event::metric() const {
   switch (type_) {
     case EventType::kProcsChange:
@@ -44,25 +34,36 @@ Label Event::label() const {
 }
 
 Range Event::range() const {
+  const RangeParts parts = range_parts();
+  return {parts.name(), parts.scope};
+}
+
+std::string RangeParts::name() const {
+  return has_reason ? absl::StrCat(what, " (", reason, ")") : std::string(what);
+}
+
+RangeParts Event::range_parts() const {
   switch (type_) {
     case EventType::kSTWBegin:
     case EventType::kSTWEnd:
-      return {absl::StrCat("stop-the-world (", String(args_[0]), ")"),
-              {ResourceKind::kGoroutine, goroutine_.value}};
+      return {
+          "stop-the-world", true, String(args_[0]), {ResourceKind::kGoroutine, goroutine_.value}};
     case EventType::kGCBegin:
     case EventType::kGCActive:
     case EventType::kGCEnd:
-      return {"GC concurrent mark phase", {}};
+      return {"GC concurrent mark phase", false, "", {}};
     case EventType::kGCSweepBegin:
     case EventType::kGCSweepEnd:
-      return {"GC incremental sweep", {ResourceKind::kProc, proc_.value}};
+      return {"GC incremental sweep", false, "", {ResourceKind::kProc, proc_.value}};
     case EventType::kGCSweepActive:
-      return {"GC incremental sweep", {ResourceKind::kProc, static_cast<int64_t>(args_[0])}};
+      return {
+          "GC incremental sweep", false, "", {ResourceKind::kProc, static_cast<int64_t>(args_[0])}};
     case EventType::kGCMarkAssistBegin:
     case EventType::kGCMarkAssistEnd:
-      return {"GC mark assist", {ResourceKind::kGoroutine, goroutine_.value}};
+      return {"GC mark assist", false, "", {ResourceKind::kGoroutine, goroutine_.value}};
     case EventType::kGCMarkAssistActive:
-      return {"GC mark assist", {ResourceKind::kGoroutine, static_cast<int64_t>(args_[0])}};
+      return {
+          "GC mark assist", false, "", {ResourceKind::kGoroutine, static_cast<int64_t>(args_[0])}};
     default:
       return {};
   }
@@ -94,19 +95,6 @@ Log Event::log() const {
   return {TaskId{args_[0]}, String(args_[1]), String(args_[2])};
 }
 
-ResourceId Event::transition_resource() const {
-  if (kind_ != EventKind::kStateTransition) return {};
-  switch (type_) {
-    case EventType::kProcStart:
-    case EventType::kProcStop:
-    case EventType::kProcSteal:
-    case EventType::kProcStatus:
-      return {ResourceKind::kProc, subject_};
-    default:
-      return {ResourceKind::kGoroutine, subject_};
-  }
-}
-
 StateTransition Event::state_transition() const {
   StateTransition transition;
   if (kind_ != EventKind::kStateTransition) return transition;
@@ -118,24 +106,9 @@ StateTransition Event::state_transition() const {
   }
   transition.go_from = static_cast<GoState>(from_);
   transition.go_to = static_cast<GoState>(to_);
-  switch (type_) {
-    case EventType::kGoCreate:
-    case EventType::kGoCreateBlocked:
-      // Where the new goroutine will begin, which is no stack of the creator's.
-      transition.stack = Stack(tables_, args_[1]);
-      break;
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-      transition.reason = String(args_[0]);
-      transition.stack = stack();
-      break;
-    case EventType::kGoSyscallBegin:
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-      transition.stack = stack();
-      break;
-    default:
-      break;
+  transition.stack = transition_stack();
+  if (type_ == EventType::kGoStop || type_ == EventType::kGoBlock) {
+    transition.reason = String(args_[0]);
   }
   return transition;
 }

@@ -87,6 +87,17 @@ struct Range {
   ResourceId scope;  // What the range is bound to; kNone for the whole program.
 };
 
+// A range without a copy of its name.
+struct RangeParts {
+  absl::string_view what;    // "GC mark assist", "stop-the-world". Static lifetime.
+  bool has_reason = false;   // Whether the name tells why, as that of a stop of the world does.
+  absl::string_view reason;  // "start trace".
+  ResourceId scope;          // As Range::scope.
+
+  // As Range::name. Allocates.
+  std::string name() const;
+};
+
 struct RangeAttribute {
   absl::string_view name;  // "bytes swept". Static lifetime.
   uint64_t value = 0;
@@ -194,6 +205,9 @@ class Event {
   // The stack of the executing context; none() if the event has none.
   Stack stack() const;
 
+  // The id of stack(), 0 if there is none or if it is empty. Cheap.
+  uint64_t stack_id() const;
+
   // The details of a kMetric, a kLabel, a kLog event.
   Metric metric() const;
   Label label() const;
@@ -203,6 +217,9 @@ class Event {
   // of the range as a whole, which is something for sweeps only. Both allocate.
   Range range() const;
   std::vector<RangeAttribute> range_attributes() const;
+
+  // The same as range(), and does not allocate.
+  RangeParts range_parts() const;
 
   // The details of a kTaskBegin or kTaskEnd, and of a kRegionBegin or kRegionEnd event.
   Task task() const;
@@ -215,9 +232,12 @@ class Event {
   Sync sync() const;
   ExperimentalEvent experimental() const;
 
-  // The resource that changes state: only for kStateTransition, and cheaper than
-  // state_transition().
+  // Parts of state_transition(), for those to whom its cost matters: the resource that changes
+  // state; its GoStates or ProcStates as numbers; and its stack. Only for kStateTransition.
   ResourceId transition_resource() const;
+  uint8_t transition_from() const { return from_; }
+  uint8_t transition_to() const { return to_; }
+  Stack transition_stack() const;
 
  private:
   friend class EventBuilder;
@@ -244,6 +264,48 @@ class Event {
   uint8_t to_ = 0;
   FaultId fault_ = FaultId::kEnd;  // kEnd for none.
 };
+
+inline uint64_t Event::stack_id() const {
+  const int8_t arg = kStackArgs[static_cast<uint8_t>(type_)];
+  // Events of all types come in no order that a processor could foresee: no branch here.
+  return args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
+}
+
+inline Stack Event::stack() const {
+  const uint64_t id = stack_id();
+  // Only a sample has a stack even if it is empty.
+  return id == 0 && type_ != EventType::kCPUSample ? Stack() : Stack(tables_, id);
+}
+
+inline ResourceId Event::transition_resource() const {
+  if (kind_ != EventKind::kStateTransition) return {};
+  switch (type_) {
+    case EventType::kProcStart:
+    case EventType::kProcStop:
+    case EventType::kProcSteal:
+    case EventType::kProcStatus:
+      return {ResourceKind::kProc, subject_};
+    default:
+      return {ResourceKind::kGoroutine, subject_};
+  }
+}
+
+inline Stack Event::transition_stack() const {
+  switch (type_) {
+    case EventType::kGoCreate:
+    case EventType::kGoCreateBlocked:
+      // Where the new goroutine will begin, which is no stack of the creator's.
+      return Stack(tables_, args_[1]);
+    case EventType::kGoStop:
+    case EventType::kGoBlock:
+    case EventType::kGoSyscallBegin:
+    case EventType::kGoStatus:
+    case EventType::kGoStatusStack:
+      return stack();
+    default:
+      return Stack();
+  }
+}
 
 }  // namespace gotrace
 

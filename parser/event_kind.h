@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 
 #include "absl/strings/string_view.h"
+#include "tracev2/event_spec.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -46,6 +48,27 @@ inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   kinds[value] = EventKind::k##kind;
 #include "tracev2/events.def"
   return kinds;
+}();
+
+// For each type on the wire that becomes an event the place of the argument "stack", the executing
+// context's, among those behind the time difference; -1 if it has none. The reader puts a sample's
+// stack where it is the only argument.
+inline constexpr std::array<int8_t, 256> kStackArgs = [] {
+  std::array<int8_t, 256> places = {};
+  for (int8_t& place : places) place = -1;
+  const auto find = [](bool is_timed, std::initializer_list<absl::string_view> names) {
+    int8_t place = -1;
+    for (const absl::string_view name : names) {
+      if (is_timed && name == "stack") return place;
+      ++place;
+    }
+    return int8_t{-1};
+  };
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
+  places[value] = find(EventForm::k##form == EventForm::kTimed, {__VA_ARGS__});
+#include "tracev2/events.def"
+  places[static_cast<uint8_t>(EventType::kCPUSample)] = 0;
+  return places;
 }();
 
 }  // namespace gotrace

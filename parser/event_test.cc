@@ -49,6 +49,30 @@ void ExpectOnlyItsOwnDetails(const Event& event) {
   EXPECT_EQ(!event.experimental().name.empty(), is(EventKind::kExperimental));
 }
 
+// Checks the accessors that give a part of what others give.
+void ExpectPartsAgree(const Event& event) {
+  EXPECT_EQ(event.stack_id(), event.stack().id());
+  EXPECT_EQ(event.range_parts().name(), event.range().name);
+  EXPECT_EQ(event.range_parts().scope.kind, event.range().scope.kind);
+  EXPECT_EQ(event.range_parts().scope.id, event.range().scope.id);
+  if (event.kind() != EventKind::kStateTransition) return;
+  const StateTransition transition = event.state_transition();
+  const bool is_proc = transition.resource.kind == ResourceKind::kProc;
+  EXPECT_EQ(event.transition_from(), is_proc ? static_cast<uint8_t>(transition.proc_from)
+                                             : static_cast<uint8_t>(transition.go_from));
+  EXPECT_EQ(event.transition_to(), is_proc ? static_cast<uint8_t>(transition.proc_to)
+                                           : static_cast<uint8_t>(transition.go_to));
+  EXPECT_TRUE(event.transition_stack() == transition.stack);
+}
+
+TEST(EventTest, StacksStandWhereTheTableOfTypesPutsThem) {
+  for (const EventSpec& spec : AllEventSpecs()) {
+    if (!spec.timed()) continue;
+    const int expected = spec.stack_arg == EventSpec::kNoArg ? -1 : spec.stack_arg - 1;
+    EXPECT_EQ(kStackArgs[static_cast<uint8_t>(spec.type)], expected) << spec.name;
+  }
+}
+
 TEST(EventTest, AnEventOfNoKindHasNoDetails) {
   const Event event;
   EXPECT_EQ(event.kind(), EventKind::kNone);
@@ -70,6 +94,7 @@ TEST(EventTest, AccessorsOfOtherKindsGiveNothing) {
     while (const Event* event = reader->Next()) {
       kinds.insert(event->kind());
       ExpectOnlyItsOwnDetails(*event);
+      ExpectPartsAgree(*event);
       if (HasFailure()) return;
     }
     ASSERT_TRUE(reader->status().ok()) << trace.name << reader->status();

@@ -45,6 +45,18 @@ size_t ThreadCursor::SkipBatch() {
   return left;
 }
 
+ThreadCursor::Rest ThreadCursor::SkipAll() {
+  Rest rest;
+  pos_ = event_pos_;
+  do {
+    ++rest.batches;
+    rest.bytes += end_ - pos_;
+    while (pos_ != end_ && (pos_ = DecodeTimedEvent(pos_, end_, &event_)) != nullptr) ++rest.events;
+    pos_ = end_;
+  } while (EnterNextBatch());
+  return rest;
+}
+
 uint64_t ThreadCursor::offset() const {
   const EventBatch& batch = generation_.event_batches()[batch_];
   return batch.payload_offset + (event_pos_ - batch.payload);

@@ -31,6 +31,17 @@ class ThreadCursor {
   // how many bytes were left.
   size_t SkipBatch();
 
+  // What was left of a thread.
+  struct Rest {
+    uint64_t batches = 0;  // The one being read included, if anything of it is left.
+    uint64_t bytes = 0;    // Of their payloads.
+    uint64_t events = 0;   // In each batch those before the first that cannot be decoded.
+  };
+
+  // Leaves all of the thread from the event on that Advance() gave last, or that it could not
+  // decode, and returns what that was. Advance() gives kEnd then.
+  Rest SkipAll();
+
   ThreadId thread() const { return thread_; }
   const TimedEvent& event() const { return event_; }
   int64_t time() const { return time_; }  // In nanoseconds.

@@ -144,6 +144,36 @@ TEST(ThreadCursorTest, TellsFaultsWhereTheyStand) {
                     FaultId::kEventVarint, 4);
 }
 
+TEST(ThreadCursorTest, CountsWhatIsLeftOut) {
+  GenerationBuilder builder;
+  builder.Add({5}, 1000, Events({1, 2, 3}));
+  builder.Add({6}, 1000, Events({1}));
+  builder.Add({5}, 2000, "");
+  builder.Add({5}, 3000, Events({1, 2}) + std::string(3, '\0'));
+  builder.Add({5}, 4000, Events({300}));
+  ThreadCursor cursor(builder.generation(), builder.generation().threads()[0]);
+  ASSERT_EQ(cursor.Advance(), Step::kEvent);
+  ASSERT_EQ(cursor.Advance(), Step::kEvent);
+  const ThreadCursor::Rest rest = cursor.SkipAll();
+  EXPECT_EQ(rest.batches, 3u);
+  EXPECT_EQ(rest.bytes, 2 * 2 + (2 * 2 + 3) + 3u);
+  EXPECT_EQ(rest.events, 2 + 2 + 1u);
+  EXPECT_EQ(cursor.Advance(), Step::kEnd);
+}
+
+TEST(ThreadCursorTest, CountsWhatIsLeftOutFromAFaultOn) {
+  GenerationBuilder builder;
+  builder.Add({5}, 1000, Events({1}) + '\0' + Events({1, 2}));
+  builder.Add({5}, 2000, Events({1}));
+  ThreadCursor cursor(builder.generation(), builder.generation().threads()[0]);
+  ASSERT_EQ(cursor.Advance(), Step::kEvent);
+  ASSERT_EQ(cursor.Advance(), Step::kFault);
+  const ThreadCursor::Rest rest = cursor.SkipAll();
+  EXPECT_EQ(rest.batches, 2u);
+  EXPECT_EQ(rest.bytes, 1 + 2 * 2 + 2u);
+  EXPECT_EQ(rest.events, 1u);
+}
+
 // The heap as FORMAT.md §9.4 tells it, over pairs of a time and a thread.
 class PlainHeap {
  public:

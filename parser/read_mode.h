@@ -38,10 +38,12 @@ struct Losses {
   uint64_t faults = 0;           // After which reading went on.
   uint64_t skipped_bytes = 0;    // That belong to no batch.
   uint64_t dropped_batches = 0;  // That could not be used, or only in part.
-  uint64_t dropped_bytes = 0;    // Of those batches' payloads.
-  uint64_t dropped_events = 0;  // That were decoded but cannot be told: they contradict everything.
-  uint64_t marked_events = 0;   // That were given with Event::fault() set.
-  uint64_t unresolved = 0;      // Strings and stacks that events name and no table has.
+  uint64_t dropped_bytes = 0;    // Of those batches' payloads: the part that could not be used.
+  // As they stand in the trace, that can be decoded and were not given: they contradict everything,
+  // or in kCollect belong to the rest of a thread or of a generation that a fault takes with it.
+  uint64_t dropped_events = 0;
+  uint64_t marked_events = 0;  // That were given with Event::fault() set.
+  uint64_t unresolved = 0;     // Strings and stacks that events name and no table has.
 
   // Whether anything is missing from the events that were given.
   bool any() const { return skipped_bytes + dropped_batches + dropped_events + unresolved > 0; }

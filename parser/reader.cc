@@ -71,6 +71,8 @@ class ReaderImpl {
   // Advances the event whatever stands against it, marked with `why`, or leaves it out.
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
   void GoOnWithoutAdvance();
+  void LeaveOut(ThreadCursor* cursor);
+  void DoubtStatus();
   bool MayTryOthers();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   void ForgetWrongTime(int64_t begin);
@@ -91,7 +93,8 @@ class ReaderImpl {
   Losses losses_;
   GenerationReader generations_;
   TolerantGenerationReader tolerant_generations_;
-  bool lost_ = false;  // Whether something of the generation being read is missing.
+  bool lost_ = false;      // Whether something of the generation being read is missing.
+  bool doubtful_ = false;  // Whether the scheduler's model had to believe what contradicts it.
   std::unique_ptr<Generation> generation_;
   Frontier frontier_;
   Scheduler scheduler_;
@@ -192,6 +195,7 @@ Event* ReaderImpl::BeginGeneration() {
         return Fail(cursor->fault());
     }
   }
+  info_.damaged = lost_;
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
   if (tolerant()) ForgetWrongTime(begin);
   return MakeSync(&tables, begin, generation_->begin_offset());
@@ -243,6 +247,7 @@ bool ReaderImpl::TryAdvance(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   switch (scheduler_.Advance(&cursor)) {
     case Scheduler::Outcome::kAdvanced:
+      if (tolerant()) DoubtStatus();
       break;
     case Scheduler::Outcome::kWaits:
       return false;
@@ -300,8 +305,11 @@ Event* ReaderImpl::NextTolerantGeneration() {
     return MakeSync(nullptr, last_time_, tolerant_generations_.offset());
   }
   const bool follows = last_number == 0 || generation_->number() == last_number + 1;
-  if (lost_ || !follows) scheduler_.Forget();
+  // A generation tells all statuses anew. To hold them against a model that may be wrong would find
+  // the same fault twice.
+  if (lost_ || doubtful_ || !follows) scheduler_.Forget();
   lost_ = tolerant_generations_.damaged();
+  doubtful_ = false;
   scheduler_.BeginGeneration(generation_.get());
   next_sample_ = 0;
   return BeginGeneration();
@@ -316,6 +324,15 @@ void ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   // Where something is missing, contradictions are its echo.
   if (!lost_) Report({id, cursor->place(), scheduler_.fault_message(), {}});
   if (!ForceEvent(cursor, id)) lost_ = true;
+  // Programs that misuse tasks and regions say nothing wrong of goroutines and Ps.
+  if (id != FaultId::kTaskExists && id != FaultId::kRegionNesting) doubtful_ = true;
+}
+
+// A status of no meaning is no fault by itself, but the next one would be found to contradict it.
+void ReaderImpl::DoubtStatus() {
+  for (const Event& event : scheduler_.events()) {
+    doubtful_ |= event.kind_ == EventKind::kStateTransition && event.to_ == 0;
+  }
 }
 
 // The model asks for the names of tasks and regions before CheckIds() sees the event.
@@ -352,12 +369,21 @@ void ReaderImpl::GoOnWithoutAdvance() {
   lost_ = true;
   if (options_.mode == ReadMode::kCollect) {
     // Whatever else would be found in the generation is an echo of what is missing.
+    for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
     frontier_.Clear();
     scheduler_.DropEvents();
     return;
   }
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
   MoveOn(0);
+}
+
+// Leaves out all of the thread from the event on that it stands at.
+void ReaderImpl::LeaveOut(ThreadCursor* cursor) {
+  const ThreadCursor::Rest rest = cursor->SkipAll();
+  losses_.dropped_batches += rest.batches;
+  losses_.dropped_bytes += rest.bytes;
+  losses_.dropped_events += rest.events;
 }
 
 // Decodes a thread's next event. After a fault the batch's rest is left out, and in collect mode
@@ -368,9 +394,12 @@ ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
     if (step != ThreadCursor::Step::kFault) return step;
     Report(cursor->fault());
     lost_ = true;
+    if (options_.mode == ReadMode::kCollect) {
+      LeaveOut(cursor);
+      return ThreadCursor::Step::kEnd;
+    }
     ++losses_.dropped_batches;
     losses_.dropped_bytes += cursor->SkipBatch();
-    if (options_.mode == ReadMode::kCollect) return ThreadCursor::Step::kEnd;
   }
 }
 

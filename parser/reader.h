@@ -34,6 +34,10 @@ struct GenerationInfo {
   uint64_t threads = 0;       // That have event batches.
   uint64_t strings = 0;       // In its string table.
   uint64_t stacks = 0;        // In its stack table.
+
+  // Whether faults took something of it before its first event could be given. Those that are met
+  // later do not count.
+  bool damaged = false;
 };
 
 class ReaderImpl;

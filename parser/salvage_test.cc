@@ -291,6 +291,10 @@ TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGenerati
   EXPECT_EQ(collected.faults[0].id, FaultId::kNoAdvance);
   // Four and three events of the first generation come before.
   EXPECT_EQ(collected.events.size(), 7 + 9u);
+  // Two events of 9 bytes, and a batch of two events and 12 bytes.
+  EXPECT_EQ(collected.losses.dropped_batches, 2u);
+  EXPECT_EQ(collected.losses.dropped_bytes, 9 + 12u);
+  EXPECT_EQ(collected.losses.dropped_events, 4u);
   const Result salvaged = Read(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.faults.size(), 1u);
   EXPECT_EQ(salvaged.events.size(), 2 * 9u + 2);
@@ -374,6 +378,12 @@ TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
   const Result collected = Read(bytes, ReadMode::kCollect);
   EXPECT_EQ(collected.faults.size(), 1u);
   EXPECT_EQ(collected.events.size(), 2 * 9u - 2);
+  // A stack of 3 bytes, and what could be decoded were it not behind that, of 2 bytes.
+  EXPECT_EQ(salvaged.losses.dropped_bytes, 3 + 2u);
+  EXPECT_EQ(salvaged.losses.dropped_events, 0u);
+  EXPECT_EQ(collected.losses.dropped_batches, 2u);
+  EXPECT_EQ(collected.losses.dropped_bytes, 3 + 2 + 12u);
+  EXPECT_EQ(collected.losses.dropped_events, 2u);
 }
 
 TEST(SalvageTest, AWrongTimeDoesNotPushTheNextGenerationForward) {

@@ -113,6 +113,7 @@ class Judge {
         if (reader->generation().begin_offset != generation_.begin_offset) {
           generation_ = reader->generation();
           validator.BeginGeneration(generation_.number);
+          if (generation_.damaged) validator.Lose();
         }
       }
       validator.Check(*event);

@@ -55,7 +55,8 @@ struct ValidationReport {
   uint64_t warnings = 0;
   uint64_t notes = 0;
 
-  // Events that were decoded, and those among them that nothing was wrong with.
+  // Events that were decoded, and those among them that could be judged and that reading found
+  // nothing wrong with.
   uint64_t events = 0;
   uint64_t good_events = 0;
   // Of the (decompressed) trace, and of that what could be used.

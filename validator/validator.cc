@@ -28,19 +28,26 @@ void Validator::Check(const Event& event) {
   ++event_count_;
   quiet_ = event.fault().has_value();
   CheckTime(event);
-  CheckStack(event, event.stack());
+  if (!IsStackChecked(event.stack_id())) CheckStack(event, event.stack());
+  if (event.kind() == EventKind::kStateTransition) {
+    CheckTransition(event);
+  } else {
+    CheckOther(event);
+  }
+}
+
+void Validator::CheckOther(const Event& event) {
   switch (event.kind()) {
     case EventKind::kNone:
     case EventKind::kMetric:
     case EventKind::kStackSample:  // Its context need not agree with other events.
     case EventKind::kExperimental:
+    case EventKind::kStateTransition:
       break;
     case EventKind::kSync:
       return CheckSync(event);
     case EventKind::kLabel:
       return CheckLabel(event);
-    case EventKind::kStateTransition:
-      return CheckTransition(event);
     case EventKind::kRangeBegin:
     case EventKind::kRangeActive:
     case EventKind::kRangeEnd:
@@ -60,14 +67,32 @@ void Validator::Check(const Event& event) {
 void Validator::BeginGeneration(uint64_t number) {
   if (generation_ != 0) expected_generation_ = generation_ + 1;
   generation_ = number;
+  if (lost_ || doubtful_) Resume();
 }
 
-void Validator::Lose() {
-  lost_ = true;
-  // Their ends may be among what is missing.
-  ranges_.clear();
-  regions_.clear();
+void Validator::Lose() { lost_ = true; }
+
+void Validator::Resume() {
+  lost_ = false;
+  doubtful_ = false;
+  has_resumed_ = true;
+  has_time_ = false;
+  last_clocks_.reset();
+  first_sync_ = 0;
+  goroutines_.Clear();
+  procs_.Clear();
+  threads_.Clear();
+  opens_.clear();
+  has_strays_ = false;
   tasks_.clear();
+  ended_.clear();
+  ended_before_.clear();
+}
+
+bool Validator::MayPredateLoss(const ResourceId& resource) const {
+  if (!has_resumed_) return false;
+  const Resource* const known = FindResource(resource);
+  return known == nullptr || !known->is_whole;
 }
 
 void Validator::Finish() {
@@ -89,30 +114,28 @@ ResourceId Validator::AboutWhat(const Event& event) {
   return {};
 }
 
-void Validator::CheckTime(const Event& event) {
+void Validator::ReportTime(const Event& event, int64_t last) {
+  if (!has_time_) return;
   const int64_t time = event.time();
-  const int64_t last = std::exchange(last_time_, time);
-  if (event_count_ == 1) return;
   if (time <= last) {
     Report(CheckId::kEventTime, event, {},
            absl::StrCat("expected a time later than ", last, " ns, found ", time, " ns"));
-    last_time_ = last;
-  } else if (static_cast<uint64_t>(time) - static_cast<uint64_t>(last) >
-             static_cast<uint64_t>(options_.time_gap)) {
-    const double seconds =
-        static_cast<double>(static_cast<uint64_t>(time) - static_cast<uint64_t>(last)) / 1e9;
-    Report(CheckId::kTimeGap, event, {},
-           absl::StrFormat("found no event in the %.3f s before this one", seconds));
+    // One wrong time in a generation is not held against all of the next one.
+    if (event.kind() != EventKind::kSync) last_time_ = last;
+    return;
   }
+  const uint64_t gap = static_cast<uint64_t>(time) - static_cast<uint64_t>(last);
+  Report(CheckId::kTimeGap, event, {},
+         absl::StrFormat("found no event in the %.3f s before this one",
+                         static_cast<double>(gap) / 1e9));
 }
 
 void Validator::CheckStack(const Event& event, const Stack& stack) {
-  if (stack.none()) return;
   const uint64_t id = stack.id();
   if (id < kMostStacksRemembered) {
-    if (id < checked_stacks_.size() && checked_stacks_[id]) return;
-    if (id >= checked_stacks_.size()) checked_stacks_.resize(2 * id + 64);
-    checked_stacks_[id] = true;
+    const uint64_t word = id / 64;
+    if (word >= checked_stacks_.size()) checked_stacks_.resize(2 * word + 1);
+    checked_stacks_[word] |= uint64_t{1} << (id % 64);
   }
   for (size_t i = 0; i < stack.size(); ++i) {
     const StackFrame frame = stack.frame(i);
@@ -137,10 +160,11 @@ void Validator::CheckSync(const Event& event) {
   if (expected != 0 && generation_ != expected) {
     Report(generation_ > expected ? CheckId::kGenerationMissing : CheckId::kGenerationBack, event,
            {}, absl::StrCat("expected generation ", expected, ", found ", generation_));
-    Lose();
+    // What is missing stands before this generation, not in it.
+    if (!lost_) Resume();
     last_clocks_.reset();
   }
-  checked_stacks_.clear();
+  checked_stacks_.assign(1, 1);
   ended_before_ = std::exchange(ended_, {});
   CheckClocks(event, sync);
 }
@@ -203,26 +227,30 @@ void Validator::CheckLabel(const Event& event) {
   }
 }
 
-Place Validator::PlaceOf(const Event& event) const {
-  Place place;
-  place.offset = event.offset();
-  if (generation_ != 0) place.generation = generation_;
-  if (event.thread() != ThreadId::kNone) place.thread = event.thread();
-  place.event = event.type();
-  place.time = event.time();
-  return place;
+Validator::Mark Validator::MarkOf(const Event& event) const {
+  return {event.offset(), generation_, event.thread(), event.time(), event_count_, event.type()};
+}
+
+Finding Validator::MakeFinding(CheckId id, const Mark& mark, const ResourceId& resource,
+                               std::string message) {
+  Finding finding;
+  finding.check = id;
+  finding.severity = SpecOf(id).severity;
+  finding.place.offset = mark.offset;
+  if (mark.generation != 0) finding.place.generation = mark.generation;
+  if (mark.thread != ThreadId::kNone) finding.place.thread = mark.thread;
+  finding.place.event = mark.type;
+  finding.place.time = mark.time;
+  finding.event_number = mark.event_number;
+  finding.resource = resource;
+  finding.message = std::move(message);
+  return finding;
 }
 
 void Validator::Report(CheckId id, const Event& event, const ResourceId& resource,
                        std::string message) {
   if (quiet_) return;
-  Finding finding;
-  finding.check = id;
-  finding.severity = SpecOf(id).severity;
-  finding.place = PlaceOf(event);
-  finding.event_number = event_count_;
-  finding.resource = resource;
-  finding.message = std::move(message);
+  Finding finding = MakeFinding(id, MarkOf(event), resource, std::move(message));
   // How it got there tells what is wrong, where something is.
   if (finding.severity == Severity::kError) finding.history = HistoryOf(resource);
   sink_(std::move(finding));

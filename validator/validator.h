@@ -8,12 +8,11 @@
 #ifndef GOTRACE_VALIDATOR_VALIDATOR_H_
 #define GOTRACE_VALIDATOR_VALIDATOR_H_
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -22,6 +21,7 @@
 #include "parser/event.h"
 #include "parser/ids.h"
 #include "tracev2/version.h"
+#include "validator/dense_table.h"
 #include "validator/finding.h"
 
 namespace gotrace {
@@ -46,12 +46,14 @@ class Validator {
   // Takes the next event. Of one that Event::fault() marks only the effects are taken.
   void Check(const Event& event);
 
-  // Tells that the next event, a kSync event, begins generation `number`. To be left out by those
-  // who know no generations.
+  // Tells that the next event, a kSync event, begins generation `number`, which tells the state of
+  // every goroutine and P. To be left out by those who know no generations.
   void BeginGeneration(uint64_t number);
 
-  // Tells that something is missing before the next event. What follows is no longer held against
-  // what came before.
+  // Tells that something is missing before the next event, or anywhere in the generation that has
+  // begun. Up to the next BeginGeneration(), what follows is not held against what came before.
+  // From then on the events are judged as at the beginning of a trace; only tasks, regions and
+  // ranges that may have begun before then are taken as they come.
   void Lose();
 
   // Tells that the trace ends, so that whatever is open stays open.
@@ -69,41 +71,89 @@ class Validator {
  private:
   // What a thread executes.
   struct Context {
+    static constexpr int64_t kNothing = -1;
+
+    int64_t id = -1;  // The thread's.
+    int64_t goroutine = kNothing;
+    int64_t proc = kNothing;
+
+    int64_t& executed(ResourceKind kind) { return kind == ResourceKind::kProc ? proc : goroutine; }
+  };
+
+  // A PastTransition in 8 bytes: no trace is as long as an offset may be, and states are few.
+  class PackedTransition {
+   public:
+    PackedTransition() = default;
+    explicit PackedTransition(const Event& event)
+        : bits_(event.offset() << 16 | static_cast<uint64_t>(event.type()) << 8 |
+                uint64_t{event.transition_from()} << 4 | event.transition_to()) {}
+
+    PastTransition Unpack() const {
+      return {bits_ >> 16, static_cast<EventType>(bits_ >> 8 & 0xff),
+              static_cast<uint8_t>(bits_ >> 4 & 0xf), static_cast<uint8_t>(bits_ & 0xf)};
+    }
+
+   private:
+    uint64_t bits_ = 0;
+  };
+
+  // Where an event stands: a Place and its number, in fewer bytes.
+  struct Mark {
+    uint64_t offset = 0;
+    uint64_t generation = 0;
     ThreadId thread;
-    GoId goroutine;
-    ProcId proc;
+    int64_t time = 0;
+    uint64_t event_number = 0;
+    EventType type = EventType::kNone;
   };
-
-  struct Resource {
-    static constexpr uint32_t kRemembered = 4;
-
-    uint8_t state = 0;           // A GoState or ProcState.
-    uint32_t count = 0;          // Of its transitions.
-    Context* binding = nullptr;  // Where it executes.
-    std::array<PastTransition, kRemembered> last = {};
-  };
-  using ResourceMap = absl::flat_hash_map<int64_t, std::unique_ptr<Resource>>;
 
   // Something that began and has not ended.
   struct Open {
-    std::string name;
-    TaskId task;  // For regions.
-    Place place;  // Of its beginning.
-    uint64_t event_number = 0;
+    std::string name;         // Of a region or task its type, of a range its reason.
+    absl::string_view what;   // As in RangeParts, for a range; and so has_reason.
+    bool has_reason = false;  //
+    TaskId task;              // For a region.
+    Mark begin;
   };
-  using OpenByResource = absl::flat_hash_map<std::pair<ResourceKind, int64_t>, std::vector<Open>>;
-
-  // A transition of either kind of resource, as numbers.
-  struct Change {
-    ResourceId resource;
-    uint8_t from;
-    uint8_t to;
-    bool from_undetermined, from_not_exist, from_executing;
-    bool to_undetermined, to_not_exist, to_executing;
+  // What is open on a goroutine or P, or, but for regions, in the whole program.
+  struct Opens {
+    std::vector<Open> ranges;
+    std::vector<Open> regions;
   };
-  static Change ChangeOf(const StateTransition& transition);
 
-  void CheckTime(const Event& event);
+  // A goroutine or P, in one line of the processor's cache: there may be hundreds of thousands.
+  struct alignas(64) Resource {
+    static constexpr uint32_t kRemembered = 4;
+
+    int64_t id = -1;
+    Context* binding = nullptr;  // Where it executes.
+    Opens* opens = nullptr;      // In opens_.
+    PackedTransition last[kRemembered] = {};
+    uint32_t count = 0;     // Of its transitions.
+    uint8_t state = 0;      // A GoState or ProcState.
+    bool is_whole = false;  // Whether all of its life was seen, from its creation on.
+  };
+  using ResourceTable = DenseTable<Resource>;
+
+  // Forgets all that a loss may have made wrong.
+  void Resume();
+
+  // Whether the event may end, or refer to, what began before a loss on `resource`.
+  bool MayPredateLoss(const ResourceId& resource) const;
+
+  // Checks what is no transition, as most events are.
+  void CheckOther(const Event& event);
+  void CheckTime(const Event& event) {
+    const int64_t time = event.time();
+    const int64_t last = std::exchange(last_time_, time);
+    const uint64_t gap = static_cast<uint64_t>(time) - static_cast<uint64_t>(last);
+    if (time <= last || gap > static_cast<uint64_t>(options_.time_gap)) ReportTime(event, last);
+    has_time_ = true;
+  }
+  [[gnu::cold]] void ReportTime(const Event& event, int64_t last);
+  bool IsStackChecked(uint64_t id) const {
+    return id / 64 < checked_stacks_.size() && (checked_stacks_[id / 64] >> (id % 64) & 1) != 0;
+  }
   void CheckStack(const Event& event, const Stack& stack);
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
@@ -112,14 +162,25 @@ class Validator {
 
   // In validator_transitions.cc.
   void CheckTransition(const Event& event);
-  void CheckChain(const Event& event, const Change& change, const Resource* resource);
-  void CheckStart(const Event& event, const Change& change, Resource* resource);
-  void CheckStop(const Event& event, const StateTransition& transition, const Change& change,
-                 Resource* resource);
-  void EndResource(const Event& event, const Change& change);
-  Resource& GetResource(const ResourceId& id);
-  Resource* FindResource(const ResourceId& id) const;
-  void Remember(const Event& event, const Change& change, Resource* resource);
+  [[gnu::cold]] void CheckChain(const Event& event, const Resource* resource);
+  void CheckStart(const Event& event, ResourceKind kind, Resource* resource);
+  void CheckStop(const Event& event, ResourceKind kind, Resource* resource);
+  // The reports are apart, so that what is checked for each event stays short.
+  [[gnu::cold]] void ReportNoThread(const Event& event);
+  [[gnu::cold]] void ReportOccupied(const Event& event, int64_t executed);
+  [[gnu::cold]] void ReportOtherStack(const Event& event);
+  [[gnu::cold]] void ReportNotExecuting(const Event& event);
+  [[gnu::cold]] void ReportNotOnThread(const Event& event, int64_t thread, int64_t executed);
+  void EndOpens(const Event& event, const ResourceId& id, const Opens& opens);
+  // Gives a resource that was not known what is open on it.
+  void TakeStrays(const ResourceId& id, Resource* resource);
+  const ResourceTable& TableOf(ResourceKind kind) const {
+    return kind == ResourceKind::kProc ? procs_ : goroutines_;
+  }
+  ResourceTable& TableOf(ResourceKind kind) {
+    return kind == ResourceKind::kProc ? procs_ : goroutines_;
+  }
+  Resource* FindResource(const ResourceId& id) const { return TableOf(id.kind).Find(id.id); }
 
   // In validator_annotations.cc.
   void CheckRange(const Event& event);
@@ -127,34 +188,45 @@ class Validator {
   void CheckTaskEnd(const Event& event);
   void CheckRegion(const Event& event);
   void CheckTaskReference(const Event& event, TaskId task);
+  Opens& OpensOf(const ResourceId& resource);
   Open MakeOpen(const Event& event, absl::string_view name, TaskId task) const;
+  static std::string NameOf(const Open& open);
   void ReportOpen(CheckId id, const Open& open, const ResourceId& resource, std::string message);
   void ReportOpens();
 
-  // `message` is told for `event`, about `resource`.
-  void Report(CheckId id, const Event& event, const ResourceId& resource, std::string message);
-  // The same for what a loss explains: not told after one.
-  void ReportUnlessLost(CheckId id, const Event& event, const ResourceId& resource,
-                        std::string message);
-  Place PlaceOf(const Event& event) const;
+  // `message` is told for what stands at `mark`, about `resource`.
+  static Finding MakeFinding(CheckId id, const Mark& mark, const ResourceId& resource,
+                             std::string message);
+  [[gnu::cold]] void Report(CheckId id, const Event& event, const ResourceId& resource,
+                            std::string message);
+  // The same for what a loss explains: not told between one and the next generation.
+  [[gnu::cold]] void ReportUnlessLost(CheckId id, const Event& event, const ResourceId& resource,
+                                      std::string message);
+  Mark MarkOf(const Event& event) const;
 
   const ValidatorOptions options_;
   const Sink sink_;
   uint64_t event_count_ = 0;
   uint64_t expected_generation_ = 0;  // The one that should begin; 0 if any may.
   uint64_t generation_ = 0;           // 0 if unknown.
-  bool lost_ = false;                 // Whether anything was missing so far.
-  bool quiet_ = false;                // Whether the event at hand has a fault that was told.
+  bool lost_ = false;                 // Whether anything is missing since the generation began.
+  bool doubtful_ = false;     // Whether a state is unknown, so that none can be expected to follow.
+  bool has_resumed_ = false;  // Whether what came before some generation was forgotten.
+  bool quiet_ = false;        // Whether the event at hand has a fault that was told.
+  bool has_time_ = false;     // Whether last_time_ is one.
   int64_t last_time_ = 0;
   uint64_t last_sync_ = 0;
+  // The sync before the first transition of the trace, or after a loss; 0 if there was none yet.
+  uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
-  std::vector<bool> checked_stacks_;  // By id, of the generation at hand.
+  // A bit for each id, of the generation at hand. Stack 0 is the empty one.
+  std::vector<uint64_t> checked_stacks_ = {1};
 
-  ResourceMap goroutines_;
-  ResourceMap procs_;
-  absl::node_hash_map<ThreadId, Context> threads_;
-  OpenByResource ranges_;
-  OpenByResource regions_;
+  ResourceTable goroutines_;
+  ResourceTable procs_;
+  DenseTable<Context> threads_;
+  absl::node_hash_map<std::pair<ResourceKind, int64_t>, Opens> opens_;
+  bool has_strays_ = false;  // Whether something may be open on a resource that is not known.
   absl::flat_hash_map<TaskId, Open> tasks_;
   // Tasks that ended in this generation and in the one before, to know a second end by.
   absl::flat_hash_set<TaskId> ended_;

@@ -8,27 +8,33 @@
 namespace gotrace {
 
 void Validator::CheckRange(const Event& event) {
-  const Range range = event.range();
-  std::vector<Open>& open = ranges_[{range.scope.kind, range.scope.id}];
-  const auto found = std::find_if(open.begin(), open.end(),
-                                  [&](const Open& other) { return other.name == range.name; });
-  const std::string scope = FormatResource(range.scope);
-  const std::string named =
-      absl::StrCat("the range \"", range.name, "\"", scope.empty() ? "" : " of ", scope);
+  const RangeParts range = event.range_parts();
+  std::vector<Open>& open = OpensOf(range.scope).ranges;
+  const auto found = std::find_if(open.begin(), open.end(), [&](const Open& other) {
+    return other.what == range.what && other.name == range.reason;
+  });
+  const auto named = [&range] {
+    const std::string scope = FormatResource(range.scope);
+    return absl::StrCat("the range \"", range.name(), "\"", scope.empty() ? "" : " of ", scope);
+  };
   if (event.kind() == EventKind::kRangeEnd) {
-    if (found == open.end()) {
-      ReportUnlessLost(CheckId::kRangeUnopened, event, range.scope,
-                       absl::StrCat("expected ", named, " to be open, found its end"));
-    } else {
+    if (found != open.end()) {
       open.erase(found);
+    } else if (event.type() != EventType::kSTWEnd || !MayPredateLoss(range.scope)) {
+      // A generation tells anew which ranges are active, but for those that stop the world.
+      ReportUnlessLost(CheckId::kRangeUnopened, event, range.scope,
+                       absl::StrCat("expected ", named(), " to be open, found its end"));
     }
     return;
   }
   if (found == open.end()) {
-    open.push_back(MakeOpen(event, range.name, TaskId::kNone));
+    Open& range_open = open.emplace_back(MakeOpen(event, range.reason, TaskId::kNone));
+    range_open.what = range.what;
+    range_open.has_reason = range.has_reason;
   } else if (event.kind() == EventKind::kRangeBegin) {
-    ReportUnlessLost(CheckId::kRangeReopened, event, range.scope,
-                     absl::StrCat("expected ", named, " to end first, found that it begins again"));
+    ReportUnlessLost(
+        CheckId::kRangeReopened, event, range.scope,
+        absl::StrCat("expected ", named(), " to end first, found that it begins again"));
   }
 }
 
@@ -45,9 +51,8 @@ void Validator::CheckTaskBegin(const Event& event) {
                         ", found the background task"));
   }
   CheckTaskReference(event, task.parent);
+  // If it stands among those that ended, what is open counts.
   tasks_[task.id] = MakeOpen(event, task.type, task.id);
-  ended_.erase(task.id);
-  ended_before_.erase(task.id);
 }
 
 void Validator::CheckTaskEnd(const Event& event) {
@@ -56,6 +61,7 @@ void Validator::CheckTaskEnd(const Event& event) {
   const auto found = tasks_.find(task.id);
   if (found == tasks_.end()) {
     const bool is_second = ended_.count(task.id) > 0 || ended_before_.count(task.id) > 0;
+    if (!is_second && has_resumed_) return;
     ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
                      absl::StrCat("expected an open task, found the end of task ", task.id.value,
                                   is_second ? ", which has ended" : ", which never began"));
@@ -74,7 +80,7 @@ void Validator::CheckRegion(const Event& event) {
   const Region region = event.region();
   CheckTaskReference(event, region.task);
   const ResourceId about = AboutWhat(event);
-  std::vector<Open>& open = regions_[{about.kind, about.id}];
+  std::vector<Open>& open = OpensOf(about).regions;
   if (event.kind() == EventKind::kRegionBegin) {
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
@@ -83,6 +89,7 @@ void Validator::CheckRegion(const Event& event) {
     return other.name == region.type && other.task == region.task;
   });
   if (found == open.rend()) {
+    if (MayPredateLoss(about)) return;
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
                      absl::StrCat("expected an open region, found the end of \"", region.type,
                                   "\", which never began"));
@@ -96,27 +103,41 @@ void Validator::CheckTaskReference(const Event& event, TaskId task) {
   if (task == TaskId::kNone || task == kBackgroundTask || tasks_.count(task) > 0) return;
   // What ends after its task did is no rare thing.
   if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
+  // A task lasts over generations, and none tells again which are open.
+  if (has_resumed_) return;
   ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
                    absl::StrCat("expected a task that began, found task ", task.value));
 }
 
+Validator::Opens& Validator::OpensOf(const ResourceId& resource) {
+  Resource* const known = resource.kind == ResourceKind::kNone ? nullptr : FindResource(resource);
+  if (known != nullptr && known->opens != nullptr) return *known->opens;
+  Opens& opens = opens_[{resource.kind, resource.id}];
+  if (known != nullptr) {
+    known->opens = &opens;
+  } else if (resource.kind != ResourceKind::kNone) {
+    has_strays_ = true;
+  }
+  return opens;
+}
+
 Validator::Open Validator::MakeOpen(const Event& event, absl::string_view name, TaskId task) const {
-  return {std::string(name), task, PlaceOf(event), event_count_};
+  return {std::string(name), "", false, task, MarkOf(event)};
+}
+
+std::string Validator::NameOf(const Open& open) {
+  if (open.what.empty()) return open.name;
+  return RangeParts{open.what, open.has_reason, open.name, {}}.name();
 }
 
 void Validator::ReportOpen(CheckId id, const Open& open, const ResourceId& resource,
                            std::string message) {
-  Finding finding;
-  finding.check = id;
-  finding.severity = SpecOf(id).severity;
-  finding.place = open.place;
-  finding.event_number = open.event_number;
-  finding.resource = resource;
-  finding.message = std::move(message);
-  sink_(std::move(finding));
+  sink_(MakeFinding(id, open.begin, resource, std::move(message)));
 }
 
 void Validator::ReportOpens() {
+  // Their ends may be among what is missing.
+  if (lost_) return;
   struct Item {
     CheckId id;
     const Open* open;
@@ -124,24 +145,25 @@ void Validator::ReportOpens() {
     std::string what;
   };
   std::vector<Item> items;
-  for (const auto& [key, ranges] : ranges_) {
-    for (const Open& range : ranges)
+  for (const auto& [key, opens] : opens_) {
+    for (const Open& range : opens.ranges) {
       items.push_back({CheckId::kRangeOpen, &range, {key.first, key.second}, "range"});
-  }
-  for (const auto& [key, regions] : regions_) {
-    for (const Open& region : regions)
+    }
+    for (const Open& region : opens.regions) {
       items.push_back({CheckId::kRegionOpen, &region, {key.first, key.second}, "region"});
+    }
   }
   for (const auto& [id, task] : tasks_) {
     items.push_back({CheckId::kTaskOpen, &task, {}, absl::StrCat("task ", id.value)});
   }
   // The maps have no order of their own.
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return std::pair(a.open->event_number, a.id) < std::pair(b.open->event_number, b.id);
+    return std::pair(a.open->begin.event_number, a.id) <
+           std::pair(b.open->begin.event_number, b.id);
   });
   for (const Item& item : items) {
     ReportOpen(item.id, *item.open, item.resource,
-               absl::StrCat("expected the ", item.what, " \"", item.open->name,
+               absl::StrCat("expected the ", item.what, " \"", NameOf(*item.open),
                             "\" to end, found the end of the trace"));
   }
 }

@@ -88,6 +88,153 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   EXPECT_TRUE(findings.empty());
 }
 
+// A validator that is told of generations, and what it finds.
+class ToldGenerations {
+ public:
+  void Begin(bool is_damaged = false) {
+    validator_.BeginGeneration(++number_);
+    if (is_damaged) validator_.Lose();
+    Check(SyncNumber(number_));
+  }
+  void Check(EventBuilder event) {
+    time_ += 10;
+    validator_.Check(event.Time(time_).Offset(static_cast<uint64_t>(time_)).Build());
+  }
+  void Lose() { validator_.Lose(); }
+  void Finish() { validator_.Finish(); }
+
+  // The names of the checks that found something since the last call.
+  std::vector<std::string> Found() { return std::exchange(found_, {}); }
+
+ private:
+  std::vector<std::string> found_;
+  // Of a version whose generations have no clock snapshots.
+  Validator validator_{{Version::kGo122}, [this](const Finding& finding) {
+                         found_.emplace_back(SpecOf(finding.check).name);
+                       }};
+  uint64_t number_ = 0;
+  int64_t time_ = 0;
+};
+
+using Names = std::vector<std::string>;
+
+constexpr GoId kG2{2};
+constexpr GoId kG3{3};
+
+EventBuilder Unblock(GoId id) {
+  return Go(EventType::kGoUnblock, id, GoState::kWaiting, GoState::kRunnable);
+}
+
+TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
+  ToldGenerations generations;
+  generations.Begin();
+  generations.Check(Status(kG1, GoState::kRunning));
+  generations.Check(Status(kG2, GoState::kRunnable));
+  generations.Lose();
+  generations.Check(Unblock(kG2));
+  generations.Check(Status(kG3, GoState::kWaiting));
+  EXPECT_EQ(generations.Found(), Names());
+
+  generations.Begin();
+  // Some states are confirmed, others told as if they were new.
+  generations.Check(Go(EventType::kGoStatus, kG2, GoState::kRunning, GoState::kRunning));
+  generations.Check(Status(kG3, GoState::kWaiting));
+  EXPECT_EQ(generations.Found(), Names());
+  generations.Check(Unblock(kG2));
+  EXPECT_EQ(generations.Found(), Names({"state-mismatch"}));
+  generations.Check(Unblock(kG1));
+  EXPECT_EQ(generations.Found(), Names({"state-unknown"}));
+
+  generations.Begin();
+  generations.Check(Go(EventType::kGoStatus, GoId{4}, GoState::kWaiting, GoState::kWaiting));
+  generations.Check(Status(GoId{5}, GoState::kWaiting));
+  EXPECT_EQ(generations.Found(), Names({"state-unknown", "state-appears"}));
+}
+
+TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
+  ToldGenerations generations;
+  generations.Begin();
+  generations.Check(Status(kG1, GoState::kRunning));
+  generations.Begin(/*is_damaged=*/true);
+  generations.Check(Unblock(kG1));
+  generations.Check(Status(kG2, GoState::kWaiting));
+  EXPECT_EQ(generations.Found(), Names());
+  generations.Begin();
+  generations.Check(Status(kG2, GoState::kWaiting));
+  generations.Check(Unblock(kG1));
+  EXPECT_EQ(generations.Found(), Names({"state-unknown"}));
+}
+
+TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
+  ToldGenerations generations;
+  generations.Begin();
+  generations.Check(Status(kG1, GoState::kUndetermined));
+  EXPECT_EQ(generations.Found(), Names({"state-undetermined"}));
+  generations.Begin();
+  generations.Check(Status(kG1, GoState::kWaiting));
+  EXPECT_EQ(generations.Found(), Names());
+}
+
+TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
+  std::vector<CheckId> found;
+  Validator validator({}, [&](const Finding& finding) { found.push_back(finding.check); });
+  validator.Check(SyncNumber(1).Time(1000).Build());
+  validator.Check(SyncNumber(2).Time(10).Build());
+  validator.Check(SyncNumber(3).Time(20).Build());
+  EXPECT_EQ(found, std::vector<CheckId>({CheckId::kEventTime}));
+  validator.Lose();
+  validator.BeginGeneration(1);
+  validator.Check(SyncNumber(4).Time(5).Build());
+  EXPECT_EQ(found.size(), 1u);
+}
+
+// Of a task without a parent whose type is "".
+EventBuilder OfTask(EventType type, uint64_t task) {
+  static const GenerationTables* const tables = [] {
+    auto* const made = new GenerationTables();
+    made->AddExtraString("");
+    return made;
+  }();
+  return EventBuilder(type).Tables(tables).Arg(0, task).Arg(1, TaskId::kNone.value);
+}
+
+EventBuilder RegionOf(EventType type, GoId goroutine) {
+  return EventBuilder(type).Tables(&NoStrings()).Goroutine(goroutine);
+}
+
+TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
+  ToldGenerations generations;
+  generations.Begin();
+  generations.Check(Status(kG1, GoState::kRunning));
+  generations.Check(OfTask(EventType::kUserTaskBegin, 1));
+  generations.Check(RegionOf(EventType::kUserRegionBegin, kG1));
+  generations.Lose();
+  // Its end may be missing.
+  generations.Check(OfTask(EventType::kUserTaskBegin, 2));
+
+  generations.Begin();
+  generations.Check(Status(kG1, GoState::kRunning));
+  generations.Check(OfTask(EventType::kUserTaskEnd, 1));
+  generations.Check(OfTask(EventType::kUserLog, 2));
+  generations.Check(RegionOf(EventType::kUserRegionEnd, kG1));
+  generations.Check(RegionOf(EventType::kSTWEnd, kG1));
+  EXPECT_EQ(generations.Found(), Names());
+
+  // Which assists go on was told, and what began since the loss is known.
+  generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
+  EXPECT_EQ(generations.Found(), Names({"range-unopened"}));
+  generations.Check(
+      Go(EventType::kGoCreate, kG2, GoState::kNotExist, GoState::kRunnable).Tables(&NoStrings()));
+  generations.Check(RegionOf(EventType::kUserRegionEnd, kG2));
+  EXPECT_EQ(generations.Found(), Names({"region-end-unknown"}));
+  generations.Check(OfTask(EventType::kUserTaskBegin, 3));
+  generations.Check(OfTask(EventType::kUserTaskEnd, 3));
+  generations.Check(OfTask(EventType::kUserTaskEnd, 3));
+  EXPECT_EQ(generations.Found(), Names({"task-ended-twice"}));
+  generations.Finish();
+  EXPECT_EQ(generations.Found(), Names());
+}
+
 TEST(ReportTest, FoldsAndCounts) {
   ValidateOptions options;
   options.max_per_check = 1;
