@@ -2,6 +2,7 @@
 #ifndef GOTRACE_VALIDATOR_DENSE_TABLE_H_
 #define GOTRACE_VALIDATOR_DENSE_TABLE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,7 @@ class DenseTable {
   Entry* Find(int64_t id) const {
     Entry* const entry = slots_[SlotOf(id)];
     if (entry != nullptr && entry->id == id) return entry;
-    return overflow_.empty() ? nullptr : FindOverflow(id);
+    return crowds_[CrowdOf(id)] == 0 ? nullptr : FindOverflow(id);
   }
 
   // Adds an entry for `id` as Entry() makes it. Requires that there is none.
@@ -48,6 +49,7 @@ class DenseTable {
       slot = nullptr;
     } else {
       overflow_.erase(entry->id);
+      --crowds_[CrowdOf(entry->id)];
     }
     --size_;
     free_.push_back(entry);
@@ -57,6 +59,7 @@ class DenseTable {
   void Clear() {
     MakeSlots(kFewestSlots);
     overflow_ = {};
+    crowds_ = {};
     chunks_.clear();
     free_.clear();
     used_ = kChunk;
@@ -72,8 +75,11 @@ class DenseTable {
   static constexpr size_t kFewestSlots = 64;
   static constexpr size_t kSlotsPerEntry = 4;  // At least; at most twice as many.
   static constexpr size_t kChunk = 256;
+  static constexpr size_t kCrowds = 64;
 
   size_t SlotOf(int64_t id) const { return static_cast<uint64_t>(id) & slot_mask_; }
+
+  static size_t CrowdOf(int64_t id) { return static_cast<uint64_t>(id) % kCrowds; }
 
   // Requires a power of two.
   void MakeSlots(size_t count) {
@@ -105,6 +111,7 @@ class DenseTable {
       slot = entry;
     } else {
       overflow_.emplace(entry->id, entry);
+      ++crowds_[CrowdOf(entry->id)];
     }
   }
 
@@ -112,6 +119,7 @@ class DenseTable {
     const std::unique_ptr<Entry*[]> slots = std::move(slots_);
     const size_t count = slot_count();
     const absl::flat_hash_map<int64_t, Entry*> overflow = std::exchange(overflow_, {});
+    crowds_ = {};
     MakeSlots(2 * count);
     for (size_t i = 0; i < count; ++i) {
       if (slots[i] != nullptr) Place(slots[i]);
@@ -122,6 +130,9 @@ class DenseTable {
   std::unique_ptr<Entry*[]> slots_;
   size_t slot_mask_ = 0;
   absl::flat_hash_map<int64_t, Entry*> overflow_;  // Never has an id that stands in its slot.
+  // How many of those there are for each value of an id's lowest bits, so that what is nowhere is
+  // mostly found to be so without hashing.
+  std::array<uint64_t, kCrowds> crowds_;
   std::vector<std::unique_ptr<Entry[]>> chunks_;
   size_t used_ = 0;  // Of the last chunk.
   std::vector<Entry*> free_;

@@ -134,7 +134,10 @@ void Validator::CheckStack(const Event& event, const Stack& stack) {
   const uint64_t id = stack.id();
   if (id < kMostStacksRemembered) {
     const uint64_t word = id / 64;
-    if (word >= checked_stacks_.size()) checked_stacks_.resize(2 * word + 1);
+    if (id >= checked_stacks_end_) {
+      checked_stacks_.resize(2 * word + 1);
+      checked_stacks_end_ = 64 * checked_stacks_.size();
+    }
     checked_stacks_[word] |= uint64_t{1} << (id % 64);
   }
   for (size_t i = 0; i < stack.size(); ++i) {
@@ -165,6 +168,7 @@ void Validator::CheckSync(const Event& event) {
     last_clocks_.reset();
   }
   checked_stacks_.assign(1, 1);
+  checked_stacks_end_ = 64;
   ended_before_ = std::exchange(ended_, {});
   CheckClocks(event, sync);
 }

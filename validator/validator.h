@@ -152,7 +152,7 @@ class Validator {
   }
   [[gnu::cold]] void ReportTime(const Event& event, int64_t last);
   bool IsStackChecked(uint64_t id) const {
-    return id / 64 < checked_stacks_.size() && (checked_stacks_[id / 64] >> (id % 64) & 1) != 0;
+    return id < checked_stacks_end_ && (checked_stacks_[id / 64] >> (id % 64) & 1) != 0;
   }
   void CheckStack(const Event& event, const Stack& stack);
   void CheckSync(const Event& event);
@@ -221,6 +221,7 @@ class Validator {
   std::optional<ClockSnapshot> last_clocks_;
   // A bit for each id, of the generation at hand. Stack 0 is the empty one.
   std::vector<uint64_t> checked_stacks_ = {1};
+  uint64_t checked_stacks_end_ = 64;  // Ids from here on have no bit.
 
   ResourceTable goroutines_;
   ResourceTable procs_;
