@@ -134,7 +134,7 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
 size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) const {
   for (size_t pos = from; pos < to; ++pos) {
     if (!IsBatch(pos, generation, kBatchesBehind)) continue;
-    return HidesOrdinaryBatch(pos) && pos + 1 < to ? pos + 1 : pos;
+    return HidesOrdinaryBatch(pos) ? pos + 1 : pos;
   }
   return kNowhere;
 }
@@ -172,7 +172,8 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     }
     if (header.has_value() && header->end <= size) {
       // What follows is no batch. If one begins inside of this, this one's size is wrong.
-      const size_t inside = Find(header->payload, header->end, generation);
+      const size_t found = Find(header->payload, header->end, generation);
+      const size_t inside = found == header->end ? kNowhere : found;
       if (inside != kNowhere) {
         Fault fault = {
             FaultId::kBatchMisfit, Place(),

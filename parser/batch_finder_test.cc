@@ -102,6 +102,27 @@ TEST(BatchFinderTest, ATooLargeSizeDoesNotSwallowTheNextBatch) {
   EXPECT_EQ(found.skipped, 0u);
 }
 
+// "1" is the type of an experimental batch, and the type of an ordinary batch is the number of the
+// experiment that there is.
+TEST(BatchFinderTest, ATextThatEndsInADigitHidesNoBatch) {
+  const std::string strings = std::string(1, static_cast<char>(EventType::kStrings)) +
+                              Wire(EventType::kString, {1, 6}) + "func.1";
+  const std::string behind = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+  std::string too_large = BatchOf(1, 8, strings);
+  too_large[too_large.size() - strings.size() - 1] += 9;
+  Found found = FindAll(too_large + behind);
+  ASSERT_EQ(found.batches.size(), 4u);
+  EXPECT_EQ(found.batches[0].second, strings.size());
+  EXPECT_EQ(found.batches[1].first, too_large.size());
+
+  // Here it is the generation that is damaged, so that no batch of it can follow.
+  const std::string of_another = BatchOf(65, 8, strings);
+  found = FindAll(EventsBatch(1, 7) + of_another + behind);
+  ASSERT_EQ(found.batches.size(), 5u);
+  EXPECT_EQ(found.batches[1].second, strings.size());
+  EXPECT_TRUE(found.faults.empty());
+}
+
 TEST(BatchFinderTest, ATooSmallSizeLosesTheRestOfItsBatchOnly) {
   const std::string sound = EventsBatch(1, 7);
   std::string damaged = EventsBatch(1, 8);
