@@ -29,6 +29,11 @@ struct ReaderOptions {
   // strict mode it is never called: status() tells the fault.
   std::function<void(const Fault&)> on_fault;
 
+  // In the modes that go on after faults, told each event that is earlier than the one before it of
+  // the same thread, and that one's time in nanoseconds. It is no fault: Go's reader orders such
+  // events like others. Told when the event is decoded, a little before it is given.
+  std::function<void(const Place& event, int64_t last_time)> on_time_back;
+
   // Shown the tables of each generation after its last event was given, and before they go away.
   std::function<void(const GenerationTables&)> on_generation_end;
 };

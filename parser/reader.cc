@@ -390,7 +390,10 @@ void ReaderImpl::LeaveOut(ThreadCursor* cursor) {
 // all that follows of the thread: without it, that would only be found to contradict others.
 ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
   while (true) {
+    const int64_t last_time = cursor->time();
     const ThreadCursor::Step step = cursor->Advance();
+    const bool is_back = step == ThreadCursor::Step::kEvent && cursor->time() < last_time;
+    if (is_back && options_.on_time_back) options_.on_time_back(cursor->place(), last_time);
     if (step != ThreadCursor::Step::kFault) return step;
     Report(cursor->fault());
     lost_ = true;

@@ -22,6 +22,10 @@ namespace {
 // How often ValidateOptions::on_progress is told.
 constexpr uint64_t kEventsPerReport = 1 << 16;
 
+// How far an event's time must go back, in nanoseconds. The runtime reads the clock before it finds
+// that the batch is full, and begins the next one with a later time: a few microseconds are normal.
+constexpr int64_t kLeastTimeBack = 1'000'000;
+
 // Judges one trace.
 class Judge {
  public:
@@ -40,6 +44,9 @@ class Judge {
       faults_.push_back(ToFinding(fault));
     };
     if (options_.strictness == Strictness::kAll) {
+      reader_options.on_time_back = [this](const Place& place, int64_t last_time) {
+        AddTimeBack(place, last_time);
+      };
       reader_options.on_generation_end = [this](const GenerationTables& tables) {
         FlushInnermost();
         table_checks_.EndGeneration(generation_.number, is_whole_, tables);
@@ -129,6 +136,18 @@ class Judge {
     if (!reader->status().ok()) Stop(reader->status());
     Count(*reader, std::max(end, reader->generation().end_offset));
     if (options_.on_progress) options_.on_progress(reader->input_read(), reader->event_count());
+  }
+
+  void AddTimeBack(const Place& place, int64_t last_time) {
+    if (last_time - place.time.value_or(0) < kLeastTimeBack) return;
+    Finding finding;
+    finding.check = CheckId::kThreadTime;
+    finding.severity = SpecOf(finding.check).severity;
+    finding.place = place;
+    finding.message = absl::StrCat("expected a time not before ", last_time,
+                                   " ns, when the thread's last event was, found ",
+                                   place.time.value_or(0), " ns");
+    Add(std::move(finding));
   }
 
   // Whether a generation was begun that has no events: what a program leaves that just ends.
