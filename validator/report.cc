@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/reader.h"
+#include "parser/trace_clock.h"
 #include "tracev2/quote.h"
 #include "tracev2/text_buffer.h"
 #include "tracev2/version.h"
@@ -139,7 +140,7 @@ class Judge {
   }
 
   void AddTimeBack(const Place& place, int64_t last_time) {
-    if (last_time - place.time.value_or(0) < kLeastTimeBack) return;
+    if (TraceClock::Subtract(last_time, place.time.value_or(0)) < kLeastTimeBack) return;
     Finding finding;
     finding.check = CheckId::kThreadTime;
     finding.severity = SpecOf(finding.check).severity;
