@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/reader.h"
-#include "parser/trace_clock.h"
 #include "tracev2/quote.h"
 #include "tracev2/text_buffer.h"
 #include "tracev2/version.h"
@@ -25,7 +24,7 @@ constexpr uint64_t kEventsPerReport = 1 << 16;
 
 // How far an event's time must go back, in nanoseconds. The runtime reads the clock before it finds
 // that the batch is full, and begins the next one with a later time: a few microseconds are normal.
-constexpr int64_t kLeastTimeBack = 1'000'000;
+constexpr uint64_t kLeastTimeBack = 1'000'000;
 
 // Judges one trace.
 class Judge {
@@ -140,7 +139,9 @@ class Judge {
   }
 
   void AddTimeBack(const Place& place, int64_t last_time) {
-    if (TraceClock::Subtract(last_time, place.time.value_or(0)) < kLeastTimeBack) return;
+    const uint64_t back =
+        static_cast<uint64_t>(last_time) - static_cast<uint64_t>(place.time.value_or(0));
+    if (back < kLeastTimeBack) return;
     Finding finding;
     finding.check = CheckId::kThreadTime;
     finding.severity = SpecOf(finding.check).severity;
