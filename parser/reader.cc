@@ -295,8 +295,7 @@ Fault ReaderImpl::NoAdvance() const {
 
 Event* ReaderImpl::NextTolerantGeneration() {
   const uint64_t last_number = generation_ == nullptr ? 0 : generation_->number();
-  std::unique_ptr<Generation> next = tolerant_generations_.Next();
-  generation_ = std::move(next);
+  generation_ = tolerant_generations_.Next();
   if (generation_ == nullptr) {
     const absl::Status& io_status = tolerant_generations_.io_status();
     // A fault of compression was told already.

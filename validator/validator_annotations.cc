@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracev2/quote.h"
 #include "validator/validator.h"
 
 namespace gotrace {
@@ -15,7 +16,7 @@ void Validator::CheckRange(const Event& event) {
   });
   const auto named = [&range] {
     const std::string scope = FormatResource(range.scope);
-    return absl::StrCat("the range \"", range.name(), "\"", scope.empty() ? "" : " of ", scope);
+    return absl::StrCat("the range ", Quoted(range.name()), scope.empty() ? "" : " of ", scope);
   };
   if (event.kind() == EventKind::kRangeEnd) {
     if (found != open.end()) {
@@ -69,8 +70,8 @@ void Validator::CheckTaskEnd(const Event& event) {
   }
   if (found->second.name != task.type) {
     ReportUnlessLost(CheckId::kTaskType, event, about,
-                     absl::StrCat("expected the type \"", found->second.name, "\" of task ",
-                                  task.id.value, ", found \"", task.type, "\""));
+                     absl::StrCat("expected the type ", Quoted(found->second.name), " of task ",
+                                  task.id.value, ", found ", Quoted(task.type)));
   }
   tasks_.erase(found);
   ended_.insert(task.id);
@@ -91,8 +92,8 @@ void Validator::CheckRegion(const Event& event) {
   if (found == open.rend()) {
     if (MayPredateLoss(about)) return;
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
-                     absl::StrCat("expected an open region, found the end of \"", region.type,
-                                  "\", which never began"));
+                     absl::StrCat("expected an open region, found the end of ",
+                                  Quoted(region.type), ", which never began"));
     return;
   }
   // One that is not the innermost is a fault of reading.
@@ -163,8 +164,8 @@ void Validator::ReportOpens() {
   });
   for (const Item& item : items) {
     ReportOpen(item.id, *item.open, item.resource,
-               absl::StrCat("expected the ", item.what, " \"", NameOf(*item.open),
-                            "\" to end, found the end of the trace"));
+               absl::StrCat("expected the ", item.what, " ", Quoted(NameOf(*item.open)),
+                            " to end, found the end of the trace"));
   }
 }
 
