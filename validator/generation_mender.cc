@@ -77,7 +77,9 @@ class Mender {
     Outcome outcome = Outcome::kMoved;
     while (!frontier_.empty() && outcome == Outcome::kMoved) {
       outcome = Try(0);
-      if (outcome == Outcome::kWaits) outcome = TryOthers();
+      if (outcome == Outcome::kWaits && looks_.Take(frontier_.size(), result_.events)) {
+        outcome = TryOthers();
+      }
     }
     if (outcome == Outcome::kWaits) CutOffAll();
   }
@@ -202,6 +204,7 @@ class Mender {
   MendResult& result_;
   Generation generation_;
   Frontier frontier_;
+  LookBudget looks_;
 };
 
 }  // namespace

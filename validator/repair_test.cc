@@ -206,6 +206,25 @@ TEST(Repair, CutsTheOnlyGenerationShort) {
             AssembleBatches(26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\n")));
 }
 
+// There may be as many threads that wait as events, and each event may have to be looked for behind
+// all of them.
+TEST(Repair, GivesUpLookingBehindManyWaitingThreads) {
+  constexpr int kCount = 4000;
+  std::string events = "HeapAlloc dt=1000 heapalloc_value=1\n";
+  for (int i = 0; i < kCount; ++i) absl::StrAppend(&events, "HeapAlloc dt=1 heapalloc_value=1\n");
+  for (int i = 0; i < kCount; ++i) {
+    absl::StrAppend(&events, "EventBatch gen=1 m=", 100 + i,
+                    " time=1100 size=auto\nGoStart dt=1 g=9 g_seq=5\n");
+  }
+  // Without its end Go's reader refuses the generation before it looks for events.
+  std::string trace = AssembleBatches(26, GenerationText(1, events));
+  trace.pop_back();
+  const Repaired repaired = Repair(trace);
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kCutShort}));
+  EXPECT_GT(repaired.plan.events, 2000U);
+  EXPECT_LT(repaired.plan.events, 3000U);
+}
+
 TEST(Repair, TellsThatNothingIsLeft) {
   const Repaired repaired = Repair(absl::StrCat(Header26(), "nothing but text\n"));
   EXPECT_FALSE(repaired.plan.sound);

@@ -7,6 +7,13 @@
 #include "validator/validator.h"
 
 namespace gotrace {
+namespace {
+
+// How many regions are looked through for the one that ends: a broken trace may open any number,
+// and end others.
+constexpr size_t kMostLookedThrough = 1000;
+
+}  // namespace
 
 void Validator::CheckRange(const Event& event) {
   const RangeParts range = event.range_parts();
@@ -86,14 +93,15 @@ void Validator::CheckRegion(const Event& event) {
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
   }
-  const auto found = std::find_if(open.rbegin(), open.rend(), [&](const Open& other) {
+  const auto outermost = open.rbegin() + std::min(open.size(), kMostLookedThrough);
+  const auto found = std::find_if(open.rbegin(), outermost, [&](const Open& other) {
     return other.name == region.type && other.task == region.task;
   });
-  if (found == open.rend()) {
+  if (found == outermost) {
     if (MayPredateLoss(about)) return;
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
-                     absl::StrCat("expected an open region, found the end of ",
-                                  Quoted(region.type), ", which never began"));
+                     absl::StrCat("expected an open region, found the end of ", Quoted(region.type),
+                                  ", which never began"));
     return;
   }
   // One that is not the innermost is a fault of reading.
