@@ -105,6 +105,25 @@ class Frontier {
   std::vector<std::unique_ptr<ThreadCursor>> cursors_;
 };
 
+// Bounds how often another event than the earliest is looked for. Where something is missing, each
+// look may be in vain, and there may be as many threads as events: the looks are kept in proportion
+// to the events given.
+class LookBudget {
+ public:
+  // Whether a look at `threads` threads may be made after `events` events, which then is counted.
+  bool Take(uint64_t threads, uint64_t events) {
+    if (tries_ > kFirstTries + kTriesPerEvent * events) return false;
+    tries_ += threads;
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kFirstTries = 10'000'000;
+  static constexpr uint64_t kTriesPerEvent = 100;
+
+  uint64_t tries_ = 0;
+};
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_PARSER_FRONTIER_H_

@@ -73,7 +73,6 @@ class ReaderImpl {
   void GoOnWithoutAdvance();
   void LeaveOut(ThreadCursor* cursor);
   void DoubtStatus();
-  bool MayTryOthers();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   void ForgetWrongTime(int64_t begin);
   void Report(const Fault& fault);
@@ -108,7 +107,7 @@ class ReaderImpl {
   std::vector<Event> block_;
   GenerationInfo info_;
   int64_t last_time_ = 0;
-  uint64_t tries_ = 0;  // See MayTryOthers().
+  LookBudget looks_;  // Where something is missing.
   uint64_t syncs_ = 0;
   uint64_t event_count_ = 0;
   bool done_ = false;
@@ -228,7 +227,7 @@ Event* ReaderImpl::TakeSample() {
 
 void ReaderImpl::AdvanceFrontier() {
   bool advanced = TryAdvance(0);
-  if (!advanced && status_.ok() && lost_ && !MayTryOthers()) {
+  if (!advanced && status_.ok() && lost_ && !looks_.Take(frontier_.size(), event_count_)) {
     GoOnWithoutAdvance();
   } else if (!advanced && status_.ok()) {
     // Others are tried in order of time. The first one just was, and stays first.
@@ -295,8 +294,7 @@ Fault ReaderImpl::NoAdvance() const {
 
 Event* ReaderImpl::NextTolerantGeneration() {
   const uint64_t last_number = generation_ == nullptr ? 0 : generation_->number();
-  std::unique_ptr<Generation> next = tolerant_generations_.Next();
-  generation_ = std::move(next);
+  generation_ = tolerant_generations_.Next();
   if (generation_ == nullptr) {
     const absl::Status& io_status = tolerant_generations_.io_status();
     // A fault of compression was told already.
@@ -412,17 +410,6 @@ void ReaderImpl::ForgetWrongTime(int64_t begin) {
   constexpr int64_t kLongestOverlap = 100'000'000;
   if (begin > 0 && TraceClock::Subtract(last_time_, begin) > kLongestOverlap)
     last_time_ = begin - 1;
-}
-
-// Whether to look for an event that can come next although the earliest cannot. Where something is
-// missing, each look may be in vain, and there may be as many threads as events: the looks are kept
-// in proportion to the events given.
-bool ReaderImpl::MayTryOthers() {
-  constexpr uint64_t kFirstTries = 10'000'000;
-  constexpr uint64_t kTriesPerEvent = 100;
-  if (tries_ > kFirstTries + kTriesPerEvent * event_count_) return false;
-  tries_ += frontier_.size();
-  return true;
 }
 
 void ReaderImpl::Report(const Fault& fault) {

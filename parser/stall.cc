@@ -311,7 +311,8 @@ class StallReport {
   uint64_t Gap(const AwaitedEvent& awaited) const {
     if (awaited.kind != Kind::kNumbered) return 1;
     const Sighting& next = OutlookOf(awaited).next;
-    return next.any() ? next.number - awaited.number : 1;
+    // Before the first event of the garbage collector each end of one names a number of its own.
+    return next.any() && next.number > awaited.number ? next.number - awaited.number : 1;
   }
 
   std::string DescribeMissing(const AwaitedEvent& awaited) const {

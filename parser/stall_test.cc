@@ -386,6 +386,18 @@ std::string NameOf(absl::string_view line) {
                       " with sequence number ", Arg(line, is_proc ? "p_seq" : "g_seq"));
 }
 
+// Each names the begin before it, and the lower number lies behind the higher one.
+TEST(StallTest, CountsNoGapBackwards) {
+  const std::optional<Fault> fault =
+      FaultIn(TraceWith("EventBatch gen=1 m=2 time=200 size=auto\nGCEnd dt=1 gc_seq=5\n"
+                        "EventBatch gen=1 m=3 time=300 size=auto\nGCEnd dt=1 gc_seq=9\n"));
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(MissingIn(*fault), "GCBegin with sequence number 4");
+  ASSERT_EQ(fault->details.size(), 2U);
+  EXPECT_TRUE(absl::EndsWith(fault->details[1], "lacks a GCBegin with sequence number 8"))
+      << fault->details[1];
+}
+
 struct Removal {
   absl::string_view trace;
   absl::string_view type;

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "tracev2/quote.h"
-#include "tracev2/text_buffer.h"
 
 namespace gotrace {
 namespace {
@@ -65,9 +64,7 @@ bool IsPrinted(absl::string_view text) {
 }
 
 std::string ShownText(absl::string_view text) {
-  TextBuffer quoted;
-  AppendQuoted(text.substr(0, kMostShown), &quoted);
-  return absl::StrCat(std::string(quoted.view()), text.size() > kMostShown ? "…" : "");
+  return absl::StrCat(Quoted(text.substr(0, kMostShown)), text.size() > kMostShown ? "…" : "");
 }
 
 struct Magic {

@@ -77,7 +77,10 @@ class Mender {
     Outcome outcome = Outcome::kMoved;
     while (!frontier_.empty() && outcome == Outcome::kMoved) {
       outcome = Try(0);
-      if (outcome == Outcome::kWaits) outcome = TryOthers();
+      if (outcome == Outcome::kWaits) {
+        outcome =
+            looks_.Take(frontier_.size(), result_.events) ? TryOthers() : CutOffAt(0, NoAdvance());
+      }
     }
     if (outcome == Outcome::kWaits) CutOffAll();
   }
@@ -147,9 +150,13 @@ class Mender {
     return true;
   }
 
+  Fault NoAdvance() const {
+    return {FaultId::kNoAdvance, frontier_.cursor(0).place(),
+            "expected an event that can come next, found none"};
+  }
+
   void CutOffAll() {
-    Fault fault = {FaultId::kNoAdvance, frontier_.cursor(0).place(),
-                   "expected an event that can come next, found none"};
+    const Fault fault = NoAdvance();
     for (size_t i = 0; i < frontier_.size(); ++i) {
       if (!CutOff(frontier_.cursor(i), fault)) return;
     }
@@ -202,6 +209,7 @@ class Mender {
   MendResult& result_;
   Generation generation_;
   Frontier frontier_;
+  LookBudget looks_;
 };
 
 }  // namespace

@@ -330,8 +330,8 @@ class RepairedStream final : public ByteStream {
         if (source_->window().empty()) break;
       }
       source_->Skip(std::min<uint64_t>(offset - source_->offset(), source_->window().size()));
+      source_->Release(source_->offset());
     }
-    source_->Release(source_->offset());
     return absl::OkStatus();
   }
 

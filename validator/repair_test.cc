@@ -206,6 +206,29 @@ TEST(Repair, CutsTheOnlyGenerationShort) {
             AssembleBatches(26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\n")));
 }
 
+// There may be as many threads that wait as events, and each event may have to be looked for behind
+// all of them. Where that takes too long, the earliest thread is no longer waited for.
+TEST(Repair, GivesUpLookingBehindManyWaitingThreads) {
+  constexpr int kCount = 4000;
+  std::string events = "HeapAlloc dt=1000 heapalloc_value=1\n";
+  for (int i = 0; i < kCount; ++i) absl::StrAppend(&events, "HeapAlloc dt=1 heapalloc_value=1\n");
+  absl::StrAppend(&events,
+                  "GoCreate dt=1 new_g=8 new_stack=0 stack=0\n"
+                  "EventBatch gen=1 m=99 time=1100 size=auto\n"
+                  "ProcStatus dt=0 p=1 pstatus=1\nGoStart dt=1 g=8 g_seq=1\n");
+  for (int i = 0; i < kCount; ++i) {
+    absl::StrAppend(&events, "EventBatch gen=1 m=", 100 + i,
+                    " time=1200 size=auto\nGoStart dt=1 g=9 g_seq=5\n");
+  }
+  // Without its end Go's reader refuses the generation before it looks for events.
+  std::string trace = AssembleBatches(26, GenerationText(1, events));
+  trace.pop_back();
+  const Repaired repaired = Repair(trace);
+  ASSERT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kCutShort}));
+  EXPECT_EQ(repaired.plan.events, 3U + 1 + kCount + 2);
+  EXPECT_EQ(repaired.plan.generations[0].threads_cut, kCount + 1U);
+}
+
 TEST(Repair, TellsThatNothingIsLeft) {
   const Repaired repaired = Repair(absl::StrCat(Header26(), "nothing but text\n"));
   EXPECT_FALSE(repaired.plan.sound);

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "parser/reader.h"
 #include "tracev2/quote.h"
-#include "tracev2/text_buffer.h"
 #include "tracev2/version.h"
 #include "validator/explain_fault.h"
 #include "validator/foreign_input.h"
@@ -95,9 +94,7 @@ class Judge {
         fault->id == FaultId::kNotATrace ||
         (fault->id == FaultId::kHeaderTruncated && !absl::StartsWith("go 1.", begin.substr(0, 5)));
     if (!is_foreign) return "";
-    TextBuffer quoted;
-    AppendQuoted(begin, &quoted);
-    return absl::StrCat("data that begins with ", quoted.view());
+    return absl::StrCat("data that begins with ", Quoted(begin));
   }
 
   void ReadAll(Reader* reader) {
@@ -220,8 +217,8 @@ class Judge {
   }
 
   void FlushInnermost() {
+    if (innermost_count_ == 0) return;
     const uint64_t more = std::exchange(innermost_count_, 0) - 1;
-    if (more + 1 == 0) return;
     if (more > 0) {
       absl::StrAppend(&innermost_.message, "; so it is in ", more, " more ",
                       more == 1 ? "stack" : "stacks", " of the generation");

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "tracev2/quote.h"
-#include "tracev2/text_buffer.h"
 
 namespace gotrace {
 namespace {
@@ -16,12 +15,6 @@ constexpr double kMostOff = 0.001;
 // The runtime writes its names of reasons and labels into every generation, used or not: up to Go
 // 1.27 fewer than this.
 constexpr uint64_t kRuntimeStrings = 32;
-
-std::string ShownString(absl::string_view text) {
-  TextBuffer quoted;
-  AppendQuoted(text, &quoted);
-  return std::string(quoted.view());
-}
 
 }  // namespace
 
@@ -48,7 +41,7 @@ void TableChecks::CheckUse(uint64_t number, const GenerationTables& tables) {
     Report(CheckId::kStringUnused, number, tables.StringOffset(strings.last_index),
            absl::StrCat("expected that something refers to every string, found nothing for ",
                         strings.count, " of ", strings.all, ", the last of which is ",
-                        ShownString(tables.StringAt(strings.last_index))));
+                        Quoted(tables.StringAt(strings.last_index))));
   }
   const TableUse::Unused stacks = use_.UnusedStacks(tables);
   if (stacks.count > 0) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "tracev2/quote.h"
 
 namespace gotrace {
 namespace {
@@ -147,8 +148,8 @@ void Validator::CheckStack(const Event& event, const Stack& stack) {
     if (!frame.func.empty() && !frame.file.empty() && frame.pc != 0 && frame.line != 0) continue;
     Report(i == 0 ? CheckId::kInnermostFrame : CheckId::kFrameIncomplete, event, {},
            absl::StrCat("expected a PC, a function, a file and a line in frame ", i, " of stack ",
-                        id, ", found ", absl::Hex(frame.pc), ", \"", frame.func, "\", \"",
-                        frame.file, "\", ", frame.line));
+                        id, ", found ", absl::Hex(frame.pc), ", ", Quoted(frame.func), ", ",
+                        Quoted(frame.file), ", ", frame.line));
   }
 }
 

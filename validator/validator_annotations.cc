@@ -3,9 +3,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracev2/quote.h"
 #include "validator/validator.h"
 
 namespace gotrace {
+namespace {
+
+// How many regions are looked through for the one that ends: a broken trace may open any number,
+// and end others.
+constexpr size_t kMostLookedThrough = 1000;
+
+}  // namespace
 
 void Validator::CheckRange(const Event& event) {
   const RangeParts range = event.range_parts();
@@ -15,7 +23,7 @@ void Validator::CheckRange(const Event& event) {
   });
   const auto named = [&range] {
     const std::string scope = FormatResource(range.scope);
-    return absl::StrCat("the range \"", range.name(), "\"", scope.empty() ? "" : " of ", scope);
+    return absl::StrCat("the range ", Quoted(range.name()), scope.empty() ? "" : " of ", scope);
   };
   if (event.kind() == EventKind::kRangeEnd) {
     if (found != open.end()) {
@@ -69,8 +77,8 @@ void Validator::CheckTaskEnd(const Event& event) {
   }
   if (found->second.name != task.type) {
     ReportUnlessLost(CheckId::kTaskType, event, about,
-                     absl::StrCat("expected the type \"", found->second.name, "\" of task ",
-                                  task.id.value, ", found \"", task.type, "\""));
+                     absl::StrCat("expected the type ", Quoted(found->second.name), " of task ",
+                                  task.id.value, ", found ", Quoted(task.type)));
   }
   tasks_.erase(found);
   ended_.insert(task.id);
@@ -85,14 +93,15 @@ void Validator::CheckRegion(const Event& event) {
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
   }
-  const auto found = std::find_if(open.rbegin(), open.rend(), [&](const Open& other) {
+  const auto outermost = open.rbegin() + std::min(open.size(), kMostLookedThrough);
+  const auto found = std::find_if(open.rbegin(), outermost, [&](const Open& other) {
     return other.name == region.type && other.task == region.task;
   });
-  if (found == open.rend()) {
+  if (found == outermost) {
     if (MayPredateLoss(about)) return;
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
-                     absl::StrCat("expected an open region, found the end of \"", region.type,
-                                  "\", which never began"));
+                     absl::StrCat("expected an open region, found the end of ", Quoted(region.type),
+                                  ", which never began"));
     return;
   }
   // One that is not the innermost is a fault of reading.
@@ -163,8 +172,8 @@ void Validator::ReportOpens() {
   });
   for (const Item& item : items) {
     ReportOpen(item.id, *item.open, item.resource,
-               absl::StrCat("expected the ", item.what, " \"", NameOf(*item.open),
-                            "\" to end, found the end of the trace"));
+               absl::StrCat("expected the ", item.what, " ", Quoted(NameOf(*item.open)),
+                            " to end, found the end of the trace"));
   }
 }
 

@@ -202,6 +202,23 @@ EventBuilder RegionOf(EventType type, GoId goroutine) {
   return EventBuilder(type).Tables(&NoStrings()).Goroutine(goroutine);
 }
 
+TEST(ValidatorTest, LooksThroughNoMoreThanAThousandRegions) {
+  for (const int inner : {999, 1000}) {
+    ToldGenerations generations;
+    generations.Begin();
+    generations.Check(Status(kG1, GoState::kRunning));
+    generations.Check(RegionOf(EventType::kUserRegionBegin, kG1).Arg(0, 1));
+    for (int i = 0; i < inner; ++i) {
+      generations.Check(RegionOf(EventType::kUserRegionBegin, kG1).Arg(0, 2));
+    }
+    generations.Found();
+    generations.Check(RegionOf(EventType::kUserRegionEnd, kG1).Arg(0, 1));
+    const std::string task = "task-unknown";
+    EXPECT_EQ(generations.Found(),
+              inner == 999 ? Names({task}) : Names({task, "region-end-unknown"}));
+  }
+}
+
 TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   ToldGenerations generations;
   generations.Begin();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracev2/quote.h"
 #include "validator/validator.h"
 
 namespace gotrace {
@@ -165,13 +166,13 @@ void Validator::TakeStrays(const ResourceId& id, Resource* resource) {
 void Validator::EndOpens(const Event& event, const ResourceId& id, const Opens& opens) {
   if (!opens.ranges.empty()) {
     ReportUnlessLost(CheckId::kRangeAtEnd, event, id,
-                     absl::StrCat("expected the range \"", NameOf(opens.ranges.back()),
-                                  "\" to end before ", FormatResource(id), " does, found it open"));
+                     absl::StrCat("expected the range ", Quoted(NameOf(opens.ranges.back())),
+                                  " to end before ", FormatResource(id), " does, found it open"));
   }
   for (const Open& region : opens.regions) {
     if (lost_) break;
     ReportOpen(CheckId::kRegionOpen, region, id,
-               absl::StrCat("expected the region \"", region.name, "\" to end before ",
+               absl::StrCat("expected the region ", Quoted(region.name), " to end before ",
                             FormatResource(id), " does, found it open"));
   }
   opens_.erase({id.kind, id.id});
