@@ -288,6 +288,7 @@ Fault ReaderImpl::NoAdvance() const {
 Event* ReaderImpl::NextTolerantGeneration() {
   const uint64_t last_number = generation_ == nullptr ? 0 : generation_->number();
   std::unique_ptr<Generation> next = tolerant_generations_.Next();
+  if (tolerant_generations_.is_nothing()) next.reset();
   generation_ = std::move(next);
   if (generation_ == nullptr) {
     const absl::Status& io_status = tolerant_generations_.io_status();

@@ -35,6 +35,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
   damaged_ = false;
   incomplete_ = false;
+  is_nothing_ = false;
   auto generation = std::make_unique<Generation>();
   bool ended = false;
   Batch batch;
@@ -63,6 +64,11 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         Add(batch, generation.get());
         break;
       case Belongs::kNext:
+        if (generation->batch_count() == 0) {
+          generation->set_number(batch.generation);
+          Add(batch, generation.get());
+          break;
+        }
         spill_ = batch;
         ended = true;
         break;
@@ -72,7 +78,11 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         break;
     }
   }
-  if (generation->batch_count() == 0) return nullptr;
+  if (generation->batch_count() == 0) {
+    // Since 1.26 a trace may be empty.
+    if (last_number_ == 0 && !damaged_ && version_ < Version::kGo126) ReportNoGeneration();
+    return nullptr;
+  }
   at_end_ = !ended;
   Finish(ended, generation.get());
   last_number_ = generation->number();
@@ -112,8 +122,17 @@ void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
   Report(*fault);
 }
 
+void TolerantGenerationReader::ReportNoGeneration() {
+  Fault fault = {FaultId::kNoFrequency, Place(),
+                 "expected a sync batch with a frequency, found no batch at all"};
+  fault.place.offset = source_.offset();
+  Report(std::move(fault));
+}
+
 void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const uint64_t end = spill_.has_value() ? spill_->offset : source_.offset();
+  is_nothing_ = !ended && !damaged_ && version_ >= Version::kGo126 && generation->threads().empty();
+  if (is_nothing_) return;
   if (!ended && version_ >= Version::kGo126) {
     Fault fault = {FaultId::kGenerationIncomplete, Place(),
                    "expected an end of generation, found the end of the trace; it was probably cut "

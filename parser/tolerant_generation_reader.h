@@ -48,6 +48,10 @@ class TolerantGenerationReader {
   // it.
   bool incomplete() const { return incomplete_; }
 
+  // Whether the last generation is one that Go's reader takes for the end of the trace: begun there
+  // in version 1.26 or later, and without event batches. Its tables are not prepared.
+  bool is_nothing() const { return is_nothing_; }
+
   uint64_t offset() const { return source_.offset(); }
 
   // The first error of I/O.
@@ -59,6 +63,7 @@ class TolerantGenerationReader {
   bool ReadBatch(uint64_t generation, Batch* batch);
   Belongs Judge(const Generation& generation, const Batch& batch);
   void Add(const Batch& batch, Generation* generation);
+  void ReportNoGeneration();
   void Finish(bool ended, Generation* generation);
   void ReportBatch(FaultId id, const Batch& batch, std::string message);
   void Report(Fault fault);
@@ -74,6 +79,7 @@ class TolerantGenerationReader {
   bool damaged_ = false;
   bool incomplete_ = false;
   bool at_end_ = false;
+  bool is_nothing_ = false;
   Observer observer_;
 };
 
