@@ -12,8 +12,8 @@
 
 namespace gotrace {
 
-EventCheck::EventCheck(ReadMode mode, uint64_t size)
-    : mode_(mode), size_(size), go_text_(absl::UTCTimeZone()) {}
+EventCheck::EventCheck(ReadMode mode, uint64_t size, Forms forms)
+    : mode_(mode), size_(size), forms_(forms), go_text_(absl::UTCTimeZone()) {}
 
 std::string EventCheck::Take(const Event& event) {
   std::string description = Describe(event);
@@ -26,7 +26,7 @@ std::string EventCheck::Take(const Event& event) {
     FUZZ_CHECK(event.sync().n == ++last_sync_, description);
   }
   if (event.kind() == EventKind::kStateTransition && mode_ == ReadMode::kStrict) CheckChain(event);
-  WriteInEveryForm(event);
+  if (forms_ == Forms::kAll) WriteInEveryForm(event);
   return description;
 }
 
@@ -76,7 +76,7 @@ void EventCheck::WriteAsJson(const Event& event, const JsonFormatter& formatter)
 }
 
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
-                            uint64_t size) {
+                            uint64_t size, Forms forms) {
   CheckedReading reading;
   const auto on_fault = [&](const Fault& fault) {
     CheckFault(fault, size);
@@ -86,10 +86,15 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
       source.ok() ? Reader::FromSource(*std::move(source), {mode, on_fault}) : source.status();
   reading.status = reader.status();
   if (reader.ok()) {
-    EventCheck check(mode, size);
+    EventCheck check(mode, size, forms);
+    uint64_t generation = 0;
     while (const Event* event = reader->Next()) {
       reading.events.push_back(check.Take(*event));
+      reading.syncs += event->kind() == EventKind::kSync ? 1 : 0;
       const GenerationInfo& info = reader->generation();
+      reading.has_gap |= generation != 0 && info.number > generation + 1;
+      reading.has_gap |= info.number < generation;
+      generation = info.number;
       FUZZ_CHECK(info.begin_offset <= info.end_offset && info.end_offset <= size,
                  absl::StrCat(info.begin_offset, " to ", info.end_offset, " of ", size));
     }

@@ -19,12 +19,15 @@
 
 namespace gotrace {
 
+// Whether events are written in every form, which takes most of the time.
+enum class Forms { kNone, kAll };
+
 // Takes the events of one Reader in order, calls all of their accessors, and writes them in every
 // form. Ends the program where something is wrong.
 class EventCheck {
  public:
   // `size` is that of the (decompressed) trace, in bytes.
-  EventCheck(ReadMode mode, uint64_t size);
+  EventCheck(ReadMode mode, uint64_t size, Forms forms);
 
   // Takes the next event. Returns all that its accessors tell.
   std::string Take(const Event& event);
@@ -37,6 +40,7 @@ class EventCheck {
 
   const ReadMode mode_;
   const uint64_t size_;
+  const Forms forms_;
   uint64_t last_sync_ = 0;
   std::optional<int64_t> last_time_;
   std::map<std::pair<ResourceKind, int64_t>, int> states_;
@@ -47,6 +51,10 @@ class EventCheck {
 // What reading gave: each event, described, and how it ended.
 struct CheckedReading {
   std::vector<std::string> events;
+  uint64_t syncs = 0;  // How many of them are kSync events.
+  // Whether the numbers of generations jump. Go's reader does not mind since 1.26, but where
+  // reading goes on after faults, something is taken to be missing.
+  bool has_gap = false;
   absl::Status status;
   std::vector<Fault> faults;  // That reading went on after.
   Losses losses;
@@ -55,7 +63,7 @@ struct CheckedReading {
 // Reads all of `source`, by Reader::Next(), and checks what can be checked. `size` is that of the
 // (decompressed) trace.
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
-                            uint64_t size);
+                            uint64_t size, Forms forms = Forms::kNone);
 
 // Checks a fault of a trace of `size` bytes, and writes it.
 void CheckFault(const Fault& fault, uint64_t size);

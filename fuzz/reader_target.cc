@@ -7,10 +7,9 @@ namespace gotrace {
 
 void RunTarget(absl::string_view input) {
   // How long a decompressed trace is, is not known before.
-  const bool is_compressed = FindCompression(input) != Compression::kNone;
-  if (is_compressed) return;
+  if (FindCompression(input) != Compression::kNone) return;
   const CheckedReading reading =
-      ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size());
+      ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size(), Forms::kAll);
   const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input));
   CheckSameEvents(reading.events, blocks.events, "read in blocks");
   FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());
