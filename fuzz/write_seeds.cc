@@ -23,7 +23,7 @@ namespace gotrace {
 namespace {
 
 // Larger traces are changed too slowly, and show little more.
-constexpr size_t kLargestSeed = 12 << 10;
+constexpr size_t kLargestSeed = 4 << 10;
 
 struct Seed {
   std::string name;
