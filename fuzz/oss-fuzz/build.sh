@@ -24,13 +24,16 @@ sources() {
 mapfile -t files < <(sources; ls fuzz/*.cc | grep -v -e _test.cc -e write_seeds -e name_cases)
 compile "${files[@]}"
 
-# link OUTPUT FLAG... OBJECT...: with everything that is no target and has no main.
+# Of the library only what is asked for is linked.
+objects() { find "$build" -name '*.o' "$@"; }
+objects ! -name 'fuzz_*_target.cc.o' ! -name 'fuzz_fuzzer_entry*' ! -name 'fuzz_custom_mutator*' \
+  ! -name 'fuzz_write_dictionary*' -exec ar rcs "$build/lib.a" {} +
+
+# link OUTPUT FLAG|OBJECT...
 link() {
-  local output=$1 objects
+  local output=$1
   shift
-  mapfile -t objects < <(find "$build" -name '*.o' ! -name '*_target.cc.o' ! -name 'fuzz_fuzzer_entry*' \
-    ! -name 'fuzz_custom_mutator*' ! -name 'fuzz_write_dictionary*' ! -name 'fuzz_target.cc.o')
-  "$CXX" "${flags[@]}" "$@" "${objects[@]}" "${absl[@]}" -l:libgtest.a -l:libzstd.a -l:libz.a \
+  "$CXX" "${flags[@]}" "$@" "$build/lib.a" "${absl[@]}" -l:libgtest.a -l:libzstd.a -l:libz.a \
     -static-libstdc++ -lpthread -o "$output"
 }
 
@@ -43,7 +46,7 @@ for target in $(fuzz/run.sh --list); do
   sed -n "/name = \"$target\",/,/^)/p" fuzz/BUILD | grep -q 'structured = True' &&
     mutator=("$build/fuzz_custom_mutator.cc.o")
   link "$OUT/$target" "$LIB_FUZZING_ENGINE" "$build/fuzz_${target}_target.cc.o" \
-    "$build/fuzz_target.cc.o" "$build/fuzz_fuzzer_entry.cc.o" "${mutator[@]}"
+    "$build/fuzz_fuzzer_entry.cc.o" "${mutator[@]}"
   cp "$build/trace.dict" "$OUT/$target.dict"
   printf '[libfuzzer]\nmax_len = 65536\ntimeout = 10\n' >"$OUT/$target.options"
   zip -q -j -r "$OUT/${target}_seed_corpus.zip" "fuzz/corpus/$target"
