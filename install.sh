@@ -7,9 +7,9 @@ packages=(
   g++ libabsl-dev libzstd-dev zlib1g-dev  # the library and gotrace-dump
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
-# For the whole of what CI does: coverage, the format of the code.
+# For the whole of what CI does: coverage, fuzzing, the format of the code.
 if [[ ${1:-} == --all ]]; then
-  packages+=(git clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14)
+  packages+=(git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14)
 elif [[ $# -gt 0 ]]; then
   echo "usage: install.sh [--all]" >&2
   exit 2

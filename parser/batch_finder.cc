@@ -191,7 +191,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     std::optional<Fault> fault = FaultOf(ReadBatch(&source_, &ignored).status());
     if (!fault.has_value()) {
       // The trace ends in a way that ReadBatch() takes for its end, or cannot be read further.
-      source_.Skip(size);
+      source_.Skip(source_.window().size());
       return false;
     }
     const size_t found = Find(1, size, generation);

@@ -169,6 +169,7 @@ absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch) {
     cursor.TakeByte();
     if (type == EventType::kExperimentalBatch) {
       more = cursor.Need(1);
+      if (more.ok() && !*more) source->Skip(cursor.size());
       if (!more.ok() || !*more) return more;
       batch->experiment = cursor.TakeByte();
     }

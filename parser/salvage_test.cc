@@ -143,6 +143,54 @@ void ExpectHasAll(const Result& result, const Result& sound,
   }
 }
 
+// What all modes tell of a trace that is sound to Go's reader.
+void ExpectSoundInAllModes(absl::string_view bytes) {
+  const Result strict = Read(bytes, ReadMode::kStrict, /*describe=*/true);
+  EXPECT_TRUE(strict.status.ok()) << strict.status;
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(bytes, mode, /*describe=*/true);
+    EXPECT_EQ(result.texts, strict.texts);
+    EXPECT_TRUE(result.faults.empty());
+  }
+}
+
+TEST(SalvageTest, AnOddEndOfASoundTraceIsReadAlikeInAllModes) {
+  // Another generation, of which only a table was written.
+  const std::string begun =
+      "EventBatch gen=3 m=1 time=3000000000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\n";
+  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true) + begun));
+  // The type of an experimental batch, and nothing of it.
+  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true)) + "1");
+  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/false)) + "1");
+}
+
+TEST(SalvageTest, AHeaderAloneIsAFaultWhereItIsOneInStrictMode) {
+  for (const Version version : AllVersions()) {
+    const std::string header = MakeHeader(version);
+    const absl::Status status = Read(header, ReadMode::kStrict).status;
+    EXPECT_EQ(status.ok(), version >= Version::kGo126);
+    for (const ReadMode mode : kTolerantModes) {
+      const Result result = Read(header, mode);
+      ASSERT_EQ(result.faults.size(), status.ok() ? 0u : 1u);
+      if (status.ok()) continue;
+      EXPECT_TRUE(IsFault(status, result.faults[0].id, kHeaderSize));
+    }
+  }
+}
+
+TEST(SalvageTest, AGenerationBehindAStrayBatchAndAnEndIsRead) {
+  const std::string text = Text(/*has_ends=*/true);
+  const std::string stray =
+      "EventBatch gen=9 m=1 time=2000000000 size=auto\nHeapAlloc dt=1 heapalloc_value=5\n"
+      "EndOfGeneration\n";
+  // The number of the generation behind is not the one that should follow, either.
+  const std::string again = text.substr(text.find('\n') + 1);
+  const Result sound = Read(Assemble(text), ReadMode::kSalvage);
+  const Result result = Read(Assemble(absl::StrCat(text, stray, again)), ReadMode::kSalvage);
+  EXPECT_EQ(result.losses.dropped_batches, 1u);
+  EXPECT_EQ(result.events.size(), 2 * sound.events.size());
+}
+
 TEST(SalvageTest, ACutTraceGivesAllEventsOfWholeBatches) {
   std::vector<std::string> traces = {Assemble(Text(true)), Assemble(Text(false))};
   for (const absl::string_view name : {"go1.22-oddstrings.trace", "go1.27-startstop.trace"}) {

@@ -64,6 +64,11 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         Add(batch, generation.get());
         break;
       case Belongs::kNext:
+        if (generation->batch_count() == 0) {
+          generation->set_number(batch.generation);
+          Add(batch, generation.get());
+          break;
+        }
         spill_ = batch;
         ended = true;
         break;
@@ -74,7 +79,11 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         break;
     }
   }
-  if (generation->batch_count() == 0) return nullptr;
+  if (generation->batch_count() == 0) {
+    // Since 1.26 a trace may be empty.
+    if (last_number_ == 0 && !damaged_ && version_ < Version::kGo126) ReportNoGeneration();
+    return nullptr;
+  }
   // As in strict mode: tables alone, at the end of a trace, are no generation.
   const bool has_events = !generation->threads().empty();
   if (!ended && !damaged_ && !has_events && version_ >= Version::kGo126) return nullptr;
@@ -115,6 +124,14 @@ void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
   losses_.dropped_bytes += batch.payload.size();
   sync_damaged_ |= IsSyncBatch(batch, version_);
   Report(*fault);
+}
+
+void TolerantGenerationReader::ReportNoGeneration() {
+  Fault fault = {FaultId::kNoFrequency, Place(),
+                 "expected a generation with a frequency, found nothing behind the header: the "
+                 "program probably ended without calling trace.Stop"};
+  fault.place.offset = source_.offset();
+  Report(std::move(fault));
 }
 
 void TolerantGenerationReader::Finish(bool ended, Generation* generation) {

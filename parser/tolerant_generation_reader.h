@@ -62,6 +62,7 @@ class TolerantGenerationReader {
   bool ReadBatch(uint64_t generation, Batch* batch);
   Belongs Judge(const Generation& generation, const Batch& batch);
   void Add(const Batch& batch, Generation* generation);
+  void ReportNoGeneration();
   void Finish(bool ended, Generation* generation);
   void TakeClock(uint64_t end, Generation* generation);
   void ReportMissing(FaultId id, const Generation& generation, uint64_t end, std::string message);

@@ -102,7 +102,6 @@ bool TellsRemedy(CheckId id) {
     case CheckId::kFaultGenerationMixed:
     case CheckId::kFaultGenerationOrder:
     case CheckId::kFaultHeaderTruncated:
-    case CheckId::kFaultNoFrequency:
     case CheckId::kGenerationBack:
     case CheckId::kGenerationMissing:
     case CheckId::kNoGeneration:

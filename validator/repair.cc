@@ -20,13 +20,17 @@ constexpr size_t kHeaderSearched = 1 << 16;
 // How many places with stray bytes are kept.
 constexpr size_t kStrayKept = 5;
 
-// Reads to the end and keeps how it ended, and how many events there were.
+// Reads to the end and keeps how it ended, and how many events there were besides the kSync ones.
 absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, uint64_t* events) {
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source));
   if (!reader.ok()) return reader.status();
-  while (!reader->NextBlock().empty()) continue;
-  *events = reader->event_count();
-  return reader->status();
+  *events = 0;
+  while (true) {
+    const absl::Span<const Event> block = reader->NextBlock();
+    if (block.empty()) return reader->status();
+    // A block has no other kSync event than its first.
+    *events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
+  }
 }
 
 absl::StatusOr<uint64_t> CountBytes(ByteSource* source) {

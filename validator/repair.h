@@ -61,7 +61,7 @@ struct RepairPlan {
   bool sound = false;                           // Whether Go's reader accepts the input as it is.
   std::vector<RepairedGeneration> generations;  // All that were found, in order; none if sound.
   std::vector<RepairPiece> pieces;  // Of the output. None if there is nothing to be saved.
-  uint64_t events = 0;              // Of the output.
+  uint64_t events = 0;              // Of the output, without its kSync events.
   uint64_t input_bytes = 0;         // Of the (decompressed) input.
   uint64_t output_bytes = 0;
   uint64_t header_offset = 0;    // How much stands before the trace's header.

@@ -1,5 +1,6 @@
 #include "validator/repair.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -48,6 +49,9 @@ Repaired Repair(absl::string_view bytes) {
   EXPECT_EQ(repaired.plan.output_bytes, repaired.bytes.size());
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
   EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(repaired.plan.events,
+            std::count_if(outcome.events.begin(), outcome.events.end(),
+                          [](const std::string& e) { return !absl::StartsWith(e, "Sync"); }));
   return repaired;
 }
 

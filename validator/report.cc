@@ -231,10 +231,6 @@ class Judge {
     // What another trace holds is not held against this one.
     if (finding.place.offset > second_trace_) return;
     if (finding.check == CheckId::kSecondTrace) second_trace_ = *finding.place.offset;
-    // Since Go 1.26 a trace may end before its first generation.
-    if (finding.check == CheckId::kNoGeneration && report_.version < Version::kGo126) {
-      finding.severity = Severity::kError;
-    }
     if (options_.strictness == Strictness::kGo && finding.severity != Severity::kError) return;
     if (TellsRemedy(finding.check)) {
       absl::StrAppend(&finding.message, ". ", SpecOf(finding.check).remedy);

@@ -98,7 +98,8 @@ bool Validator::MayPredateLoss(const ResourceId& resource) const {
 
 void Validator::Finish() {
   ReportOpens();
-  if (generation_ != 0 || event_count_ > 1) return;
+  // Where Go's reader asks for a generation, that there is none was told as a fault.
+  if (generation_ != 0 || event_count_ > 1 || lost_) return;
   Finding finding;
   finding.check = CheckId::kNoGeneration;
   finding.severity = SpecOf(finding.check).severity;

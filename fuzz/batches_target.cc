@@ -1,0 +1,112 @@
+// Framing: batches must cover the trace without gaps, however it arrives, and the finder of batches
+// must see those that are sound.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/event_check.h"
+#include "fuzz/pieces.h"
+#include "fuzz/target.h"
+#include "parser/batch_finder.h"
+#include "parser/batch_reader.h"
+#include "tracev2/limits.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+// A batch with a payload of its own.
+struct Found {
+  Batch batch;
+  std::string payload;
+};
+
+std::string Tell(const Batch& batch) {
+  return absl::StrCat("batch at ", batch.offset, " with payload at ", batch.payload_offset, ", ",
+                      batch.payload.size(), " bytes, generation ", batch.generation, ", thread ",
+                      batch.thread.value, ", time ", batch.time, ", experiment ", batch.experiment);
+}
+
+void CheckBatch(absl::string_view input, uint64_t offset, const Batch& batch) {
+  FUZZ_CHECK(batch.offset == offset, Tell(batch));
+  FUZZ_CHECK(batch.payload_offset >= offset, Tell(batch));
+  FUZZ_CHECK(batch.payload_offset + batch.payload.size() <= input.size(), Tell(batch));
+  FUZZ_CHECK(batch.payload.size() <= kMaxBatchSize, Tell(batch));
+  FUZZ_CHECK(batch.payload == input.substr(batch.payload_offset, batch.payload.size()),
+             Tell(batch));
+}
+
+// Reads all batches up to the end or the first fault, which it returns.
+absl::Status ReadBatches(absl::string_view input, ByteSource* source, std::vector<Found>* batches) {
+  const absl::StatusOr<Version> version = ReadHeader(source);
+  CheckStatus(version.status(), input.size());
+  if (!version.ok()) return version.status();
+  while (true) {
+    const uint64_t offset = source->offset();
+    Batch batch;
+    const absl::StatusOr<bool> more = ReadBatch(source, &batch);
+    CheckStatus(more.status(), input.size());
+    if (!more.ok() || !*more) return more.status();
+    CheckBatch(input, offset, batch);
+    FUZZ_CHECK(source->offset() == batch.payload_offset + batch.payload.size(), Tell(batch));
+    batches->push_back({batch, std::string(batch.payload)});
+    source->Release(source->offset());
+  }
+}
+
+void CheckSameBatches(const std::vector<Found>& expected, const std::vector<Found>& found) {
+  FUZZ_CHECK(expected.size() == found.size(),
+             absl::StrCat(expected.size(), " and ", found.size(), " batches"));
+  for (size_t i = 0; i < found.size(); ++i) {
+    Batch batch = found[i].batch;
+    batch.payload = found[i].payload;
+    Batch expected_batch = expected[i].batch;
+    expected_batch.payload = expected[i].payload;
+    FUZZ_CHECK(Tell(batch) == Tell(expected_batch), Tell(batch));
+    FUZZ_CHECK(batch.payload == expected_batch.payload, Tell(batch));
+  }
+}
+
+// Whatever the finder makes of the input, batches stand in order, and what lies between is skipped.
+void CheckFinder(absl::string_view input, ByteSource* source) {
+  const absl::StatusOr<Version> version = ReadHeader(source);
+  if (!version.ok()) return;
+  uint64_t faults = 0;
+  BatchFinder finder(source, *version, [&](Fault fault) {
+    CheckFault(fault, input.size());
+    ++faults;
+  });
+  Batch batch;
+  uint64_t end = kHeaderSize;
+  uint64_t generation = 0;
+  while (finder.Next(generation, &batch)) {
+    FUZZ_CHECK(batch.offset >= end, Tell(batch));
+    FUZZ_CHECK(batch.offset == end || faults > 0, Tell(batch));
+    CheckBatch(input, batch.offset, batch);
+    end = batch.payload_offset + batch.payload.size();
+    generation = batch.generation;
+    finder.PeekGeneration();
+  }
+  FUZZ_CHECK(finder.skipped_bytes() <= input.size() - kHeaderSize, "");
+  FUZZ_CHECK(finder.skipped_bytes() == 0 || faults > 0, "");
+  FUZZ_CHECK(!finder.truncated() || faults > 0, "");
+}
+
+}  // namespace
+
+void RunTarget(absl::string_view input) {
+  if (FindCompression(input) != Compression::kNone) return;
+  std::vector<Found> batches, streamed;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(input);
+  absl::StatusOr<std::unique_ptr<ByteSource>> stream =
+      SourceFromStream(std::make_unique<RandomPieces>(input));
+  FUZZ_CHECK(source.ok() && stream.ok(), "");
+  const absl::Status status = ReadBatches(input, source->get(), &batches);
+  FUZZ_CHECK(ReadBatches(input, stream->get(), &streamed) == status, status.ToString());
+  CheckSameBatches(batches, streamed);
+  CheckFinder(input, SourceFromBytes(input)->get());
+}
+
+}  // namespace gotrace

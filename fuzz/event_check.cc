@@ -1,0 +1,145 @@
+#include "fuzz/event_check.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "export/json_checker.h"
+#include "fuzz/target.h"
+#include "parser/test_util.h"
+
+namespace gotrace {
+
+EventCheck::EventCheck(ReadMode mode, uint64_t size, Forms forms)
+    : mode_(mode), size_(size), forms_(forms), go_text_(absl::UTCTimeZone()) {}
+
+std::string EventCheck::Take(const Event& event) {
+  std::string description = Describe(event);
+  FUZZ_CHECK(event.kind() != EventKind::kNone, description);
+  FUZZ_CHECK(event.offset() <= size_, description);
+  FUZZ_CHECK(mode_ != ReadMode::kStrict || !event.fault().has_value(), description);
+  FUZZ_CHECK(event.transition_resource().id == event.state_transition().resource.id, description);
+  CheckTime(event);
+  if (event.kind() == EventKind::kSync) {
+    FUZZ_CHECK(event.sync().n == ++last_sync_, description);
+  }
+  if (event.kind() == EventKind::kStateTransition && mode_ == ReadMode::kStrict) CheckChain(event);
+  if (forms_ == Forms::kAll) WriteInEveryForm(event);
+  return description;
+}
+
+// After a fault a generation may begin earlier than what came before.
+void EventCheck::CheckTime(const Event& event) {
+  const bool may_go_back = mode_ != ReadMode::kStrict && event.kind() == EventKind::kSync;
+  if (last_time_.has_value() && !may_go_back) {
+    // The highest time wraps around.
+    FUZZ_CHECK(event.time() > *last_time_ || *last_time_ == std::numeric_limits<int64_t>::max(),
+               absl::StrCat(Describe(event), " after time ", *last_time_));
+  }
+  last_time_ = event.time();
+}
+
+void EventCheck::CheckChain(const Event& event) {
+  const StateTransition change = event.state_transition();
+  const bool is_proc = change.resource.kind == ResourceKind::kProc;
+  const int from = is_proc ? static_cast<int>(change.proc_from) : static_cast<int>(change.go_from);
+  const int to = is_proc ? static_cast<int>(change.proc_to) : static_cast<int>(change.go_to);
+  constexpr int kNotExist = static_cast<int>(GoState::kNotExist);
+  static_assert(kNotExist == static_cast<int>(ProcState::kNotExist));
+  const auto [it, is_new] = states_.try_emplace({change.resource.kind, change.resource.id}, to);
+  if (is_new) {
+    FUZZ_CHECK(from <= kNotExist, absl::StrCat(Describe(event), " is the first transition"));
+  } else {
+    FUZZ_CHECK(from == it->second, absl::StrCat(Describe(event), " after state ", it->second));
+  }
+  it->second = to;
+  if (to == kNotExist) states_.erase(it);
+}
+
+void EventCheck::WriteInEveryForm(const Event& event) {
+  buffer_.clear();
+  go_text_.Append(event, &buffer_);
+  FUZZ_CHECK(!buffer_.view().empty() && buffer_.view().back() == '\n', buffer_.view());
+  WriteAsJson(event, JsonFormatter(/*stacks=*/false));
+  WriteAsJson(event, JsonFormatter(/*stacks=*/true));
+}
+
+void EventCheck::WriteAsJson(const Event& event, const JsonFormatter& formatter) {
+  buffer_.clear();
+  formatter.Append(event, &buffer_);
+  absl::string_view line = buffer_.view();
+  FUZZ_CHECK(absl::ConsumeSuffix(&line, "\n"), line);
+  const std::string error = CheckJson(line);
+  FUZZ_CHECK(error.empty(), absl::StrCat(error, " in ", line));
+}
+
+CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
+                            uint64_t size, Forms forms) {
+  CheckedReading reading;
+  const auto on_fault = [&](const Fault& fault) {
+    CheckFault(fault, size);
+    reading.faults.push_back(fault);
+  };
+  ReaderOptions options;
+  options.mode = mode;
+  options.on_fault = on_fault;
+  absl::StatusOr<Reader> reader =
+      source.ok() ? Reader::FromSource(*std::move(source), options) : source.status();
+  reading.status = reader.status();
+  if (reader.ok()) {
+    EventCheck check(mode, size, forms);
+    uint64_t generation = 0;
+    while (const Event* event = reader->Next()) {
+      reading.events.push_back(check.Take(*event));
+      reading.syncs += event->kind() == EventKind::kSync ? 1 : 0;
+      const GenerationInfo& info = reader->generation();
+      reading.has_gap |= generation != 0 && info.number > generation + 1;
+      reading.has_gap |= info.number < generation;
+      generation = info.number;
+      FUZZ_CHECK(info.begin_offset <= info.end_offset && info.end_offset <= size,
+                 absl::StrCat(info.begin_offset, " to ", info.end_offset, " of ", size));
+    }
+    FUZZ_CHECK(reader->Next() == nullptr, "an event behind the end");
+    FUZZ_CHECK(reader->event_count() == reading.events.size(), "");
+    reading.status = reader->status();
+    reading.losses = reader->losses();
+  }
+  CheckStatus(reading.status, size);
+  FUZZ_CHECK(reading.losses.faults == reading.faults.size(), "");
+  FUZZ_CHECK(mode != ReadMode::kStrict || (reading.faults.empty() && !reading.losses.any()), "");
+  return reading;
+}
+
+void CheckFault(const Fault& fault, uint64_t size) {
+  const std::string text = FormatFault(fault);
+  FUZZ_CHECK(fault.id < FaultId::kEnd && !fault.message.empty(), text);
+  FUZZ_CHECK(fault.place.offset.value_or(0) <= size, text);
+  FUZZ_CHECK(fault.place.batch_offset.value_or(0) <= size, text);
+  for (const std::string& line : fault.details) {
+    FUZZ_CHECK(line.find('\n') == std::string::npos, line);
+  }
+  FUZZ_CHECK(text.find('\n') == std::string::npos, text);
+}
+
+void CheckStatus(const absl::Status& status, uint64_t size) {
+  if (const std::optional<Fault> fault = FaultOf(status)) {
+    CheckFault(*fault, size);
+  } else {
+    FUZZ_CHECK(status.ok(), status.ToString());
+  }
+}
+
+void CheckSameEvents(const std::vector<std::string>& expected,
+                     const std::vector<std::string>& found, absl::string_view what) {
+  const size_t size = std::min(expected.size(), found.size());
+  for (size_t i = 0; i < size; ++i) {
+    FUZZ_CHECK(expected[i] == found[i], absl::StrCat(what, ": event ", i, ": expected\n",
+                                                     expected[i], "\nfound\n", found[i]));
+  }
+  FUZZ_CHECK(expected.size() == found.size(),
+             absl::StrCat(what, ": ", expected.size(), " and ", found.size(), " events"));
+}
+
+}  // namespace gotrace

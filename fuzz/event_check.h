@@ -1,0 +1,80 @@
+// What must hold for every event that a Reader gives, whatever it reads.
+#ifndef GOTRACE_FUZZ_EVENT_CHECK_H_
+#define GOTRACE_FUZZ_EVENT_CHECK_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "export/go_text.h"
+#include "export/json.h"
+#include "parser/event.h"
+#include "parser/reader.h"
+#include "tracev2/text_buffer.h"
+
+namespace gotrace {
+
+// Whether events are written in every form, which takes most of the time.
+enum class Forms { kNone, kAll };
+
+// Takes the events of one Reader in order, calls all of their accessors, and writes them in every
+// form. Ends the program where something is wrong.
+class EventCheck {
+ public:
+  // `size` is that of the (decompressed) trace, in bytes.
+  EventCheck(ReadMode mode, uint64_t size, Forms forms);
+
+  // Takes the next event. Returns all that its accessors tell.
+  std::string Take(const Event& event);
+
+ private:
+  void CheckTime(const Event& event);
+  void CheckChain(const Event& event);
+  void WriteInEveryForm(const Event& event);
+  void WriteAsJson(const Event& event, const JsonFormatter& formatter);
+
+  const ReadMode mode_;
+  const uint64_t size_;
+  const Forms forms_;
+  uint64_t last_sync_ = 0;
+  std::optional<int64_t> last_time_;
+  std::map<std::pair<ResourceKind, int64_t>, int> states_;
+  GoTextFormatter go_text_;
+  TextBuffer buffer_;
+};
+
+// What reading gave: each event, described, and how it ended.
+struct CheckedReading {
+  std::vector<std::string> events;
+  uint64_t syncs = 0;  // How many of them are kSync events.
+  // Whether the numbers of generations jump. Go's reader does not mind since 1.26, but where
+  // reading goes on after faults, something is taken to be missing.
+  bool has_gap = false;
+  absl::Status status;
+  std::vector<Fault> faults;  // That reading went on after.
+  Losses losses;
+};
+
+// Reads all of `source`, by Reader::Next(), and checks what can be checked. `size` is that of the
+// (decompressed) trace.
+CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
+                            uint64_t size, Forms forms = Forms::kNone);
+
+// Checks a fault of a trace of `size` bytes, and writes it.
+void CheckFault(const Fault& fault, uint64_t size);
+
+// The same for the status that reading ended with.
+void CheckStatus(const absl::Status& status, uint64_t size);
+
+// Ends the program unless both hold the same events. `what` tells whence they are.
+void CheckSameEvents(const std::vector<std::string>& expected,
+                     const std::vector<std::string>& found, absl::string_view what);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_FUZZ_EVENT_CHECK_H_

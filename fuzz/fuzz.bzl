@@ -1,0 +1,44 @@
+"""What a fuzz target is built into."""
+
+def fuzz_target(name, deps, structured = False):
+    """Makes of NAME_target.cc a test and a fuzzer.
+
+    Args:
+      name: of the target. Its cases stand in corpus/NAME.
+      deps: what it needs.
+      structured: whether the inputs are traces, which are then changed event by event.
+    """
+    native.cc_library(
+        name = name,
+        testonly = True,
+        srcs = [name + "_target.cc"],
+        deps = deps + [":target"],
+        # Nothing but what is below it in the link calls it.
+        alwayslink = True,
+    )
+
+    native.cc_test(
+        name = name + "_replay_test",
+        size = "medium",
+        srcs = ["replay_test.cc"],
+        data = native.glob(["corpus/%s/**" % name]),
+        local_defines = ["GOTRACE_CORPUS=\\\"fuzz/corpus/%s\\\"" % name],
+        deps = [
+            ":" + name,
+            ":target",
+            "@com_google_googletest//:gtest",
+        ],
+    )
+
+    # Needs clang: build it by --config=fuzz, or let run.sh do so.
+    native.cc_binary(
+        name = name + "_fuzzer",
+        testonly = True,
+        srcs = ["fuzzer_entry.cc"] + (["custom_mutator.cc"] if structured else []),
+        linkopts = ["-fsanitize=fuzzer"],
+        tags = ["manual"],
+        deps = [
+            ":" + name,
+            ":target",
+        ] + ([":trace_mutator"] if structured else []),
+    )

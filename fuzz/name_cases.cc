@@ -1,0 +1,68 @@
+// Prints for each input that a fuzzer found a name that tells what it shows:
+//   name_cases TARGET FILE...
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "export/golden_case.h"
+#include "parser/byte_source.h"
+#include "parser/reader.h"
+#include "testdata/test_data.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/text_form.h"
+
+namespace gotrace {
+namespace {
+
+// How reading ends: "go1.26-ok", "go1.22-no-advance", "not-a-trace".
+std::string NameTrace(absl::string_view bytes) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  absl::Status status = reader.status();
+  std::string version;
+  if (reader.ok()) {
+    version = absl::StrCat("go1.", static_cast<uint32_t>(reader->version()), "-");
+    while (reader->Next() != nullptr) {
+    }
+    status = reader->status();
+  }
+  const std::optional<Fault> fault = FaultOf(status);
+  return absl::StrCat(version, fault.has_value() ? FaultName(fault->id) : "ok");
+}
+
+std::string NameText(absl::string_view text) {
+  const absl::StatusOr<std::string> bytes = AssembleText(text);
+  return bytes.ok() ? NameTrace(*bytes) : "error";
+}
+
+// The type of a payload's first event.
+std::string NamePayload(absl::string_view payload) {
+  if (payload.empty()) return "empty";
+  return std::string(EventTypeName(static_cast<EventType>(payload[0])));
+}
+
+std::string Name(absl::string_view target, absl::string_view bytes) {
+  if (target == "varint") return absl::StrCat(bytes.size(), "-bytes");
+  if (target == "decoder") return NamePayload(bytes);
+  if (target == "text") return NameText(bytes);
+  return NameTrace(bytes);
+}
+
+int Run(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i) {
+    const absl::StatusOr<std::string> bytes = ReadTextFile(argv[i]);
+    if (!bytes.ok()) return std::fputs(bytes.status().ToString().c_str(), stderr), 1;
+    constexpr int kDigits = 8;
+    std::printf("%s-%s\n", Name(argv[1], *bytes).c_str(),
+                Sha256Hex(*bytes).substr(0, kDigits).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) {
+  if (argc > 2) return gotrace::Run(argc, argv);
+  std::fprintf(stderr, "usage: name_cases TARGET FILE...\n");
+  return 2;
+}

@@ -1,0 +1,29 @@
+// A stream as a slow network gives it.
+#ifndef GOTRACE_FUZZ_PIECES_H_
+#define GOTRACE_FUZZ_PIECES_H_
+
+#include <cstddef>
+#include <memory>
+#include <random>
+
+#include "absl/strings/string_view.h"
+#include "parser/byte_stream.h"
+
+namespace gotrace {
+
+// Gives bytes in pieces of random sizes, most of them small. The sizes depend on nothing but the
+// bytes.
+class RandomPieces final : public ByteStream {
+ public:
+  // `bytes` must outlive the stream.
+  explicit RandomPieces(absl::string_view bytes);
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+
+ private:
+  absl::string_view bytes_;
+  std::minstd_rand random_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_FUZZ_PIECES_H_

@@ -1,0 +1,62 @@
+// A trace taken apart into its raw events, to be changed and put together again.
+#ifndef GOTRACE_FUZZ_RAW_TRACE_H_
+#define GOTRACE_FUZZ_RAW_TRACE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/raw_event.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// A raw event with data of its own.
+struct OwnedEvent {
+  EventType type = EventType::kNone;
+  std::vector<uint64_t> args;
+  std::string data;
+};
+
+// A batch, or an EndOfGeneration, which is a batch of nothing.
+struct RawBatch {
+  OwnedEvent head;  // An EventBatch, an ExperimentalBatch, or an EndOfGeneration.
+  std::vector<OwnedEvent> events;
+  std::string rest;  // Of the payload, from the first byte on that is no event.
+
+  // Whether the batch has a generation, a thread and a time.
+  bool has_header() const { return head.type != EventType::kEndOfGeneration; }
+  uint64_t& generation() { return head.args[HeaderArg(0)]; }
+  uint64_t generation() const { return head.args[HeaderArg(0)]; }
+  uint64_t& thread() { return head.args[HeaderArg(1)]; }
+  uint64_t& time() { return head.args[HeaderArg(2)]; }
+
+ private:
+  // The arguments of an ExperimentalBatch begin with the experiment.
+  size_t HeaderArg(size_t index) const {
+    return index + (head.type == EventType::kExperimentalBatch ? 1 : 0);
+  }
+};
+
+struct RawTrace {
+  Version version = kNewestVersion;
+  std::vector<RawBatch> batches;
+  std::string rest;  // From the first byte on that begins no batch.
+};
+
+// Takes apart what begins with the header of a trace.
+std::optional<RawTrace> TakeApart(absl::string_view bytes);
+
+// Puts it together, with the batches' sizes as they come out. The inverse of TakeApart() for a
+// trace whose numbers are in their shortest form.
+std::string PutTogether(const RawTrace& trace);
+
+// Gives the event as many arguments as its type has, and a stack as many as its frames need.
+void FitArguments(OwnedEvent* event);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_FUZZ_RAW_TRACE_H_

@@ -1,0 +1,18 @@
+// Reads a trace as Go's reader would: every accessor of every event, and each in every form.
+#include "fuzz/event_check.h"
+#include "fuzz/target.h"
+#include "parser/test_util.h"
+
+namespace gotrace {
+
+void RunTarget(absl::string_view input) {
+  // How long a decompressed trace is, is not known before.
+  if (FindCompression(input) != Compression::kNone) return;
+  const CheckedReading reading =
+      ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size(), Forms::kAll);
+  const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input));
+  CheckSameEvents(reading.events, blocks.events, "read in blocks");
+  FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());
+}
+
+}  // namespace gotrace

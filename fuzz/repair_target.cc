@@ -1,0 +1,71 @@
+// Repair: what comes of it must read without a fault, and need no repair.
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/event_check.h"
+#include "fuzz/target.h"
+#include "parser/test_util.h"
+#include "validator/repair.h"
+
+namespace gotrace {
+namespace {
+
+void CheckPlan(const RepairPlan& plan, absl::string_view input) {
+  FUZZ_CHECK(plan.input_bytes == input.size(), absl::StrCat(plan.input_bytes));
+  FUZZ_CHECK(plan.header_offset <= input.size(), absl::StrCat(plan.header_offset));
+  FUZZ_CHECK(plan.stray_bytes <= input.size(), absl::StrCat(plan.stray_bytes));
+  uint64_t size = 0;
+  for (const RepairPiece& piece : plan.pieces) {
+    size += piece.bytes.empty() ? piece.size : piece.bytes.size();
+    FUZZ_CHECK(!piece.bytes.empty() || piece.offset + piece.size <= input.size(),
+               absl::StrCat(piece.size, " bytes at ", piece.offset));
+  }
+  FUZZ_CHECK(size == plan.output_bytes, absl::StrCat(size, " of ", plan.output_bytes));
+  for (const RepairedGeneration& generation : plan.generations) {
+    FUZZ_CHECK(generation.begin_offset <= generation.end_offset, "");
+    FUZZ_CHECK(generation.end_offset <= input.size(), absl::StrCat(generation.end_offset));
+    if (generation.fault.has_value()) CheckFault(*generation.fault, input.size());
+  }
+  for (const std::string& line : DescribeRepair(plan)) {
+    FUZZ_CHECK(!line.empty() && line.find('\n') == std::string::npos, line);
+  }
+}
+
+void CheckOutput(const RepairPlan& plan, const std::string& output) {
+  FUZZ_CHECK(output.size() == plan.output_bytes, absl::StrCat(output.size()));
+  const CheckedReading reading =
+      ReadAndCheck(SourceFromBytes(output), ReadMode::kStrict, output.size());
+  FUZZ_CHECK(reading.status.ok(), reading.status.ToString());
+  const uint64_t events = reading.events.size() - reading.syncs;
+  FUZZ_CHECK(events == plan.events, absl::StrCat(events, " events instead of ", plan.events));
+  const absl::StatusOr<RepairPlan> again = PlanRepair([&] { return SourceFromBytes(output); });
+  FUZZ_CHECK(again.ok() && again->sound, "what was repaired is not sound");
+}
+
+}  // namespace
+
+void RunTarget(absl::string_view input) {
+  if (FindCompression(input) != Compression::kNone) return;
+  const OpenInput open = [&] { return SourceFromBytes(input); };
+  const absl::StatusOr<RepairPlan> plan = PlanRepair(open);
+  const CheckedReading strict = ReadAndCheck(open(), ReadMode::kStrict, input.size());
+  if (!plan.ok()) {
+    FUZZ_CHECK(!strict.status.ok(), plan.status().ToString());
+    return;
+  }
+  CheckPlan(*plan, input);
+  FUZZ_CHECK(plan->sound == strict.status.ok(), strict.status.ToString());
+  if (plan->pieces.empty()) {
+    FUZZ_CHECK(!plan->sound, "a sound trace has no output");
+    return;
+  }
+  const absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
+  FUZZ_CHECK(stream.ok(), stream.status().ToString());
+  const StreamContent output = ReadStream(stream->get());
+  FUZZ_CHECK(output.status.ok(), output.status.ToString());
+  FUZZ_CHECK(!plan->sound || output.bytes == input, "a sound trace was changed");
+  CheckOutput(*plan, output.bytes);
+}
+
+}  // namespace gotrace

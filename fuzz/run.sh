@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Fuzzes the targets on all cores, each for as long, and tells what came of it:
+#   fuzz/run.sh [--keep] SECONDS [TARGET...]
+#   fuzz/run.sh --list
+# Builds with clang and its address and undefined-behaviour sanitizers. What it makes stands in
+# build/fuzz/TARGET: the cases found so far, and what ended the target, as input and as report.
+# With --keep the corpora in fuzz/corpus/ are made anew of all that was found. Exits 1 if an input
+# was found that ends a target, takes more than ten seconds or more than two gigabytes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() {
+  sed -n '3,4s/^# *//p' "$0" >&2
+  exit 2
+}
+
+all_targets() {
+  sed -n '/^fuzz_target(/,/^)/s/^    name = "\(.*\)",$/\1/p' fuzz/BUILD
+}
+
+[[ ${1:-} == --list ]] && { all_targets; exit; }
+keep=false
+[[ ${1:-} == --keep ]] && { keep=true; shift; }
+[[ ${1:-} =~ ^[1-9][0-9]*$ ]] || usage
+seconds=$1
+shift
+mapfile -t targets < <(all_targets)
+for target; do
+  [[ " ${targets[*]} " == *" $target "* ]] || { echo "run.sh: no target $target" >&2; usage; }
+done
+[[ $# -eq 0 ]] || targets=("$@")
+jobs=${FUZZ_JOBS:-$(nproc)}
+limits=(-max_len=65536 -timeout=10 -rss_limit_mb=2048)
+
+# Binaries are copied, as the next build may put others in their place.
+build_all() {
+  local fuzzers built
+  mkdir -p build/fuzz/bin
+  fuzzers=("${targets[@]/%/_fuzzer}")
+  bazel build --ui_event_filters=-info --noshow_progress --config=fuzz "${fuzzers[@]/#///fuzz:}"
+  built=$(bazel info --config=fuzz bazel-bin 2>/dev/null)
+  install -m 755 "${fuzzers[@]/#/$built/fuzz/}" build/fuzz/bin
+  bazel build --ui_event_filters=-info --noshow_progress //fuzz:dictionary //fuzz:write_seeds //fuzz:name_cases
+  built=$(bazel info bazel-bin 2>/dev/null)
+  install -m 755 "$built"/fuzz/{trace.dict,write_seeds,name_cases} build/fuzz/bin
+}
+
+# fuzz TARGET: runs it, and leaves what it printed in $work/log.N.
+fuzz() {
+  local status=0 pids=() job
+  for ((job = 0; job < jobs; ++job)); do
+    "$bin/$1_fuzzer" "${limits[@]}" -max_total_time="$seconds" -dict="$bin/trace.dict" \
+      -artifact_prefix="$work/artifacts/" -print_final_stats=1 \
+      "$work/found" "fuzz/corpus/$1" "$work/seeds" >"$work/log.$job" 2>&1 &
+    pids+=($!)
+  done
+  for job in "${pids[@]}"; do wait "$job" || status=1; done
+  return $status
+}
+
+# merge FUZZER INTO FROM...: adds to INTO those cases that show something new.
+merge() {
+  "$1" "${limits[@]}" -merge=1 "${@:2}" >"$work/log.merge" 2>&1
+}
+
+# The coverage that any of the runs reached: "edges features".
+coverage() {
+  sed -n 's/.*cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "$work"/log.[0-9]* | sort -n | tail -1
+}
+
+# keep_corpus TARGET: makes the corpus the smallest set that shows as much as all small inputs that are
+# known; large ones are mostly real traces, which testdata/ has already. What once was a bug stays.
+# Names are those of the seeds, or tell what the case shows.
+keep_corpus() {
+  local corpus=fuzz/corpus/$1 directory file name
+  declare -A names
+  for file in "$corpus"/* "$work"/seeds/*; do
+    [[ -f $file ]] && names[$(sha1sum <"$file" | cut -c1-40)]=${file##*/}
+  done
+  rm -rf "$work/corpus" && mkdir -p "$work/corpus"
+  rm -rf "$work/small"
+  for directory in "$corpus" "$work/seeds" "$work/found"; do
+    mkdir -p "$work/small/${directory##*/}"
+    find "$directory" -type f -size -3000c -exec cp -t "$work/small/${directory##*/}" {} +
+  done
+  merge "$bin/$1_fuzzer" "$work/corpus" "$work"/small/*
+  find "$corpus" -type f ! -name 'bug-*' -delete
+  for file in "$work"/corpus/*; do
+    name=${names[$(sha1sum <"$file" | cut -c1-40)]:-}
+    [[ -n $name ]] || name=$("$bin/name_cases" "$1" "$file")
+    cp "$file" "$corpus/$name"
+  done
+  rm -rf "$work/found" && mkdir "$work/found"
+}
+
+# report TARGET: one line of numbers.
+report() {
+  local executions
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work"/log.[0-9]* |
+    awk '{ sum += $1 } END { print sum + 0 }')
+  read -r edges features < <(coverage; echo)
+  rm -rf "$work/merged" && cp -r "fuzz/corpus/$1" "$work/merged"
+  merge "$bin/$1_fuzzer" "$work/merged" "$work/seeds" "$work/found" || true
+  echo "$1: $executions executions, ${edges:-0} edges and ${features:-0} features covered," \
+    "$(find "$work/merged" -type f | wc -l | awk -v old="$(find "fuzz/corpus/$1" -type f | wc -l)" \
+      '{ print $1 - old }') cases that the corpus does not have"
+}
+
+build_all
+bin=$PWD/build/fuzz/bin
+findings=0
+for target in "${targets[@]}"; do
+  work=$PWD/build/fuzz/$target
+  rm -rf "$work"/{seeds,artifacts,log.*}
+  mkdir -p "$work"/{artifacts,found} "fuzz/corpus/$target"
+  "$bin/write_seeds" "$target" "$work/seeds"
+  if ! fuzz "$target"; then
+    findings=$((findings + 1))
+    echo "$target: FAILED, see build/fuzz/$target/artifacts and log.*:"
+    grep -h -m 3 'expected\|ERROR\|SUMMARY\|runtime error\|Test unit written' "$work"/log.[0-9]* || true
+  fi
+  report "$target"
+  if $keep; then keep_corpus "$target"; fi
+done
+[[ $findings -eq 0 ]]

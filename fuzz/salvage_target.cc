@@ -1,0 +1,49 @@
+// Reading on after faults: of a sound trace it must give what strict reading gives, and of any
+// other it must tell a fault.
+#include <algorithm>
+#include <memory>
+
+#include "fuzz/event_check.h"
+#include "fuzz/pieces.h"
+#include "fuzz/target.h"
+
+namespace gotrace {
+namespace {
+
+// Go's reader does not look whether the stack of a sample is in the table.
+bool IsOfSample(const Fault& fault) { return fault.place.event == EventType::kCPUSample; }
+
+void CheckAgainstStrict(const CheckedReading& strict, const CheckedReading& tolerant,
+                        absl::string_view mode) {
+  if (strict.status.ok()) {
+    if (strict.has_gap) return;
+    if (std::any_of(tolerant.faults.begin(), tolerant.faults.end(), IsOfSample)) return;
+    FUZZ_CHECK(tolerant.status.ok(), tolerant.status.ToString());
+    FUZZ_CHECK(tolerant.faults.empty(), FormatFault(tolerant.faults.front()));
+    CheckSameEvents(strict.events, tolerant.events, mode);
+  } else {
+    FUZZ_CHECK(!tolerant.faults.empty() || tolerant.status == strict.status,
+               strict.status.ToString());
+  }
+}
+
+}  // namespace
+
+void RunTarget(absl::string_view input) {
+  if (FindCompression(input) != Compression::kNone) return;
+  const auto read = [&](ReadMode mode) {
+    const Forms forms = mode == ReadMode::kSalvage ? Forms::kAll : Forms::kNone;
+    return ReadAndCheck(SourceFromBytes(input), mode, input.size(), forms);
+  };
+  const CheckedReading strict = read(ReadMode::kStrict);
+  const CheckedReading salvaged = read(ReadMode::kSalvage);
+  CheckAgainstStrict(strict, salvaged, "salvaged");
+  CheckAgainstStrict(strict, read(ReadMode::kCollect), "collected");
+
+  const CheckedReading streamed = ReadAndCheck(
+      SourceFromStream(std::make_unique<RandomPieces>(input)), ReadMode::kSalvage, input.size());
+  CheckSameEvents(salvaged.events, streamed.events, "salvaged from a stream");
+  FUZZ_CHECK(salvaged.faults.size() == streamed.faults.size(), "");
+}
+
+}  // namespace gotrace

@@ -1,0 +1,73 @@
+// Prints the dictionary that all fuzz targets share: what events.def and the versions make of the
+// format's bytes and of its text, in libFuzzer's syntax.
+#include <cstdint>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/limits.h"
+#include "tracev2/varint.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+// A word, with every byte as \xNN but what needs no escape.
+void Print(absl::string_view word) {
+  static std::set<std::string>& printed = *new std::set<std::string>;
+  if (word.empty() || !printed.emplace(word).second) return;
+  std::string escaped;
+  for (const char c : word) {
+    const bool is_plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
+    const std::string byte(1, c);
+    absl::StrAppend(&escaped, is_plain ? byte : absl::StrCat("\\x", absl::BytesToHexString(byte)));
+  }
+  std::printf("\"%s\"\n", escaped.c_str());
+}
+
+void PrintVarint(uint64_t value) {
+  std::string varint;
+  AppendVarint(value, &varint);
+  Print(varint);
+}
+
+void PrintEvent(const EventSpec& spec) {
+  const char type = static_cast<char>(spec.type);
+  Print(absl::string_view(&type, 1));
+  // The smallest event of the type, and one with a one in each place.
+  Print(type + std::string(spec.arg_count, '\0'));
+  Print(type + std::string(spec.arg_count, '\1'));
+  Print(spec.name);
+  for (const char* name : spec.args()) Print(absl::StrCat(name, "="));
+}
+
+void PrintDictionary() {
+  for (const Version version : AllVersions()) {
+    Print(MakeHeader(version));
+    Print(absl::StrCat("Trace Go1.", static_cast<uint32_t>(version)));
+  }
+  for (const EventSpec& spec : AllEventSpecs()) PrintEvent(spec);
+  for (const uint64_t limit : {kMaxBatchSize, kMaxFramesPerStack, kMaxStringSize}) {
+    PrintVarint(limit);
+    PrintVarint(limit + 1);
+  }
+  // What goes through the sign, and no thread.
+  for (const uint64_t value : {INT64_MAX + 0ULL, INT64_MAX + 1ULL, UINT64_MAX + 0ULL}) {
+    PrintVarint(value);
+    Print(absl::StrCat(value));
+  }
+  std::string padded;
+  AppendPaddedVarint(0, kMaxVarintSize, &padded);
+  Print(padded);
+  for (const char* word : {"size=auto", "\tdata=\"", "\n", "#"}) Print(word);
+  Print("\x28\xb5\x2f\xfd");  // zstd
+  Print("\x1f\x8b\x08");      // gzip
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main() { gotrace::PrintDictionary(); }

@@ -1,0 +1,153 @@
+// Writes what a fuzz target begins with, made of the cases and the traces below testdata/:
+//   write_seeds TARGET DIRECTORY
+// To be run where testdata/ is. Names tell what a seed shows.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "export/golden_case.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_source.h"
+#include "parser/raw_reader.h"
+#include "parser/test_util.h"
+#include "testdata/test_data.h"
+#include "tracev2/text_form.h"
+#include "tracev2/varint.h"
+
+namespace gotrace {
+namespace {
+
+// Larger traces are changed too slowly, and show little more.
+constexpr size_t kLargestSeed = 4 << 10;
+
+struct Seed {
+  std::string name;
+  std::string bytes;
+};
+using Seeds = std::vector<Seed>;
+
+Seeds Traces() {
+  Seeds seeds;
+  for (const char* directory : {"testdata/cases", "testdata/findings"}) {
+    for (const std::string& path : ListGoldenCases(directory)) {
+      const absl::StatusOr<std::string> text = ReadTextFile(path);
+      const absl::StatusOr<GoldenCase> golden =
+          text.ok() ? ParseGoldenCase(*text) : absl::StatusOr<GoldenCase>(text.status());
+      const absl::StatusOr<std::string> bytes =
+          golden.ok() ? GoldenInput(*golden) : absl::StatusOr<std::string>(golden.status());
+      const std::filesystem::path file(path);
+      const bool is_finding = file.parent_path().filename() == "findings";
+      if (bytes.ok()) {
+        seeds.push_back({absl::StrCat(is_finding ? "finding-" : "", file.stem().string()), *bytes});
+      }
+    }
+  }
+  for (const TestTrace& trace : TestTraces()) {
+    if (trace.size <= kLargestSeed) seeds.push_back({trace.name, ReadTestTrace(trace.name)});
+  }
+  return seeds;
+}
+
+Seeds Varints() {
+  Seeds seeds;
+  for (int bits = 0; bits <= 64; ++bits) {
+    std::string shortest, padded;
+    const uint64_t value = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+    AppendVarint(value, &shortest);
+    AppendPaddedVarint(value, kMaxVarintSize, &padded);
+    seeds.push_back({absl::StrCat(bits, "-bits"), shortest});
+    seeds.push_back({absl::StrCat(bits, "-bits-padded"), padded});
+  }
+  seeds.push_back({"overflow-in-tenth-byte", std::string(9, '\x80') + "\x02"});
+  seeds.push_back({"eleven-bytes", std::string(10, '\x80') + "\x01"});
+  seeds.push_back({"cut-off", "\xff\xff"});
+  return seeds;
+}
+
+// The payloads of event batches.
+Seeds Payloads() {
+  Seeds seeds;
+  for (const Seed& trace : Traces()) {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(trace.bytes);
+    if (!source.ok() || !ReadHeader(source->get()).ok()) continue;
+    Batch batch;
+    for (int number = 1;; ++number) {
+      const absl::StatusOr<bool> more = ReadBatch(source->get(), &batch);
+      if (!more.ok() || !*more) break;
+      if (batch.thread == ThreadId::kNone || batch.experiment != 0) continue;
+      seeds.push_back({absl::StrCat(trace.name, "-", number), std::string(batch.payload)});
+    }
+  }
+  return seeds;
+}
+
+Seeds Texts() {
+  Seeds seeds;
+  for (const Seed& trace : Traces()) {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(trace.bytes);
+    if (!source.ok()) continue;
+    absl::StatusOr<RawReader> reader =
+        RawReader::FromSource(*std::move(source), RawReader::Types::kOfVersion);
+    if (!reader.ok()) continue;
+    TextBuffer text;
+    AppendHeaderText(reader->version(), &text);
+    while (const RawEvent* event = reader->Next()) AppendEventText(*event, &text);
+    seeds.push_back({trace.name, std::string(text.view())});
+  }
+  return seeds;
+}
+
+Seeds Compressed() {
+  Seeds seeds;
+  for (const Seed& trace : Traces()) {
+    if (FindCompression(trace.bytes) != Compression::kNone) {
+      seeds.push_back(trace);
+      continue;
+    }
+    seeds.push_back({absl::StrCat(trace.name, ".zst"), Zstd(trace.bytes)});
+    seeds.push_back({absl::StrCat(trace.name, ".gz"), Gzip(trace.bytes)});
+  }
+  // Frames and members one after the other.
+  const std::string half = MakeHeader(kNewestVersion).substr(0, 8);
+  const std::string rest = MakeHeader(kNewestVersion).substr(8);
+  seeds.push_back({"two-frames.zst", Zstd(half) + Zstd(rest)});
+  seeds.push_back({"two-members.gz", Gzip(half) + Gzip(rest)});
+  seeds.push_back({"frame-then-member", Zstd(half) + Gzip(rest)});
+  seeds.push_back(
+      {"skippable-frame.zst", std::string("\x50\x2a\x4d\x18\x03\x00\x00\x00zzz", 11) + Zstd(half)});
+  return seeds;
+}
+
+Seeds SeedsOf(absl::string_view target) {
+  if (target == "varint") return Varints();
+  if (target == "decoder") return Payloads();
+  if (target == "text") return Texts();
+  if (target == "compressed") return Compressed();
+  return Traces();
+}
+
+int Run(const std::string& target, const std::string& directory) {
+  const Seeds seeds = SeedsOf(target);
+  std::filesystem::create_directories(directory);
+  for (const Seed& seed : seeds) {
+    if (seed.bytes.size() > kLargestSeed) continue;
+    std::ofstream file(absl::StrCat(directory, "/", seed.name), std::ios::binary);
+    file << seed.bytes;
+    if (!file.flush()) return std::perror(seed.name.c_str()), 1;
+  }
+  return seeds.empty() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) {
+  if (argc == 3) return gotrace::Run(argv[1], argv[2]);
+  std::fprintf(stderr, "usage: write_seeds TARGET DIRECTORY\n");
+  return 2;
+}
