@@ -33,6 +33,7 @@ std::string EventCheck::Take(const Event& event) {
 // After a fault a generation may begin earlier than what came before.
 void EventCheck::CheckTime(const Event& event) {
   const bool may_go_back = mode_ != ReadMode::kStrict && event.kind() == EventKind::kSync;
+  went_back_ |= may_go_back && last_time_.has_value() && event.time() <= *last_time_;
   if (last_time_.has_value() && !may_go_back) {
     // The highest time wraps around.
     FUZZ_CHECK(event.time() > *last_time_ || *last_time_ == std::numeric_limits<int64_t>::max(),
@@ -90,17 +91,18 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
   reading.status = reader.status();
   if (reader.ok()) {
     EventCheck check(mode, size, forms);
-    uint64_t generation = 0;
+    GenerationInfo last;
     while (const Event* event = reader->Next()) {
       reading.events.push_back(check.Take(*event));
       reading.syncs += event->kind() == EventKind::kSync ? 1 : 0;
       const GenerationInfo& info = reader->generation();
-      reading.has_gap |= generation != 0 && info.number > generation + 1;
-      reading.has_gap |= info.number < generation;
-      generation = info.number;
+      const bool is_another = info.begin_offset != last.begin_offset && last.number != 0;
+      reading.has_gap |= is_another && info.number != last.number + 1;
+      last = info;
       FUZZ_CHECK(info.begin_offset <= info.end_offset && info.end_offset <= size,
                  absl::StrCat(info.begin_offset, " to ", info.end_offset, " of ", size));
     }
+    reading.went_back = check.went_back();
     FUZZ_CHECK(reader->Next() == nullptr, "an event behind the end");
     FUZZ_CHECK(reader->event_count() == reading.events.size(), "");
     reading.status = reader->status();

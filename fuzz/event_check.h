@@ -32,6 +32,9 @@ class EventCheck {
   // Takes the next event. Returns all that its accessors tell.
   std::string Take(const Event& event);
 
+  // Whether a generation began earlier than the one before ended, as may be after a wrong time.
+  bool went_back() const { return went_back_; }
+
  private:
   void CheckTime(const Event& event);
   void CheckChain(const Event& event);
@@ -43,6 +46,7 @@ class EventCheck {
   const Forms forms_;
   uint64_t last_sync_ = 0;
   std::optional<int64_t> last_time_;
+  bool went_back_ = false;
   std::map<std::pair<ResourceKind, int64_t>, int> states_;
   GoTextFormatter go_text_;
   TextBuffer buffer_;
@@ -55,6 +59,7 @@ struct CheckedReading {
   // Whether the numbers of generations jump. Go's reader does not mind since 1.26, but where
   // reading goes on after faults, something is taken to be missing.
   bool has_gap = false;
+  bool went_back = false;  // As EventCheck tells.
   absl::Status status;
   std::vector<Fault> faults;  // That reading went on after.
   Losses losses;
