@@ -74,6 +74,7 @@ class ReaderImpl {
   void LeaveOut(ThreadCursor* cursor);
   void DoubtStatus();
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
+  [[gnu::cold, gnu::noinline]] void TellTimeBack(const ThreadCursor& cursor, int64_t last_time);
   void ForgetWrongTime(int64_t begin);
   void Report(const Fault& fault);
 
@@ -390,9 +391,10 @@ ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
   while (true) {
     const int64_t last_time = cursor->time();
     const ThreadCursor::Step step = cursor->Advance();
-    const bool is_back = step == ThreadCursor::Step::kEvent && cursor->time() < last_time;
-    if (is_back && options_.on_time_back) options_.on_time_back(cursor->place(), last_time);
-    if (step != ThreadCursor::Step::kFault) return step;
+    if (step != ThreadCursor::Step::kFault) {
+      if (cursor->time() < last_time) TellTimeBack(*cursor, last_time);
+      return step;
+    }
     Report(cursor->fault());
     lost_ = true;
     if (options_.mode == ReadMode::kCollect) {
@@ -402,6 +404,10 @@ ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
     ++losses_.dropped_batches;
     losses_.dropped_bytes += cursor->SkipBatch();
   }
+}
+
+void ReaderImpl::TellTimeBack(const ThreadCursor& cursor, int64_t last_time) {
+  if (options_.on_time_back) options_.on_time_back(cursor.place(), last_time);
 }
 
 // Generations overlap by no more than it takes to stop all threads. If the last one ended long
