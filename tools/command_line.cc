@@ -106,8 +106,9 @@ constexpr CommandRow kCommands[] = {
      "stacks that are lost are added as ?string#12 and ?stack#7; a last generation that was cut\n"
      "off is closed. The result is read again before anything is written.\n"
      "\n"
-     "With --check nothing is written, and the exit code is 1 if the trace is broken. Else it is\n"
-     "1 if nothing is left of the trace.\n",
+     "Exit codes are 0 if the trace is sound or a repaired one was written, 1 if nothing is left "
+     "of\n"
+     "it, 2 as below. With --check nothing is written, and 1 means that the trace is broken.\n",
      "  gotrace-dump repair -o repaired.out broken.out && go tool trace repaired.out\n"
      "  gotrace-dump repair --check broken.out\n"},
 };

@@ -247,9 +247,13 @@ TEST_F(Validate, SkipsNoTraceThatIsDamaged) {
   Write("dir/new-version", std::string("go 1.99 trace\0\0\0", 16));
   Write("dir/old-version", std::string("go 1.21 trace\0\0\0", 16));
   Write("dir/packed", ReadTestFile("go1.27-annotations.trace.zst").substr(0, 9));
+  // Nor does what stands before a trace.
+  Write("dir/log", "listening on :8080\n" + trace);
+  Write("dir/http", "HTTP/1.1 200 OK\r\n\r\n" + trace);
+  Write("dir/changed", "G" + trace.substr(1));
   const SubprocessResult result = Run({directory_ + "/dir"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.err, "gotrace-dump: 6 files: 6 broken\n") << result.out;
+  EXPECT_EQ(result.err, "gotrace-dump: 9 files: 9 broken\n") << result.out;
 }
 
 TEST_F(Validate, TellsThatADirectoryHasNoTrace) {

@@ -28,6 +28,7 @@ class Mender {
       return;
     }
     Order();
+    ResolveSamples();
     NameStacks();
     result_.events += generation_.tables().cpu_samples().size();
   }
@@ -180,6 +181,23 @@ class Mender {
         tables.AddMissingString(id);
         NameString(id);
       }
+    }
+  }
+
+  // Go's reader takes a sample whose stack no table has, but whoever looks at that stack fails.
+  void ResolveSamples() {
+    GenerationTables& tables = generation_.tables();
+    for (const CpuSample& sample : tables.cpu_samples()) {
+      if (tables.HasStack(sample.stack)) continue;
+      Fault fault = {FaultId::kEventStackId,
+                     Place(),
+                     absl::StrCat("expected stack ", sample.stack, " in the table, found none"),
+                     {}};
+      fault.place.offset = sample.offset;
+      fault.place.generation = generation_.number();
+      Mend(std::move(fault));
+      tables.AddMissingStack(sample.stack);
+      result_.mending.stacks.push_back({sample.stack, 0});
     }
   }
 

@@ -351,9 +351,20 @@ absl::Status Verify(const RepairPlan& plan, const OpenInput& open) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
   if (!source.ok()) return source.status();
   uint64_t events = 0;
-  const absl::Status status = ReadStrictly(*std::move(source), &events);
-  if (!FaultOf(status).has_value()) return status;
-  return absl::InternalError(absl::StrCat("the repaired trace does not hold: ", status.message()));
+  return ReadStrictly(*std::move(source), &events);
+}
+
+// Gives up on what was to be kept, since it shows `fault` when read.
+void KeepNothing(const Fault& fault, RepairPlan* plan) {
+  for (RepairedGeneration& generation : plan->generations) {
+    if (generation.events == 0) continue;
+    generation.fate = GenerationFate::kBroken;
+    generation.events = 0;
+    generation.fault = fault;
+  }
+  plan->pieces.clear();
+  plan->events = 0;
+  plan->output_bytes = 0;
 }
 
 }  // namespace
@@ -382,7 +393,12 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open) {
   if (absl::Status status = planner.ReadAll(source->get()); !status.ok()) return status;
   planner.Choose();
   if (plan.pieces.empty()) return plan;
-  if (absl::Status status = Verify(plan, open); !status.ok()) return status;
+  const absl::Status status = Verify(plan, open);
+  if (const std::optional<Fault> fault = FaultOf(status)) {
+    KeepNothing(*fault, &plan);
+  } else if (!status.ok()) {
+    return status;
+  }
   return plan;
 }
 

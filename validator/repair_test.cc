@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "parser/reader.h"
@@ -176,6 +177,19 @@ TEST(Repair, AddsEntriesThatLack) {
   EXPECT_TRUE(absl::StrContains(outcome.events[4], "?string#12")) << outcome.events[4];
   EXPECT_TRUE(absl::StrContains(outcome.events[4], "?stack#7")) << outcome.events[4];
   EXPECT_TRUE(absl::StrContains(outcome.events[5], "?stack#8")) << outcome.events[5];
+}
+
+TEST(Repair, AddsStacksThatSamplesLack) {
+  const std::string samples =
+      absl::StrCat("EventBatch gen=1 m=", kNobody,
+                   " time=1000 size=auto\nCPUSamples\nCPUSample time=1001 m=1 p=0 g=1 stack=61\n");
+  // Something else is wrong, since Go's reader takes such a sample as it is.
+  const Repaired repaired =
+      Repair(AssembleBatches(26, samples + GenerationText(1)) + "printed behind the trace\n");
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kMended}));
+  EXPECT_EQ(repaired.plan.generations[0].entries_added, 2U);
+  const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
+  EXPECT_TRUE(absl::StrContains(absl::StrJoin(outcome.events, "\n"), "?stack#61"));
 }
 
 TEST(Repair, BorrowsTheFrequencyWhereItIsAllThatLacks) {

@@ -25,6 +25,9 @@ constexpr uint64_t kEventsPerReport = 1 << 16;
 // that the batch is full, and begins the next one with a later time: a few microseconds are normal.
 constexpr uint64_t kLeastTimeBack = 1'000'000;
 
+// How far into an input the header of a trace is looked for, in bytes.
+constexpr size_t kHeaderSearched = 4096;
+
 // Judges one trace.
 class Judge {
  public:
@@ -35,7 +38,7 @@ class Judge {
     auto shown = std::make_unique<ShownSource>(std::move(source));
     source_ = shown.get();
     if (IsForeign()) return;
-    const std::string begin(source_->window().substr(0, kHeaderSize));
+    const std::string begin(source_->window().substr(0, kHeaderSearched));
     ReaderOptions reader_options;
     reader_options.mode = ReadMode::kCollect;
     reader_options.on_fault = [this](const Fault& fault) {
@@ -80,9 +83,18 @@ class Judge {
     if (is_whole || !begin.empty()) foreign = RecogniseInput(begin);
     if (!foreign.has_value()) return false;
     report_.bytes = begin.size() < kRecognisedBytes ? begin.size() : source_->input_size();
-    report_.foreign = foreign->what;
+    const bool may_hide_trace =
+        foreign->check == CheckId::kInputHttp || foreign->check == CheckId::kInputText;
+    if (!may_hide_trace || !HoldsHeader(begin)) report_.foreign = foreign->what;
     Add(ToFinding(*foreign, Place{0, {}, {}, {}, EventType::kNone, {}}));
     return true;
+  }
+
+  // Whether a trace's header, or what is left of one, stands somewhere near the beginning: then the
+  // input is a trace behind something else, or a damaged one.
+  static bool HoldsHeader(absl::string_view begin) {
+    constexpr absl::string_view kHeaderEnd("trace\0\0\0", 8);
+    return absl::StrContains(begin.substr(0, kHeaderSearched), kHeaderEnd);
   }
 
   // What an input is that begins with `begin` and whose header gave `status`, if it is no trace.
@@ -93,8 +105,8 @@ class Judge {
     const bool is_foreign =
         fault->id == FaultId::kNotATrace ||
         (fault->id == FaultId::kHeaderTruncated && !absl::StartsWith("go 1.", begin.substr(0, 5)));
-    if (!is_foreign) return "";
-    return absl::StrCat("data that begins with ", Quoted(begin));
+    if (!is_foreign || HoldsHeader(begin)) return "";
+    return absl::StrCat("data that begins with ", Quoted(begin.substr(0, kHeaderSize)));
   }
 
   void ReadAll(Reader* reader) {
