@@ -9,12 +9,15 @@
 #include "tracev2/quote.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
+#include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
 
 namespace gotrace {
 namespace {
 
 constexpr size_t kNowhere = absl::string_view::npos;
+
+constexpr absl::string_view kHeaderBegin = "go 1.";
 
 // How much of what was skipped a message shows.
 constexpr size_t kShown = 60;
@@ -160,8 +163,26 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   return true;
 }
 
+// Whether the header of a trace, of whatever version, stands at `pos`.
+bool BatchFinder::IsHeader(size_t pos) const {
+  const HeaderStatus status = ParseHeader(source_.window().substr(pos, kHeaderSize)).status;
+  return status == HeaderStatus::kOk || status == HeaderStatus::kUnknown;
+}
+
+// The next batch, or the header of another trace if that comes first.
+size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation) const {
+  const size_t found = Find(from, to, generation);
+  const absl::string_view before = source_.window().substr(0, found == kNowhere ? to : found);
+  // It may begin inside of a batch's header that was cut off.
+  for (size_t pos = before.find(kHeaderBegin, 1); pos != kNowhere;
+       pos = before.find(kHeaderBegin, pos + 1)) {
+    if (IsHeader(pos)) return pos;
+  }
+  return found;
+}
+
 bool BatchFinder::Next(uint64_t generation, Batch* batch) {
-  while (true) {
+  while (!next_trace_.has_value()) {
     Refill();
     const size_t size = source_.window().size();
     if (size == 0) return false;
@@ -172,8 +193,17 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     }
     if (header.has_value() && header->end <= size) {
       // What follows is no batch. If one begins inside of this, this one's size is wrong.
-      const size_t found = Find(header->payload, header->end, generation);
+      const size_t found = FindBeforeHeader(header->payload, header->end, generation);
       const size_t inside = found == header->end ? kNowhere : found;
+      if (inside < header->payload) {
+        Fault fault = {FaultId::kBatchHeaderTruncated,
+                       Place(),
+                       "expected a batch's header, found the header of another trace in it",
+                       {}};
+        fault.place.offset = fault.place.batch_offset = source_.offset();
+        SkipTo(inside, std::move(fault));
+        continue;
+      }
       if (inside != kNowhere) {
         Fault fault = {
             FaultId::kBatchMisfit, Place(),
@@ -194,7 +224,14 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       source_.Skip(source_.window().size());
       return false;
     }
-    const size_t found = Find(1, size, generation);
+    // Another trace has other clocks and ids, which must not be taken for this one's.
+    if (IsHeader(0)) {
+      next_trace_ = source_.offset();
+      absl::StrAppend(&fault->message, "; another trace begins here, and is left out");
+      report_(*std::move(fault));
+      return false;
+    }
+    const size_t found = FindBeforeHeader(1, size, generation);
     if (found == kNowhere && at_end_) {
       truncated_ |= !io_status_.ok() || fault->id == FaultId::kBatchTruncated ||
                     fault->id == FaultId::kBatchHeaderTruncated;
@@ -203,6 +240,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
     SkipTo(found != kNowhere ? found : at_end_ ? size : size - unseen, *std::move(fault));
   }
+  return false;
 }
 
 void BatchFinder::SkipTo(size_t pos, Fault fault) {

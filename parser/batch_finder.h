@@ -33,6 +33,10 @@ class BatchFinder {
   // The generation of the batch behind the last one, if there is one: 0 for an EndOfGeneration.
   std::optional<uint64_t> PeekGeneration();
 
+  // Where another trace begins in the input: what stands from there on is left out, and the source
+  // stays there.
+  std::optional<uint64_t> next_trace() const { return next_trace_; }
+
   uint64_t skipped_bytes() const { return skipped_bytes_; }
 
   // Whether the trace ended inside a batch.
@@ -60,6 +64,8 @@ class BatchFinder {
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
   bool HidesOrdinaryBatch(size_t pos) const;
   size_t Find(size_t from, size_t to, uint64_t generation) const;
+  bool IsHeader(size_t pos) const;
+  size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
   void SkipTo(size_t pos, Fault fault);
 
@@ -70,6 +76,7 @@ class BatchFinder {
   uint64_t last_time_ = 0;  // Of the last batch whose time the one behind it confirmed.
   bool at_end_ = false;     // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
+  std::optional<uint64_t> next_trace_;
   absl::Status io_status_;
 };
 

@@ -53,6 +53,9 @@ class TolerantGenerationReader {
 
   uint64_t offset() const { return source_.offset(); }
 
+  // Where another trace begins, at which this one ends; the source then stays there.
+  std::optional<uint64_t> next_trace() const { return finder_.next_trace(); }
+
   // The first error of I/O.
   const absl::Status& io_status() const { return finder_.io_status(); }
 

@@ -93,10 +93,14 @@ class Planner {
     plan_.stray_bytes = losses.skipped_bytes;
     plan_.dropped_batches = losses.dropped_batches;
     plan_.input_bytes = reader.offset();
+    next_trace_ = reader.next_trace();
     // A fault of the compression around it is one of the trace.
     const absl::Status& io_status = reader.io_status();
     return FaultOf(io_status).has_value() ? absl::OkStatus() : io_status;
   }
+
+  // Where another trace begins behind this one.
+  std::optional<uint64_t> next_trace() const { return next_trace_; }
 
   void Choose() {
     Run& run = best_.generations.empty() ? fallback_ : best_;
@@ -279,6 +283,7 @@ class Planner {
   }
 
   RepairPlan& plan_;
+  std::optional<uint64_t> next_trace_;
   Run run_;   // That is being extended; without a scheduler if none is.
   Run best_;  // The one with the most events of those that ended.
   Run fallback_;
@@ -354,6 +359,50 @@ absl::Status Verify(const RepairPlan& plan, const OpenInput& open) {
   return ReadStrictly(*std::move(source), &events);
 }
 
+// Takes the other plan's trace in place of this one's if it has more events, and what it tells of
+// its own in any case.
+void Join(RepairPlan other, RepairPlan* plan) {
+  RepairPlan& loser = other.events > plan->events ? *plan : other;
+  for (RepairedGeneration& generation : loser.generations) {
+    if (generation.events > 0) generation.fate = GenerationFate::kApart;
+    generation.events = 0;
+  }
+  if (&loser == plan) {
+    plan->version = other.version;
+    plan->header_offset = other.header_offset;
+    plan->pieces = std::move(other.pieces);
+    plan->events = other.events;
+    plan->output_bytes = other.output_bytes;
+  }
+  plan->generations.insert(plan->generations.end(), other.generations.begin(),
+                           other.generations.end());
+  plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
+  plan->stray_bytes += other.stray_bytes;
+  plan->dropped_batches += other.dropped_batches;
+  plan->input_bytes = other.input_bytes;
+}
+
+// Plans each of the traces that stand one behind the other in the input, and takes the best.
+absl::Status PlanTraces(ByteSource* source, RepairPlan* plan) {
+  plan->events = 0;
+  bool is_first = true;
+  for (std::optional<uint64_t> next = 0; next.has_value();) {
+    RepairPlan part;
+    Planner planner(&part);
+    if (absl::Status status = planner.ReadAll(source); !status.ok()) {
+      return is_first ? status : absl::OkStatus();
+    }
+    planner.Choose();
+    next = planner.next_trace();
+    if (std::exchange(is_first, false)) {
+      *plan = std::move(part);
+    } else {
+      Join(std::move(part), plan);
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Gives up on what was to be kept, since it shows `fault` when read.
 void KeepNothing(const Fault& fault, RepairPlan* plan) {
   for (RepairedGeneration& generation : plan->generations) {
@@ -388,10 +437,7 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open) {
     plan.pieces.push_back({0, *size, ""});
     return plan;
   }
-  plan.events = 0;
-  Planner planner(&plan);
-  if (absl::Status status = planner.ReadAll(source->get()); !status.ok()) return status;
-  planner.Choose();
+  if (absl::Status status = PlanTraces(source->get(), &plan); !status.ok()) return status;
   if (plan.pieces.empty()) return plan;
   const absl::Status status = Verify(plan, open);
   if (const std::optional<Fault> fault = FaultOf(status)) {

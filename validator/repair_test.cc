@@ -211,6 +211,16 @@ TEST(Repair, KeepsTheLargerOfTwoTraces) {
   EXPECT_EQ(Repair(large + small).bytes, large);
 }
 
+TEST(Repair, TakesNothingOfAnotherTraceIntoOneThatWasCutOff) {
+  const std::string first = AssembleBatches(23, GenerationText(1, "", 23));
+  const std::string second = AssembleBatches(26, GenerationText(1) + GenerationText(2));
+  const Repaired repaired = Repair(first.substr(0, first.size() - 20) + second);
+  EXPECT_EQ(repaired.bytes, second);
+  EXPECT_EQ(repaired.plan.version, Version::kGo126);
+  EXPECT_EQ(repaired.plan.generations.size(), 3U);
+  EXPECT_EQ(Repair(second + first.substr(0, first.size() - 20)).bytes, second);
+}
+
 TEST(Repair, JoinsWhatFollowsAGapWhereGoDoes) {
   const std::string trace = AssembleBatches(26, GenerationText(1) + GenerationText(3));
   EXPECT_EQ(Repair(trace + "done, bye\n").bytes, trace);
