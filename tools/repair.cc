@@ -54,18 +54,17 @@ absl::StatusOr<int> CreateTemporary() {
   return fd;
 }
 
-absl::Status Copy(ByteStream* from, int to) {
-  Output out(to, "a temporary file");
+absl::Status Copy(ByteStream* from, Output* out) {
   std::string block(1 << 16, '\0');
-  while (out.usable()) {
+  while (out->usable()) {
     const absl::StatusOr<size_t> size = from->Read(block.data(), block.size());
     if (!size.ok()) return size.status();
     if (*size == 0) break;
-    out.buffer().Append(absl::string_view(block).substr(0, *size));
-    out.MaybeFlush();
+    out->buffer().Append(absl::string_view(block).substr(0, *size));
+    out->MaybeFlush();
   }
-  out.Flush();
-  return out.status();
+  out->Flush();
+  return out->status();
 }
 
 bool CanBeReadAgain(const std::string& file) {
@@ -84,7 +83,8 @@ absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
   const absl::StatusOr<int> fd = CreateTemporary();
   if (!fd.ok()) return fd.status();
   RepeatableInput input(file, *fd, progress);
-  if (absl::Status status = Copy(stream->get(), *fd); !status.ok()) return status;
+  Output copy(*fd, "a temporary file");
+  if (absl::Status status = Copy(stream->get(), &copy); !status.ok()) return status;
   return input;
 }
 
@@ -114,16 +114,7 @@ absl::Status WriteRepaired(const RepairPlan& plan, const RepeatableInput& input,
   absl::StatusOr<std::unique_ptr<ByteStream>> stream =
       OpenRepaired(plan, [&] { return input.Open(); });
   if (!stream.ok()) return stream.status();
-  std::string block(1 << 16, '\0');
-  while (out->usable()) {
-    const absl::StatusOr<size_t> size = (*stream)->Read(block.data(), block.size());
-    if (!size.ok()) return size.status();
-    if (*size == 0) break;
-    out->buffer().Append(absl::string_view(block).substr(0, *size));
-    out->MaybeFlush();
-  }
-  out->Flush();
-  return out->status();
+  return Copy(stream->get(), out);
 }
 
 std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view target) {

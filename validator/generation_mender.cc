@@ -169,12 +169,8 @@ class Mender {
     GenerationTables& tables = generation_.tables();
     for (int i = 1; i < spec.arg_count; ++i) {
       const uint64_t id = cursor.event().args[i - 1];
-      const bool is_stack = spec.arg_types[i] == ArgType::kStack;
-      if (is_stack && !tables.HasStack(id)) {
-        Mend({FaultId::kEventStackId, cursor.place(),
-              absl::StrCat("expected stack ", id, " in the table, found none")});
-        tables.AddMissingStack(id);
-        result_.mending.stacks.push_back({id, 0});
+      if (spec.arg_types[i] == ArgType::kStack && !tables.HasStack(id)) {
+        AddStack(id, cursor.place());
       } else if (spec.arg_types[i] == ArgType::kString && tables.FindString(id) == nullptr) {
         Mend({FaultId::kEventStringId, cursor.place(),
               absl::StrCat("expected string ", id, " in the table, found none")});
@@ -186,19 +182,20 @@ class Mender {
 
   // Go's reader takes a sample whose stack no table has, but whoever looks at that stack fails.
   void ResolveSamples() {
-    GenerationTables& tables = generation_.tables();
-    for (const CpuSample& sample : tables.cpu_samples()) {
-      if (tables.HasStack(sample.stack)) continue;
-      Fault fault = {FaultId::kEventStackId,
-                     Place(),
-                     absl::StrCat("expected stack ", sample.stack, " in the table, found none"),
-                     {}};
-      fault.place.offset = sample.offset;
-      fault.place.generation = generation_.number();
-      Mend(std::move(fault));
-      tables.AddMissingStack(sample.stack);
-      result_.mending.stacks.push_back({sample.stack, 0});
+    for (const CpuSample& sample : generation_.tables().cpu_samples()) {
+      if (generation_.tables().HasStack(sample.stack)) continue;
+      Place place;
+      place.offset = sample.offset;
+      place.generation = generation_.number();
+      AddStack(sample.stack, place);
     }
+  }
+
+  void AddStack(uint64_t id, const Place& place) {
+    Mend({FaultId::kEventStackId, place,
+          absl::StrCat("expected stack ", id, " in the table, found none")});
+    generation_.tables().AddMissingStack(id);
+    result_.mending.stacks.push_back({id, 0});
   }
 
   void NameString(uint64_t id) {
