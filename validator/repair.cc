@@ -91,7 +91,6 @@ class Planner {
     }
     EndRun();
     plan_.stray_bytes = losses.skipped_bytes;
-    plan_.dropped_batches = losses.dropped_batches;
     plan_.input_bytes = reader.offset();
     next_trace_ = reader.next_trace();
     // A fault of the compression around it is one of the trace.
@@ -378,7 +377,6 @@ void Join(RepairPlan other, RepairPlan* plan) {
                            other.generations.end());
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
-  plan->dropped_batches += other.dropped_batches;
   plan->input_bytes = other.input_bytes;
 }
 

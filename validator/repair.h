@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "parser/byte_source.h"
 #include "parser/byte_stream.h"
 #include "parser/fault.h"
@@ -33,9 +32,6 @@ enum class GenerationFate : uint8_t {
   kApart,     // It goes: it is sound, but does not follow those that are kept.
   kEmpty,     // It goes: it was begun at the trace's end, and has no events.
 };
-
-// "kept", "mended", … Static lifetime.
-absl::string_view GenerationFateName(GenerationFate fate);
 
 struct RepairedGeneration {
   uint64_t number = 0;
@@ -64,10 +60,9 @@ struct RepairPlan {
   uint64_t events = 0;              // Of the output, without its kSync events.
   uint64_t input_bytes = 0;         // Of the (decompressed) input.
   uint64_t output_bytes = 0;
-  uint64_t header_offset = 0;    // How much stands before the trace's header.
-  std::vector<Fault> stray;      // The first few places that have bytes of no batch.
-  uint64_t stray_bytes = 0;      // Of all such places.
-  uint64_t dropped_batches = 0;  // That are damaged in themselves.
+  uint64_t header_offset = 0;  // How much stands before the trace's header.
+  std::vector<Fault> stray;    // The first few places that have bytes of no batch.
+  uint64_t stray_bytes = 0;    // Of all such places.
 };
 
 // Opens the input, from its beginning. Called several times.

@@ -1,6 +1,7 @@
 // What a repair does, in sentences.
 #include <algorithm>
-#include <array>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -8,9 +9,6 @@
 
 namespace gotrace {
 namespace {
-
-constexpr std::array<absl::string_view, 6> kFateNames = {"kept",   "mended", "cut short",
-                                                         "broken", "apart",  "empty"};
 
 std::string Count(uint64_t count, absl::string_view one, absl::string_view many) {
   return absl::StrCat(count, " ", count == 1 ? one : many);
@@ -59,10 +57,6 @@ bool IsStray(const RepairPlan& plan, const Fault& fault) {
 }
 
 }  // namespace
-
-absl::string_view GenerationFateName(GenerationFate fate) {
-  return kFateNames[static_cast<size_t>(fate)];
-}
 
 std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
   std::vector<std::string> lines;
