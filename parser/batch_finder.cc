@@ -272,4 +272,9 @@ std::optional<uint64_t> BatchFinder::PeekGeneration() {
   return header->generation;
 }
 
+bool BatchFinder::AtEnd() {
+  Refill();
+  return source_.window().empty();
+}
+
 }  // namespace gotrace

@@ -33,6 +33,9 @@ class BatchFinder {
   // The generation of the batch behind the last one, if there is one: 0 for an EndOfGeneration.
   std::optional<uint64_t> PeekGeneration();
 
+  // Whether the trace ends with the last batch.
+  bool AtEnd();
+
   // Where another trace begins in the input: what stands from there on is left out, and the source
   // stays there.
   std::optional<uint64_t> next_trace() const { return next_trace_; }

@@ -54,10 +54,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
       continue;
     }
     if (generation->number() == 0 && batch.generation != 0) {
-      const bool follows = last_number_ == 0 || batch.generation == last_number_ + 1;
-      generation->set_number(follows || finder_.PeekGeneration() == batch.generation
-                                 ? batch.generation
-                                 : last_number_ + 1);
+      generation->set_number(BeginsGeneration(batch) ? batch.generation : last_number_ + 1);
     }
     switch (Judge(*generation, batch)) {
       case Belongs::kHere:
@@ -90,6 +87,14 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   Finish(ended, generation.get());
   last_number_ = generation->number();
   return generation;
+}
+
+// Whether the number of the batch that comes first is to be believed.
+bool TolerantGenerationReader::BeginsGeneration(const Batch& batch) {
+  if (last_number_ == 0 || batch.generation == last_number_ + 1) return true;
+  // Since 1.26 any number will do; for what the trace ends with nothing can confirm it.
+  if (finder_.AtEnd()) return version_ >= Version::kGo126;
+  return finder_.PeekGeneration() == batch.generation;
 }
 
 TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generation& generation,

@@ -63,6 +63,7 @@ class TolerantGenerationReader {
   enum class Belongs { kHere, kNext, kNowhere };
 
   bool ReadBatch(uint64_t generation, Batch* batch);
+  bool BeginsGeneration(const Batch& batch);
   Belongs Judge(const Generation& generation, const Batch& batch);
   void Add(const Batch& batch, Generation* generation);
   void ReportNoGeneration();

@@ -123,6 +123,17 @@ TEST(TolerantGenerationReaderTest, ABatchOfGenerationZeroIsLeftOut) {
   }
 }
 
+// As in strict mode, which takes any number since 1.26.
+TEST(TolerantGenerationReaderTest, ABatchOfTablesThatTheTraceEndsWithIsNoGeneration) {
+  for (const int number : {1, 3, 9}) {
+    const Found found = ReadGenerations(Assemble(absl::StrCat(
+        Text(true), "EventBatch gen=", number, " m=18446744073709551615 time=4000000 size=auto\n",
+        "Sync\nFrequency freq=1000000000\nClockSnapshot dt=1 mono=2 sec=3 nsec=4\n")));
+    EXPECT_EQ(found.faults.size(), 0u) << number;
+    EXPECT_EQ(found.numbers.size(), 3u) << number;
+  }
+}
+
 TEST(TolerantGenerationReaderTest, AMissingEndIsFoundByTheNextNumber) {
   const Found found = ReadGenerations(Assemble(Text(true, 2, "no end")));
   EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
