@@ -106,8 +106,12 @@ Fault ThreadCursor::fault() const {
 }
 
 void Frontier::Insert(std::unique_ptr<ThreadCursor> cursor) {
-  heap_.push_back({cursor->time(), cursor.get()});
+  Push(cursor.get());
   cursors_.push_back(std::move(cursor));
+}
+
+void Frontier::Push(ThreadCursor* cursor) {
+  heap_.push_back({cursor->time(), cursor});
   SiftUp(heap_.size() - 1);
 }
 
@@ -132,8 +136,26 @@ void Frontier::Sort() {
                    [](const Entry& a, const Entry& b) { return a.time < b.time; });
 }
 
+std::optional<WaitCondition> Frontier::Park(absl::Span<const WaitCondition> conditions) {
+  ThreadCursor* const cursor = heap_[0].cursor;
+  Remove(0);
+  parked_.Park(cursor, conditions);
+  return parked_.TakeReason(cursor);
+}
+
+void Frontier::Wake(const WaitCondition& condition) {
+  if (ThreadCursor* const cursor = parked_.Wake(condition)) Push(cursor);
+}
+
+void Frontier::WakeEarliest() { Push(parked_.TakeEarliest()); }
+
+void Frontier::WakeAll() {
+  while (!parked_.empty()) WakeEarliest();
+}
+
 void Frontier::Clear() {
   heap_.clear();
+  parked_.Clear();
   cursors_.clear();
 }
 

@@ -2,16 +2,19 @@
 #ifndef GOTRACE_PARSER_FRONTIER_H_
 #define GOTRACE_PARSER_FRONTIER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "parser/batch_decoder.h"
 #include "parser/fault.h"
 #include "parser/generation.h"
 #include "parser/ids.h"
+#include "parser/wait_list.h"
 
 namespace gotrace {
 
@@ -52,6 +55,9 @@ class ThreadCursor {
   // The scheduler model's state of the thread, looked up once. Set by the Scheduler.
   ThreadState* state = nullptr;
 
+  // Under which a WaitList holds the cursor; 0 if none does.
+  uint64_t ticket = 0;
+
  private:
   bool EnterNextBatch();
 
@@ -69,10 +75,26 @@ class ThreadCursor {
 // A binary min-heap of cursors by their events' times. Events that happen at the same time come in
 // an order that the heap's shape decides, so its steps are exactly those of Go's reader
 // (FORMAT.md §9).
+//
+// Cursors whose events must wait can be parked: they are no longer in the heap until a condition
+// that they wait for is met.
 class Frontier {
  public:
-  bool empty() const { return heap_.empty(); }
+  // Whether no cursor is left, in the heap or parked.
+  bool empty() const { return heap_.empty() && parked_.empty(); }
+
+  // How many cursors are in the heap.
   size_t size() const { return heap_.size(); }
+
+  // How many were inserted since the last Clear().
+  size_t inserted() const { return cursors_.size(); }
+
+  // The time of the earliest event of all, parked or not. Requires that there are some.
+  int64_t EarliestTime() {
+    if (parked_.empty()) return heap_[0].time;
+    const int64_t parked = parked_.Earliest()->time();
+    return heap_.empty() ? parked : std::min(parked, heap_[0].time);
+  }
 
   // The cursor at `index`; the one at 0 is the earliest.
   ThreadCursor& cursor(size_t index) const { return *heap_[index].cursor; }
@@ -87,8 +109,23 @@ class Frontier {
   // Takes out the cursor at `index`.
   void Remove(size_t index);
 
-  // Puts all cursors in order of time, which is a heap too.
+  // Puts all cursors of the heap in order of time, which is a heap too.
   void Sort();
+
+  bool has_parked() const { return !parked_.empty(); }
+
+  // Parks the cursor at 0 until one of `conditions` is met. Returns the condition that woke it
+  // before, if it was parked before and got no further: others may wait for that too.
+  std::optional<WaitCondition> Park(absl::Span<const WaitCondition> conditions);
+
+  // Puts the earliest of the cursors that wait for `condition` back into the heap, if there is one.
+  void Wake(const WaitCondition& condition);
+
+  // Puts the earliest parked cursor back into the heap. Requires that there is one.
+  void WakeEarliest();
+
+  // Puts all parked cursors back into the heap.
+  void WakeAll();
 
   void Clear();
 
@@ -98,30 +135,13 @@ class Frontier {
     ThreadCursor* cursor;
   };
 
+  void Push(ThreadCursor* cursor);
   size_t SiftUp(size_t index);
   void SiftDown(size_t index);
 
   std::vector<Entry> heap_;
+  WaitList parked_;
   std::vector<std::unique_ptr<ThreadCursor>> cursors_;
-};
-
-// Bounds how often another event than the earliest is looked for. Where something is missing, each
-// look may be in vain, and there may be as many threads as events: the looks are kept in proportion
-// to the events given.
-class LookBudget {
- public:
-  // Whether a look at `threads` threads may be made after `events` events, which then is counted.
-  bool Take(uint64_t threads, uint64_t events) {
-    if (tries_ > kFirstTries + kTriesPerEvent * events) return false;
-    tries_ += threads;
-    return true;
-  }
-
- private:
-  static constexpr uint64_t kFirstTries = 10'000'000;
-  static constexpr uint64_t kTriesPerEvent = 100;
-
-  uint64_t tries_ = 0;
 };
 
 }  // namespace gotrace

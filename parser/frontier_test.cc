@@ -339,14 +339,5 @@ TEST(FrontierTest, ClearEmptiesIt) {
   EXPECT_EQ(filled.frontier.size(), 0u);
 }
 
-TEST(LookBudgetTest, GrowsWithTheEvents) {
-  LookBudget looks;
-  EXPECT_TRUE(looks.Take(10'000'000, 0));
-  EXPECT_TRUE(looks.Take(1000, 0));
-  EXPECT_FALSE(looks.Take(1, 9));
-  EXPECT_TRUE(looks.Take(1, 10));
-  EXPECT_FALSE(looks.Take(1, 10));
-}
-
 }  // namespace
 }  // namespace gotrace

@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_READ_MODE_H_
 #define GOTRACE_PARSER_READ_MODE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -24,6 +25,12 @@ enum class ReadMode : uint8_t {
 
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
+
+  // Up to this many threads in a generation, events of different threads at the same time come in
+  // the very order in which Go's reader gives them (FORMAT.md §9). That takes time in proportion to
+  // the threads for each event that has to wait; with more threads their order is another, that is
+  // as right.
+  size_t exact_ties_threads = 64;
 
   // Told each fault that reading goes on after, in order, before the events that follow it. In
   // strict mode it is never called: status() tells the fault.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/batch_reader.h"
+#include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
 #include "parser/scheduler.h"
@@ -25,7 +26,9 @@ class ReaderImpl {
         options_(std::move(options)),
         generations_(source_.get(), version),
         tolerant_generations_(
-            source_.get(), version, [this](Fault fault) { Report(fault); }, &losses_) {}
+            source_.get(), version, [this](Fault fault) { Report(fault); }, &losses_),
+        order_(&scheduler_, options_.exact_ties_threads),
+        frontier_(order_.frontier()) {}
 
   const Event* Next();
   absl::Span<const Event> NextBlock();
@@ -35,6 +38,7 @@ class ReaderImpl {
   const GenerationInfo& info() const { return info_; }
   const Losses& losses() const { return losses_; }
   uint64_t event_count() const { return event_count_; }
+  uint64_t attempts() const { return order_.attempts(); }
   const ByteSource& source() const { return *source_; }
 
  private:
@@ -58,10 +62,10 @@ class ReaderImpl {
   void AdvanceFrontier();
   Event* MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset);
 
-  // Advances the cursor at `index` of the frontier. False stands for "waits", or in strict mode for
-  // a fault, which sets status_.
-  bool TryAdvance(size_t index);
-  bool MoveOn(size_t index);
+  // Tries the event of the cursor at `index` of the frontier, and moves that cursor on. A fault
+  // that stops sets status_.
+  EventOrder::Outcome TryAdvance(size_t index);
+  EventOrder::Outcome MoveOn(size_t index);
 
   // The modes that go on after faults.
   bool tolerant() const { return options_.mode != ReadMode::kStrict; }
@@ -80,7 +84,7 @@ class ReaderImpl {
 
   Event* Fail(absl::Status status);
   Event* Fail(Fault fault) { return Fail(FaultStatus(std::move(fault))); }
-  Fault NoAdvance() const;
+  Fault NoAdvance();
 
   // Checks that what the event refers to is in the tables. What is missing there is a fault, or in
   // a tolerant mode is put there.
@@ -96,8 +100,9 @@ class ReaderImpl {
   bool lost_ = false;      // Whether something of the generation being read is missing.
   bool doubtful_ = false;  // Whether the scheduler's model had to believe what contradicts it.
   std::unique_ptr<Generation> generation_;
-  Frontier frontier_;
   Scheduler scheduler_;
+  EventOrder order_;
+  Frontier& frontier_;
   size_t next_sample_ = 0;
 
   // What the last event of the frontier became, and how much of it was given.
@@ -108,7 +113,6 @@ class ReaderImpl {
   std::vector<Event> block_;
   GenerationInfo info_;
   int64_t last_time_ = 0;
-  LookBudget looks_;  // Where something is missing.
   uint64_t syncs_ = 0;
   uint64_t event_count_ = 0;
   bool done_ = false;
@@ -150,7 +154,7 @@ Event* ReaderImpl::FindInGeneration() {
     if (next_queued_ < queued_.size()) return &queued_[next_queued_++];
     if (HasSample()) {
       const int64_t time = generation_->tables().cpu_samples()[next_sample_].time;
-      if (frontier_.empty() || time < frontier_.time(0)) return TakeSample();
+      if (frontier_.empty() || time < frontier_.EarliestTime()) return TakeSample();
     }
     if (frontier_.empty()) break;
     AdvanceFrontier();
@@ -227,34 +231,26 @@ Event* ReaderImpl::TakeSample() {
 }
 
 void ReaderImpl::AdvanceFrontier() {
-  bool advanced = TryAdvance(0);
-  if (!advanced && status_.ok() && lost_ && !looks_.Take(frontier_.size(), event_count_)) {
-    GoOnWithoutAdvance();
-  } else if (!advanced && status_.ok()) {
-    // Others are tried in order of time. The first one just was, and stays first.
-    frontier_.Sort();
-    for (size_t i = 1; i < frontier_.size() && !advanced && status_.ok(); ++i) {
-      advanced = TryAdvance(i);
-    }
-    if (!advanced && status_.ok() && !tolerant()) Fail(NoAdvance());
-    if (!advanced && tolerant()) GoOnWithoutAdvance();
+  const EventOrder::Outcome outcome = order_.Advance([this](size_t i) { return TryAdvance(i); });
+  if (outcome == EventOrder::Outcome::kWaits) {
+    tolerant() ? GoOnWithoutAdvance() : (void)Fail(NoAdvance());
   }
   queued_ = scheduler_.events();
   next_queued_ = 0;
 }
 
-bool ReaderImpl::TryAdvance(size_t index) {
+EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   switch (scheduler_.Advance(&cursor)) {
     case Scheduler::Outcome::kAdvanced:
       if (tolerant()) DoubtStatus();
       break;
     case Scheduler::Outcome::kWaits:
-      return false;
+      return EventOrder::Outcome::kWaits;
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
         Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
-        return false;
+        return EventOrder::Outcome::kStopped;
       }
       GoOnAfterFault(&cursor);
       break;
@@ -264,23 +260,24 @@ bool ReaderImpl::TryAdvance(size_t index) {
 
 // Decodes the next event of the thread whose event was just taken. As in Go's reader, in strict
 // mode a fault there takes that event with it.
-bool ReaderImpl::MoveOn(size_t index) {
+EventOrder::Outcome ReaderImpl::MoveOn(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   switch (tolerant() ? AdvanceTolerantly(&cursor) : cursor.Advance()) {
     case ThreadCursor::Step::kEvent:
       frontier_.Update(index);
-      return true;
+      break;
     case ThreadCursor::Step::kEnd:
       frontier_.Remove(index);
-      return true;
+      break;
     case ThreadCursor::Step::kFault:
       Fail(cursor.fault());
-      return false;
+      return EventOrder::Outcome::kStopped;
   }
-  return false;
+  return EventOrder::Outcome::kAdvanced;
 }
 
-Fault ReaderImpl::NoAdvance() const {
+Fault ReaderImpl::NoAdvance() {
+  frontier_.WakeAll();
   const ThreadCursor& cursor = frontier_.cursor(0);
   Stall stall = ExplainStall(frontier_, scheduler_);
   return {FaultId::kNoAdvance, cursor.place(),
@@ -367,14 +364,17 @@ void ReaderImpl::GoOnWithoutAdvance() {
   if (!lost_) Report(NoAdvance());
   lost_ = true;
   if (options_.mode == ReadMode::kCollect) {
+    frontier_.WakeAll();
     // Whatever else would be found in the generation is an echo of what is missing.
     for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
     frontier_.Clear();
     scheduler_.DropEvents();
     return;
   }
+  if (frontier_.size() == 0) frontier_.WakeEarliest();
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
   MoveOn(0);
+  order_.WakeOthers();
 }
 
 // Leaves out all of the thread from the event on that it stands at.
@@ -519,6 +519,7 @@ Version Reader::version() const { return impl_->version(); }
 const GenerationInfo& Reader::generation() const { return impl_->info(); }
 const Losses& Reader::losses() const { return impl_->losses(); }
 uint64_t Reader::event_count() const { return impl_->event_count(); }
+uint64_t Reader::attempts() const { return impl_->attempts(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }
 

@@ -98,6 +98,11 @@ class Reader {
   // How many events were given.
   uint64_t event_count() const;
 
+  // How often an event was held against the model of Go's scheduler to find which comes next. What
+  // reading costs, besides decoding, is in proportion to that; a trace that makes much of it for
+  // few events is a strange one.
+  uint64_t attempts() const;
+
   // The size of the input as it stands in the file, compressed or not, or 0 if it is not known, and
   // how much of it was read. For progress only.
   uint64_t input_size() const;

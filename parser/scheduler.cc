@@ -97,10 +97,8 @@ void Scheduler::SetGoroutine(const Step& step, GoId id, GoroutineState* state) {
 
 void Scheduler::SetProc(const Step& step, ProcId id, ProcessorState* state) {
   if (step.thread == nullptr) return;
-  step.thread->proc = id;
-  if (state == nullptr) return;
-  step.thread->proc_state = state;
-  state->thread = step.thread;
+  step.thread->Bind(id, state);
+  if (state != nullptr) step.thread->proc_state = state;
 }
 
 ThreadState* Scheduler::GetThread(ThreadId id) {

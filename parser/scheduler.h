@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/types/span.h"
 #include "parser/event.h"
@@ -17,8 +18,12 @@
 #include "parser/name_pool.h"
 #include "parser/obstacle.h"
 #include "parser/scheduler_state.h"
+#include "parser/wait_list.h"
 
 namespace gotrace {
+
+// Few enough for one event to need no allocation.
+using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
 
 // Takes events in the order in which the threads' clocks suggest them, and advances those that the
 // state of the program allows. An event that must wait for another thread's is left for later.
@@ -50,6 +55,16 @@ class Scheduler {
   // Tells for each cursor why its event must wait: Advance() gave kWaits for all of them, and
   // nothing advanced since. Costs time in proportion to all threads.
   std::vector<Obstacle> Explain(absl::Span<const ThreadCursor* const> waiting) const;
+
+  // Lists what must change before the event that `cursor` stands at can come next: Advance() gave
+  // kWaits for it, and nothing advanced since.
+  void ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const;
+
+  // Lists the conditions that events() may have met: those of what they changed that hold now.
+  void ListMet(WaitConditions* conditions) const;
+
+  // Whether `condition` is met. One of kind kThread never is: it tells of a change.
+  bool Holds(const WaitCondition& condition) const;
 
   // Forgets all but tasks, so that the next generation is taken for the first.
   void Forget();
@@ -100,7 +115,6 @@ class Scheduler {
   Outcome OrderProcStop(const Step& step);
   Outcome OrderProcSteal(const Step& step);
   Outcome ConfirmAbandonedProc(const Step& step, ProcessorState* proc);
-  const ThreadState* FindOwner(const ProcessorState& proc) const;
   Outcome CheckSteal(const Step& step, ProcId proc, ThreadId victim);
 
   // Goroutines: scheduler_goroutines.cc. ---------------------------------------------------------
@@ -165,6 +179,11 @@ class Scheduler {
 
   // Telling why events wait: scheduler_explain.cc.
   class Explainer;
+
+  // Telling what they wait for: scheduler_waits.cc.
+  void ListMetBy(const Event& event, WaitConditions* conditions) const;
+  void ListMetOfGoroutine(GoId id, WaitConditions* conditions) const;
+  void ListMetOfProc(ProcId id, WaitConditions* conditions) const;
 
   // Shared by the rules. -------------------------------------------------------------------------
 

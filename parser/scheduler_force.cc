@@ -39,7 +39,7 @@ void Scheduler::Accommodate(const TimedEvent& event, ThreadState* thread) {
       }
       break;
     case EventType::kProcStart:
-      if (thread != nullptr) thread->proc = ProcId::kNone;
+      if (thread != nullptr) thread->Unbind();
       BelieveProc(proc, ProcStatus::kIdle, event.args[1]);
       break;
     case EventType::kProcStop:
@@ -127,7 +127,7 @@ void Scheduler::AccommodateContext(const TimedEvent& event, ThreadState& thread)
       if (ProcessorState* proc = procs_.Find(thread.proc);
           proc != nullptr && proc->status == ProcStatus::kSyscall) {
         proc->status = ProcStatus::kIdle;
-        thread.proc = ProcId::kNone;
+        thread.Unbind();
       }
       break;
     default:
@@ -140,13 +140,12 @@ void Scheduler::AccommodateRange(const TimedEvent& event, ThreadState* thread) {
   const EventType start = FindEventSpec(event.type)->start;
   const auto fit = [&](auto* state, bool open, uint64_t kind) {
     if (state == nullptr) return;
-    std::vector<OpenRange>& ranges = state->open().ranges;
+    OpenRanges& ranges = state->open().ranges;
     const EventType begin = start == EventType::kNone ? event.type : start;
-    const auto found = std::find_if(ranges.begin(), ranges.end(), [&](const OpenRange& range) {
-      return range.begin == begin && (open || range.kind == kind);
-    });
-    if (open && found == ranges.end()) ranges.push_back({begin, 0});
-    if (!open && found != ranges.end()) ranges.erase(found);
+    const size_t place = open ? ranges.FindFirst(begin) : ranges.Find({begin, kind});
+    const bool is_open = place != OpenRanges::kNone;
+    if (open && !is_open) ranges.Add({begin, 0});
+    if (!open && is_open) ranges.Remove(place);
   };
   const GoId current_goroutine = thread == nullptr ? GoId::kNone : thread->goroutine;
   const ProcId current_proc = thread == nullptr ? ProcId::kNone : thread->proc;
@@ -181,7 +180,7 @@ void Scheduler::AccommodateRegionEnd(const TimedEvent& event, GoroutineState* go
   if (goroutine == nullptr || name == nullptr) return;
   std::vector<OpenRegion>& regions = goroutine->open().regions;
   // A broken trace may have a million regions open; its beginning is sought among the innermost.
-  constexpr size_t kSearched = 1000;
+  constexpr size_t kSearched = 100;
   const auto end = regions.size() > kSearched ? regions.rbegin() + kSearched : regions.rend();
   const auto found = std::find_if(regions.rbegin(), end, [&](const OpenRegion& region) {
     return region.task.value == event.args[0] && region.name.view() == *name;

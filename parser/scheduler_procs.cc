@@ -49,21 +49,10 @@ Scheduler::Outcome Scheduler::OrderProcStatus(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-// The thread that has the P. More than one can only have it in a broken trace, where the choice
-// must not depend on hashing.
-const ThreadState* Scheduler::FindOwner(const ProcessorState& proc) const {
-  if (proc.thread != nullptr && proc.thread->proc == proc.id) return proc.thread;
-  const ThreadState* owner = nullptr;
-  for (const auto& [id, thread] : threads_) {
-    if (thread.proc == proc.id && (owner == nullptr || id < owner->id)) owner = &thread;
-  }
-  return owner;
-}
-
 // The status says that track of the P's syscall was lost, but it was not: the P is still where its
 // syscall began, and the event belongs to that thread.
 Scheduler::Outcome Scheduler::ConfirmAbandonedProc(const Step& step, ProcessorState* proc) {
-  const ThreadState* const owner = FindOwner(*proc);
+  const ThreadState* const owner = proc->thread;
   if (owner == nullptr) {
     return Fail(FaultId::kProcThreadUnknown,
                 absl::StrCat("expected P ", proc->id.value,
@@ -128,7 +117,7 @@ Scheduler::Outcome Scheduler::OrderProcSteal(const Step& step) {
       return outcome;
     }
     // The victim's syscall can end only once it has lost its P.
-    GetThread(victim)->proc = ProcId::kNone;
+    GetThread(victim)->Unbind();
   }
   proc->status = ProcStatus::kIdle;
   proc->sequence = sequence;

@@ -1,6 +1,4 @@
 // The rules for ranges of time, the garbage collector's cycles, and metrics.
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
 #include "parser/scheduler_emit.h"
@@ -15,10 +13,6 @@ EventType BeginOf(EventType type) {
   return start == EventType::kNone ? type : start;
 }
 
-bool Contains(const std::vector<OpenRange>& ranges, const OpenRange& range) {
-  return std::find(ranges.begin(), ranges.end(), range) != ranges.end();
-}
-
 template <class State>
 std::string Describe(const State& state, EventType begin) {
   constexpr bool kIsProc = std::is_same_v<State, ProcessorState>;
@@ -31,13 +25,13 @@ std::string Describe(const State& state, EventType begin) {
 template <class State>
 Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_t kind) {
   const OpenRange range = {BeginOf(step.event.type), kind};
-  std::vector<OpenRange>& open = state->open().ranges;
-  if (Contains(open, range)) {
+  OpenRanges& open = state->open().ranges;
+  if (open.Find(range) != OpenRanges::kNone) {
     return Fail(FaultId::kRangeBegun,
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it begins, found it open"));
   }
-  open.push_back(range);
+  open.Add(range);
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -45,8 +39,8 @@ Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_
 template <class State>
 Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
   const OpenRange range = {BeginOf(step.event.type), 0};
-  std::vector<OpenRange>& open = state->open().ranges;
-  const bool is_open = Contains(open, range);
+  OpenRanges& open = state->open().ranges;
+  const bool is_open = open.Find(range) != OpenRanges::kNone;
   if (in_first_generation() && is_open) {
     return Fail(FaultId::kRangeBegun,
                 absl::StrCat("expected ", Describe(*state, range.begin),
@@ -56,7 +50,7 @@ Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
                                                        " to be open, found it closed"));
   }
-  if (!is_open) open.push_back(range);
+  if (!is_open) open.Add(range);
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -64,16 +58,14 @@ Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
 template <class State>
 Scheduler::Outcome Scheduler::EndRange(const Step& step, State* state, uint64_t* kind) {
   const EventType begin = BeginOf(step.event.type);
-  std::vector<OpenRange>& open = state->open().ranges;
-  const auto range = std::find_if(open.begin(), open.end(),
-                                  [begin](const OpenRange& r) { return r.begin == begin; });
-  if (range == open.end()) {
+  OpenRanges& open = state->open().ranges;
+  const size_t place = open.FindFirst(begin);
+  if (place == OpenRanges::kNone) {
     return Fail(FaultId::kRangeNotBegun, absl::StrCat("expected ", Describe(*state, begin),
                                                       " to be open when it ends, found it closed"));
   }
-  *kind = range->kind;
-  *range = open.back();
-  open.pop_back();
+  *kind = open.at(place).kind;
+  open.Remove(place);
   return Outcome::kAdvanced;
 }
 

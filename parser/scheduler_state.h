@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "parser/ids.h"
 #include "parser/name_pool.h"
+#include "parser/open_ranges.h"
 #include "tracev2/event_type.h"
 #include "tracev2/wire_status.h"
 
@@ -26,16 +27,6 @@ struct SequenceNumber {
   }
 };
 
-// A range of time that is open on a goroutine or a P.
-struct OpenRange {
-  EventType begin = EventType::kNone;  // The type of event that begins such ranges.
-  uint64_t kind = 0;                   // For stop-the-world the string id of its reason.
-
-  friend bool operator==(const OpenRange& a, const OpenRange& b) {
-    return a.begin == b.begin && a.kind == b.kind;
-  }
-};
-
 // A user region that is open on a goroutine. Its name outlives the generation's strings.
 struct OpenRegion {
   TaskId task;
@@ -44,7 +35,7 @@ struct OpenRegion {
 
 // What is open on a goroutine or a P; most have nothing open.
 struct OpenSpans {
-  std::vector<OpenRange> ranges;
+  OpenRanges ranges;
   std::vector<OpenRegion> regions;  // The innermost last.
 };
 
@@ -58,7 +49,9 @@ struct ResourceState {
   bool live = false;  // Whether a table holds it.
   SequenceNumber sequence;
   std::unique_ptr<OpenSpans> spans;
-  ThreadState* thread = nullptr;  // Of a P: the one that it was bound to last, and may have left.
+  // Of a P: the thread that was bound to it last, of those that still are. More than one are only
+  // in a broken trace.
+  ThreadState* thread = nullptr;
 
   OpenSpans& open() {
     if (spans == nullptr) spans = std::make_unique<OpenSpans>();
@@ -76,6 +69,25 @@ struct ThreadState {
   ProcId proc = ProcId::kNone;
   GoroutineState* goroutine_state = nullptr;
   ProcessorState* proc_state = nullptr;
+
+  // The P that the thread is bound to, and the threads that were bound to it before and after.
+  ProcessorState* bound = nullptr;
+  ThreadState* earlier = nullptr;
+  ThreadState* later = nullptr;
+
+  // Leaves the P and takes another, whose state is `state`, or none.
+  void Bind(ProcId id, ProcessorState* state) {
+    if (bound != nullptr) {
+      (later == nullptr ? bound->thread : later->earlier) = earlier;
+      if (earlier != nullptr) earlier->later = later;
+    }
+    proc = id;
+    bound = state;
+    later = nullptr;
+    earlier = state == nullptr ? nullptr : std::exchange(state->thread, this);
+    if (earlier != nullptr) earlier->later = this;
+  }
+  void Unbind() { Bind(ProcId::kNone, nullptr); }
 };
 
 // Resources by id. Their addresses stay; what was erased is used again for another id, so a stale

@@ -21,19 +21,33 @@ TEST(SequenceNumberTest, FollowsTheOneBeforeInTheSameGeneration) {
   EXPECT_TRUE((SequenceNumber{3, 0}.Follows({3, ~uint64_t{0}})));
 }
 
-TEST(OpenRangeTest, IsTheSameByTypeAndKind) {
-  const OpenRange range = {EventType::kSTWBegin, 5};
-  EXPECT_TRUE((range == OpenRange{EventType::kSTWBegin, 5}));
-  EXPECT_FALSE((range == OpenRange{EventType::kSTWBegin, 6}));
-  EXPECT_FALSE((range == OpenRange{EventType::kGCMarkAssistBegin, 5}));
-}
-
 TEST(ResourceStateTest, HasNothingOpenUntilAsked) {
   GoroutineState state;
   EXPECT_EQ(state.spans, nullptr);
-  state.open().ranges.push_back({EventType::kSTWBegin, 0});
-  EXPECT_EQ(state.open().ranges.size(), 1u);
+  state.open().ranges.Add({EventType::kSTWBegin, 0});
+  EXPECT_EQ(state.open().ranges.FindFirst(EventType::kSTWBegin), 0u);
   EXPECT_TRUE(state.open().regions.empty());
+}
+
+TEST(ThreadStateTest, APIsOnTheThreadThatTookItLastOfThoseThatHaveIt) {
+  ThreadState threads[4];
+  ProcessorState proc, other;
+  for (ThreadState& thread : threads) thread.Bind(ProcId{5}, &proc);
+  EXPECT_EQ(proc.thread, &threads[3]);
+  threads[2].Bind(ProcId{6}, &other);
+  EXPECT_EQ(other.thread, &threads[2]);
+  EXPECT_EQ(threads[2].proc, ProcId{6});
+  threads[3].Unbind();
+  EXPECT_EQ(threads[3].proc, ProcId::kNone);
+  EXPECT_EQ(proc.thread, &threads[1]);
+  threads[0].Bind(ProcId{5}, &proc);
+  EXPECT_EQ(proc.thread, &threads[0]);
+  threads[0].Unbind();
+  threads[0].Unbind();
+  EXPECT_EQ(proc.thread, &threads[1]);
+  threads[1].Unbind();
+  EXPECT_EQ(proc.thread, nullptr);
+  EXPECT_EQ(other.thread, &threads[2]);
 }
 
 TEST(StateTableTest, FindsWhatWasInserted) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
 #include "tracev2/event_spec.h"
@@ -13,7 +14,12 @@ namespace {
 class Mender {
  public:
   Mender(Version version, MendMode mode, Scheduler* scheduler, MendResult* result)
-      : version_(version), mode_(mode), scheduler_(*scheduler), result_(*result) {}
+      : version_(version),
+        mode_(mode),
+        scheduler_(*scheduler),
+        result_(*result),
+        order_(scheduler),
+        frontier_(order_.frontier()) {}
 
   void Run(const std::vector<Batch>& batches, absl::string_view sync_payload) {
     generation_.set_number(batches.front().generation);
@@ -34,7 +40,7 @@ class Mender {
   }
 
  private:
-  enum class Outcome : uint8_t { kMoved, kWaits, kBroken };
+  using Outcome = EventOrder::Outcome;
 
   void Add(const Batch& batch) {
     const absl::Status status = generation_.Add(batch, version_);
@@ -75,22 +81,11 @@ class Mender {
       if (step == ThreadCursor::Step::kFault && !CutOff(*cursor, cursor->fault())) return;
       if (step == ThreadCursor::Step::kEvent) frontier_.Insert(std::move(cursor));
     }
-    Outcome outcome = Outcome::kMoved;
-    while (!frontier_.empty() && outcome == Outcome::kMoved) {
-      outcome = Try(0);
-      if (outcome == Outcome::kWaits) {
-        outcome =
-            looks_.Take(frontier_.size(), result_.events) ? TryOthers() : CutOffAt(0, NoAdvance());
-      }
+    Outcome outcome = Outcome::kAdvanced;
+    while (!frontier_.empty() && outcome == Outcome::kAdvanced) {
+      outcome = order_.Advance([this](size_t i) { return Try(i); });
     }
     if (outcome == Outcome::kWaits) CutOffAll();
-  }
-
-  Outcome TryOthers() {
-    frontier_.Sort();
-    Outcome outcome = Outcome::kWaits;
-    for (size_t i = 1; i < frontier_.size() && outcome == Outcome::kWaits; ++i) outcome = Try(i);
-    return outcome;
   }
 
   Outcome Try(size_t index) {
@@ -118,10 +113,10 @@ class Mender {
     switch (cursor.Advance()) {
       case ThreadCursor::Step::kEvent:
         frontier_.Update(index);
-        return Outcome::kMoved;
+        return Outcome::kAdvanced;
       case ThreadCursor::Step::kEnd:
         frontier_.Remove(index);
-        return Outcome::kMoved;
+        return Outcome::kAdvanced;
       case ThreadCursor::Step::kFault:
         break;
     }
@@ -134,9 +129,9 @@ class Mender {
   }
 
   Outcome CutOffAt(size_t index, Fault fault) {
-    if (!CutOff(frontier_.cursor(index), std::move(fault))) return Outcome::kBroken;
+    if (!CutOff(frontier_.cursor(index), std::move(fault))) return Outcome::kStopped;
     frontier_.Remove(index);
-    return Outcome::kMoved;
+    return Outcome::kAdvanced;
   }
 
   // Cuts off the thread's events from the one at hand on, unless that is not allowed.
@@ -157,6 +152,7 @@ class Mender {
   }
 
   void CutOffAll() {
+    frontier_.WakeAll();
     const Fault fault = NoAdvance();
     for (size_t i = 0; i < frontier_.size(); ++i) {
       if (!CutOff(frontier_.cursor(i), fault)) return;
@@ -223,8 +219,8 @@ class Mender {
   Scheduler& scheduler_;
   MendResult& result_;
   Generation generation_;
-  Frontier frontier_;
-  LookBudget looks_;
+  EventOrder order_;
+  Frontier& frontier_;
 };
 
 }  // namespace

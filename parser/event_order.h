@@ -1,0 +1,94 @@
+// Which of the threads' next events comes next.
+#ifndef GOTRACE_PARSER_EVENT_ORDER_H_
+#define GOTRACE_PARSER_EVENT_ORDER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "parser/frontier.h"
+#include "parser/scheduler.h"
+
+namespace gotrace {
+
+// Finds, among the next events of a generation's threads, the earliest that the scheduler's model
+// lets come next.
+class EventOrder {
+ public:
+  enum class Outcome : uint8_t {
+    kAdvanced,  // An event came next, or was left out: its thread is at another one now.
+    kWaits,     // None can come next. The scheduler found that for each of them.
+    kStopped,   // A fault ended it.
+  };
+
+  // See ReaderOptions. With more threads, each event that advances costs a number of attempts that
+  // does not depend on how many threads wait.
+  static constexpr size_t kExactTiesThreads = 64;
+
+  // `scheduler` must outlive it.
+  explicit EventOrder(Scheduler* scheduler, size_t exact_ties_threads = kExactTiesThreads)
+      : scheduler_(*scheduler), exact_ties_threads_(exact_ties_threads) {}
+
+  // The threads, which the caller puts in.
+  Frontier& frontier() { return frontier_; }
+  const Frontier& frontier() const { return frontier_; }
+
+  // Calls `attempt(index)` for threads of the frontier until one tells another thing than kWaits,
+  // which is returned. It holds that thread's event against the scheduler's model, and if that
+  // advanced, brings the thread to its next one. Requires that the frontier is not empty.
+  template <class Attempt>
+  Outcome Advance(const Attempt& attempt) {
+    const bool parks = frontier_.inserted() > exact_ties_threads_;
+    const Outcome outcome = parks ? AdvanceReady(attempt) : AdvanceAny(attempt);
+    if (outcome == Outcome::kAdvanced) WakeOthers();
+    return outcome;
+  }
+
+  // Must follow if an event advanced in another way than by Advance().
+  void WakeOthers() {
+    if (frontier_.has_parked()) WakeParked();
+  }
+
+  // How often an event was tried.
+  uint64_t attempts() const { return attempts_; }
+
+ private:
+  // As Go's reader does.
+  template <class Attempt>
+  Outcome AdvanceAny(const Attempt& attempt) {
+    ++attempts_;
+    Outcome outcome = attempt(0);
+    if (outcome != Outcome::kWaits) return outcome;
+    // Others are tried in order of time. The first one just was, and stays first.
+    frontier_.Sort();
+    for (size_t i = 1; i < frontier_.size() && outcome == Outcome::kWaits; ++i) {
+      ++attempts_;
+      outcome = attempt(i);
+    }
+    return outcome;
+  }
+
+  // The same, but for the order of equal times: what was found to wait is not tried before
+  // something changed for it.
+  template <class Attempt>
+  Outcome AdvanceReady(const Attempt& attempt) {
+    while (frontier_.size() > 0) {
+      ++attempts_;
+      if (const Outcome outcome = attempt(0); outcome != Outcome::kWaits) return outcome;
+      ParkFirst();
+    }
+    return Outcome::kWaits;
+  }
+
+  void ParkFirst();
+  void WakeParked();
+
+  Scheduler& scheduler_;
+  const size_t exact_ties_threads_;
+  Frontier frontier_;
+  WaitConditions conditions_;
+  uint64_t attempts_ = 0;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_EVENT_ORDER_H_

@@ -1,0 +1,147 @@
+// What events wait for, as conditions that are cheap to look up: for each rule that makes events
+// wait, what it finds wanting.
+#include <algorithm>
+
+#include "parser/scheduler.h"
+
+namespace gotrace {
+namespace {
+
+using Kind = WaitCondition::Kind;
+
+bool InSyscall(ProcStatus status) {
+  return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;
+}
+
+}  // namespace
+
+void Scheduler::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const {
+  const ThreadState* const thread = cursor.state;
+  const uint64_t* const args = cursor.event().args;
+  const int64_t id = static_cast<int64_t>(args[0]);
+  const uint64_t previous = args[1] - 1;
+  // The rules that look at their own thread first wait, or fail, for another reason once it
+  // changed.
+  const auto add_thread = [&] { conditions->push_back({Kind::kThread, cursor.thread().value}); };
+  conditions->clear();
+  switch (cursor.event().type) {
+    case EventType::kGoStart:
+      conditions->push_back({Kind::kGoRunnable, id, previous});
+      break;
+    case EventType::kGoUnblock:
+      conditions->push_back({Kind::kGoWaiting, id, previous});
+      break;
+    case EventType::kGoSwitch:
+    case EventType::kGoSwitchDestroy:
+      add_thread();
+      conditions->push_back({Kind::kGoNotRunning, thread->goroutine.value});
+      conditions->push_back({Kind::kGoWaiting, id, previous});
+      break;
+    case EventType::kGoSyscallEndBlocked:
+      add_thread();
+      conditions->push_back({Kind::kProcNoSyscall, thread->proc.value});
+      break;
+    case EventType::kProcStart:
+      if (thread != nullptr && thread->proc != ProcId::kNone) {
+        add_thread();
+      } else {
+        conditions->push_back({Kind::kProcIdle, id, previous});
+      }
+      break;
+    case EventType::kProcSteal:
+      conditions->push_back({Kind::kProcSyscall, id, previous});
+      break;
+    case EventType::kGCActive:
+    case EventType::kGCBegin:
+    case EventType::kGCEnd:
+      conditions->push_back({Kind::kGC, 0, args[0] - 1});
+      break;
+    default:
+      break;  // No other type ever waits.
+  }
+}
+
+void Scheduler::ListMet(WaitConditions* conditions) const {
+  conditions->clear();
+  for (int i = 0; i < event_count_; ++i) ListMetBy(events_[i], conditions);
+}
+
+void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const {
+  switch (event.type_) {
+    case EventType::kGCActive:
+    case EventType::kGCBegin:
+    case EventType::kGCEnd:
+      conditions->push_back({Kind::kGC, 0, gc_sequence_});
+      return;
+    case EventType::kProcSteal:  // It takes the P from this thread.
+      conditions->push_back({Kind::kThread, static_cast<int64_t>(event.args_[2])});
+      break;
+    case EventType::kGoStatus:
+    case EventType::kGoStatusStack:  // It may give this thread a goroutine.
+      conditions->push_back({Kind::kThread, event.thread_.value});
+      break;
+    default:
+      break;
+  }
+  if (event.kind_ != EventKind::kStateTransition) return;
+  // An event changes what it is about, and what its thread executes.
+  const ResourceId subject = event.transition_resource();
+  ListMetOfGoroutine(event.goroutine_, conditions);
+  ListMetOfProc(event.proc_, conditions);
+  if (subject.kind == ResourceKind::kProc) {
+    if (subject.id != event.proc_.value) ListMetOfProc(ProcId{subject.id}, conditions);
+  } else if (subject.id != event.goroutine_.value) {
+    ListMetOfGoroutine(GoId{subject.id}, conditions);
+  }
+}
+
+void Scheduler::ListMetOfGoroutine(GoId id, WaitConditions* conditions) const {
+  if (id == GoId::kNone) return;
+  const GoroutineState* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || goroutine->status != GoStatus::kRunning) {
+    conditions->push_back({Kind::kGoNotRunning, id.value});
+  }
+  if (goroutine == nullptr || goroutine->sequence.generation != generation_->number()) return;
+  if (goroutine->status == GoStatus::kRunnable) {
+    conditions->push_back({Kind::kGoRunnable, id.value, goroutine->sequence.number});
+  } else if (goroutine->status == GoStatus::kWaiting) {
+    conditions->push_back({Kind::kGoWaiting, id.value, goroutine->sequence.number});
+  }
+}
+
+void Scheduler::ListMetOfProc(ProcId id, WaitConditions* conditions) const {
+  const ProcessorState* const proc = procs_.Find(id);
+  if (proc == nullptr) return;
+  if (proc->status != ProcStatus::kSyscall) {
+    conditions->push_back({Kind::kProcNoSyscall, id.value});
+  }
+  if (proc->sequence.generation != generation_->number()) return;
+  if (proc->status == ProcStatus::kIdle) {
+    conditions->push_back({Kind::kProcIdle, id.value, proc->sequence.number});
+  } else if (InSyscall(proc->status)) {
+    conditions->push_back({Kind::kProcSyscall, id.value, proc->sequence.number});
+  }
+}
+
+bool Scheduler::Holds(const WaitCondition& condition) const {
+  WaitConditions met;
+  switch (condition.kind) {
+    case Kind::kGoRunnable:
+    case Kind::kGoWaiting:
+    case Kind::kGoNotRunning:
+      ListMetOfGoroutine(GoId{condition.id}, &met);
+      break;
+    case Kind::kProcIdle:
+    case Kind::kProcSyscall:
+    case Kind::kProcNoSyscall:
+      ListMetOfProc(ProcId{condition.id}, &met);
+      break;
+    case Kind::kThread:
+      return false;
+    case Kind::kGC:
+      return gc_sequence_ == condition.number;
+  }
+  return std::find(met.begin(), met.end(), condition) != met.end();
+}
+
+}  // namespace gotrace
