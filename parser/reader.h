@@ -49,8 +49,8 @@ class ReaderImpl;
 class Reader {
  public:
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
-  // taken off. A file that is not compressed is mapped: it must not become shorter while the Reader
-  // lives. Fails if the file cannot be read or does not begin with the header of a trace that
+  // taken off. A file that is still being written to is read to the end that it has by then; one
+  // that becomes shorter gives what could be read and then an error, kAborted. Fails if the file cannot be read or does not begin with the header of a trace that
   // the library knows: FaultOf() tells these apart.
   static absl::StatusOr<Reader> Open(const std::string& path, ReaderOptions options = {});
 
