@@ -28,7 +28,7 @@ void RunTarget(absl::string_view input) {
                absl::StrCat(what, ": ", expected.status.ToString(), "; ", found.status.ToString()));
   };
   const MemoryFile file(input);
-  check(OpenSource(file.path()), "mapped");
+  check(OpenSource(file.path()), "file");
   check(SourceFromStream(std::make_unique<RandomPieces>(input)), "in pieces");
   const std::string zstd = Zstd(input);
   check(SourceFromBytes(zstd), "zstd");

@@ -1,8 +1,6 @@
 #include "parser/byte_source.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,72 +8,24 @@
 #include <cstring>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
 namespace gotrace {
 namespace {
 
-// A file in memory, or nothing for an empty one.
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() {
-    if (size_ > 0) munmap(data_, size_);
-  }
-
-  absl::Status Map(int fd, size_t size, const std::string& name) {
-    if (size == 0) return absl::OkStatus();
-    void* const data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) return absl::ErrnoToStatus(errno, absl::StrCat("mapping ", name));
-    madvise(data, size, MADV_SEQUENTIAL);
-    data_ = data;
-    size_ = size;
-    return absl::OkStatus();
-  }
-
-  // Lets the kernel take back the memory of the first `size` bytes, which can be read again. Does
-  // so in large steps, since each is a system call.
-  void Forget(size_t size) {
-    constexpr size_t kStep = 1 << 20;
-    size = size / kStep * kStep;
-    if (size <= forgotten_) return;
-    madvise(static_cast<char*>(data_) + forgotten_, size - forgotten_, MADV_DONTNEED);
-    forgotten_ = size;
-  }
-
-  absl::string_view bytes() const {
-    return absl::string_view(static_cast<const char*>(data_), size_);
-  }
-
- private:
-  void* data_ = nullptr;
-  size_t size_ = 0;
-  size_t forgotten_ = 0;
-};
-
-// All the bytes are in memory: the window is what remains of them.
+// All the bytes are in memory and the caller's: the window is what remains of them.
 class SpanSource final : public ByteSource {
  public:
-  // `mapping` may be nullptr, where the bytes belong to the caller.
-  SpanSource(absl::string_view bytes, std::unique_ptr<Mapping> mapping)
-      : mapping_(std::move(mapping)), size_(bytes.size()) {
-    window_ = bytes;
-  }
+  explicit SpanSource(absl::string_view bytes) : size_(bytes.size()) { window_ = bytes; }
 
   absl::Status Fill(size_t) override { return absl::OkStatus(); }
-
-  void Release(uint64_t offset) override {
-    if (mapping_ != nullptr) mapping_->Forget(offset);
-  }
-
+  void Release(uint64_t) override {}
   uint64_t input_size() const override { return size_; }
   uint64_t input_read() const override { return offset_; }
 
  private:
-  const std::unique_ptr<Mapping> mapping_;
   const uint64_t size_;
 };
 
@@ -138,18 +88,19 @@ class StreamSource final : public ByteSource {
   }
 
   void Release(uint64_t offset) override {
-    while (blocks_.size() > 1 && blocks_.front().end_offset <= offset) {
-      spare_ = std::move(blocks_.front().data);
-      blocks_.pop_front();
-    }
+    // Some call this for each event, and mostly there is nothing to let go of.
+    if (offset >= next_release_) ReleaseBlocks(offset);
   }
 
   uint64_t input_size() const override { return input_size_; }
   uint64_t input_read() const override { return *input_read_; }
 
  private:
-  static constexpr size_t kBlockSize = 1 << 20;
+  // A block may be left for the next one with almost kMaxFill bytes unused, so it is much larger.
+  static constexpr size_t kBlockSize = 2 << 20;
   static_assert(kBlockSize >= 2 * kMaxFill);
+  static constexpr size_t kMostSpares = 8;
+  static constexpr uint64_t kNever = static_cast<uint64_t>(-1);
 
   struct Block {
     std::unique_ptr<char[]> data;
@@ -159,42 +110,43 @@ class StreamSource final : public ByteSource {
   // The end of the window, counted from the beginning of the last block.
   size_t WindowEnd() const { return window_.data() + window_.size() - blocks_.back().data.get(); }
 
+  void ReleaseBlocks(uint64_t offset) {
+    while (blocks_.size() > 1 && blocks_.front().end_offset <= offset) {
+      if (spares_.size() < kMostSpares) spares_.push_back(std::move(blocks_.front().data));
+      blocks_.pop_front();
+    }
+    FindNextRelease();
+  }
+
+  void FindNextRelease() {
+    next_release_ = blocks_.size() > 1 ? blocks_.front().end_offset : kNever;
+  }
+
   void AddBlock() {
-    std::unique_ptr<char[]> data = std::move(spare_);
-    if (data == nullptr) data.reset(new char[kBlockSize]);
+    std::unique_ptr<char[]> data;
+    if (spares_.empty()) {
+      data.reset(new char[kBlockSize]);
+    } else {
+      data = std::move(spares_.back());
+      spares_.pop_back();
+    }
     if (!window_.empty()) std::memcpy(data.get(), window_.data(), window_.size());
     // What was copied is not needed in its old place: nobody has a view of it yet.
     if (!blocks_.empty()) blocks_.back().end_offset = offset_;
     window_ = absl::string_view(data.get(), window_.size());
     blocks_.push_back({std::move(data), 0});
+    FindNextRelease();
   }
 
   const std::unique_ptr<ByteStream> stream_;
   const uint64_t input_size_;
   const std::shared_ptr<uint64_t> input_read_;
   std::deque<Block> blocks_;
-  std::unique_ptr<char[]> spare_;  // A released block, kept for the next one.
+  uint64_t next_release_ = kNever;  // From which offset on a block can be released.
+  // Released blocks, kept for the next generation: fresh memory costs as much as the reading.
+  std::vector<std::unique_ptr<char[]>> spares_;
   bool at_end_ = false;
   absl::Status status_;
-};
-
-// Keeps a mapping alive for a decompressor that reads it.
-class MappedStream final : public ByteStream {
- public:
-  explicit MappedStream(std::unique_ptr<Mapping> mapping)
-      : mapping_(std::move(mapping)), stream_(mapping_->bytes()) {}
-
-  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
-    mapping_->Forget(read_);
-    absl::StatusOr<size_t> count = stream_.Read(buffer, size);
-    read_ += *count;
-    return count;
-  }
-
- private:
-  const std::unique_ptr<Mapping> mapping_;
-  MemoryStream stream_;
-  size_t read_ = 0;
 };
 
 std::unique_ptr<ByteSource> Decompressed(Compression compression,
@@ -205,50 +157,9 @@ std::unique_ptr<ByteSource> Decompressed(Compression compression,
   return std::make_unique<StreamSource>(std::move(stream), input_size, std::move(count));
 }
 
-absl::StatusOr<int> OpenFd(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
-  return fd;
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) {
-  if (path == "-") {
-    return std::make_unique<FdStream>(STDIN_FILENO, /*owned=*/false, "the standard input");
-  }
-  const absl::StatusOr<int> fd = OpenFd(path);
-  if (!fd.ok()) return fd.status();
-  return std::make_unique<FdStream>(*fd, /*owned=*/true, path);
-}
-
-absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) {
-  if (path == "-") return SourceFromStream(*OpenStream(path));
-  const absl::StatusOr<int> fd = OpenFd(path);
-  if (!fd.ok()) return fd.status();
-  auto stream = std::make_unique<FdStream>(*fd, /*owned=*/true, path);
-  struct stat info;
-  if (fstat(*fd, &info) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("reading ", path));
-  // A regular file of no size may have content all the same, as those of procfs do.
-  if (!S_ISREG(info.st_mode) || info.st_size == 0) return SourceFromStream(std::move(stream));
-  auto mapping = std::make_unique<Mapping>();
-  const uint64_t size = static_cast<uint64_t>(info.st_size);
-  if (absl::Status status = mapping->Map(*fd, size, path); !status.ok()) return status;
-  const absl::string_view bytes = mapping->bytes();
-  const Compression compression = FindCompression(bytes);
-  if (compression == Compression::kNone) {
-    return std::make_unique<SpanSource>(bytes, std::move(mapping));
-  }
-  return Decompressed(compression, std::make_unique<MappedStream>(std::move(mapping)), size);
-}
-
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes) {
-  const Compression compression = FindCompression(bytes);
-  if (compression == Compression::kNone) return std::make_unique<SpanSource>(bytes, nullptr);
-  return Decompressed(compression, std::make_unique<MemoryStream>(bytes), bytes.size());
-}
-
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream) {
+// Recognises what `stream` gives, of which `size` bytes are to come, or 0 if that is not known.
+absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStream> stream,
+                                                       uint64_t size) {
   std::string magic;
   while (magic.size() < kMagicSize) {
     char buffer[kMagicSize];
@@ -259,8 +170,41 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<Byt
   }
   const Compression compression = FindCompression(magic);
   return Decompressed(compression,
-                      std::make_unique<PrefixedStream>(std::move(magic), std::move(stream)),
-                      /*input_size=*/0);
+                      std::make_unique<PrefixedStream>(std::move(magic), std::move(stream)), size);
+}
+
+absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
+  if (path == "-") {
+    return std::make_unique<FdStream>(STDIN_FILENO, /*owned=*/false, "the standard input");
+  }
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+  // Lets the kernel read ahead more than it does otherwise. There is no harm where it cannot.
+  posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  return std::make_unique<FdStream>(fd, /*owned=*/true, path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) {
+  return OpenFile(path);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<FdStream>> stream = OpenFile(path);
+  if (!stream.ok()) return stream.status();
+  const uint64_t size = (*stream)->size_at_first();
+  return Recognised(*std::move(stream), size);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes) {
+  const Compression compression = FindCompression(bytes);
+  if (compression == Compression::kNone) return std::make_unique<SpanSource>(bytes);
+  return Decompressed(compression, std::make_unique<MemoryStream>(bytes), bytes.size());
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream) {
+  return Recognised(std::move(stream), /*size=*/0);
 }
 
 }  // namespace gotrace

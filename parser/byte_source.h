@@ -1,5 +1,4 @@
-// The bytes of a trace, seen through a window that moves forward over a mapped file, memory, or a
-// stream.
+// The bytes of a trace, seen through a window that moves forward over a file, memory, or a stream.
 #ifndef GOTRACE_PARSER_BYTE_SOURCE_H_
 #define GOTRACE_PARSER_BYTE_SOURCE_H_
 
@@ -32,7 +31,8 @@ class ByteSource {
   // Lets go of the bytes before `offset`, which must not lie behind the window's beginning.
   virtual void Release(uint64_t offset) = 0;
 
-  // The size of the input as it stands in the file, compressed or not, if it is known; else 0.
+  // The size of the input as it stands in the file, compressed or not, if it is known; else 0. A
+  // file may have grown since it was opened.
   virtual uint64_t input_size() const = 0;
 
   // How much of the input was read, in the unit of input_size(). For progress only.
@@ -58,15 +58,17 @@ class ByteSource {
 // Reads the file at `path`, or the standard input if it is "-", as it is.
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path);
 
-// Reads the file at `path`, or the standard input if it is "-". A regular file is mapped. Zstd and
-// gzip are recognised and taken off.
+// Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
+// taken off. The file is read and not mapped, so that whoever shortens it meanwhile causes an error
+// (see FdStream) rather than the end of the program. Memory is as for SourceFromStream().
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path);
 
 // Reads `bytes`, which must outlive the source and all views of it unless they are compressed.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes);
 
 // Reads `stream` to its end. Zstd and gzip are recognised and taken off. Memory holds what was not
-// released, and at most two megabytes more.
+// released, blocks of 2 MB of which each may have 0.5 MB that is not used, and up to 8 such blocks
+// that were in use before.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream);
 
 }  // namespace gotrace

@@ -203,6 +203,27 @@ TEST(ByteSourceTest, WhatCouldBeReadComesBeforeAnError) {
   EXPECT_EQ(at_once.status(), error);
 }
 
+TEST(ByteSourceTest, WhatCouldBeReadComesBeforeThatAFileBecameShorter) {
+  const std::string bytes = MakeBytes(6000000);
+  for (const std::string& content : {bytes, Zstd(bytes), Gzip(bytes)}) {
+    const std::string path = WriteFile("shrinking", content);
+    const auto source = Open(path);
+    EXPECT_EQ(source->input_size(), content.size());
+    ASSERT_TRUE(source->Fill(1000).ok());
+    ASSERT_EQ(truncate(path.c_str(), 5000000), 0);
+    absl::Status status;
+    while (status.ok()) {
+      ASSERT_LT(source->offset(), 5000000u);
+      source->Skip(source->window().size());
+      status = source->Fill(1000);
+      ASSERT_TRUE(source->window() == bytes.substr(source->offset(), source->window().size()));
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+    EXPECT_GT(source->offset() + source->window().size(), 4000000u);
+    EXPECT_EQ(source->Fill(1000), status);
+  }
+}
+
 TEST(ByteSourceTest, CutCompressedInputsGiveWhatTheyHold) {
   const std::string bytes = MakeBytes(300000);
   for (const std::string& compressed : {Zstd(bytes), Gzip(bytes)}) {

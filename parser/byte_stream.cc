@@ -1,6 +1,7 @@
 #include "parser/byte_stream.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +21,14 @@ absl::StatusOr<size_t> MemoryStream::Read(char* buffer, size_t size) {
 }
 
 FdStream::FdStream(int fd, bool owned, std::string name)
-    : fd_(fd), owned_(owned), name_(std::move(name)) {}
+    : fd_(fd), owned_(owned), name_(std::move(name)) {
+  struct stat info;
+  if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return;
+  const off_t position = lseek(fd_, 0, SEEK_CUR);
+  if (position < 0 || position > info.st_size) return;
+  begin_ = position_ = static_cast<uint64_t>(position);
+  end_at_first_ = static_cast<uint64_t>(info.st_size);
+}
 
 FdStream::~FdStream() {
   if (owned_) close(fd_);
@@ -29,7 +37,11 @@ FdStream::~FdStream() {
 absl::StatusOr<size_t> FdStream::Read(char* buffer, size_t size) {
   while (true) {
     const ssize_t count = read(fd_, buffer, size);
-    if (count >= 0) return static_cast<size_t>(count);
+    if (count > 0) {
+      position_ += static_cast<size_t>(count);
+      return static_cast<size_t>(count);
+    }
+    if (count == 0) return End();
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
@@ -38,6 +50,16 @@ absl::StatusOr<size_t> FdStream::Read(char* buffer, size_t size) {
     }
     return absl::ErrnoToStatus(errno, absl::StrCat("reading ", name_));
   }
+}
+
+absl::StatusOr<size_t> FdStream::End() const {
+  if (position_ >= end_at_first_) return 0;
+  struct stat info;
+  // Those of sysfs have a size that they never give.
+  if (fstat(fd_, &info) != 0 || static_cast<uint64_t>(info.st_size) >= end_at_first_) return 0;
+  return absl::AbortedError(absl::StrCat(
+      "reading ", name_, ": the file became shorter while it was read: ", end_at_first_,
+      " bytes at first, ", info.st_size, " now; byte ", position_, " was reached"));
 }
 
 }  // namespace gotrace

@@ -3,6 +3,7 @@
 #define GOTRACE_PARSER_BYTE_STREAM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -31,7 +32,10 @@ class MemoryStream : public ByteStream {
   absl::string_view bytes_;
 };
 
-// Reads a file descriptor: a pipe, a socket, a file from its current position.
+// Reads a file descriptor: a pipe, a socket, a file from its current position. A file that grows
+// meanwhile is read to the end that it has once reading comes there. One that ends before the size
+// that it had when the stream was made, because it became shorter, gives the error kAborted: its
+// end would pass for the end of what it held.
 class FdStream : public ByteStream {
  public:
   // `name` is for error messages. The descriptor is closed with the stream if `owned`.
@@ -43,10 +47,20 @@ class FdStream : public ByteStream {
   // Goes on after a signal (EINTR) and waits where a non-blocking descriptor has nothing yet.
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
 
+  // How many bytes a regular file had behind its position when the stream was made; 0 for all else.
+  uint64_t size_at_first() const { return end_at_first_ - begin_; }
+
  private:
+  // What the end of the input means.
+  absl::StatusOr<size_t> End() const;
+
   const int fd_;
   const bool owned_;
   const std::string name_;
+  // Of a regular file, in bytes; 0 for all else.
+  uint64_t begin_ = 0;
+  uint64_t position_ = 0;
+  uint64_t end_at_first_ = 0;
 };
 
 // The compressions that are recognised by their first bytes.

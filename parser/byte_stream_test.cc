@@ -6,8 +6,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -127,6 +129,61 @@ TEST(FdStreamTest, ClosesWhatItOwns) {
   EXPECT_NE(fcntl(pipe.read_end(), F_GETFD), -1);
   { FdStream stream(pipe.read_end(), /*owned=*/true, "x"); }
   EXPECT_EQ(fcntl(pipe.read_end(), F_GETFD), -1);
+  pipe.CloseWriteEnd();
+}
+
+// A file of `size` bytes that nobody else sees, open for reading and writing.
+int TemporaryFile(size_t size) {
+  std::string path = absl::StrCat(testing::TempDir(), "/byte_stream_test.XXXXXX");
+  const int fd = mkstemp(path.data());
+  EXPECT_GE(fd, 0);
+  unlink(path.c_str());
+  const std::string bytes = RandomBytes(size);
+  EXPECT_EQ(pwrite(fd, bytes.data(), size, 0), static_cast<ssize_t>(size));
+  return fd;
+}
+
+TEST(FdStreamTest, TellsThatAFileBecameShorter) {
+  // Behind what was read, right where reading stands, and before.
+  for (const int end : {250, 100, 0}) {
+    const int fd = TemporaryFile(300);
+    FdStream stream(fd, /*owned=*/true, "the file");
+    char buffer[100];
+    ASSERT_EQ(stream.Read(buffer, sizeof buffer).value(), 100u);
+    ASSERT_EQ(ftruncate(fd, end), 0);
+    const StreamContent rest = ReadStream(&stream, 1000);
+    EXPECT_EQ(rest.bytes, RandomBytes(300).substr(100, std::max(end, 100) - 100));
+    EXPECT_EQ(rest.status, absl::AbortedError(absl::StrCat(
+                               "reading the file: the file became shorter while it was read: 300 "
+                               "bytes at first, ",
+                               end, " now; byte ", std::max(end, 100), " was reached")));
+    EXPECT_EQ(stream.Read(buffer, 1).status(), rest.status);
+  }
+}
+
+TEST(FdStreamTest, AFileMayBecomeShorterOnceItWasRead) {
+  const int fd = TemporaryFile(300);
+  FdStream stream(fd, /*owned=*/true, "the file");
+  char buffer[300];
+  ASSERT_EQ(stream.Read(buffer, sizeof buffer).value(), 300u);
+  ASSERT_EQ(ftruncate(fd, 0), 0);
+  EXPECT_EQ(stream.Read(buffer, 1).value(), 0u);
+}
+
+TEST(FdStreamTest, ReadsAFileFromItsPositionAndAsFarAsItHasGrown) {
+  const int fd = TemporaryFile(300);
+  ASSERT_EQ(lseek(fd, 120, SEEK_SET), 120);
+  FdStream stream(fd, /*owned=*/true, "the file");
+  EXPECT_EQ(stream.size_at_first(), 180u);
+  ASSERT_EQ(pwrite(fd, "more", 4, 300), 4);
+  const StreamContent content = ReadStream(&stream, 7);
+  EXPECT_TRUE(content.status.ok()) << content.status;
+  EXPECT_EQ(content.bytes, absl::StrCat(RandomBytes(300).substr(120), "more"));
+}
+
+TEST(FdStreamTest, OnlyFilesHaveASize) {
+  Pipe pipe;
+  EXPECT_EQ(FdStream(pipe.read_end(), /*owned=*/true, "the pipe").size_at_first(), 0u);
   pipe.CloseWriteEnd();
 }
 

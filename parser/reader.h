@@ -49,9 +49,10 @@ class ReaderImpl;
 class Reader {
  public:
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
-  // taken off. A file that is not compressed is mapped: it must not become shorter while the Reader
-  // lives. Fails if the file cannot be read or does not begin with the header of a trace that
-  // the library knows: FaultOf() tells these apart.
+  // taken off. A file that is still being written to is read to the end that it has by then; one
+  // that becomes shorter gives what could be read and then an error, kAborted. Fails if the file
+  // cannot be read or does not begin with the header of a trace that the library knows: FaultOf()
+  // tells these apart.
   static absl::StatusOr<Reader> Open(const std::string& path, ReaderOptions options = {});
 
   // The same for `bytes`, which must outlive the Reader and everything that it gives.

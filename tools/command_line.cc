@@ -65,7 +65,8 @@ constexpr CommandRow kCommands[] = {
     {Command::kWire, "wire", "print the trace as it stands in the file",
      "Prints every event as it stands in the file, with its batches and tables, not in order:\n"
      "the text of `go tool trace -d=wire`. Like that tool it stops at experimental events in\n"
-     "traces of version 1.25 and earlier; with --header it goes on.\n",
+     "traces of version 1.25 and earlier; with --header it goes on. It looks at each event\n"
+     "alone: that a trace was cut off between two of them, `events` and `validate` tell.\n",
      "  gotrace-dump wire trace.out | grep -c ^GoCreate\n"
      "  gotrace-dump wire --header trace.out > trace.txt\n"},
     {Command::kAssemble, "assemble", "make a trace from its text form",
@@ -357,7 +358,7 @@ void AppendFlags(unsigned commands, std::string* help) {
 constexpr absl::string_view kExitCodes =
     "Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or\n"
     "its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a\n"
-    "file that cannot be read or written.\n";
+    "file that cannot be read or written, which a closed pipe is too, as that to `head`.\n";
 
 }  // namespace
 

@@ -209,7 +209,7 @@ Examples:
 
 Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or
 its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a
-file that cannot be read or written.
+file that cannot be read or written, which a closed pipe is too, as that to `head`.
 )");
 }
 

@@ -215,8 +215,7 @@ absl::Status AssembleTo(ByteStream* text, Output* out) {
       absl::GetFlag(FLAGS_padded) ? BatchSizeForm::kPadded : BatchSizeForm::kShortest;
   Progress progress(/*prints_along=*/false);
   absl::Status status = AssembleTrace(text, form, &progress, out);
-  out->Flush();
-  status.Update(out->status());
+  status.Update(out->Finish());
   return status;
 }
 
@@ -285,10 +284,11 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
   command.paths = line.files;
   const ValidateSummary summary = ValidateFiles(command, out);
   if (!out->status().ok()) return Report(line.file, {out->status()});
-  if (summary.files() > 1 && !out->closed()) {
+  if (out->closed()) return kUsageOrIo;
+  if (summary.files() > 1) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", FormatSummary(summary));
   }
-  if (summary.files() == summary.skipped && !out->closed()) {
+  if (summary.files() == summary.skipped) {
     absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
                   absl::StrJoin(command.paths, ", "));
     return kUsageOrIo;
@@ -324,6 +324,7 @@ int RunRepair(const std::string& file, Output* out) {
   const bool writes = !check && !plan->pieces.empty();
   if (writes) {
     const absl::Status status = WriteRepairedTo(target, *plan, *input, out);
+    if (out->closed()) return kUsageOrIo;
     if (!status.ok()) return Report(file, {status});
   }
   progress.Wipe();
@@ -373,10 +374,12 @@ int Main(absl::Span<char* const> args) {
   }
   out.Flush();
   if (!out.status().ok()) return Report(line->file, {out.status()});
+  // Whoever closed the pipe, as `head` does, knows it and need not be told.
+  if (out.closed()) return kUsageOrIo;
   for (const std::string& text : result.salvage_report) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
   }
-  if (!result.status.ok() && !out.closed()) return Report(line->file, result);
+  if (!result.status.ok()) return Report(line->file, result);
   return result.salvage_report.empty() ? kSuccess : kBroken;
 }
 

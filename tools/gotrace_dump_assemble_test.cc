@@ -200,7 +200,28 @@ TEST_F(Assemble, TellsWhatIsWrongWithTheText) {
 
 TEST_F(Assemble, EndsQuietlyWhenNobodyReads) {
   const SubprocessResult result = RunDump({"assemble", "-"}, {.input = text_, .read_at_most = 0});
-  ExpectSuccess(result);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "");
+}
+
+// What was named is told of.
+TEST_F(Assemble, TellsThatNobodyReadsTheTarget) {
+  const SubprocessResult result =
+      RunDump({"assemble", "-o", "/dev/stdout", "-"}, {.input = text_, .read_at_most = 0});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "gotrace-dump: writing /dev/stdout: Broken pipe\n");
+}
+
+TEST_F(Assemble, LeavesTheOldFileWhereThereIsNoRoom) {
+  for (const bool is_there : {false, true}) {
+    if (is_there) std::ofstream(target_) << "old";
+    const SubprocessResult result =
+        RunDump({"assemble", "-o", target_, "-"}, {.input = text_, .file_size = 1000});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: writing ", target_, ": File too large\n"));
+    EXPECT_EQ(ReadFile(target_), is_there ? "old" : "");
+    EXPECT_EQ(Files().size(), is_there ? 1u : 0u);
+  }
 }
 
 }  // namespace

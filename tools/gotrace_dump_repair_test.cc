@@ -101,5 +101,28 @@ TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
+TEST_F(RepairCommand, LeavesTheOldFileWhereThereIsNoRoom) {
+  std::ofstream(target_) << "old";
+  const std::string broken = Write("broken.out", broken_);
+  const SubprocessResult result = RunDump({"repair", "-o", target_, broken}, {.file_size = 1000});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: writing ", target_, ": File too large\n"));
+  EXPECT_EQ(ReadTarget(), "old");
+  // The two and nothing else.
+  const std::filesystem::directory_iterator files(directory_);
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2);
+}
+
+TEST_F(RepairCommand, EndsWhereNobodyReads) {
+  const SubprocessResult quiet =
+      RunDump({"repair", "-o", "-", "-"}, {.input = broken_, .read_at_most = 0});
+  EXPECT_EQ(quiet.exit_code, 2);
+  EXPECT_EQ(quiet.err, "");
+  const SubprocessResult named =
+      RunDump({"repair", "-o", "/dev/stdout", "-"}, {.input = broken_, .read_at_most = 0});
+  EXPECT_EQ(named.exit_code, 2);
+  EXPECT_EQ(named.err, "gotrace-dump: writing /dev/stdout: Broken pipe\n");
+}
+
 }  // namespace
 }  // namespace gotrace

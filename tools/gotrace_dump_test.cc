@@ -1,4 +1,5 @@
 // Runs gotrace-dump as its users do. gotrace_dump_assemble_test.cc does the same for `assemble`.
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -430,10 +431,43 @@ TEST(Dump, EndsQuietlyWhenNobodyReadsOn) {
                                                {"info", large},
                                                {"help"}}) {
       const SubprocessResult result = RunDump(args, {.read_at_most = read_at_most});
-      EXPECT_EQ(result.exit_code, 0);
+      // What fits the pipe was written before its reader went away.
+      const bool is_large = args[0] == "events" || args[0] == "wire";
+      EXPECT_EQ(result.exit_code, read_at_most == 0 || is_large ? 2 : 0);
       EXPECT_EQ(result.err, "");
     }
   }
+}
+
+// The text of a trace of 6 MB, as `wire` prints it.
+std::string LargeText() {
+  std::string text = "Trace Go1.22\n";
+  for (int id = 1; id <= 6000;) {
+    absl::StrAppend(&text, "EventBatch gen=1 m=0 time=1 size=auto\nStrings\n");
+    for (int i = 0; i < 60; ++i, ++id) {
+      absl::StrAppend(&text, "String id=", id, "\n\tdata=\"", std::string(1000, 'x'), "\"\n");
+    }
+  }
+  return text;
+}
+
+// The program has read no more than the beginning when it fills the pipe, and waits.
+TEST(Dump, TellsThatTheInputBecameShorter) {
+  const absl::StatusOr<std::string> trace = AssembleText(LargeText());
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  ASSERT_GT(trace->size(), 6000000u);
+  const std::string expected = Output({"wire", WriteFile("whole.trace", *trace)});
+  const std::string path = WriteFile("shrinking.trace", *trace);
+  const auto shrink = [&] { ASSERT_EQ(truncate(path.c_str(), 100), 0); };
+  const SubprocessResult result = RunDump({"wire", path}, {.on_output = shrink});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(absl::StartsWith(expected, result.out));
+  EXPECT_GT(result.out.size(), 1000000u);
+  EXPECT_TRUE(absl::StartsWith(
+      result.err, absl::StrCat("gotrace-dump: reading ", path,
+                               ": the file became shorter while it was read: ", trace->size(),
+                               " bytes at first, 100 now; byte ")))
+      << result.err;
 }
 
 TEST(Dump, WaitsForANonBlockingOutput) {

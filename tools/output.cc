@@ -34,6 +34,11 @@ void Output::Flush() {
   buffer_.clear();
 }
 
+absl::Status Output::Finish() {
+  Flush();
+  return closed_ ? absl::ErrnoToStatus(EPIPE, absl::StrCat("writing ", name_)) : status_;
+}
+
 namespace {
 
 // The permissions that a new file is given.
@@ -115,7 +120,11 @@ void OutputFile::RemoveTemporary() {
 }
 
 absl::Status OutputFile::Commit() {
-  const bool closed = close(std::exchange(fd_, -1)) == 0;
+  // Some file systems notice only here that a disk is full. Others cannot do it at all.
+  const bool synced = temporary_.empty() || fsync(fd_) == 0 || errno == EINVAL;
+  const int sync_errno = errno;
+  const bool closed = close(std::exchange(fd_, -1)) == 0 && synced;
+  if (!synced) errno = sync_errno;
   if (closed && temporary_.empty()) return absl::OkStatus();
   if (closed && rename(temporary_.c_str(), path_.c_str()) == 0) {
     has_unfinished = 0;

@@ -29,8 +29,12 @@ class Output {
   // Writes the buffer out.
   void Flush();
 
-  // Whether nobody reads the output any more: the pipe that it goes to was closed. That is no
-  // error, but there is nothing left to do.
+  // Writes the buffer out for the last time. Fails if not everything was written, a closed pipe
+  // included.
+  absl::Status Finish();
+
+  // Whether nobody reads the output any more: the pipe that it goes to was closed. status() stays
+  // OK, since mostly that is as it is meant, but there is nothing left to do.
   bool closed() const { return closed_; }
 
   // OK, or why the output cannot be written.
@@ -65,7 +69,8 @@ class OutputFile {
 
   int fd() const { return fd_; }
 
-  // Gives the file its name. To be called once, after everything was written.
+  // Gives the file its name, once its content is on the disk. To be called once, after everything
+  // was written.
   absl::Status Commit();
 
  private:

@@ -63,8 +63,7 @@ absl::Status Copy(ByteStream* from, Output* out) {
     out->buffer().Append(absl::string_view(block).substr(0, *size));
     out->MaybeFlush();
   }
-  out->Flush();
-  return out->status();
+  return out->Finish();
 }
 
 bool CanBeReadAgain(const std::string& file) {

@@ -43,7 +43,8 @@ struct ChildEnds {
   int err;
 };
 
-[[noreturn]] void BecomeProgram(const std::vector<std::string>& args, const ChildEnds& ends) {
+[[noreturn]] void BecomeProgram(const std::vector<std::string>& args, const ChildEnds& ends,
+                                rlim_t file_size) {
   if (dup2(ends.in, STDIN_FILENO) < 0 || dup2(ends.out, STDOUT_FILENO) < 0 ||
       dup2(ends.err, STDERR_FILENO) < 0) {
     Die("dup2");
@@ -51,6 +52,12 @@ struct ChildEnds {
   setenv("TZ", "UTC", /*overwrite=*/1);
   // As a shell leaves it, whatever the test has done.
   std::signal(SIGPIPE, SIG_DFL);
+  if (file_size != RLIM_INFINITY) {
+    // Ignored, the signal leaves a failing write, as a full disk does.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {file_size, file_size};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) Die("setrlimit");
+  }
   std::vector<char*> argv;
   for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
@@ -68,12 +75,14 @@ class Exchange {
   }
 
   void Run(SubprocessResult* result) {
-    if (options_.read_at_most == 0) Close(&out_);
     while (in_ >= 0 || out_ >= 0 || err_ >= 0) {
       pollfd fds[] = {{in_, POLLOUT, 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
       if (poll(fds, 3, /*timeout=*/-1) < 0) Die("poll");
       if (fds[0].revents != 0) Feed();
-      if (fds[1].revents != 0) Drain(&out_, options_.read_at_most, &result->out);
+      if (fds[1].revents != 0) {
+        if (options_.on_output != nullptr && result->out.empty()) options_.on_output();
+        Drain(&out_, options_.read_at_most, &result->out);
+      }
       if (fds[2].revents != 0) Drain(&err_, SubprocessOptions::kAll, &result->err);
     }
   }
@@ -115,11 +124,14 @@ SubprocessResult RunSubprocess(const std::vector<std::string>& args,
     if (out.write_end < 0) Die(options.output_path.c_str());
   }
   if (options.non_blocking && fcntl(out.write_end, F_SETFL, O_NONBLOCK) != 0) Die("fcntl");
+  // The program must not be done before its reader is gone.
+  if (options.read_at_most == 0) Close(&out.read_end);
   const pid_t pid = fork();
   if (pid < 0) Die("fork");
   if (pid == 0) {
     BecomeProgram(args,
-                  {in.read_end, out.write_end, options.one_pipe ? out.write_end : err.write_end});
+                  {in.read_end, out.write_end, options.one_pipe ? out.write_end : err.write_end},
+                  options.file_size);
   }
   Close(&in.read_end);
   Close(&out.write_end);

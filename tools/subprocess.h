@@ -2,7 +2,10 @@
 #ifndef GOTRACE_TOOLS_SUBPROCESS_H_
 #define GOTRACE_TOOLS_SUBPROCESS_H_
 
+#include <sys/resource.h>
+
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -19,7 +22,10 @@ struct SubprocessOptions {
   size_t read_at_most = kAll;    // After so many bytes the standard output's reader goes away.
   std::string output_path = {};  // Where the standard output goes instead of a pipe, if not "".
   bool non_blocking = false;     // Whether the pipe of the standard output is.
-  bool one_pipe = false;         // Whether the standard error goes where the standard output goes.
+  // Called once something has come out, which may be while the program waits for more to be read.
+  std::function<void()> on_output = {};
+  rlim_t file_size = RLIM_INFINITY;  // How large a file the program can write.
+  bool one_pipe = false;  // Whether the standard error goes where the standard output goes.
 };
 
 struct SubprocessResult {

@@ -328,7 +328,8 @@ class RepairedStream final : public ByteStream {
     if (status.ok()) status = source_->Fill(size);
     const absl::string_view window = source_->window().substr(0, size);
     if (!window.empty() && source_->offset() == piece.offset + done_) return window;
-    return status.ok() ? absl::DataLossError("the input has become shorter") : status;
+    return status.ok() ? absl::AbortedError("the input became shorter while it was repaired")
+                       : status;
   }
 
   absl::Status MoveTo(uint64_t offset) {
@@ -388,7 +389,8 @@ absl::Status PlanTraces(ByteSource* source, RepairPlan* plan) {
     RepairPlan part;
     Planner planner(&part);
     if (absl::Status status = planner.ReadAll(source); !status.ok()) {
-      return is_first ? status : absl::OkStatus();
+      // Behind the first trace there may be what is none; an error of I/O is never told by a plan.
+      return is_first || !FaultOf(status).has_value() ? status : absl::OkStatus();
     }
     planner.Choose();
     next = planner.next_trace();
