@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "bench/passes.h"
 #include "parser/byte_source.h"
+#include "parser/fault.h"
 
 namespace gotrace {
 namespace {
@@ -87,7 +88,9 @@ int Main(int argc, char** argv) {
   if (!measurement.ok()) {
     std::fprintf(stderr, "trace_bench: %s: %s\n", path.c_str(),
                  std::string(measurement.status().message()).c_str());
-    return absl::IsDataLoss(measurement.status()) ? kBroken : kUsage;
+    const bool broken =
+        FaultOf(measurement.status()).has_value() || absl::IsDataLoss(measurement.status());
+    return broken ? kBroken : kUsage;
   }
   const double events = static_cast<double>(measurement->counts.events);
   const double bytes = static_cast<double>(measurement->counts.bytes);
