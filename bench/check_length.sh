@@ -3,7 +3,7 @@
 # should not: check_length.sh [GENERATIONS], which is the length of the shorter trace (default 2). The
 # longer one has 64 times as many.
 #
-#   PAIRS  how often each runs (default 5); the times are medians
+#   PAIRS  how often each runs (default 5); the times, of the processor, are medians
 #   TRACE_BENCH, MAKE_TRACE  programs built before; else Bazel builds them with --config=opt
 set -euo pipefail
 export LC_ALL=C
@@ -37,14 +37,24 @@ median() {
 for generations in "$short" "$long"; do
   "$make_trace" "${shape[@]}" --generations="$generations" > "$scratch/$generations"
 done
+# cpu_seconds COMMAND...: the time that the processor spent on a program, which is about the same
+# whatever else the machine does.
+cpu_seconds() {
+  local TIMEFORMAT='%3U %3S'
+  { time "$@" > /dev/null; } 2>&1 | awk '{ print $1 + $2 }'
+}
+
+# The shorter trace is gone over 64 times, so that both sides take about as many events.
+events=$("$trace_bench" read "$scratch/$long" 1 | number events)
 for mode in decode read validate text json; do
   for ((i = 0; i < pairs; ++i)); do
-    # The shorter one is repeated, so that it too runs for a while.
-    "$trace_bench" $mode "$scratch/$short" 20 | number ns/event >> "$scratch/$mode.short"
-    "$trace_bench" $mode "$scratch/$long" 1 | number ns/event >> "$scratch/$mode.long"
+    cpu_seconds "$trace_bench" $mode "$scratch/$short" 64 >> "$scratch/$mode.short"
+    cpu_seconds "$trace_bench" $mode "$scratch/$long" 1 >> "$scratch/$mode.long"
   done
-  printf '%-8s %6.1f ns/event at %d generations, %6.1f at %d\n' $mode \
-    "$(median < "$scratch/$mode.short")" "$short" "$(median < "$scratch/$mode.long")" "$long"
+  awk -v mode=$mode -v events="$events" -v short="$(median < "$scratch/$mode.short")" \
+    -v long="$(median < "$scratch/$mode.long")" -v generations="$short" 'BEGIN {
+      printf "%-8s %6.1f ns/event at %d generations, %6.1f at %d\n", mode, short / events * 1e9,
+             generations, long / events * 1e9, 64 * generations }'
 done
 for mode in decode read validate text json; do
   for generations in "$short" "$long"; do
