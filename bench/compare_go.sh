@@ -162,4 +162,8 @@ write_markdown() {
 find_programs
 : > "$scratch/table"
 for file in "$@"; do compare_file "$file"; done
+if ! [[ -s $scratch/table ]]; then
+  echo "compare_go.sh: nothing could be compared" >&2
+  exit 1
+fi
 if $markdown; then write_markdown; fi
