@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Prints how the time for an event and the peak of memory depend on a trace's length, which they
+# should not: check_length.sh [GENERATIONS], which is the length of the shorter trace (default 2). The
+# longer one has 64 times as many.
+#
+#   PAIRS  how often each runs (default 5); the times, of the processor, are medians
+#   TRACE_BENCH, MAKE_TRACE  programs built before; else Bazel builds them with --config=opt
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "$0")" && pwd)
+short=${1:-2}
+long=$((64 * short))
+pairs=${PAIRS:-5}
+shape=(--threads=16 --goroutines=1000 --events=50000)
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+trace_bench=${TRACE_BENCH:-} make_trace=${MAKE_TRACE:-}
+if [[ -z $trace_bench || -z $make_trace ]]; then
+  (cd "$here" && bazel build --config=opt //bench:trace_bench //bench:make_trace >&2)
+  bin=$(cd "$here" && bazel info --config=opt bazel-bin 2> /dev/null)
+  trace_bench=${trace_bench:-$bin/bench/trace_bench}
+  make_trace=${make_trace:-$bin/bench/make_trace}
+fi
+
+# number NAME: the number behind NAME in a line of trace_bench.
+number() {
+  awk -v name="$1" '{ for (i = 1; i < NF; ++i) if ($i == name) print $(i + 1) }'
+}
+
+median() {
+  sort -g | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'
+}
+
+for generations in "$short" "$long"; do
+  "$make_trace" "${shape[@]}" --generations="$generations" > "$scratch/$generations"
+done
+# cpu_seconds COMMAND...: the time that the processor spent on a program, which is about the same
+# whatever else the machine does.
+cpu_seconds() {
+  local TIMEFORMAT='%3U %3S'
+  { time "$@" > /dev/null; } 2>&1 | awk '{ print $1 + $2 }'
+}
+
+# The shorter trace is gone over 64 times, so that both sides take about as many events.
+events=$("$trace_bench" read "$scratch/$long" 1 | number events)
+for mode in decode read validate text json; do
+  for ((i = 0; i < pairs; ++i)); do
+    cpu_seconds "$trace_bench" $mode "$scratch/$short" 64 >> "$scratch/$mode.short"
+    cpu_seconds "$trace_bench" $mode "$scratch/$long" 1 >> "$scratch/$mode.long"
+  done
+  awk -v mode=$mode -v events="$events" -v short="$(median < "$scratch/$mode.short")" \
+    -v long="$(median < "$scratch/$mode.long")" -v generations="$short" 'BEGIN {
+      printf "%-8s %6.1f ns/event at %d generations, %6.1f at %d\n", mode, short / events * 1e9,
+             generations, long / events * 1e9, 64 * generations }'
+done
+for mode in decode read validate text json; do
+  for generations in "$short" "$long"; do
+    line=$("$trace_bench" $mode - < "$scratch/$generations")
+    printf '%-8s %6.1f MB at the most for %6.1f MB of trace\n' $mode \
+      "$(number peakMB <<< "$line")" "$(number bytes <<< "$line" | awk '{ print $1 / 1e6 }')"
+  done
+done

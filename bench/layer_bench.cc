@@ -1,0 +1,185 @@
+// How fast each layer of reading is by itself: framing, decoding, tables, ordering.
+//
+//   layer_bench [BENCHMARK FLAGS] [TRACE ...]
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bench/bench_traces.h"
+#include "bench/passes.h"
+#include "benchmark/benchmark.h"
+#include "parser/batch_decoder.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_source.h"
+#include "parser/frontier.h"
+#include "parser/generation.h"
+#include "parser/generation_tables.h"
+#include "parser/scheduler.h"
+
+namespace gotrace {
+namespace {
+
+// The batches of a trace, which must be sound. They view `bytes`.
+struct Framed {
+  Version version = kNewestVersion;
+  std::vector<Batch> batches;
+};
+Framed Frame(const std::string& bytes) {
+  Framed framed;
+  const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
+  framed.version = *ReadHeader(source.get());
+  for (Batch batch; *ReadBatch(source.get(), &batch);) framed.batches.push_back(batch);
+  return framed;
+}
+
+// Cuts the trace into batches. Items are batches.
+void FrameAll(benchmark::State& state, const std::string& bytes) {
+  size_t batches = 0;
+  for (auto _ : state) batches = Frame(bytes).batches.size();
+  SetCounters(state, batches, bytes.size());
+}
+
+// Decodes the timed events.
+template <const char* (*kDecode)(const char*, const char*, TimedEvent*)>
+void DecodeAll(benchmark::State& state, const std::string& bytes) {
+  const Framed framed = Frame(bytes);
+  uint64_t events = 0;
+  uint64_t size = 0;
+  for (auto _ : state) {
+    events = size = 0;
+    for (const Batch& batch : framed.batches) {
+      if (!IsEventBatch(batch, framed.version)) continue;
+      TimedEvent event;
+      const char* pos = batch.payload.data();
+      const char* const end = pos + batch.payload.size();
+      while (pos != nullptr && pos < end) {
+        pos = kDecode(pos, end, &event);
+        benchmark::DoNotOptimize(event);
+        ++events;
+      }
+      size += batch.payload.size();
+    }
+  }
+  SetCounters(state, events, size);
+}
+
+// Fills a generation's tables with all that is of one kind. Items are strings or stacks.
+template <EventType kKind, absl::Status (GenerationTables::*kAdd)(const Batch&),
+          size_t (GenerationTables::*kCount)() const>
+void FillTables(benchmark::State& state, const std::string& bytes) {
+  const Framed framed = Frame(bytes);
+  uint64_t items = 0;
+  uint64_t size = 0;
+  for (auto _ : state) {
+    items = size = 0;
+    uint64_t generation = 0;
+    auto tables = std::make_unique<GenerationTables>();
+    for (const Batch& batch : framed.batches) {
+      if (batch.kind() != kKind) continue;
+      if (batch.generation != generation) {
+        items += (tables.get()->*kCount)();
+        tables = std::make_unique<GenerationTables>();
+        generation = batch.generation;
+      }
+      if (!(tables.get()->*kAdd)(batch).ok()) return state.SkipWithError("broken tables");
+      size += batch.payload.size();
+    }
+    items += (tables.get()->*kCount)();
+  }
+  SetCounters(state, items, size);
+}
+
+// Advances one event of the frontier as a strict Reader does. Returns whether one could.
+bool AdvanceOne(Frontier* frontier, Scheduler* scheduler) {
+  size_t index = 0;
+  if (scheduler->Advance(&frontier->cursor(0)) != Scheduler::Outcome::kAdvanced) {
+    frontier->Sort();
+    for (index = 1; index < frontier->size(); ++index) {
+      if (scheduler->Advance(&frontier->cursor(index)) == Scheduler::Outcome::kAdvanced) break;
+    }
+    if (index == frontier->size()) return false;
+  }
+  switch (frontier->cursor(index).Advance()) {
+    case ThreadCursor::Step::kEvent:
+      frontier->Update(index);
+      return true;
+    case ThreadCursor::Step::kEnd:
+      frontier->Remove(index);
+      return true;
+    case ThreadCursor::Step::kFault:
+      return false;
+  }
+  return false;
+}
+
+// Puts the events of `generation` in order, and adds their number to `*events`.
+bool OrderGeneration(Generation* generation, Scheduler* scheduler, uint64_t* events) {
+  Frontier frontier;
+  scheduler->BeginGeneration(generation);
+  for (const ThreadBatches& thread : generation->threads()) {
+    auto cursor = std::make_unique<ThreadCursor>(*generation, thread);
+    if (cursor->Advance() == ThreadCursor::Step::kEvent) frontier.Insert(std::move(cursor));
+  }
+  while (!frontier.empty()) {
+    if (!AdvanceOne(&frontier, scheduler)) return false;
+    *events += scheduler->events().size();
+    benchmark::DoNotOptimize(scheduler->events().data());
+  }
+  return true;
+}
+
+// Decodes the timed events and puts them in order; framing and tables were done before.
+void OrderAll(benchmark::State& state, const std::string& bytes) {
+  const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
+  GenerationReader reader(source.get(), *ReadHeader(source.get()));
+  // The batches view `bytes`, so that they stay when the reader goes on.
+  std::vector<std::unique_ptr<Generation>> generations;
+  while (std::unique_ptr<Generation> generation = reader.Next().generation) {
+    generations.push_back(std::move(generation));
+  }
+  uint64_t events = 0;
+  for (auto _ : state) {
+    Scheduler scheduler;
+    events = 0;
+    for (const std::unique_ptr<Generation>& generation : generations) {
+      if (!OrderGeneration(generation.get(), &scheduler, &events)) {
+        return state.SkipWithError("events that cannot be put in order");
+      }
+    }
+  }
+  uint64_t size = 0;
+  for (const auto& generation : generations) {
+    for (const EventBatch& batch : generation->event_batches()) size += batch.size;
+  }
+  SetCounters(state, events, size);
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<BenchTrace>& traces = TakeBenchTraces(argc, argv);
+  for (const BenchTrace& trace : traces) {
+    const auto counts = ReadPass(*SourceFromBytes(trace.bytes), {});
+    if (counts.ok()) continue;
+    std::fprintf(stderr, "%s: %s\n", trace.name.c_str(), counts.status().ToString().c_str());
+    return 1;
+  }
+  RegisterForAll(traces, "frame", FrameAll);
+  RegisterForAll(traces, "decode_fast", DecodeAll<DecodeTimedEvent>);
+  RegisterForAll(traces, "decode_plain", DecodeAll<DecodeTimedEventPlainly>);
+  RegisterForAll(traces, "strings",
+                 FillTables<EventType::kStrings, &GenerationTables::AddStrings,
+                            &GenerationTables::string_count>);
+  RegisterForAll(
+      traces, "stacks",
+      FillTables<EventType::kStacks, &GenerationTables::AddStacks, &GenerationTables::stack_count>);
+  RegisterForAll(traces, "order", OrderAll);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) { return gotrace::Main(argc, argv); }

@@ -1,0 +1,120 @@
+#include "bench/made_traces.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "parser/reader.h"
+#include "validator/report.h"
+
+namespace gotrace {
+namespace {
+
+MadeTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations, uint64_t events,
+                         uint64_t skew = 0) {
+  MadeTraceOptions options;
+  options.threads = threads;
+  options.goroutines = goroutines;
+  options.generations = generations;
+  options.events = events;
+  options.skew = skew;
+  return options;
+}
+
+// What a strict Reader, which must accept `trace`, gives of it.
+struct Contents {
+  uint64_t events = 0;
+  uint64_t statuses = 0;  // Of Ps and goroutines.
+  uint64_t syncs = 0;
+  uint64_t switches = 0;  // From one thread to another between two events that threads made.
+  uint64_t waits = 0;     // Events that had to be given after later ones.
+  std::set<int64_t> threads;
+};
+Contents Read(const std::string& trace) {
+  Contents contents;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  if (!reader.ok()) return contents;
+  int64_t last_thread = -1;
+  int64_t last_time = 0;
+  while (const Event* event = reader->Next()) {
+    ++contents.events;
+    // The reader moves such an event's time behind that of the one before it, as it does with the
+    // sync at the end.
+    contents.waits += event->kind() != EventKind::kSync && event->time() == last_time + 1;
+    last_time = event->time();
+    contents.syncs += event->kind() == EventKind::kSync;
+    contents.statuses +=
+        event->type() == EventType::kProcStatus || event->type() == EventType::kGoStatus;
+    if (event->thread().value < 0) continue;
+    contents.threads.insert(event->thread().value);
+    contents.switches += event->thread().value != last_thread;
+    last_thread = event->thread().value;
+  }
+  EXPECT_TRUE(reader->status().ok()) << reader->status();
+  return contents;
+}
+
+TEST(MadeTracesTest, AreSound) {
+  for (const MadeTraceOptions& options :
+       {Options(1, 0, 1, 100), Options(2, 4, 3, 5000), Options(2, 1000, 4, 1000),
+        Options(16, 40, 2, 20'000), Options(128, 10'000, 2, 50'000), Options(1024, 0, 2, 100'000),
+        Options(3, 100, 3, 0), Options(16, 100, 3, 20'000, 1), Options(16, 100, 3, 20'000, 101)}) {
+    SCOPED_TRACE(testing::Message() << options.threads << " threads, " << options.goroutines
+                                    << " goroutines, skew " << options.skew);
+    const std::string trace = MakeTrace(options);
+    const ValidationReport report = ValidateTrace(*SourceFromBytes(trace), ValidateOptions());
+    EXPECT_TRUE(report.status.ok()) << report.status;
+    // Notes tell of stacks that a short trace has no event for.
+    EXPECT_EQ(report.errors + report.warnings, 0u) << FormatFinding(report.findings.front());
+    EXPECT_EQ(Read(trace).events, report.events);
+  }
+}
+
+TEST(MadeTracesTest, HaveWhatIsAskedFor) {
+  const Contents contents = Read(MakeTrace(Options(16, 500, 4, 10'000)));
+  EXPECT_EQ(contents.syncs, 5u);
+  EXPECT_EQ(contents.threads.size(), 16u);
+  // Each generation tells those of all Ps, and of the goroutines that lived when it began.
+  EXPECT_GE(contents.statuses, 4u * (16 + 500 - 16));
+  EXPECT_LE(contents.statuses, 4u * (16 + 500 + 16));
+  EXPECT_EQ(contents.events, 5 + contents.statuses + 4 * 10'000);
+}
+
+TEST(MadeTracesTest, InterleaveFinely) {
+  const Contents contents = Read(MakeTrace(Options(128, 500, 1, 10'000)));
+  EXPECT_GT(contents.switches, 9'000u);
+}
+
+TEST(MadeTracesTest, HaveClocksThatDisagree) {
+  EXPECT_EQ(Read(MakeTrace(Options(16, 50, 2, 10'000))).waits, 0u);
+  EXPECT_GT(Read(MakeTrace(Options(16, 50, 2, 10'000, 101))).waits, 1000u);
+}
+
+TEST(MadeTracesTest, KeepManyGoroutinesAlive) {
+  EXPECT_GE(Read(MakeTrace(Options(2, 100'000, 1, 10))).statuses, 100'000u);
+}
+
+TEST(MadeTracesTest, AreTheSameEachTime) {
+  EXPECT_EQ(MakeTrace(Options(4, 100, 3, 1000)), MakeTrace(Options(4, 100, 3, 1000)));
+}
+
+// The maker need not hold more than one generation.
+TEST(MadeTracesTest, ComeInGenerations) {
+  const std::string whole = MakeTrace(Options(4, 100, 3, 1000));
+  TraceMaker maker(Options(4, 100, 3, 1000));
+  std::string pieces;
+  for (int i = 0; i < 3; ++i) {
+    const absl::string_view bytes = maker.NextGeneration();
+    EXPECT_LT(bytes.size(), whole.size() / 2);
+    pieces.append(bytes.data(), bytes.size());
+  }
+  EXPECT_EQ(maker.NextGeneration(), "");
+  EXPECT_EQ(maker.NextGeneration(), "");
+  EXPECT_EQ(pieces, whole);
+}
+
+}  // namespace
+}  // namespace gotrace

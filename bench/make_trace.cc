@@ -1,0 +1,43 @@
+// Writes a made trace to the standard output.
+//
+//   make_trace [--threads=N] [--goroutines=N] [--generations=N] [--events=N] [--skew=N]
+#include <cstdio>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/string_view.h"
+#include "bench/made_traces.h"
+
+ABSL_FLAG(int, threads, gotrace::MadeTraceOptions().threads, "threads that are always at work");
+ABSL_FLAG(uint64_t, goroutines, gotrace::MadeTraceOptions().goroutines,
+          "goroutines that live at any time");
+ABSL_FLAG(uint64_t, generations, gotrace::MadeTraceOptions().generations, "generations");
+ABSL_FLAG(uint64_t, events, gotrace::MadeTraceOptions().events,
+          "events of each generation, without the statuses that it tells");
+ABSL_FLAG(uint64_t, skew, gotrace::MadeTraceOptions().skew,
+          "ticks of 64 ns that the clocks of every other thread are ahead; odd or 0");
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("writes a made trace to the standard output");
+  const bool more_args = absl::ParseCommandLine(argc, argv).size() > 1;
+  gotrace::MadeTraceOptions options;
+  options.threads = absl::GetFlag(FLAGS_threads);
+  options.goroutines = absl::GetFlag(FLAGS_goroutines);
+  options.generations = absl::GetFlag(FLAGS_generations);
+  options.events = absl::GetFlag(FLAGS_events);
+  options.skew = absl::GetFlag(FLAGS_skew);
+  if (more_args || options.threads < 1 || (options.skew != 0 && options.skew % 2 == 0)) {
+    std::fputs("make_trace: --threads must be 1 or more, --skew odd or 0; see --help\n", stderr);
+    return 2;
+  }
+  gotrace::TraceMaker maker(options);
+  for (absl::string_view bytes; !(bytes = maker.NextGeneration()).empty();) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) break;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::perror("make_trace: standard output");
+    return 2;
+  }
+  return 0;
+}

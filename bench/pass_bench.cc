@@ -1,0 +1,88 @@
+// How fast whole traces are decoded, read, judged, and told as text and JSON.
+//
+//   pass_bench [BENCHMARK FLAGS] [TRACE ...]
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "bench/bench_traces.h"
+#include "bench/passes.h"
+#include "benchmark/benchmark.h"
+#include "parser/byte_source.h"
+#include "parser/reader.h"
+#include "validator/validator.h"
+
+namespace gotrace {
+namespace {
+
+void Run(benchmark::State& state, const std::string& bytes, PassKind kind,
+         const ReaderOptions& options) {
+  PassCounts counts;
+  for (auto _ : state) {
+    const absl::StatusOr<PassCounts> result = RunPass(kind, *SourceFromBytes(bytes), options);
+    if (!result.ok()) return state.SkipWithError(result.status().ToString().c_str());
+    counts = *result;
+  }
+  SetCounters(state, counts.events, counts.bytes);
+}
+
+// The same events in blocks.
+void RunBlocks(benchmark::State& state, const std::string& bytes) {
+  uint64_t events = 0;
+  for (auto _ : state) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    if (!reader.ok()) return state.SkipWithError(reader.status().ToString().c_str());
+    events = 0;
+    for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+      benchmark::DoNotOptimize(block.data());
+      events += block.size();
+    }
+    if (!reader->status().ok()) {
+      return state.SkipWithError(reader->status().ToString().c_str());
+    }
+  }
+  SetCounters(state, events, bytes.size());
+}
+
+// What validating costs besides reading in the mode that goes on after faults.
+void RunValidator(benchmark::State& state, const std::string& bytes) {
+  uint64_t events = 0;
+  uint64_t findings = 0;
+  for (auto _ : state) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    if (!reader.ok()) return state.SkipWithError(reader.status().ToString().c_str());
+    Validator validator(ValidatorOptions(), [&findings](const Finding&) { ++findings; });
+    while (const Event* event = reader->Next()) validator.Check(*event);
+    events = reader->event_count();
+  }
+  benchmark::DoNotOptimize(findings);
+  SetCounters(state, events, bytes.size());
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<BenchTrace>& traces = TakeBenchTraces(argc, argv);
+  const auto add = [&traces](const std::string& name, PassKind kind, ReadMode mode) {
+    ReaderOptions options;
+    options.mode = mode;
+    RegisterForAll(traces, name,
+                   [kind, options](benchmark::State& state, const std::string& bytes) {
+                     Run(state, bytes, kind, options);
+                   });
+  };
+  add("decode", PassKind::kDecode, ReadMode::kStrict);
+  add("read", PassKind::kRead, ReadMode::kStrict);
+  RegisterForAll(traces, "read_blocks", RunBlocks);
+  add("read_collect", PassKind::kRead, ReadMode::kCollect);
+  RegisterForAll(traces, "read_and_check", RunValidator);
+  add("validate", PassKind::kValidate, ReadMode::kStrict);
+  add("text", PassKind::kText, ReadMode::kStrict);
+  add("json", PassKind::kJson, ReadMode::kStrict);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) { return gotrace::Main(argc, argv); }

@@ -1,0 +1,108 @@
+// How fast one trace is gone over: prints one line of numbers.
+//
+//   trace_bench MODE FILE [REPS]
+//
+// bench/README.md tells what the modes and the numbers are.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "bench/passes.h"
+#include "parser/byte_source.h"
+#include "parser/fault.h"
+
+namespace gotrace {
+namespace {
+
+enum ExitCode { kSuccess = 0, kBroken = 1, kUsage = 2 };
+
+struct Measurement {
+  PassCounts counts;
+  double seconds = std::numeric_limits<double>::infinity();  // The shortest time.
+};
+
+// Measures one pass over `source`, beginning with the time to set up a reader.
+absl::Status Measure(PassKind kind, absl::StatusOr<std::unique_ptr<ByteSource>> source,
+                     Measurement* measurement) {
+  if (!source.ok()) return source.status();
+  const ReaderOptions options;
+  const absl::Time begin = absl::Now();
+  const absl::StatusOr<PassCounts> counts = RunPass(kind, *std::move(source), options);
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  if (!counts.ok()) return counts.status();
+  measurement->counts = *counts;
+  measurement->seconds = std::min(measurement->seconds, seconds);
+  return absl::OkStatus();
+}
+
+// A file is brought into memory first. The standard input is streamed, so that the peak of memory
+// is that of the pass; its time includes that of whoever writes it.
+absl::StatusOr<Measurement> MeasureFile(PassKind kind, const std::string& path, int reps) {
+  Measurement measurement;
+  if (path == "-") {
+    if (absl::Status status = Measure(kind, OpenSource(path), &measurement); !status.ok()) {
+      return status;
+    }
+    return measurement;
+  }
+  const absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.ok()) return bytes.status();
+  for (int i = 0; i < reps; ++i) {
+    if (absl::Status status = Measure(kind, SourceFromBytes(*bytes), &measurement); !status.ok()) {
+      return status;
+    }
+  }
+  return measurement;
+}
+
+// The most memory that the process ever had, in megabytes.
+double PeakMegabytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
+int Main(int argc, char** argv) {
+  PassKind kind = {};
+  int reps = 1;
+  const std::string path = argc > 2 ? argv[2] : "";
+  if (path != "-") reps = 3;
+  if (argc < 3 || argc > 4 || !FindPass(argv[1], &kind) ||
+      (argc == 4 && (!absl::SimpleAtoi(argv[3], &reps) || reps < 1)) || (path == "-" && reps > 1)) {
+    std::fprintf(stderr, "usage: trace_bench %s FILE [REPS]\n       FILE may be -, with REPS 1\n",
+                 absl::StrJoin(kPassNames, "|").c_str());
+    return kUsage;
+  }
+  const absl::StatusOr<Measurement> measurement = MeasureFile(kind, path, reps);
+  if (!measurement.ok()) {
+    std::fprintf(stderr, "trace_bench: %s: %s\n", path.c_str(),
+                 std::string(measurement.status().message()).c_str());
+    const bool broken =
+        FaultOf(measurement.status()).has_value() || absl::IsDataLoss(measurement.status());
+    return broken ? kBroken : kUsage;
+  }
+  const double events = static_cast<double>(measurement->counts.events);
+  const double bytes = static_cast<double>(measurement->counts.bytes);
+  const double seconds = measurement->seconds;
+  std::printf(
+      "%s events %.0f bytes %.0f seconds %.4f Mevents/s %.2f MB/s %.1f ns/event %.1f peakMB %.1f\n",
+      argv[1], events, bytes, seconds, events / seconds / 1e6, bytes / seconds / 1e6,
+      seconds * 1e9 / events, PeakMegabytes());
+  return kSuccess;
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) { return gotrace::Main(argc, argv); }
