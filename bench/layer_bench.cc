@@ -14,6 +14,7 @@
 #include "parser/batch_decoder.h"
 #include "parser/batch_reader.h"
 #include "parser/byte_source.h"
+#include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
 #include "parser/generation_tables.h"
@@ -92,39 +93,42 @@ void FillTables(benchmark::State& state, const std::string& bytes) {
   SetCounters(state, items, size);
 }
 
-// Advances one event of the frontier as a strict Reader does. Returns whether one could.
-bool AdvanceOne(Frontier* frontier, Scheduler* scheduler) {
-  size_t index = 0;
-  if (scheduler->Advance(&frontier->cursor(0)) != Scheduler::Outcome::kAdvanced) {
-    frontier->Sort();
-    for (index = 1; index < frontier->size(); ++index) {
-      if (scheduler->Advance(&frontier->cursor(index)) == Scheduler::Outcome::kAdvanced) break;
-    }
-    if (index == frontier->size()) return false;
+// Brings the thread at `index` to its next event, if its event can come next.
+EventOrder::Outcome Attempt(size_t index, Frontier* frontier, Scheduler* scheduler) {
+  ThreadCursor& cursor = frontier->cursor(index);
+  switch (scheduler->Advance(&cursor)) {
+    case Scheduler::Outcome::kAdvanced:
+      break;
+    case Scheduler::Outcome::kWaits:
+      return EventOrder::Outcome::kWaits;
+    case Scheduler::Outcome::kFault:
+      return EventOrder::Outcome::kStopped;
   }
-  switch (frontier->cursor(index).Advance()) {
+  switch (cursor.Advance()) {
     case ThreadCursor::Step::kEvent:
       frontier->Update(index);
-      return true;
+      break;
     case ThreadCursor::Step::kEnd:
       frontier->Remove(index);
-      return true;
+      break;
     case ThreadCursor::Step::kFault:
-      return false;
+      return EventOrder::Outcome::kStopped;
   }
-  return false;
+  return EventOrder::Outcome::kAdvanced;
 }
 
 // Puts the events of `generation` in order, and adds their number to `*events`.
 bool OrderGeneration(Generation* generation, Scheduler* scheduler, uint64_t* events) {
-  Frontier frontier;
+  EventOrder order(scheduler);
+  Frontier& frontier = order.frontier();
   scheduler->BeginGeneration(generation);
   for (const ThreadBatches& thread : generation->threads()) {
     auto cursor = std::make_unique<ThreadCursor>(*generation, thread);
     if (cursor->Advance() == ThreadCursor::Step::kEvent) frontier.Insert(std::move(cursor));
   }
   while (!frontier.empty()) {
-    if (!AdvanceOne(&frontier, scheduler)) return false;
+    const auto attempt = [&](size_t index) { return Attempt(index, &frontier, scheduler); };
+    if (order.Advance(attempt) != EventOrder::Outcome::kAdvanced) return false;
     *events += scheduler->events().size();
     benchmark::DoNotOptimize(scheduler->events().data());
   }

@@ -1,0 +1,214 @@
+#include "bench/hostile_traces.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tracev2/event_type.h"
+#include "tracev2/varint.h"
+#include "tracev2/wire_status.h"
+
+namespace gotrace {
+namespace {
+
+constexpr uint64_t kNoThread = ~uint64_t{0};
+constexpr uint64_t kMain = 1;  // The thread that does what others wait for.
+constexpr uint64_t kProc = 1;
+constexpr uint64_t kMainGoroutine = 1;
+
+uint64_t ToWire(GoStatus status) { return static_cast<uint64_t>(status); }
+uint64_t ToWire(ProcStatus status) { return static_cast<uint64_t>(status); }
+
+// One generation of Go 1.22 whose ticks are nanoseconds.
+class Maker {
+ public:
+  Maker() : trace_("go 1.22 trace\0\0\0", 16) {
+    Begin(kNoThread, 1);
+    Add(EventType::kFrequency, {1'000'000'000});
+  }
+
+  // What Add() adds from here on is of `thread`, after `time`.
+  void Begin(uint64_t thread, uint64_t time) {
+    Flush();
+    thread_ = thread;
+    begin_ = time_ = time;
+  }
+
+  // Adds an event, a nanosecond after the last one of the batch.
+  void AddTimed(EventType type, std::initializer_list<uint64_t> args = {}) {
+    if (payload_.size() > 60'000) Begin(thread_, time_);
+    ++time_;
+    payload_.push_back(static_cast<char>(type));
+    AppendVarint(1, &payload_);
+    for (const uint64_t arg : args) AppendVarint(arg, &payload_);
+  }
+
+  // The main thread with a P and a goroutine that runs.
+  void BeginMain(uint64_t time) {
+    Begin(kMain, time);
+    AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kRunning)});
+    AddTimed(EventType::kGoStatus, {kMainGoroutine, kMain, ToWire(GoStatus::kRunning)});
+  }
+
+  // The same, with a goroutine of id 2 that waits, and no other.
+  void BeginMainWithWaiting(uint64_t time) {
+    Begin(kMain, time);
+    AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kRunning)});
+    AddTimed(EventType::kGoStatus, {2, kNoThread, ToWire(GoStatus::kWaiting)});
+  }
+
+  // A batch of `count` strings, "1", "2" and so on, by their numbers.
+  void AddStrings(uint64_t count) {
+    Begin(kNoThread, 1);
+    payload_.push_back(static_cast<char>(EventType::kStrings));
+    for (uint64_t id = 1; id <= count; ++id) {
+      if (payload_.size() > 60'000) {
+        Begin(kNoThread, 1);
+        payload_.push_back(static_cast<char>(EventType::kStrings));
+      }
+      const std::string text = absl::StrCat(id);
+      payload_.push_back(static_cast<char>(EventType::kString));
+      AppendVarint(id, &payload_);
+      AppendVarint(text.size(), &payload_);
+      payload_ += text;
+    }
+  }
+
+  std::string Finish() {
+    Flush();
+    return std::move(trace_);
+  }
+
+ private:
+  void Add(EventType type, std::initializer_list<uint64_t> args) {
+    payload_.push_back(static_cast<char>(type));
+    for (const uint64_t arg : args) AppendVarint(arg, &payload_);
+  }
+
+  void Flush() {
+    if (payload_.empty()) return;
+    trace_.push_back(static_cast<char>(EventType::kEventBatch));
+    for (const uint64_t number : {uint64_t{1}, thread_, begin_, uint64_t{payload_.size()}}) {
+      AppendVarint(number, &trace_);
+    }
+    trace_ += payload_;
+    payload_.clear();
+  }
+
+  std::string trace_;
+  std::string payload_;
+  uint64_t thread_ = kNoThread;
+  uint64_t begin_ = 1;
+  uint64_t time_ = 1;
+};
+
+// The earliest event can never come: another must be found for each that does.
+std::string TopNeverAdvances(uint64_t count, uint64_t threads) {
+  Maker maker;
+  for (uint64_t i = 0; i < threads; ++i) {
+    maker.Begin(100 + i, 1 + i);
+    maker.AddTimed(EventType::kGoStart, {9, 5 + i});
+  }
+  maker.BeginMain(1000);
+  for (uint64_t i = 0; i < count; ++i) maker.AddTimed(EventType::kHeapAlloc, {i});
+  return maker.Finish();
+}
+
+// Thousands of threads wait for one goroutine, and the latest must come first.
+std::string ThreadsInReverse(uint64_t count) {
+  Maker maker;
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.Begin(100 + i, 1 + count - i);
+    maker.AddTimed(EventType::kGoUnblock, {2, 2 * i + 1, 0});
+  }
+  maker.BeginMainWithWaiting(10 * count);
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.AddTimed(EventType::kGoStart, {2, 2 * i + 2});
+    maker.AddTimed(EventType::kGoBlock, {0, 0});
+  }
+  return maker.Finish();
+}
+
+// Thousands of threads wait for the same number, which comes again and again.
+std::string ThreadsForOneNumber(uint64_t count) {
+  Maker maker;
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.Begin(100 + i, 1 + i);
+    maker.AddTimed(EventType::kGoUnblock, {2, 1, 0});
+  }
+  maker.BeginMainWithWaiting(10 * count);
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.AddTimed(EventType::kGoStart, {2, 2});
+    maker.AddTimed(EventType::kGoBlock, {0, 0});
+    maker.AddTimed(EventType::kGoStatus, {2, kNoThread, ToWire(GoStatus::kWaiting)});
+  }
+  return maker.Finish();
+}
+
+// Thousands of threads have a P to lose before they go on, all of them the same one.
+std::string ThreadsOnOneProc(uint64_t count) {
+  Maker maker;
+  maker.Begin(kMain, 1);
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.Begin(100 + i, 2 + 10 * i);
+    maker.AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kSyscall)});
+    maker.AddTimed(EventType::kGoStatus, {100 + i, 100 + i, ToWire(GoStatus::kSyscall)});
+    maker.AddTimed(EventType::kGoSyscallEndBlocked);
+  }
+  maker.Begin(kMain, 20 * count);
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kSyscallAbandoned)});
+  }
+  return maker.Finish();
+}
+
+std::string TasksThatNeverEnd(uint64_t count) {
+  Maker maker;
+  maker.AddStrings(2);
+  maker.BeginMain(1);
+  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kUserTaskBegin, {i, i - 1, 1, 0});
+  return maker.Finish();
+}
+
+// Regions in each other, which end from within or, misnested, from without.
+std::string Regions(uint64_t count, bool misnested) {
+  Maker maker;
+  maker.AddStrings(count);
+  maker.BeginMain(1);
+  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kUserRegionBegin, {0, i, 0});
+  for (uint64_t i = 1; i <= count; ++i) {
+    maker.AddTimed(EventType::kUserRegionEnd, {0, misnested ? i : count + 1 - i, 0});
+  }
+  return maker.Finish();
+}
+
+// Stops of the world that are open at once, each for another reason.
+std::string StopsOfTheWorld(uint64_t count) {
+  Maker maker;
+  maker.AddStrings(count);
+  maker.BeginMain(1);
+  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kSTWBegin, {i, 0});
+  maker.AddTimed(EventType::kGCMarkAssistBegin, {0});
+  for (uint64_t i = 0; i < count; ++i) maker.AddTimed(EventType::kSTWEnd);
+  return maker.Finish();
+}
+
+}  // namespace
+
+absl::Span<const HostileTrace> HostileTraces() {
+  static constexpr HostileTrace kTraces[] = {
+      {"top never advances", [](uint64_t count) { return TopNeverAdvances(count, 1); }},
+      {"top 60 never advance", [](uint64_t count) { return TopNeverAdvances(count, 60); }},
+      {"top half never advances", [](uint64_t count) { return TopNeverAdvances(count, count); }},
+      {"threads in reverse", ThreadsInReverse},
+      {"threads for one number", ThreadsForOneNumber},
+      {"threads on one P", ThreadsOnOneProc},
+      {"tasks that never end", TasksThatNeverEnd},
+      {"nested regions", [](uint64_t count) { return Regions(count, false); }},
+      {"misnested regions", [](uint64_t count) { return Regions(count, true); }},
+      {"stops of the world", StopsOfTheWorld},
+  };
+  return kTraces;
+}
+
+}  // namespace gotrace
