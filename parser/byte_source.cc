@@ -144,6 +144,15 @@ class StreamSource final : public ByteSource {
     }
   }
 
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    if (blocks_.empty()) return;
+    // The last block has the window.
+    for (size_t i = blocks_.size() - 1; i-- > 1;) {
+      if (blocks_[i - 1].end_offset < begin) break;
+      if (blocks_[i].end_offset <= end) blocks_.erase(blocks_.begin() + i);
+    }
+  }
+
   uint64_t input_size() const override { return input_size_; }
   uint64_t input_read() const override { return *input_read_; }
 
@@ -198,10 +207,13 @@ class MappedStream final : public ByteStream {
 };
 
 std::unique_ptr<ByteSource> Decompressed(Compression compression,
-                                         std::unique_ptr<ByteStream> stream, uint64_t input_size) {
+                                         std::unique_ptr<ByteStream> stream, uint64_t input_size,
+                                         const ReaderLimits& limits) {
   auto count = std::make_shared<uint64_t>(0);
   stream = std::make_unique<CountingStream>(std::move(stream), count);
-  if (compression != Compression::kNone) stream = MakeDecompressor(compression, std::move(stream));
+  if (compression != Compression::kNone) {
+    stream = MakeDecompressor(compression, std::move(stream), limits.decompressed_bytes);
+  }
   return std::make_unique<StreamSource>(std::move(stream), input_size, std::move(count));
 }
 
@@ -222,15 +234,17 @@ absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) 
   return std::make_unique<FdStream>(*fd, /*owned=*/true, path);
 }
 
-absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) {
-  if (path == "-") return SourceFromStream(*OpenStream(path));
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
+                                                       const ReaderLimits& limits) {
+  if (path == "-") return SourceFromStream(*OpenStream(path), limits);
   const absl::StatusOr<int> fd = OpenFd(path);
   if (!fd.ok()) return fd.status();
   auto stream = std::make_unique<FdStream>(*fd, /*owned=*/true, path);
   struct stat info;
   if (fstat(*fd, &info) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("reading ", path));
   // A regular file of no size may have content all the same, as those of procfs do.
-  if (!S_ISREG(info.st_mode) || info.st_size == 0) return SourceFromStream(std::move(stream));
+  if (!S_ISREG(info.st_mode) || info.st_size == 0)
+    return SourceFromStream(std::move(stream), limits);
   auto mapping = std::make_unique<Mapping>();
   const uint64_t size = static_cast<uint64_t>(info.st_size);
   if (absl::Status status = mapping->Map(*fd, size, path); !status.ok()) return status;
@@ -239,16 +253,19 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) 
   if (compression == Compression::kNone) {
     return std::make_unique<SpanSource>(bytes, std::move(mapping));
   }
-  return Decompressed(compression, std::make_unique<MappedStream>(std::move(mapping)), size);
+  return Decompressed(compression, std::make_unique<MappedStream>(std::move(mapping)), size,
+                      limits);
 }
 
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes) {
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
+                                                            const ReaderLimits& limits) {
   const Compression compression = FindCompression(bytes);
   if (compression == Compression::kNone) return std::make_unique<SpanSource>(bytes, nullptr);
-  return Decompressed(compression, std::make_unique<MemoryStream>(bytes), bytes.size());
+  return Decompressed(compression, std::make_unique<MemoryStream>(bytes), bytes.size(), limits);
 }
 
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream) {
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
+                                                             const ReaderLimits& limits) {
   std::string magic;
   while (magic.size() < kMagicSize) {
     char buffer[kMagicSize];
@@ -260,7 +277,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<Byt
   const Compression compression = FindCompression(magic);
   return Decompressed(compression,
                       std::make_unique<PrefixedStream>(std::move(magic), std::move(stream)),
-                      /*input_size=*/0);
+                      /*input_size=*/0, limits);
 }
 
 }  // namespace gotrace

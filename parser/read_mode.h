@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "parser/fault.h"
+#include "parser/reader_limits.h"
 
 namespace gotrace {
 
@@ -24,6 +25,12 @@ enum class ReadMode : uint8_t {
 
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
+
+  // What the trace may ask of memory and time. In strict mode reading stops where it passes a
+  // limit. The other modes keep what they have of the generation and go on as the effect in the
+  // limit's row of faults.def tells. A source that was opened before has its own limit of
+  // decompressed bytes.
+  ReaderLimits limits;
 
   // Told each fault that reading goes on after, in order, before the events that follow it. In
   // strict mode it is never called: status() tells the fault.

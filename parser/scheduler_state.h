@@ -118,6 +118,12 @@ class StateTable {
     free_.push_back(state);
   }
 
+  // Calls `visit` with a pointer to each.
+  template <class Visitor>
+  void ForEach(Visitor visit) const {
+    for (const auto& [id, state] : by_id_) visit(state);
+  }
+
   size_t size() const { return by_id_.size(); }
 
  private:

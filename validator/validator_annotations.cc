@@ -59,6 +59,8 @@ void Validator::CheckTaskBegin(const Event& event) {
                         ", found the background task"));
   }
   CheckTaskReference(event, task.parent);
+  // Reading did not keep it either: there are too many.
+  if (event.fault() == FaultId::kLimitNesting) return;
   // If it stands among those that ended, what is open counts.
   tasks_[task.id] = MakeOpen(event, task.type, task.id);
 }
@@ -90,6 +92,7 @@ void Validator::CheckRegion(const Event& event) {
   const ResourceId about = AboutWhat(event);
   std::vector<Open>& open = OpensOf(about).regions;
   if (event.kind() == EventKind::kRegionBegin) {
+    if (event.fault() == FaultId::kLimitNesting) return;
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
   }
