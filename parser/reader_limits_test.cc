@@ -1,6 +1,6 @@
 #include "parser/reader_limits.h"
 
-#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,9 +79,10 @@ std::vector<Row> Rows() {
   while (reader.Next() != nullptr && reader.generation().number < 2) continue;
   const uint64_t first = reader.generation().begin_offset - 16;
   return {
-      // The last batch of the first generation has no room.
-      {FaultId::kLimitGenerationBytes, "generation-bytes", first, 0, kEvents - 1},
-      {FaultId::kLimitThreads, "threads", 2, 0, kEvents - 2},
+      // The last batch of the first generation has no room. In strict mode no generation is given
+      // then, only the sync at the end.
+      {FaultId::kLimitGenerationBytes, "generation-bytes", first, 1, kEvents - 1},
+      {FaultId::kLimitThreads, "threads", 2, 1, kEvents - 2},
       // The status of the second P is the last event of both.
       {FaultId::kLimitProcs, "procs", 2, 8, kEvents - 2},
       // The task or region behind the limit is given, but not kept.
