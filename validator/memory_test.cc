@@ -408,7 +408,9 @@ TEST_P(BombTest, GenerationsWithoutEndUpToTheLimit) {
   }
   const std::string again = maker.out().substr(kHeaderSize);
   const Read read = Explode(maker.out(), again, 1000, maker.largest(), limits);
-  EXPECT_EQ(read.Count("limit-decompressed-bytes"), 1u);
+  // Besides it may be told of the batch that is cut off there.
+  EXPECT_GE(read.Count("limit-decompressed-bytes"), 1u);
+  EXPECT_LE(read.Count("limit-decompressed-bytes"), 2u);
   EXPECT_GE(read.events, 1000u);
 }
 
