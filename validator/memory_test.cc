@@ -221,7 +221,7 @@ TEST_P(MemoryTest, Generations) {
   EXPECT_EQ(read.faults, Faults());
   EXPECT_EQ(read.events, 2 * kManyGenerations + 1);
   // Nothing is kept of the generations, or of their threads.
-  EXPECT_LE(read.peak, 10 * kMega);
+  EXPECT_LE(read.peak, 6 * kMega);
 }
 
 TEST_P(MemoryTest, StringsOfFullSize) {
