@@ -247,9 +247,18 @@ void BatchFinder::SkipTo(size_t pos, Fault fault) {
   const absl::string_view skipped = source_.window().substr(0, pos);
   absl::StrAppend(&fault.message, "; ", skipped.size(), " bytes are left out, which begin with ",
                   Quoted(skipped.substr(0, kShown)));
+  const uint64_t begin = source_.offset();
   source_.Skip(pos);
   skipped_bytes_ += pos;
   report_(std::move(fault));
+  ReleaseSkipped(begin);
+}
+
+// Nobody views what was skipped, while batches before it may still be needed.
+void BatchFinder::ReleaseSkipped(uint64_t begin) {
+  if (begin != run_end_) run_begin_ = begin;
+  run_end_ = source_.offset();
+  source_.ReleaseSkipped(run_begin_, run_end_);
 }
 
 void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {

@@ -71,11 +71,14 @@ class BatchFinder {
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
   void SkipTo(size_t pos, Fault fault);
+  void ReleaseSkipped(uint64_t begin);
 
   ByteSource& source_;
   const Version version_;
   const Report report_;
   uint64_t skipped_bytes_ = 0;
+  uint64_t run_begin_ = 0;  // Where the last run of skipped bytes begins and ends.
+  uint64_t run_end_ = 0;
   uint64_t last_time_ = 0;  // Of the last batch whose time the one behind it confirmed.
   bool at_end_ = false;     // Whether the window reaches to the end of the trace.
   bool truncated_ = false;

@@ -92,6 +92,15 @@ class StreamSource final : public ByteSource {
     if (offset >= next_release_) ReleaseBlocks(offset);
   }
 
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    if (blocks_.empty()) return;
+    // The last block has the window.
+    for (size_t i = blocks_.size() - 1; i-- > 1;) {
+      if (blocks_[i - 1].end_offset < begin) break;
+      if (blocks_[i].end_offset <= end) blocks_.erase(blocks_.begin() + i);
+    }
+  }
+
   uint64_t input_size() const override { return input_size_; }
   uint64_t input_read() const override { return *input_read_; }
 
@@ -150,16 +159,19 @@ class StreamSource final : public ByteSource {
 };
 
 std::unique_ptr<ByteSource> Decompressed(Compression compression,
-                                         std::unique_ptr<ByteStream> stream, uint64_t input_size) {
+                                         std::unique_ptr<ByteStream> stream, uint64_t input_size,
+                                         const ReaderLimits& limits) {
   auto count = std::make_shared<uint64_t>(0);
   stream = std::make_unique<CountingStream>(std::move(stream), count);
-  if (compression != Compression::kNone) stream = MakeDecompressor(compression, std::move(stream));
+  if (compression != Compression::kNone) {
+    stream = MakeDecompressor(compression, std::move(stream), limits.decompressed_bytes);
+  }
   return std::make_unique<StreamSource>(std::move(stream), input_size, std::move(count));
 }
 
 // Recognises what `stream` gives, of which `size` bytes are to come, or 0 if that is not known.
 absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStream> stream,
-                                                       uint64_t size) {
+                                                       uint64_t size, const ReaderLimits& limits) {
   std::string magic;
   while (magic.size() < kMagicSize) {
     char buffer[kMagicSize];
@@ -170,7 +182,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStrea
   }
   const Compression compression = FindCompression(magic);
   return Decompressed(compression,
-                      std::make_unique<PrefixedStream>(std::move(magic), std::move(stream)), size);
+                      std::make_unique<PrefixedStream>(std::move(magic), std::move(stream)), size,
+                      limits);
 }
 
 absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
@@ -190,21 +203,24 @@ absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path) 
   return OpenFile(path);
 }
 
-absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path) {
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
+                                                       const ReaderLimits& limits) {
   absl::StatusOr<std::unique_ptr<FdStream>> stream = OpenFile(path);
   if (!stream.ok()) return stream.status();
   const uint64_t size = (*stream)->size_at_first();
-  return Recognised(*std::move(stream), size);
+  return Recognised(*std::move(stream), size, limits);
 }
 
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes) {
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
+                                                            const ReaderLimits& limits) {
   const Compression compression = FindCompression(bytes);
   if (compression == Compression::kNone) return std::make_unique<SpanSource>(bytes);
-  return Decompressed(compression, std::make_unique<MemoryStream>(bytes), bytes.size());
+  return Decompressed(compression, std::make_unique<MemoryStream>(bytes), bytes.size(), limits);
 }
 
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream) {
-  return Recognised(std::move(stream), /*size=*/0);
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
+                                                             const ReaderLimits& limits) {
+  return Recognised(std::move(stream), /*size=*/0, limits);
 }
 
 }  // namespace gotrace

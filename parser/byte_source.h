@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "parser/byte_stream.h"
+#include "parser/reader_limits.h"
 
 namespace gotrace {
 
@@ -30,6 +31,11 @@ class ByteSource {
 
   // Lets go of the bytes before `offset`, which must not lie behind the window's beginning.
   virtual void Release(uint64_t offset) = 0;
+
+  // Lets go of the bytes from `begin` up to `end`, at most offset(), of which nobody has a view:
+  // what was skipped behind bytes that are still needed. A source that holds nothing need not do
+  // anything.
+  virtual void ReleaseSkipped(uint64_t /*begin*/, uint64_t /*end*/) {}
 
   // The size of the input as it stands in the file, compressed or not, if it is known; else 0. A
   // file may have grown since it was opened.
@@ -59,17 +65,22 @@ class ByteSource {
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path);
 
 // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
-// taken off. The file is read and not mapped, so that whoever shortens it meanwhile causes an error
-// (see FdStream) rather than the end of the program. Memory is as for SourceFromStream().
-absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path);
+// taken off; what they stand for may have limits.decompressed_bytes. The file is read and not
+// mapped, so that whoever shortens it meanwhile causes an error (see FdStream) rather than the end
+// of the program. Memory is as for SourceFromStream().
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
+                                                       const ReaderLimits& limits = {});
 
 // Reads `bytes`, which must outlive the source and all views of it unless they are compressed.
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes);
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
+                                                            const ReaderLimits& limits = {});
 
 // Reads `stream` to its end. Zstd and gzip are recognised and taken off. Memory holds what was not
 // released, blocks of 2 MB of which each may have 0.5 MB that is not used, and up to 8 such blocks
-// that were in use before.
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream);
+// that were in use before; besides a zstd decompressor the history that its data asks for, at most
+// 128 MB.
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
+                                                             const ReaderLimits& limits = {});
 
 }  // namespace gotrace
 

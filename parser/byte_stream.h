@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "parser/reader_limits.h"
 
 namespace gotrace {
 
@@ -75,9 +76,10 @@ Compression FindCompression(absl::string_view bytes);
 // A stream of what the compressed bytes of `input` stand for: any number of zstd frames (skippable
 // ones too) or of gzip members, one after the other. A damaged or cut off one gives what can be had
 // and then a fault, compressed-corrupt or compressed-truncated. Requires a compression other than
-// kNone.
+// kNone. Behind `most` bytes it ends with the fault limit-decompressed-bytes.
 std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
-                                             std::unique_ptr<ByteStream> input);
+                                             std::unique_ptr<ByteStream> input,
+                                             uint64_t most = ReaderLimits().decompressed_bytes);
 
 }  // namespace gotrace
 

@@ -29,7 +29,7 @@ class Decompressor : public ByteStream {
       const absl::StatusOr<size_t> written = Decompress(buffer, size);
       if (!written.ok()) return status_ = written.status();
       more_held_ = *written == size;
-      if (*written > 0) return *written;
+      if (*written > 0) return Count(*written);
       if (begin_ != end_ || !at_end_) continue;
       if (between_frames()) return 0;
       return status_ = FaultStatus({FaultId::kCompressedTruncated, Place(),
@@ -39,8 +39,8 @@ class Decompressor : public ByteStream {
   }
 
  protected:
-  Decompressor(absl::string_view name, std::unique_ptr<ByteStream> input)
-      : name_(name), input_(std::move(input)), buffer_(new char[kInputSize]) {}
+  Decompressor(absl::string_view name, std::unique_ptr<ByteStream> input, uint64_t most)
+      : name_(name), input_(std::move(input)), most_(most), buffer_(new char[kInputSize]) {}
 
   // Turns bytes from begin_ on into at most `size` bytes at `buffer`, moves begin_, and returns how
   // many were written.
@@ -60,6 +60,19 @@ class Decompressor : public ByteStream {
   const char* end_ = nullptr;
 
  private:
+  // How many of `written` bytes the limit allows, or the fault if there are none.
+  absl::StatusOr<size_t> Count(size_t written) {
+    const uint64_t left = most_ - output_size_;
+    output_size_ += std::min<uint64_t>(written, left);
+    if (written <= left) return written;
+    status_ = FaultStatus({FaultId::kLimitDecompressedBytes,
+                           Place(),
+                           LimitMessage(FaultId::kLimitDecompressedBytes, most_, most_),
+                           {}});
+    if (left == 0) return status_;
+    return static_cast<size_t>(left);
+  }
+
   absl::Status Refill() {
     const absl::StatusOr<size_t> count = input_->Read(buffer_.get(), kInputSize);
     if (!count.ok()) return count.status();
@@ -72,6 +85,8 @@ class Decompressor : public ByteStream {
 
   const absl::string_view name_;
   const std::unique_ptr<ByteStream> input_;
+  const uint64_t most_;  // Bytes of output.
+  uint64_t output_size_ = 0;
   const std::unique_ptr<char[]> buffer_;
   uint64_t input_size_ = 0;  // How many compressed bytes were read.
   bool at_end_ = false;
@@ -81,8 +96,8 @@ class Decompressor : public ByteStream {
 
 class ZstdStream final : public Decompressor {
  public:
-  explicit ZstdStream(std::unique_ptr<ByteStream> input)
-      : Decompressor("zstd", std::move(input)), context_(ZSTD_createDCtx()) {}
+  ZstdStream(std::unique_ptr<ByteStream> input, uint64_t most)
+      : Decompressor("zstd", std::move(input), most), context_(ZSTD_createDCtx()) {}
   ~ZstdStream() override { ZSTD_freeDCtx(context_); }
 
  protected:
@@ -112,7 +127,8 @@ class ZstdStream final : public Decompressor {
 
 class GzipStream final : public Decompressor {
  public:
-  explicit GzipStream(std::unique_ptr<ByteStream> input) : Decompressor("gzip", std::move(input)) {
+  GzipStream(std::unique_ptr<ByteStream> input, uint64_t most)
+      : Decompressor("gzip", std::move(input), most) {
     // 15 bits of window, and 16 more for the gzip format.
     ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
   }
@@ -164,9 +180,11 @@ Compression FindCompression(absl::string_view bytes) {
 }
 
 std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
-                                             std::unique_ptr<ByteStream> input) {
-  if (compression == Compression::kZstd) return std::make_unique<ZstdStream>(std::move(input));
-  return std::make_unique<GzipStream>(std::move(input));
+                                             std::unique_ptr<ByteStream> input, uint64_t most) {
+  if (compression == Compression::kZstd) {
+    return std::make_unique<ZstdStream>(std::move(input), most);
+  }
+  return std::make_unique<GzipStream>(std::move(input), most);
 }
 
 }  // namespace gotrace

@@ -1,5 +1,6 @@
 #include "parser/generation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -47,14 +48,21 @@ bool IsEventBatch(const Batch& batch, Version version) {
   }
 }
 
+Generation::Generation(const ReaderLimits& limits)
+    : most_bytes_(std::min(limits.generation_bytes, ReaderLimits::kMostGenerationBytes)),
+      most_threads_(limits.threads) {}
+
 absl::Status Generation::Add(const Batch& batch, Version version) {
+  const uint64_t size = batch.payload_offset - batch.offset + batch.payload.size();
+  if (size > most_bytes_ - bytes_) {
+    return BatchFault(FaultId::kLimitGenerationBytes, batch,
+                      LimitMessage(FaultId::kLimitGenerationBytes, most_bytes_, most_bytes_));
+  }
+  bytes_ += size;
   if (batch_count_++ == 0) begin_offset_ = batch.offset;
   end_offset_ = batch.payload_offset + batch.payload.size();
   if (min_ticks_ == 0 || batch.time < min_ticks_) min_ticks_ = batch.time;
-  if (IsEventBatch(batch, version)) {
-    AddEventBatch(batch);
-    return absl::OkStatus();
-  }
+  if (IsEventBatch(batch, version)) return AddEventBatch(batch);
   if (IsSyncBatch(batch, version)) return tables_.AddSync(batch, version);
   switch (batch.kind()) {
     case EventType::kStrings:
@@ -72,7 +80,15 @@ absl::Status Generation::Add(const Batch& batch, Version version) {
   }
 }
 
-void Generation::AddEventBatch(const Batch& batch) {
+absl::Status Generation::AddEventBatch(const Batch& batch) {
+  const auto thread_at = thread_index_.find(batch.thread);
+  const bool is_new = thread_at == thread_index_.end();
+  if (is_new && threads_.size() >= most_threads_) {
+    return BatchFault(FaultId::kLimitThreads, batch,
+                      LimitMessage(FaultId::kLimitThreads, most_threads_, most_threads_));
+  }
+  // Of a batch without events nothing is needed but that its thread has one.
+  if (!is_new && batch.payload.empty()) return absl::OkStatus();
   const uint32_t index = static_cast<uint32_t>(event_batches_.size());
   EventBatch& added = event_batches_.emplace_back();
   added.payload = batch.payload.data();
@@ -80,15 +96,15 @@ void Generation::AddEventBatch(const Batch& batch) {
   added.time = batch.time;
   added.offset = batch.offset;
   added.payload_offset = batch.payload_offset;
-  const auto [it, is_new] =
-      thread_index_.try_emplace(batch.thread, static_cast<uint32_t>(threads_.size()));
   if (is_new) {
+    thread_index_.emplace(batch.thread, static_cast<uint32_t>(threads_.size()));
     threads_.push_back({batch.thread, index, index});
-    return;
+    return absl::OkStatus();
   }
-  ThreadBatches& thread = threads_[it->second];
+  ThreadBatches& thread = threads_[thread_at->second];
   event_batches_[thread.last].next = index;
   thread.last = index;
+  return absl::OkStatus();
 }
 
 absl::Status Generation::Check(Version version, uint64_t end_offset) const {
@@ -123,7 +139,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
   if (!after_.ok()) return FaultResult(after_);
   if (!first_ && !spill_.has_value()) return {};
   first_ = false;
-  auto generation = std::make_unique<Generation>();
+  auto generation = std::make_unique<Generation>(limits_);
   bool any = false;
   if (spill_.has_value()) {
     any = true;
@@ -168,7 +184,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
 }
 
 GenerationReader::Result GenerationReader::NextWithEnd() {
-  auto generation = std::make_unique<Generation>();
+  auto generation = std::make_unique<Generation>(limits_);
   uint64_t end_offset = 0;
   while (true) {
     Batch batch;

@@ -3,6 +3,7 @@
 #define GOTRACE_PARSER_GENERATION_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "parser/byte_source.h"
 #include "parser/generation_tables.h"
 #include "parser/ids.h"
+#include "parser/reader_limits.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -48,9 +50,10 @@ struct ThreadBatches {
 // Everything that a trace holds of one generation. Views the source's bytes.
 class Generation {
  public:
-  Generation() = default;
+  explicit Generation(const ReaderLimits& limits = {});
 
-  // Takes in one batch. Faults: those of tables, and end-of-generation-event.
+  // Takes in one batch. Faults: those of tables, end-of-generation-event, and of batches that it
+  // has no room for, which it leaves out: limit-generation-bytes, limit-threads.
   absl::Status Add(const Batch& batch, Version version);
 
   // Checks that the generation, which was found to end at `end_offset`, is whole once all of its
@@ -59,6 +62,12 @@ class Generation {
 
   // The same, and prepares its samples if it is whole.
   absl::Status Finish(Version version, uint64_t end_offset);
+
+  // Whether Add() would refuse `batch` since there is no room for its thread.
+  bool LacksThread(const Batch& batch, Version version) const {
+    return threads_.size() >= most_threads_ && IsEventBatch(batch, version) &&
+           !thread_index_.contains(batch.thread);
+  }
 
   uint64_t number() const { return number_; }
   void set_number(uint64_t number) { number_ = number; }
@@ -72,7 +81,10 @@ class Generation {
 
   // Threads with event batches, in order of their first one.
   absl::Span<const ThreadBatches> threads() const { return threads_; }
-  absl::Span<const EventBatch> event_batches() const { return event_batches_; }
+  const std::deque<EventBatch>& event_batches() const { return event_batches_; }
+
+  // How many bytes its batches have, with their headers.
+  uint64_t bytes() const { return bytes_; }
 
   // Batches of all kinds; an EndOfGeneration event is none.
   uint64_t batch_count() const { return batch_count_; }
@@ -81,14 +93,17 @@ class Generation {
   const GenerationTables& tables() const { return tables_; }
 
  private:
-  void AddEventBatch(const Batch& batch);
+  absl::Status AddEventBatch(const Batch& batch);
 
+  const uint64_t most_bytes_;
+  const uint64_t most_threads_;
   uint64_t number_ = 0;
   uint64_t min_ticks_ = 0;
   uint64_t begin_offset_ = 0;
   uint64_t end_offset_ = 0;
   uint64_t batch_count_ = 0;
-  std::vector<EventBatch> event_batches_;
+  uint64_t bytes_ = 0;
+  std::deque<EventBatch> event_batches_;  // There may be millions: a vector would copy them.
   std::vector<ThreadBatches> threads_;
   absl::flat_hash_map<ThreadId, uint32_t> thread_index_;
   GenerationTables tables_;
@@ -98,7 +113,8 @@ class Generation {
 class GenerationReader {
  public:
   // The source must stand behind the header and outlive the reader.
-  GenerationReader(ByteSource* source, Version version) : source_(*source), version_(version) {}
+  GenerationReader(ByteSource* source, Version version, const ReaderLimits& limits = {})
+      : source_(*source), version_(version), limits_(limits) {}
 
   // What Next() came to.
   enum class Outcome {
@@ -127,6 +143,7 @@ class GenerationReader {
 
   ByteSource& source_;
   const Version version_;
+  const ReaderLimits limits_;
   bool first_ = true;
   std::optional<Batch> spill_;  // The first batch of the next generation.
   absl::Status after_;          // Why what follows the last generation cannot be read.

@@ -79,7 +79,8 @@ class GenerationTables::BatchCursor {
   const FaultId varint_fault_;
 };
 
-GenerationTables::GenerationTables() : serial_(NextSerial()) {}
+GenerationTables::GenerationTables()
+    : serial_(NextSerial()), frame_by_pc_(0, FrameHash{&frames_}, FrameEq{&frames_}) {}
 
 absl::Status GenerationTables::AddStrings(const Batch& batch) {
   BatchCursor cursor(batch, FaultId::kStringVarint);
@@ -161,10 +162,12 @@ absl::Status GenerationTables::AddFrames(BatchCursor* cursor, uint64_t count, ui
     if (absl::Status s = cursor->TakeVarint("a frame's function", &frame.func); !s.ok()) return s;
     if (absl::Status s = cursor->TakeVarint("a frame's file", &frame.file); !s.ok()) return s;
     if (absl::Status s = cursor->TakeVarint("a frame's line", &frame.line); !s.ok()) return s;
-    const auto [it, is_new] =
-        frame_by_pc_.try_emplace(frame.pc, static_cast<uint32_t>(frames_.size()));
-    if (is_new) frames_.push_back(frame);
-    stack_frames_.push_back(it->second);
+    auto known = frame_by_pc_.find(frame.pc);
+    if (known == frame_by_pc_.end()) {
+      frames_.push_back(frame);
+      known = frame_by_pc_.insert(static_cast<uint32_t>(frames_.size() - 1)).first;
+    }
+    stack_frames_.push_back(*known);
   }
   return absl::OkStatus();
 }

@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -138,6 +139,19 @@ class GenerationTables {
     uint64_t line;
     uint64_t offset;  // Where in the trace its stack stands.
   };
+  // Of frames by their PCs, and of PCs.
+  struct FrameHash {
+    using is_transparent = void;
+    const std::deque<Frame>* frames;
+    size_t operator()(uint64_t pc) const { return absl::Hash<uint64_t>()(pc); }
+    size_t operator()(uint32_t index) const { return (*this)((*frames)[index].pc); }
+  };
+  struct FrameEq {
+    using is_transparent = void;
+    const std::deque<Frame>* frames;
+    bool operator()(uint32_t index, uint64_t pc) const { return (*frames)[index].pc == pc; }
+    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
+  };
   struct StackEntry {
     uint32_t first;  // Index in stack_frames_.
     uint32_t size;
@@ -157,9 +171,10 @@ class GenerationTables {
   IdTable<StackEntry> stacks_;
   std::vector<uint64_t> string_offsets_;  // By index in strings_.
   std::vector<uint64_t> stack_offsets_;   // By index in stacks_.
-  std::vector<uint32_t> stack_frames_;    // Indices in frames_.
-  std::vector<Frame> frames_;
-  absl::flat_hash_map<uint64_t, uint32_t> frame_by_pc_;
+  // There may be millions of these, which a vector would copy as it grows.
+  std::deque<uint32_t> stack_frames_;  // Indices in frames_.
+  std::deque<Frame> frames_;
+  absl::flat_hash_set<uint32_t, FrameHash, FrameEq> frame_by_pc_;  // Indices in frames_.
   std::vector<CpuSample> cpu_samples_;
   std::map<uint64_t, std::vector<ExperimentalBatch>> experimental_;
   TraceClock clock_;

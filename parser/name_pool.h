@@ -50,18 +50,24 @@ class NamePool {
   Name Get(absl::string_view text) {
     auto& node = *uses_.try_emplace(text, 0).first;
     ++node.second;
+    ++held_;
     return Name(this, &node);
   }
+
+  // How many names are held, equal ones too.
+  uint64_t held() const { return held_; }
 
   // How many different names are held.
   size_t size() const { return uses_.size(); }
 
  private:
   void Release(Name::Node* node) {
+    --held_;
     if (--node->second == 0) uses_.erase(node->first);
   }
 
   absl::node_hash_map<std::string, uint64_t> uses_;
+  uint64_t held_ = 0;
 };
 
 }  // namespace gotrace

@@ -32,6 +32,8 @@ class OpenRanges {
  public:
   static constexpr size_t kNone = ~size_t{0};
 
+  size_t size() const { return ranges_.size(); }
+
   // The place of `range`, or kNone.
   size_t Find(const OpenRange& range) const;
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "parser/fault.h"
+#include "parser/reader_limits.h"
 
 namespace gotrace {
 
@@ -31,6 +32,12 @@ struct ReaderOptions {
   // the threads for each event that has to wait; with more threads their order is another, that is
   // as right.
   size_t exact_ties_threads = 64;
+
+  // What the trace may ask of memory and time. In strict mode reading stops where it passes a
+  // limit. The other modes keep what they have of the generation and go on as the effect in the
+  // limit's row of faults.def tells. A source that was opened before has its own limit of
+  // decompressed bytes.
+  ReaderLimits limits;
 
   // Told each fault that reading goes on after, in order, before the events that follow it. In
   // strict mode it is never called: status() tells the fault.

@@ -24,9 +24,11 @@ class ReaderImpl {
       : source_(std::move(source)),
         version_(version),
         options_(std::move(options)),
-        generations_(source_.get(), version),
+        generations_(source_.get(), version, options_.limits),
         tolerant_generations_(
-            source_.get(), version, [this](Fault fault) { Report(fault); }, &losses_),
+            source_.get(), version, [this](Fault fault) { Report(fault); }, &losses_,
+            options_.limits),
+        scheduler_(options_.limits),
         order_(&scheduler_, options_.exact_ties_threads),
         frontier_(order_.frontier()) {}
 
@@ -70,10 +72,14 @@ class ReaderImpl {
   // The modes that go on after faults.
   bool tolerant() const { return options_.mode != ReadMode::kStrict; }
   Event* NextTolerantGeneration();
-  void GoOnAfterFault(ThreadCursor* cursor);
+  // Each returns false if it left out the rest of the generation.
+  bool GoOnAfterFault(ThreadCursor* cursor);
   void GoOnWithoutString(ThreadCursor* cursor);
   // Advances the event whatever stands against it, marked with `why`, or leaves it out.
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
+  // Leaves out the rest of the generation if the model passes a limit.
+  bool KeepToLimits(const Place& place);
+  void LeaveOutGeneration();
   void GoOnWithoutAdvance();
   void LeaveOut(ThreadCursor* cursor);
   void DoubtStatus();
@@ -98,6 +104,7 @@ class ReaderImpl {
   GenerationReader generations_;
   TolerantGenerationReader tolerant_generations_;
   bool lost_ = false;      // Whether something of the generation being read is missing.
+  bool nested_ = false;    // Whether it was told that too much is open.
   bool doubtful_ = false;  // Whether the scheduler's model had to believe what contradicts it.
   std::unique_ptr<Generation> generation_;
   Scheduler scheduler_;
@@ -252,7 +259,7 @@ EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
         Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
         return EventOrder::Outcome::kStopped;
       }
-      GoOnAfterFault(&cursor);
+      if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
       break;
   }
   return MoveOn(index);
@@ -306,22 +313,47 @@ Event* ReaderImpl::NextTolerantGeneration() {
   if (lost_ || doubtful_ || !follows) scheduler_.Forget();
   lost_ = tolerant_generations_.damaged();
   doubtful_ = false;
+  nested_ = false;
   scheduler_.BeginGeneration(generation_.get());
   next_sample_ = 0;
   return BeginGeneration();
 }
 
-void ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
+bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   const FaultId id = scheduler_.fault_id();
   if (id == FaultId::kEventStringId) {
     GoOnWithoutString(cursor);
-    return;
+    return KeepToLimits(cursor->place());
   }
-  // Where something is missing, contradictions are its echo.
-  if (!lost_) Report({id, cursor->place(), scheduler_.fault_message(), {}});
+  // Where something is missing, contradictions are its echo. That too much is open is told once.
+  const bool is_echo = id == FaultId::kLimitNesting
+                           ? std::exchange(nested_, true)
+                           : (lost_ && !IsLimit(id)) || (nested_ && id == FaultId::kRegionNesting);
+  if (!is_echo) Report({id, cursor->place(), scheduler_.fault_message(), {}});
+  if (EffectOf(id) != FaultEffect::kGoOn) {
+    LeaveOutGeneration();
+    return false;
+  }
   if (!ForceEvent(cursor, id)) lost_ = true;
   // Programs that misuse tasks and regions say nothing wrong of goroutines and Ps.
-  if (id != FaultId::kTaskExists && id != FaultId::kRegionNesting) doubtful_ = true;
+  doubtful_ |=
+      id != FaultId::kTaskExists && id != FaultId::kRegionNesting && id != FaultId::kLimitNesting;
+  return KeepToLimits(cursor->place());
+}
+
+bool ReaderImpl::KeepToLimits(const Place& place) {
+  const std::optional<FaultId> limit = scheduler_.PassedLimit();
+  if (!limit.has_value()) return true;
+  Report({*limit, place, scheduler_.MessageOf(*limit), {}});
+  LeaveOutGeneration();
+  return false;
+}
+
+void ReaderImpl::LeaveOutGeneration() {
+  lost_ = true;
+  for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
+  frontier_.Clear();
+  scheduler_.DropEvents();
 }
 
 // A status of no meaning is no fault by itself, but the next one would be found to contradict it.
@@ -366,13 +398,12 @@ void ReaderImpl::GoOnWithoutAdvance() {
   if (options_.mode == ReadMode::kCollect) {
     frontier_.WakeAll();
     // Whatever else would be found in the generation is an echo of what is missing.
-    for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
-    frontier_.Clear();
-    scheduler_.DropEvents();
+    LeaveOutGeneration();
     return;
   }
   if (frontier_.size() == 0) frontier_.WakeEarliest();
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
+  if (!KeepToLimits(frontier_.cursor(0).place())) return;
   MoveOn(0);
   order_.WakeOthers();
 }
@@ -482,20 +513,21 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
 }
 
 absl::StatusOr<Reader> Reader::Open(const std::string& path, ReaderOptions options) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path, options.limits);
   if (!source.ok()) return source.status();
   return FromSource(*std::move(source), std::move(options));
 }
 
 absl::StatusOr<Reader> Reader::FromBytes(absl::string_view bytes, ReaderOptions options) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes, options.limits);
   if (!source.ok()) return source.status();
   return FromSource(*std::move(source), std::move(options));
 }
 
 absl::StatusOr<Reader> Reader::FromStream(int fd, ReaderOptions options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(
-      std::make_unique<FdStream>(fd, /*owned=*/false, absl::StrCat("file descriptor ", fd)));
+      std::make_unique<FdStream>(fd, /*owned=*/false, absl::StrCat("file descriptor ", fd)),
+      options.limits);
   if (!source.ok()) return source.status();
   return FromSource(*std::move(source), std::move(options));
 }

@@ -44,8 +44,8 @@ class ReaderImpl;
 
 // Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader,
 // and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
-// largest generation. Movable, and a moved-from Reader can only be assigned to or destroyed; not
-// thread-safe, but different Readers may be used at the same time.
+// largest generation, and by ReaderOptions::limits. Movable, and a moved-from Reader can only be
+// assigned to or destroyed; not thread-safe, but different Readers may be used at the same time.
 class Reader {
  public:
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and

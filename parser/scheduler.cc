@@ -1,5 +1,6 @@
 #include "parser/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,7 +9,56 @@
 
 namespace gotrace {
 
-void Scheduler::BeginGeneration(Generation* generation) { generation_ = generation; }
+void Scheduler::BeginGeneration(Generation* generation) {
+  generation_ = generation;
+  const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
+  const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
+  most_goroutines_ = std::max(most_goroutines_, most);
+  if (threads_.size() > limits_.threads) ForgetIdleThreads();
+}
+
+// Threads come and go, and nothing tells that one is gone.
+void Scheduler::ForgetIdleThreads() {
+  const auto is_idle = [](const ThreadState& thread) {
+    return thread.goroutine == GoId::kNone && thread.proc == ProcId::kNone;
+  };
+  absl::erase_if(threads_, [&](const auto& entry) { return is_idle(entry.second); });
+}
+
+std::optional<FaultId> Scheduler::PassedLimit() const {
+  if (goroutines_.size() > most_goroutines_) return FaultId::kLimitGoroutines;
+  if (procs_.size() > limits_.procs) return FaultId::kLimitProcs;
+  if (threads_.size() > AllowedBy(FaultId::kLimitThreads)) return FaultId::kLimitThreads;
+  return std::nullopt;
+}
+
+uint64_t Scheduler::AllowedBy(FaultId limit) const {
+  switch (limit) {
+    case FaultId::kLimitGoroutines:
+      return most_goroutines_;
+    case FaultId::kLimitProcs:
+      return limits_.procs;
+    case FaultId::kLimitThreads:
+      // Those of the generation, and as many of earlier ones.
+      return limits_.threads + std::min(limits_.threads, ~limits_.threads);
+    default:
+      return limits_.nesting;
+  }
+}
+
+std::string Scheduler::MessageOf(FaultId limit) const {
+  const uint64_t allowed = AllowedBy(limit);
+  switch (limit) {
+    case FaultId::kLimitGoroutines:
+      return LimitMessage(limit, limits_.goroutines, allowed);
+    case FaultId::kLimitThreads:
+      return LimitMessage(limit, limits_.threads, allowed);
+    default:
+      return LimitMessage(limit, allowed, allowed);
+  }
+}
+
+Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }
 
 Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   // A generation without timed events says nothing of anyone's state: the first is the first that

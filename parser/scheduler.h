@@ -3,6 +3,7 @@
 #define GOTRACE_PARSER_SCHEDULER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "parser/ids.h"
 #include "parser/name_pool.h"
 #include "parser/obstacle.h"
+#include "parser/reader_limits.h"
 #include "parser/scheduler_state.h"
 #include "parser/wait_list.h"
 
@@ -37,7 +39,7 @@ class Scheduler {
     kFault,     // It can never come: fault_id() and fault_message() tell why.
   };
 
-  Scheduler() = default;
+  explicit Scheduler(const ReaderLimits& limits = {}) : limits_(limits) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
@@ -51,6 +53,13 @@ class Scheduler {
   // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
   // the model can be used further in both cases.
   Outcome Force(ThreadCursor* cursor);
+
+  // The fault of the limit that the goroutines, Ps and threads of the model pass by now, if any: a
+  // limit that Advance() refuses to pass does not hold Force() back.
+  std::optional<FaultId> PassedLimit() const;
+
+  // The message of such a fault.
+  std::string MessageOf(FaultId limit) const;
 
   // Tells for each cursor why its event must wait: Advance() gave kWaits for all of them, and
   // nothing advanced since. Costs time in proportion to all threads.
@@ -222,10 +231,18 @@ class Scheduler {
   ThreadState* GetThread(ThreadId id);
 
   SequenceNumber Sequence(uint64_t number) const { return {generation_->number(), number}; }
+  bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= most_goroutines_; }
   bool in_first_generation() const { return generation_->number() == first_generation_; }
+
+  // How many of what the fault of a limit counts there may be by now.
+  uint64_t AllowedBy(FaultId limit) const;
+
+  // Forgets threads that have neither a goroutine nor a P, if there are very many threads.
+  void ForgetIdleThreads();
 
   // Keep the fault for fault_id() and fault_message() and return kFault.
   [[gnu::cold]] Outcome Fail(FaultId id, std::string message);
+  [[gnu::cold]] Outcome FailLimit(FaultId id);
   [[gnu::cold]] Outcome FailNeedsThread();
   [[gnu::cold]] Outcome FailNeedsProc(const Step& step);
   [[gnu::cold]] Outcome FailProcUnknown(const Step& step, ProcId proc);
@@ -233,7 +250,9 @@ class Scheduler {
   [[gnu::cold]] Outcome FailGoroutineUnknown(const Step& step, GoId goroutine);
   [[gnu::cold]] Outcome FailGoroutineStatus(const GoroutineState& goroutine, GoStatus expected);
 
+  const ReaderLimits limits_;
   Generation* generation_ = nullptr;
+  uint64_t most_goroutines_ = 0;   // That may be alive, by the generations so far.
   uint64_t first_generation_ = 0;  // The first that has timed events; 0 before it.
 
   NamePool names_;  // Of open regions and tasks, and so before them.

@@ -25,7 +25,9 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(const Step& step) {
   const absl::string_view* const name = generation_->tables().FindString(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  tasks_.emplace(id, TaskState{names_.Get(*name), parent});
+  const bool fits = names_.held() < limits_.nesting;
+  if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (fits) tasks_.emplace(id, TaskState{names_.Get(*name), parent});
   Emit(step).args_[1] = parent.value;
   return Outcome::kAdvanced;
 }
@@ -52,7 +54,9 @@ Scheduler::Outcome Scheduler::OrderUserRegionBegin(const Step& step) {
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Get(*name)});
+  const bool fits = names_.held() < limits_.nesting;
+  if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (fits) goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Get(*name)});
   Emit(step);
   return Outcome::kAdvanced;
 }

@@ -34,6 +34,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(const Step& step) {
                                "generation told, found goroutine ",
                                id.value));
     }
+    if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
     goroutine = goroutines_.Insert(id);
     goroutine->status = status;
     from = GoState::kUndetermined;
@@ -73,6 +74,9 @@ Scheduler::Outcome Scheduler::BindSyscall(const Step& step, GoId goroutine, Cont
   }
   const auto it = threads_.find(id);
   if (it == threads_.end()) {
+    if (!forcing_ && threads_.size() >= AllowedBy(FaultId::kLimitThreads)) {
+      return FailLimit(FaultId::kLimitThreads);
+    }
     // It has been in the syscall since before the trace.
     GetThread(id)->goroutine = goroutine;
   } else if (it->second.goroutine != goroutine) {
@@ -102,6 +106,7 @@ Scheduler::Outcome Scheduler::OrderGoCreate(const Step& step) {
   }
   const GoId id{static_cast<int64_t>(step.arg(0))};
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
+  if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
   GoroutineState* const created = goroutines_.Insert(id);
   const bool blocked = step.event.type == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
@@ -116,6 +121,7 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(const Step& step) {
   }
   const GoId id{static_cast<int64_t>(step.arg(0))};
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
+  if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = GoStatus::kSyscall;
   created->sequence = Sequence(0);

@@ -39,6 +39,7 @@ Scheduler::Outcome Scheduler::OrderProcStatus(const Step& step) {
                                ", found its status told as ", ProcStatusName(status)));
     }
   } else {
+    if (!forcing_ && procs_.size() >= limits_.procs) return FailLimit(FaultId::kLimitProcs);
     proc = procs_.Insert(id);
     proc->status = status;
     proc->sequence = Sequence(0);

@@ -31,7 +31,9 @@ Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it begins, found it open"));
   }
-  open.Add(range);
+  const bool fits = open.size() < limits_.nesting;
+  if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (fits) open.Add(range);
   Emit(step);
   return Outcome::kAdvanced;
 }

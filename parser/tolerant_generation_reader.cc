@@ -7,11 +7,13 @@
 namespace gotrace {
 
 TolerantGenerationReader::TolerantGenerationReader(ByteSource* source, Version version,
-                                                   BatchFinder::Report report, Losses* losses)
+                                                   BatchFinder::Report report, Losses* losses,
+                                                   const ReaderLimits& limits)
     : source_(*source),
       version_(version),
       report_(std::move(report)),
       losses_(*losses),
+      limits_(limits),
       finder_(source, version, [this](Fault fault) { Report(std::move(fault)); }) {}
 
 void TolerantGenerationReader::Report(Fault fault) {
@@ -31,12 +33,33 @@ bool TolerantGenerationReader::ReadBatch(uint64_t generation, Batch* batch) {
   return found;
 }
 
+void TolerantGenerationReader::LeaveOut(const Batch& batch) {
+  ++losses_.dropped_batches;
+  losses_.dropped_bytes += batch.payload.size();
+}
+
+// Goes to where the generation after the one ends of which there is more than the limit allows.
+void TolerantGenerationReader::SkipRest() {
+  Generation rest;
+  rest.set_number(*std::exchange(overlong_, std::nullopt));
+  for (Batch batch; ReadBatch(rest.number(), &batch); source_.Release(source_.offset())) {
+    if (batch.kind() == EventType::kEndOfGeneration && version_ >= Version::kGo126) return;
+    if (Judge(rest, batch) == Belongs::kNext) {
+      spill_ = batch;
+      return;
+    }
+    LeaveOut(batch);
+  }
+}
+
 std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
+  if (overlong_.has_value()) SkipRest();
   damaged_ = false;
   incomplete_ = false;
   sync_damaged_ = false;
-  auto generation = std::make_unique<Generation>();
+  told_threads_ = false;
+  auto generation = std::make_unique<Generation>(limits_);
   bool ended = false;
   Batch batch;
   if (spill_.has_value()) {
@@ -44,7 +67,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
     generation->set_number(batch.generation);
     Add(batch, generation.get());
   }
-  while (!ended && ReadBatch(generation->number(), &batch)) {
+  while (!ended && !overlong_.has_value() && ReadBatch(generation->number(), &batch)) {
     if (batch.kind() == EventType::kEndOfGeneration && version_ >= Version::kGo126) {
       ended = generation->batch_count() > 0;
       if (!ended) {
@@ -70,8 +93,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         ended = true;
         break;
       case Belongs::kNowhere:
-        ++losses_.dropped_batches;
-        losses_.dropped_bytes += batch.payload.size();
+        LeaveOut(batch);
         sync_left_out_ |= IsSyncBatch(batch, version_);
         break;
     }
@@ -84,7 +106,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   // As in strict mode: tables alone, at the end of a trace, are no generation.
   const bool has_events = !generation->threads().empty();
   if (!ended && !damaged_ && !has_events && version_ >= Version::kGo126) return nullptr;
-  Finish(ended, generation.get());
+  Finish(ended || overlong_.has_value(), generation.get());
   last_number_ = generation->number();
   return generation;
 }
@@ -121,12 +143,16 @@ TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generati
 }
 
 void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
+  // It is told once. There may be millions, and a fault costs more than to leave out a batch.
+  if (told_threads_ && generation->LacksThread(batch, version_)) return LeaveOut(batch);
   const absl::Status status = generation->Add(batch, version_);
   const std::optional<Fault> fault = FaultOf(status);
-  if (observer_) observer_(batch, fault);
+  const bool fits = !fault.has_value() || !IsLimit(fault->id);
+  if (observer_ && fits) observer_(batch, fault);
   if (!fault.has_value()) return;
-  ++losses_.dropped_batches;
-  losses_.dropped_bytes += batch.payload.size();
+  LeaveOut(batch);
+  if (fault->id == FaultId::kLimitGenerationBytes) overlong_ = generation->number();
+  told_threads_ |= fault->id == FaultId::kLimitThreads;
   sync_damaged_ |= IsSyncBatch(batch, version_);
   Report(*fault);
 }
@@ -149,6 +175,8 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
                   "expected an end of generation, found the end of the trace; it was probably cut "
                   "off");
   }
+  // The tables may be in what there was no room for, which was told too.
+  incomplete_ |= overlong_.has_value();
   GenerationTables& tables = generation->tables();
   const bool has_sync = tables.clock().known();
   if (!has_sync) {

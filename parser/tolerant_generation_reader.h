@@ -26,10 +26,10 @@ class TolerantGenerationReader {
   // The source must stand behind the header. It and `losses` must outlive the reader. `report` is
   // told each fault.
   TolerantGenerationReader(ByteSource* source, Version version, BatchFinder::Report report,
-                           Losses* losses);
+                           Losses* losses, const ReaderLimits& limits = {});
 
-  // Told each batch of the generation, in order, while Next() reads, and the fault in its tables if
-  // it has one. An end of generation is no batch.
+  // Told each batch of the generation that there is room for, in order, while Next() reads, and the
+  // fault in its tables if it has one. An end of generation is no batch.
   using Observer = std::function<void(const Batch&, const std::optional<Fault>&)>;
   void Observe(Observer observer) { observer_ = std::move(observer); }
 
@@ -64,6 +64,8 @@ class TolerantGenerationReader {
 
   bool ReadBatch(uint64_t generation, Batch* batch);
   bool BeginsGeneration(const Batch& batch);
+  void LeaveOut(const Batch& batch);
+  void SkipRest();
   Belongs Judge(const Generation& generation, const Batch& batch);
   void Add(const Batch& batch, Generation* generation);
   void ReportNoGeneration();
@@ -77,6 +79,7 @@ class TolerantGenerationReader {
   const Version version_;
   const BatchFinder::Report report_;
   Losses& losses_;
+  const ReaderLimits limits_;
   BatchFinder finder_;
   std::optional<Batch> spill_;
   TraceClock last_clock_;
@@ -86,6 +89,9 @@ class TolerantGenerationReader {
   bool is_last_ = false;
   bool sync_damaged_ = false;   // Whether a sync batch of the generation at hand has a fault.
   bool sync_left_out_ = false;  // Whether one was left out, maybe of the next generation.
+  // The last generation given, if it has more than the limit allows, which is still to be skipped.
+  std::optional<uint64_t> overlong_;
+  bool told_threads_ = false;  // Whether it was told that the generation has too many threads.
   Observer observer_;
 };
 

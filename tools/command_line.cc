@@ -31,6 +31,7 @@ ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print")
 ABSL_FLAG(int32_t, jobs, 1, "how many files to read at once");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(bool, salvage, false, "go on after faults");
+ABSL_FLAG(std::string, limits, "", "what a trace may ask of memory and time");
 ABSL_FLAG(bool, check, false, "only tell what would be done");
 ABSL_FLAG(std::string, o, "", "the file to write");
 
@@ -155,6 +156,11 @@ constexpr FlagRow kFlags[] = {
     {"salvage", On(Command::kEvents) | On(Command::kFootprint) | On(Command::kInfo), "--salvage",
      "go on after faults with all that can still be read;\nwhat was left out is told on the "
      "standard error"},
+    {"limits", ~On(Command::kAssemble), "--limits=NAME=N,...",
+     "what a trace may ask of memory and time before it is\nrefused: generation-bytes (default "
+     "2G), "
+     "threads (128K),\nprocs (64K), goroutines (256K), nesting (4M),\ndecompressed-bytes (1T); "
+     "for `wire` and `footprint` only\nthe last"},
 };
 
 const CommandRow& RowOf(Command command) { return kCommands[static_cast<size_t>(command)]; }

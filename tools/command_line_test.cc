@@ -202,6 +202,11 @@ Flags:
   --json              print one JSON object, for each file on a line
   --salvage           go on after faults with all that can still be read;
                       what was left out is told on the standard error
+  --limits=NAME=N,... what a trace may ask of memory and time before it is
+                      refused: generation-bytes (default 2G), threads (128K),
+                      procs (64K), goroutines (256K), nesting (4M),
+                      decompressed-bytes (1T); for `wire` and `footprint` only
+                      the last
 
 Examples:
   gotrace-dump info trace.out

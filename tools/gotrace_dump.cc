@@ -125,6 +125,40 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   return options;
 }
 
+// A number that may end in K, M, G or T: so many times 1024, its square, and so on.
+bool ParseAmount(absl::string_view text, uint64_t* amount) {
+  constexpr absl::string_view kUnits = "KMGT";
+  const size_t unit = text.empty() ? kUnits.npos : kUnits.find(absl::ascii_toupper(text.back()));
+  const int shift = unit == kUnits.npos ? 0 : 10 * static_cast<int>(unit + 1);
+  if (shift > 0) text.remove_suffix(1);
+  if (!absl::SimpleAtoi(text, amount) || *amount > ~uint64_t{0} >> shift) return false;
+  *amount <<= shift;
+  return true;
+}
+
+absl::StatusOr<ReaderLimits> LimitsFromFlags(Command command) {
+  ReaderLimits limits;
+  const std::string list = absl::GetFlag(FLAGS_limits);
+  if (list.empty()) return limits;
+  const bool is_raw = command == Command::kWire || command == Command::kFootprint;
+  for (const absl::string_view setting : absl::StrSplit(list, ',')) {
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(setting, '=');
+    uint64_t* const limit = FindLimit(parts.first, &limits);
+    if (limit == nullptr || (is_raw && limit != &limits.decompressed_bytes)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--limits: there is no limit \"", parts.first, "\"",
+                       is_raw ? " here; there is decompressed-bytes"
+                              : absl::StrCat("; there are ", LimitNames())));
+    }
+    if (!ParseAmount(parts.second, limit)) {
+      return absl::InvalidArgumentError(absl::StrCat("--limits: \"", setting,
+                                                     "\" needs a number, like ", parts.first,
+                                                     "=500000 or ", parts.first, "=4G"));
+    }
+  }
+  return limits;
+}
+
 // What a command came to.
 struct Result {
   absl::Status status;          // The failure of what it read, or wrote a file to.
@@ -135,14 +169,17 @@ struct Result {
 
 std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
 
-// The options that --salvage, or its absence, asks for.
-ReaderOptions ReaderOptionsFromFlags(FaultLog* log) {
-  return absl::GetFlag(FLAGS_salvage) ? log->SalvageOptions() : ReaderOptions();
+// The options that --salvage, or its absence, and --limits ask for.
+ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) {
+  ReaderOptions options = absl::GetFlag(FLAGS_salvage) ? log->SalvageOptions() : ReaderOptions();
+  options.limits = limits;
+  return options;
 }
 
-Result RunEvents(const std::string& file, const EventsOptions& options, Output* out) {
+Result RunEvents(const std::string& file, const EventsOptions& options, const ReaderLimits& limits,
+                 Output* out) {
   FaultLog log;
-  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(&log));
+  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
   absl::Status status = DumpEvents(&*reader, options, &progress, out);
@@ -150,9 +187,9 @@ Result RunEvents(const std::string& file, const EventsOptions& options, Output* 
           SalvageReport(NameOf(file), log, reader->losses())};
 }
 
-Result RunInfo(const std::string& file, Output* out) {
+Result RunInfo(const std::string& file, const ReaderLimits& limits, Output* out) {
   FaultLog log;
-  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(&log));
+  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
@@ -161,16 +198,17 @@ Result RunInfo(const std::string& file, Output* out) {
   return {std::move(status), info.events, "", SalvageReport(NameOf(file), log, reader->losses())};
 }
 
-absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
+absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types,
+                                  const ReaderLimits& limits) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
   if (!source.ok()) return source.status();
   return RawReader::FromSource(*std::move(source), types);
 }
 
-Result RunWire(const std::string& file, Output* out) {
+Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out) {
   const bool header = absl::GetFlag(FLAGS_header);
   absl::StatusOr<RawReader> reader =
-      OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
+      OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool, limits);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
   absl::Status status = DumpWire(&*reader, header, &progress, out);
@@ -186,8 +224,8 @@ void PrintFootprint(const Footprint& footprint, Output* out) {
   (absl::GetFlag(FLAGS_json) ? AppendFootprintJson : AppendFootprint)(footprint, &out->buffer());
 }
 
-Result RunSalvageFootprint(const std::string& file, Output* out) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
+Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits, Output* out) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
   if (!source.ok()) return {source.status()};
   FaultLog log;
   Footprint footprint;
@@ -199,9 +237,9 @@ Result RunSalvageFootprint(const std::string& file, Output* out) {
           SalvageReport(NameOf(file), log, footprint.losses)};
 }
 
-Result RunFootprint(const std::string& file, Output* out) {
-  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, out);
-  absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion);
+Result RunFootprint(const std::string& file, const ReaderLimits& limits, Output* out) {
+  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, out);
+  absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion, limits);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
@@ -307,7 +345,7 @@ absl::Status WriteRepairedTo(const std::string& target, const RepairPlan& plan,
   return file->Commit();
 }
 
-int RunRepair(const std::string& file, Output* out) {
+int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) {
   const bool check = absl::GetFlag(FLAGS_check);
   const std::string target = absl::GetFlag(FLAGS_o);
   if (check && !target.empty()) {
@@ -317,9 +355,9 @@ int RunRepair(const std::string& file, Output* out) {
     return Report(file, {status});
   }
   Progress progress(/*prints_along=*/false);
-  const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, &progress);
+  const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, limits, &progress);
   if (!input.ok()) return Report(file, {input.status()});
-  const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); });
+  const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); }, limits);
   if (!plan.ok()) return Report(file, {plan.status()});
   const bool writes = !check && !plan->pieces.empty();
   if (writes) {
@@ -339,6 +377,8 @@ int Main(absl::Span<char* const> args) {
   std::signal(SIGPIPE, SIG_IGN);
   const absl::StatusOr<CommandLine> line = ParseCommandLine(args);
   if (!line.ok()) return UsageError(line.status());
+  const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
+  if (!limits.ok()) return UsageError(limits.status());
   Output out(STDOUT_FILENO, "the standard output");
   Result result;
   if (!line->help.empty()) {
@@ -348,27 +388,28 @@ int Main(absl::Span<char* const> args) {
       case Command::kEvents: {
         const absl::StatusOr<EventsOptions> options = EventsOptionsFromFlags();
         if (!options.ok()) return UsageError(options.status());
-        result = RunEvents(line->file, *options, &out);
+        result = RunEvents(line->file, *options, *limits, &out);
         break;
       }
       case Command::kWire:
-        result = RunWire(line->file, &out);
+        result = RunWire(line->file, *limits, &out);
         break;
       case Command::kAssemble:
         result = RunAssemble(line->file, &out);
         break;
       case Command::kFootprint:
-        result = RunFootprint(line->file, &out);
+        result = RunFootprint(line->file, *limits, &out);
         break;
       case Command::kValidate: {
         absl::StatusOr<ValidateCommand> command = ValidateCommandFromFlags();
         if (!command.ok()) return UsageError(command.status());
+        command->options.limits = *limits;
         return RunValidate(*std::move(command), *line, &out);
       }
       case Command::kRepair:
-        return RunRepair(line->file, &out);
+        return RunRepair(line->file, *limits, &out);
       case Command::kInfo:
-        result = RunInfo(line->file, &out);
+        result = RunInfo(line->file, *limits, &out);
         break;
     }
   }

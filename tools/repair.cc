@@ -37,6 +37,9 @@ class WatchedSource final : public ByteSource {
     return status;
   }
   void Release(uint64_t offset) override { source_->Release(offset); }
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    source_->ReleaseSkipped(begin, end);
+  }
   uint64_t input_size() const override { return source_->input_size(); }
   uint64_t input_read() const override { return source_->input_read(); }
 
@@ -75,13 +78,14 @@ bool CanBeReadAgain(const std::string& file) {
 }  // namespace
 
 absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
+                                                        const ReaderLimits& limits,
                                                         Progress* progress) {
-  if (CanBeReadAgain(file)) return RepeatableInput(file, -1, progress);
+  if (CanBeReadAgain(file)) return RepeatableInput(file, -1, limits, progress);
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
   if (!stream.ok()) return stream.status();
   const absl::StatusOr<int> fd = CreateTemporary();
   if (!fd.ok()) return fd.status();
-  RepeatableInput input(file, *fd, progress);
+  RepeatableInput input(file, *fd, limits, progress);
   Output copy(*fd, "a temporary file");
   if (absl::Status status = Copy(stream->get(), &copy); !status.ok()) return status;
   return input;
@@ -90,6 +94,7 @@ absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
 RepeatableInput::RepeatableInput(RepeatableInput&& other) noexcept
     : file_(std::move(other.file_)),
       fd_(std::exchange(other.fd_, -1)),
+      limits_(other.limits_),
       progress_(other.progress_) {}
 
 RepeatableInput::~RepeatableInput() {
@@ -99,11 +104,12 @@ RepeatableInput::~RepeatableInput() {
 absl::StatusOr<std::unique_ptr<ByteSource>> RepeatableInput::Open() const {
   absl::StatusOr<std::unique_ptr<ByteSource>> source;
   if (fd_ < 0) {
-    source = OpenSource(file_);
+    source = OpenSource(file_, limits_);
   } else {
     if (lseek(fd_, 0, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "reading a temporary file");
     source = SourceFromStream(
-        std::make_unique<FdStream>(fd_, /*owned=*/false, "the copy of the standard input"));
+        std::make_unique<FdStream>(fd_, /*owned=*/false, "the copy of the standard input"),
+        limits_);
   }
   if (!source.ok()) return source.status();
   return std::make_unique<WatchedSource>(*std::move(source), progress_);

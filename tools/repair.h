@@ -17,7 +17,8 @@ namespace gotrace {
 class RepeatableInput {
  public:
   // `file` is a path, or "-" for the standard input. `progress` must outlive what Open() gives.
-  static absl::StatusOr<RepeatableInput> Create(const std::string& file, Progress* progress);
+  static absl::StatusOr<RepeatableInput> Create(const std::string& file, const ReaderLimits& limits,
+                                                Progress* progress);
 
   RepeatableInput(RepeatableInput&& other) noexcept;
   RepeatableInput& operator=(RepeatableInput&&) = delete;
@@ -27,11 +28,12 @@ class RepeatableInput {
   absl::StatusOr<std::unique_ptr<ByteSource>> Open() const;
 
  private:
-  RepeatableInput(std::string file, int fd, Progress* progress)
-      : file_(std::move(file)), fd_(fd), progress_(progress) {}
+  RepeatableInput(std::string file, int fd, const ReaderLimits& limits, Progress* progress)
+      : file_(std::move(file)), fd_(fd), limits_(limits), progress_(progress) {}
 
   std::string file_;
   int fd_;  // Of the copy; -1 if the file itself is read.
+  ReaderLimits limits_;
   Progress* progress_;
 };
 

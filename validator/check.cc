@@ -68,6 +68,15 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kEventVersion:
     case FaultId::kEventDataSize:
       return "Look for damage at this place; `--salvage` gives what the other batches hold.";
+    case FaultId::kLimitGenerationBytes:
+    case FaultId::kLimitThreads:
+    case FaultId::kLimitProcs:
+    case FaultId::kLimitGoroutines:
+    case FaultId::kLimitNesting:
+    case FaultId::kLimitDecompressedBytes:
+      return "Take the file for one made to do harm, unless you know where it comes from; then "
+             "raise "
+             "the limit that the message names, by `--limits` or in `ReaderLimits`.";
     case FaultId::kNoAdvance:
       return "Look for an event that is missing before this place, mostly with a batch that is: "
              "the "

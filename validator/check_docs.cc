@@ -56,6 +56,10 @@ absl::StatusOr<std::string> ExampleOf(CheckId check, const std::string& findings
   for (const RawCase& raw : AllRawCases()) {
     if (CheckOf(raw.fault) == check) return absl::StrCat("error: ", FormatFault(FaultOfRaw(raw)));
   }
+  for (const LimitCase& limit : AllLimitCases()) {
+    if (CheckOf(limit.fault) != check) continue;
+    return absl::StrCat("error: ", FormatFault(FaultOfLimit(limit)));
+  }
   const std::string path = absl::StrCat(findings, "/", SpecOf(check).name, ".case");
   const absl::StatusOr<FindingCase> loaded = LoadFindingCase(path);
   if (!loaded.ok()) return loaded.status();

@@ -31,8 +31,11 @@ bool HasCase(CheckId id) { return ReadTextFile(PathOf(id)).ok(); }
 bool IsMade(CheckId id) {
   const std::vector<MadeCase> made = AllMadeCases();
   const std::vector<RawCase> raw = AllRawCases();
+  const std::vector<LimitCase> limits = AllLimitCases();
   return std::any_of(made.begin(), made.end(), [id](const auto& c) { return c.check == id; }) ||
          std::any_of(raw.begin(), raw.end(),
+                     [id](const auto& c) { return CheckOf(c.fault) == id; }) ||
+         std::any_of(limits.begin(), limits.end(),
                      [id](const auto& c) { return CheckOf(c.fault) == id; });
 }
 
@@ -88,6 +91,16 @@ TEST(MadeCasesTest, RawBytesShowTheirFault) {
     const Fault fault = FaultOfRaw(raw);
     EXPECT_EQ(fault.id, raw.fault) << FormatFault(fault);
     EXPECT_EQ(fault.place.offset, raw.offset) << FormatFault(fault);
+  }
+}
+
+TEST(MadeCasesTest, TracesPassTheirLimitAlone) {
+  for (const LimitCase& limit : AllLimitCases()) {
+    const Fault fault = FaultOfLimit(limit);
+    EXPECT_EQ(fault.id, limit.fault) << FormatFault(fault);
+    // By default it is far away.
+    const ValidationReport report = ValidateInput(limit.bytes);
+    EXPECT_EQ(report.counts[static_cast<int>(CheckOf(limit.fault))], 0u) << FaultName(limit.fault);
   }
 }
 

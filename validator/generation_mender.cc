@@ -13,11 +13,13 @@ namespace {
 
 class Mender {
  public:
-  Mender(Version version, MendMode mode, Scheduler* scheduler, MendResult* result)
+  Mender(Version version, MendMode mode, const ReaderLimits& limits, Scheduler* scheduler,
+         MendResult* result)
       : version_(version),
         mode_(mode),
         scheduler_(*scheduler),
         result_(*result),
+        generation_(limits),
         order_(scheduler),
         frontier_(order_.frontier()) {}
 
@@ -226,9 +228,10 @@ class Mender {
 }  // namespace
 
 MendResult MendGeneration(Version version, const std::vector<Batch>& batches,
-                          absl::string_view sync_payload, MendMode mode, Scheduler* scheduler) {
+                          absl::string_view sync_payload, MendMode mode, const ReaderLimits& limits,
+                          Scheduler* scheduler) {
   MendResult result;
-  Mender(version, mode, scheduler, &result).Run(batches, sync_payload);
+  Mender(version, mode, limits, scheduler, &result).Run(batches, sync_payload);
   return result;
 }
 

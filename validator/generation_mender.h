@@ -70,8 +70,10 @@ struct MendResult {
 // Generation::Add(). `sync_payload` is that of another generation's sync batch, "" if there is
 // none: it may be borrowed in versions before 1.25, whose sync batches tell nothing but the
 // frequency. After a fault the scheduler must not be used any more.
+// `limits` are those that the batches were read with.
 MendResult MendGeneration(Version version, const std::vector<Batch>& batches,
-                          absl::string_view sync_payload, MendMode mode, Scheduler* scheduler);
+                          absl::string_view sync_payload, MendMode mode, const ReaderLimits& limits,
+                          Scheduler* scheduler);
 
 }  // namespace gotrace
 

@@ -6,6 +6,8 @@
 #include "parser/byte_source.h"
 #include "parser/generation_tables.h"
 #include "parser/raw_reader.h"
+#include "parser/reader.h"
+#include "tracev2/text_form.h"
 #include "tracev2/version.h"
 #include "validator/validator.h"
 
@@ -40,6 +42,40 @@ const GenerationTables& TaskTables() {
     return made;
   }();
   return *tables;
+}
+
+// A generation with two threads, two Ps, 30 goroutines, and two regions that do not end.
+std::string BusyTrace() {
+  std::string text =
+      "Trace Go1.22\n"
+      "EventBatch gen=1 m=18446744073709551615 time=1 size=auto\n"
+      "Frequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=1 size=auto\n"
+      "ProcStatus dt=1 p=0 pstatus=1\n"
+      "ProcStatus dt=1 p=1 pstatus=2\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\n"
+      "UserRegionBegin dt=1 task=0 name_string=0 stack=0\n"
+      "UserRegionBegin dt=1 task=0 name_string=0 stack=0\n";
+  for (int id = 2; id <= 30; ++id) {
+    absl::StrAppend(&text, "GoCreate dt=1 new_g=", id, " new_stack=0 stack=0\n");
+  }
+  absl::StrAppend(&text, "EventBatch gen=1 m=2 time=100 size=auto\n",
+                  "ProcStatus dt=1 p=1 pstatus=2\n");
+  return AssembleText(text).value();
+}
+
+// The header of a trace in a zstd frame whose one block is not compressed.
+std::string CompressedHeader() {
+  const std::string header = MakeHeader(Version::kGo122);
+  const char size = static_cast<char>(header.size());
+  return absl::StrCat("\x28\xb5\x2f\xfd\x20", std::string(1, size),
+                      std::string({static_cast<char>(size << 3 | 1), '\0', '\0'}), header);
+}
+
+ReaderLimits Limit(absl::string_view name, uint64_t value) {
+  ReaderLimits limits;
+  *FindLimit(name, &limits) = value;
+  return limits;
 }
 
 }  // namespace
@@ -128,6 +164,27 @@ std::vector<RawCase> AllRawCases() {
 Fault FaultOfRaw(const RawCase& raw) {
   absl::StatusOr<RawReader> reader =
       RawReader::FromSource(*SourceFromBytes(raw.bytes), RawReader::Types::kOfVersion);
+  if (!reader.ok()) return FaultOf(reader.status()).value();
+  while (reader->Next() != nullptr) continue;
+  return FaultOf(reader->status()).value();
+}
+
+std::vector<LimitCase> AllLimitCases() {
+  const std::string trace = BusyTrace();
+  return {
+      {FaultId::kLimitGenerationBytes, Limit("generation-bytes", 100), trace},
+      {FaultId::kLimitThreads, Limit("threads", 1), trace},
+      {FaultId::kLimitProcs, Limit("procs", 1), trace},
+      {FaultId::kLimitGoroutines, Limit("goroutines", 0), trace},
+      {FaultId::kLimitNesting, Limit("nesting", 1), trace},
+      {FaultId::kLimitDecompressedBytes, Limit("decompressed-bytes", 10), CompressedHeader()},
+  };
+}
+
+Fault FaultOfLimit(const LimitCase& limit) {
+  ReaderOptions options;
+  options.limits = limit.limits;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(limit.bytes, options);
   if (!reader.ok()) return FaultOf(reader.status()).value();
   while (reader->Next() != nullptr) continue;
   return FaultOf(reader->status()).value();

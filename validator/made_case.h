@@ -1,5 +1,6 @@
 // What no trace can show to the validator: events made without one, and bytes that only the reader
-// of raw events refuses. Each check has either one of these or a file in testdata/findings.
+// of raw events refuses, or that pass a limit. Each check has either one of these or a file in
+// testdata/findings.
 #ifndef GOTRACE_VALIDATOR_MADE_CASE_H_
 #define GOTRACE_VALIDATOR_MADE_CASE_H_
 
@@ -9,6 +10,7 @@
 
 #include "parser/event_builder.h"
 #include "parser/fault.h"
+#include "parser/reader_limits.h"
 #include "validator/finding.h"
 
 namespace gotrace {
@@ -36,6 +38,17 @@ std::vector<RawCase> AllRawCases();
 
 // The fault that reading the raw events of `raw` ends with. Requires that there is one.
 Fault FaultOfRaw(const RawCase& raw);
+
+// A trace that passes a limit, which is lower than by default.
+struct LimitCase {
+  FaultId fault;
+  ReaderLimits limits;
+  std::string bytes;
+};
+std::vector<LimitCase> AllLimitCases();
+
+// The fault that reading `limit` ends with. Requires that there is one.
+Fault FaultOfLimit(const LimitCase& limit);
 
 }  // namespace gotrace
 

@@ -21,8 +21,11 @@ constexpr size_t kHeaderSearched = 1 << 16;
 constexpr size_t kStrayKept = 5;
 
 // Reads to the end and keeps how it ended, and how many events there were besides the kSync ones.
-absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, uint64_t* events) {
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source));
+absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
+                          uint64_t* events) {
+  ReaderOptions options;
+  options.limits = limits;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();
   *events = 0;
   while (true) {
@@ -68,13 +71,13 @@ struct Run {
 // Puts a plan together, one generation after the other.
 class Planner {
  public:
-  explicit Planner(RepairPlan* plan) : plan_(*plan) {}
+  Planner(const ReaderLimits& limits, RepairPlan* plan) : limits_(limits), plan_(*plan) {}
 
   absl::Status ReadAll(ByteSource* source) {
     if (absl::Status status = ReadHeaderSomewhere(source); !status.ok()) return status;
     Losses losses;
     TolerantGenerationReader reader(
-        source, plan_.version, [this](Fault fault) { Note(std::move(fault)); }, &losses);
+        source, plan_.version, [this](Fault fault) { Note(std::move(fault)); }, &losses, limits_);
     reader.Observe(
         [this](const Batch& batch, const std::optional<Fault>& fault) { Take(batch, fault); });
     while (std::unique_ptr<Generation> generation = Next(&reader)) {
@@ -83,12 +86,14 @@ class Planner {
       found.begin_offset = generation->begin_offset();
       found.end_offset = generation->end_offset();
       found.fault = std::exchange(first_fault_, std::nullopt);
+      if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
       const uint64_t found_end = found.end_offset;
       generation.reset();
       Judge(reader.is_last(), std::move(found));
       // What the next generation begins with may have been read already.
       shortened_.erase(shortened_.begin(), shortened_.lower_bound(found_end));
     }
+    if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
     plan_.stray_bytes = losses.skipped_bytes;
     plan_.input_bytes = reader.offset();
@@ -140,6 +145,8 @@ class Planner {
   }
 
   void Note(Fault fault) {
+    // What there is no room for cannot be kept, and must not go without asking.
+    if (IsLimit(fault.id) && !passed_limit_.has_value()) passed_limit_ = fault;
     if (fault.id == FaultId::kBatchMisfit) shortened_.insert(*fault.place.offset);
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!first_fault_.has_value()) first_fault_ = std::move(fault);
@@ -175,7 +182,7 @@ class Planner {
     const MendMode mode = is_last ? MendMode::kCutShort : MendMode::kWhole;
     if (Follows(found.number) && !Extend(mode, found).has_value()) return;
     EndRun();
-    run_.scheduler = std::make_unique<Scheduler>();
+    run_.scheduler = std::make_unique<Scheduler>(limits_);
     const std::optional<Fault> fault = Extend(mode, found);
     if (!fault.has_value()) return;
     EndRun();
@@ -193,7 +200,7 @@ class Planner {
   // Adds the generation to the run, or returns why it cannot follow there.
   std::optional<Fault> Extend(MendMode mode, const RepairedGeneration& found) {
     MendResult result =
-        MendGeneration(plan_.version, batches_, sync_payload_, mode, run_.scheduler.get());
+        MendGeneration(plan_.version, batches_, sync_payload_, mode, limits_, run_.scheduler.get());
     if (result.fault.has_value()) return result.fault;
     if (result.events == 0 && !result.mending.cuts.empty()) return result.mending.first_fault;
     run_.generations.push_back(plan_.generations.size());
@@ -206,9 +213,9 @@ class Planner {
 
   // Keeps the broken generation as the one to fall back on, if it has more events than another.
   void CutShort(RepairedGeneration found) {
-    Scheduler scheduler;
-    const MendResult result =
-        MendGeneration(plan_.version, batches_, sync_payload_, MendMode::kCutShort, &scheduler);
+    Scheduler scheduler(limits_);
+    const MendResult result = MendGeneration(plan_.version, batches_, sync_payload_,
+                                             MendMode::kCutShort, limits_, &scheduler);
     if (!result.fault.has_value() && result.events > fallback_.events) {
       fallback_ = Run();
       fallback_.generations.push_back(plan_.generations.size());
@@ -281,7 +288,9 @@ class Planner {
     last->bytes += piece.bytes;
   }
 
+  const ReaderLimits limits_;
   RepairPlan& plan_;
+  std::optional<Fault> passed_limit_;
   std::optional<uint64_t> next_trace_;
   Run run_;   // That is being extended; without a scheduler if none is.
   Run best_;  // The one with the most events of those that ended.
@@ -350,13 +359,13 @@ class RepairedStream final : public ByteStream {
   uint64_t done_ = 0;  // Of the next piece.
 };
 
-absl::Status Verify(const RepairPlan& plan, const OpenInput& open) {
+absl::Status Verify(const RepairPlan& plan, const OpenInput& open, const ReaderLimits& limits) {
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
   if (!stream.ok()) return stream.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
   if (!source.ok()) return source.status();
   uint64_t events = 0;
-  return ReadStrictly(*std::move(source), &events);
+  return ReadStrictly(*std::move(source), limits, &events);
 }
 
 // Takes the other plan's trace in place of this one's if it has more events, and what it tells of
@@ -381,16 +390,23 @@ void Join(RepairPlan other, RepairPlan* plan) {
   plan->input_bytes = other.input_bytes;
 }
 
+bool PassesLimit(const absl::Status& status) {
+  const std::optional<Fault> fault = FaultOf(status);
+  return fault.has_value() && IsLimit(fault->id);
+}
+
 // Plans each of the traces that stand one behind the other in the input, and takes the best.
-absl::Status PlanTraces(ByteSource* source, RepairPlan* plan) {
+absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPlan* plan) {
   plan->events = 0;
   bool is_first = true;
   for (std::optional<uint64_t> next = 0; next.has_value();) {
     RepairPlan part;
-    Planner planner(&part);
+    Planner planner(limits, &part);
     if (absl::Status status = planner.ReadAll(source); !status.ok()) {
-      // Behind the first trace there may be what is none; an error of I/O is never told by a plan.
-      return is_first || !FaultOf(status).has_value() ? status : absl::OkStatus();
+      // Behind the first trace there may be what is none. An error of I/O is never told by a plan,
+      // nor is a limit, behind which there may be more.
+      const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
+      return is_first || !may_end ? status : absl::OkStatus();
     }
     planner.Choose();
     next = planner.next_trace();
@@ -418,13 +434,13 @@ void KeepNothing(const Fault& fault, RepairPlan* plan) {
 
 }  // namespace
 
-absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open) {
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
   RepairPlan plan;
   absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
   if (!source.ok()) return source.status();
-  const absl::Status strict = ReadStrictly(*std::move(source), &plan.events);
+  const absl::Status strict = ReadStrictly(*std::move(source), limits, &plan.events);
   plan.sound = strict.ok();
-  if (!strict.ok() && !FaultOf(strict).has_value()) return strict;
+  if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
   source = open();
   if (!source.ok()) return source.status();
   if (plan.sound) {
@@ -437,9 +453,9 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open) {
     plan.pieces.push_back({0, *size, ""});
     return plan;
   }
-  if (absl::Status status = PlanTraces(source->get(), &plan); !status.ok()) return status;
+  if (absl::Status status = PlanTraces(source->get(), limits, &plan); !status.ok()) return status;
   if (plan.pieces.empty()) return plan;
-  const absl::Status status = Verify(plan, open);
+  const absl::Status status = Verify(plan, open, limits);
   if (const std::optional<Fault> fault = FaultOf(status)) {
     KeepNothing(*fault, &plan);
   } else if (!status.ok()) {

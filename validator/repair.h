@@ -19,6 +19,7 @@
 #include "parser/byte_source.h"
 #include "parser/byte_stream.h"
 #include "parser/fault.h"
+#include "parser/reader_limits.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -73,8 +74,8 @@ using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 // stay as they are. The last one may be closed where the trace was cut off. If no generation is
 // sound, that broken one is cut short which then has the most events. Memory is bounded by the
 // largest generation, and by what is mended. Fails if the input cannot be read or has no header of
-// a trace that the library knows: FaultOf() tells these apart.
-absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open);
+// a trace that the library knows, or if it passes one of `limits`: FaultOf() tells these apart.
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits = {});
 
 // The repaired trace. Requires that the plan has pieces and that `open` gives what it was made of.
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,

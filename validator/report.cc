@@ -1,6 +1,7 @@
 #include "validator/report.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -41,9 +42,10 @@ class Judge {
     const std::string begin(source_->window().substr(0, kHeaderSearched));
     ReaderOptions reader_options;
     reader_options.mode = ReadMode::kCollect;
+    reader_options.limits = options_.limits;
     reader_options.on_fault = [this](const Fault& fault) {
       is_whole_ = false;
-      faults_.push_back(ToFinding(fault));
+      Keep(fault);
     };
     if (options_.strictness == Strictness::kAll) {
       reader_options.on_time_back = [this](const Place& place, int64_t last_time) {
@@ -184,9 +186,23 @@ class Judge {
     Add(std::move(finding));
   }
 
+  // Keeps a fault until the event behind it is known, as there may be millions before it only so
+  // many as will be told.
+  void Keep(const Fault& fault) {
+    const int check = static_cast<int>(CheckOf(fault.id));
+    if (fault.id == FaultId::kGenerationOrder) misplaced_ = fault.place.generation;
+    if (kept_[check] + report_.counts[check] < options_.max_per_check) {
+      ++kept_[check];
+      faults_.push_back(ToFinding(fault));
+    } else if (!(fault.place.offset > second_trace_)) {
+      ++beyond_[check];
+      has_beyond_ = true;
+    }
+  }
+
   // Adds the faults that stood before `event`, or before the end.
   void AddFaults(const Event* event, Validator* validator) {
-    if (faults_.empty()) return;
+    if (faults_.empty() && !has_beyond_) return;
     for (Finding& finding : faults_) {
       if (event != nullptr && event->fault().has_value() &&
           CheckOf(*event->fault()) == finding.check && event->offset() == finding.place.offset) {
@@ -194,13 +210,22 @@ class Judge {
         finding.resource = Validator::AboutWhat(*event);
         finding.history = validator->HistoryOf(finding.resource);
       }
-      if (finding.check == CheckOf(FaultId::kGenerationOrder)) {
-        misplaced_ = finding.place.generation;
-      }
       Add(std::move(finding));
     }
     faults_.clear();
+    CountBeyond();
     validator->Lose();
+  }
+
+  // Counts the faults of which there are too many to tell.
+  void CountBeyond() {
+    kept_ = {};
+    if (!std::exchange(has_beyond_, false)) return;
+    for (int check = 0; check < kCheckIdEnd; ++check) {
+      const uint64_t count = std::exchange(beyond_[check], 0);
+      report_.counts[check] += count;
+      report_.errors += count;
+    }
   }
 
   void Count(const Reader& reader, uint64_t bytes) {
@@ -257,6 +282,9 @@ class Judge {
   ValidationReport& report_;
   ShownSource* source_ = nullptr;  // The reader's once it reads; nullptr if there is none.
   std::vector<Finding> faults_;    // That the events given so far do not show yet.
+  std::array<uint64_t, kCheckIdEnd> kept_ = {};    // How many of those there are of each check,
+  std::array<uint64_t, kCheckIdEnd> beyond_ = {};  // and how many more that are only counted.
+  bool has_beyond_ = false;                        // Whether there are any of the latter.
   TableChecks table_checks_{[this](Finding finding) { Add(std::move(finding)); }};
   GenerationInfo generation_;  // The one that the last event belongs to.
   uint64_t second_trace_ = std::numeric_limits<uint64_t>::max();  // Where it begins, if any does.
@@ -281,7 +309,7 @@ ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const Validat
 }
 
 ValidationReport ValidateFile(const std::string& path, const ValidateOptions& options) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path, options.limits);
   if (source.ok()) return ValidateTrace(*std::move(source), options);
   ValidationReport report;
   Judge(options, &report).Stop(source.status());

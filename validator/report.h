@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "parser/byte_source.h"
+#include "parser/reader_limits.h"
 #include "tracev2/version.h"
 #include "validator/check.h"
 #include "validator/finding.h"
@@ -28,6 +29,10 @@ struct ValidateOptions {
   Strictness strictness = Strictness::kAll;
   // How many findings of one check are kept. Those beyond are counted.
   uint64_t max_per_check = 20;
+  // What the trace may ask of memory and time. Passing a limit is an error, after which judging
+  // goes on as its effect tells. A source that was opened before has its own limit of decompressed
+  // bytes.
+  ReaderLimits limits;
   // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
   // the file, and how many events were given.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;

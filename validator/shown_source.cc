@@ -25,6 +25,22 @@ void ShownSource::Release(uint64_t offset) {
   }
 }
 
+void ShownSource::ReleaseSkipped(uint64_t begin, uint64_t end) {
+  source_->ReleaseSkipped(begin, end);
+  // What the source does not have any more must not be shown. The last piece has the window.
+  for (size_t i = pieces_.size() - 1; i-- > 0;) {
+    Piece& piece = pieces_[i];
+    const uint64_t piece_end = piece.offset + piece.bytes.size();
+    if (piece_end <= begin) break;
+    if (piece_end > end) continue;
+    if (piece.offset < begin) {
+      piece.bytes = piece.bytes.substr(0, begin - piece.offset);
+    } else {
+      pieces_.erase(pieces_.begin() + i);
+    }
+  }
+}
+
 void ShownSource::Remember() {
   if (!pieces_.empty()) {
     Piece& last = pieces_.back();

@@ -20,6 +20,7 @@ class ShownSource final : public ByteSource {
 
   absl::Status Fill(size_t size) override;
   void Release(uint64_t offset) override;
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override;
   uint64_t input_size() const override { return source_->input_size(); }
   uint64_t input_read() const override { return source_->input_read(); }
 

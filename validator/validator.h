@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -117,7 +118,8 @@ class Validator {
   };
   // What is open on a goroutine or P, or, but for regions, in the whole program.
   struct Opens {
-    std::vector<Open> ranges;
+    // By what they are and by their reason; a broken trace may open any number.
+    std::map<std::pair<absl::string_view, std::string>, Open> ranges;
     std::vector<Open> regions;
   };
 

@@ -11,16 +11,15 @@ namespace {
 
 // How many regions are looked through for the one that ends: a broken trace may open any number,
 // and end others.
-constexpr size_t kMostLookedThrough = 1000;
+constexpr size_t kMostLookedThrough = 100;
 
 }  // namespace
 
 void Validator::CheckRange(const Event& event) {
   const RangeParts range = event.range_parts();
-  std::vector<Open>& open = OpensOf(range.scope).ranges;
-  const auto found = std::find_if(open.begin(), open.end(), [&](const Open& other) {
-    return other.what == range.what && other.name == range.reason;
-  });
+  auto& open = OpensOf(range.scope).ranges;
+  const std::pair key(range.what, std::string(range.reason));
+  const auto found = open.find(key);
   const auto named = [&range] {
     const std::string scope = FormatResource(range.scope);
     return absl::StrCat("the range ", Quoted(range.name()), scope.empty() ? "" : " of ", scope);
@@ -36,7 +35,7 @@ void Validator::CheckRange(const Event& event) {
     return;
   }
   if (found == open.end()) {
-    Open& range_open = open.emplace_back(MakeOpen(event, range.reason, TaskId::kNone));
+    Open& range_open = open[key] = MakeOpen(event, range.reason, TaskId::kNone);
     range_open.what = range.what;
     range_open.has_reason = range.has_reason;
   } else if (event.kind() == EventKind::kRangeBegin) {
@@ -59,6 +58,8 @@ void Validator::CheckTaskBegin(const Event& event) {
                         ", found the background task"));
   }
   CheckTaskReference(event, task.parent);
+  // Reading did not keep it either: there are too many.
+  if (event.fault() == FaultId::kLimitNesting) return;
   // If it stands among those that ended, what is open counts.
   tasks_[task.id] = MakeOpen(event, task.type, task.id);
 }
@@ -90,6 +91,7 @@ void Validator::CheckRegion(const Event& event) {
   const ResourceId about = AboutWhat(event);
   std::vector<Open>& open = OpensOf(about).regions;
   if (event.kind() == EventKind::kRegionBegin) {
+    if (event.fault() == FaultId::kLimitNesting) return;
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
   }
@@ -155,7 +157,7 @@ void Validator::ReportOpens() {
   };
   std::vector<Item> items;
   for (const auto& [key, opens] : opens_) {
-    for (const Open& range : opens.ranges) {
+    for (const auto& [name, range] : opens.ranges) {
       items.push_back({CheckId::kRangeOpen, &range, {key.first, key.second}, "range"});
     }
     for (const Open& region : opens.regions) {

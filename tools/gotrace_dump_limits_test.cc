@@ -1,0 +1,76 @@
+// Runs the commands with --limits as their users do.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tools/subprocess.h"
+#include "tracev2/text_form.h"
+
+namespace gotrace {
+namespace {
+
+// Two Ps.
+std::string TracePath() {
+  const std::string path = absl::StrCat(testing::TempDir(), "/limits.trace");
+  std::ofstream(path, std::ios::binary) << *AssembleText(
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=2\n"
+      "ProcStatus dt=1 p=1 pstatus=2\n");
+  return path;
+}
+
+TEST(Limits, EveryCommandKeepsToThem) {
+  const std::string path = TracePath();
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"events"}, {"events", "--salvage"}, {"info"}, {"validate"}, {"repair", "--check"}}) {
+    SCOPED_TRACE(command.back());
+    std::vector<std::string> args = command;
+    args.insert(args.end(), {"--limits=procs=2,threads=1K", path});
+    EXPECT_EQ(RunDump(args).exit_code, 0);
+    args[args.size() - 2] = "--limits=threads=1K,procs=1";
+    const SubprocessResult result = RunDump(args);
+    EXPECT_EQ(result.exit_code, 1);
+    const std::string said = absl::StrCat(result.out, result.err);
+    EXPECT_TRUE(absl::StrContains(said, "[limit-procs]")) << said;
+    EXPECT_TRUE(absl::StrContains(said, "raise it with --limits=procs=N")) << said;
+  }
+}
+
+TEST(Limits, OfWhatIsCompressed) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/limits.zst");
+  // The header of a trace in a frame whose one block is not compressed.
+  std::ofstream(path, std::ios::binary)
+      << std::string("\x28\xb5\x2f\xfd\x20\x10\x81\0\0go 1.22 trace\0\0\0", 25);
+  for (const std::string command : {"wire", "footprint", "events", "validate", "repair"}) {
+    const SubprocessResult result = RunDump({command, "--limits=decompressed-bytes=15", path});
+    EXPECT_EQ(result.exit_code, 1) << command;
+    EXPECT_TRUE(
+        absl::StrContains(absl::StrCat(result.out, result.err), "[limit-decompressed-bytes]"))
+        << result.err;
+  }
+  EXPECT_EQ(RunDump({"wire", "--limits=decompressed-bytes=16", path}).exit_code, 0);
+}
+
+TEST(Limits, WrongOnesAreToldBeforeAnythingIsRead) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"events", "memory=1G",
+       "--limits: there is no limit \"memory\"; there are generation-bytes,"},
+      {"events", "threads", "--limits: \"threads\" needs a number, like threads=500000"},
+      {"info", "threads=-1", "\"threads=-1\" needs a number"},
+      {"info", "threads=99999999T", "\"threads=99999999T\" needs a number"},
+      {"validate", "threads=5,", "there is no limit \"\""},
+      {"wire", "threads=5", "there is no limit \"threads\" here; there is decompressed-bytes"},
+      {"assemble", "threads=5", "--limits is a flag of"},
+  };
+  for (const std::vector<std::string>& c : cases) {
+    const SubprocessResult result = RunDump({c[0], absl::StrCat("--limits=", c[1]), "/nowhere"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_TRUE(absl::StrContains(result.err, c[2])) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

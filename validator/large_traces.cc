@@ -1,0 +1,117 @@
+#include "validator/large_traces.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tracev2/event_type.h"
+#include "tracev2/limits.h"
+#include "tracev2/varint.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+class MadeStream final : public ByteStream {
+ public:
+  MadeStream(LargeTraceMaker* maker, MakeStep step) : maker_(*maker), step_(std::move(step)) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    std::string& out = maker_.out();
+    while (out.size() - taken_ < size && !done_) {
+      out.erase(0, std::exchange(taken_, 0));
+      done_ = !step_(&maker_, n_++);
+    }
+    size = std::min(size, out.size() - taken_);
+    std::memcpy(buffer, out.data() + taken_, size);
+    taken_ += size;
+    return size;
+  }
+
+ private:
+  LargeTraceMaker& maker_;
+  const MakeStep step_;
+  uint64_t n_ = 0;
+  size_t taken_ = 0;
+  bool done_ = false;
+};
+
+class RepeatedStream final : public ByteStream {
+ public:
+  RepeatedStream(std::string first, std::string again, uint64_t times)
+      : first_(std::move(first)), again_(std::move(again)), left_(times), rest_(first_) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    if (rest_.empty() && left_ > 0) {
+      --left_;
+      rest_ = again_;
+    }
+    size = std::min(size, rest_.size());
+    std::memcpy(buffer, rest_.data(), size);
+    rest_.remove_prefix(size);
+    return size;
+  }
+
+ private:
+  const std::string first_;
+  const std::string again_;
+  uint64_t left_;
+  absl::string_view rest_;
+};
+
+}  // namespace
+
+LargeTraceMaker::LargeTraceMaker() : out_(MakeHeader(Version::kGo126)) {}
+
+void LargeTraceMaker::Begin(uint64_t generation) {
+  generation_ = generation;
+  size_ = 0;
+  std::string sync(1, static_cast<char>(EventType::kSync));
+  sync.push_back(static_cast<char>(EventType::kFrequency));
+  AppendVarint(1'000'000'000, &sync);
+  sync.push_back(static_cast<char>(EventType::kClockSnapshot));
+  for (const uint64_t number : {1, 1, 1, 1}) AppendVarint(number, &sync);
+  Batch(~uint64_t{0}, sync);
+}
+
+void LargeTraceMaker::Batch(uint64_t thread, absl::string_view payload) {
+  const size_t before = out_.size();
+  out_.push_back(static_cast<char>(EventType::kEventBatch));
+  for (const uint64_t number : {generation_, thread, uint64_t{1}, uint64_t{payload.size()}}) {
+    AppendVarint(number, &out_);
+  }
+  absl::StrAppend(&out_, payload);
+  Add(out_.size() - before);
+}
+
+void LargeTraceMaker::Entry(uint64_t thread, EventType kind, absl::string_view entry) {
+  if (thread != entries_thread_ || entries_.size() + entry.size() > kMaxBatchSize) Flush();
+  if (entries_.empty() && kind != EventType::kNone) entries_.push_back(static_cast<char>(kind));
+  entries_thread_ = thread;
+  absl::StrAppend(&entries_, entry);
+}
+
+void LargeTraceMaker::Flush() {
+  if (!entries_.empty()) Batch(entries_thread_, entries_);
+  entries_.clear();
+}
+
+void LargeTraceMaker::End() {
+  Flush();
+  out_.push_back(static_cast<char>(EventType::kEndOfGeneration));
+}
+
+void LargeTraceMaker::Add(size_t size) {
+  size_ += size;
+  largest_ = std::max(largest_, size_);
+}
+
+std::unique_ptr<ByteStream> MakeTrace(LargeTraceMaker* maker, MakeStep step) {
+  return std::make_unique<MadeStream>(maker, std::move(step));
+}
+
+std::unique_ptr<ByteStream> Repeat(std::string first, std::string again, uint64_t times) {
+  return std::make_unique<RepeatedStream>(std::move(first), std::move(again), times);
+}
+
+}  // namespace gotrace
