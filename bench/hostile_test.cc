@@ -1,8 +1,13 @@
 // What is made to be expensive must not be: the steps stay in proportion to the size of the trace.
 #include <cstdint>
+#include <random>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "bench/hostile_traces.h"
+#include "bench/made_traces.h"
 #include "gtest/gtest.h"
 #include "parser/reader.h"
 
@@ -50,6 +55,66 @@ TEST_P(HostileTest, ManyThreadsAreNotTriedOneByOne) {
     if (std::string(trace.name) == "top 60 never advance") continue;
     const Cost cost = ReadAll(trace.make(kCount), GetParam());
     EXPECT_LT(cost.attempts, 3 * cost.events + 3 * kCount) << trace.name;
+  }
+}
+
+// What every event tells, and how reading ended.
+std::vector<std::string> Describe(const std::string& bytes, ReadMode mode, size_t exact) {
+  ReaderOptions options;
+  options.mode = mode;
+  options.exact_ties_threads = exact;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  std::vector<std::string> told;
+  while (const Event* event = reader->Next()) {
+    told.push_back(absl::StrCat(event->time(), " ", event->offset(), " ",
+                                static_cast<int>(event->kind()), " ", event->goroutine().value, " ",
+                                event->proc().value, " ", event->thread().value));
+  }
+  told.push_back(reader->status().ToString());
+  return told;
+}
+
+void ExpectSameOrder(const std::string& bytes, ReadMode mode) {
+  const std::vector<std::string> expected = Describe(bytes, mode, /*exact=*/1 << 20);
+  const std::vector<std::string> found = Describe(bytes, mode, /*exact=*/0);
+  ASSERT_EQ(expected.size(), found.size());
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(expected[i], found[i]) << i;
+}
+
+// Where no two events have the same time, setting threads aside must change nothing.
+TEST_P(HostileTest, TheOrderIsThatOfTryingAllThreads) {
+  for (const HostileTrace& trace : HostileTraces()) {
+    SCOPED_TRACE(trace.name);
+    ExpectSameOrder(trace.make(150), GetParam());
+  }
+}
+
+TEST_P(HostileTest, TheOrderOfThreadsWhoseClocksDisagreeIsThatOfTryingAll) {
+  for (const int threads : {2, 5, 30, 100}) {
+    MadeTraceOptions options;
+    options.threads = threads;
+    options.goroutines = 20 * threads;
+    options.generations = 2;
+    options.events = 2'000;
+    options.skew = 101;
+    TraceMaker maker(options);
+    std::string bytes;
+    for (absl::string_view part = maker.NextGeneration(); !part.empty();
+         part = maker.NextGeneration()) {
+      absl::StrAppend(&bytes, part);
+    }
+    SCOPED_TRACE(threads);
+    ExpectSameOrder(bytes, GetParam());
+    // Damage makes threads wait for ever, and others that should have waited fail.
+    std::mt19937 random(threads);
+    for (int i = 0; i < 40; ++i) {
+      std::string damaged = bytes;
+      damaged[100 + random() % (bytes.size() - 100)] ^= 1 << random() % 8;
+      SCOPED_TRACE(i);
+      ExpectSameOrder(damaged, GetParam());
+      if (HasFatalFailure()) return;
+    }
   }
 }
 
