@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prints how many of the lines of tracev2/ and parser/ the tests run, per file and together. A line
+# Prints how many of the lines of tracev2/, parser/ and validator/ the tests run, per file and together. A line
 # counts once, however many tests run it.
 set -euo pipefail
 cd "$(dirname "$0")"
-bazel coverage //tracev2/... //parser/... //export/... //tools/... >/dev/null
+bazel coverage //tracev2/... //parser/... //export/... //tools/... //validator/... //fuzz/... //bench/... >/dev/null
 awk '
   /^SF:/ { file = substr($0, 4) }
-  /^DA:/ && file ~ /^(tracev2|parser)\// && file !~ /test/ {
+  /^DA:/ && file ~ /^(tracev2|parser|validator)\// && file !~ /test/ {
     split(substr($0, 4), field, ",")
     seen[file, field[1]] += field[2]
   }

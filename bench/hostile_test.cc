@@ -71,7 +71,7 @@ std::vector<std::string> Describe(const std::string& bytes, ReadMode mode, size_
                                 static_cast<int>(event->kind()), " ", event->goroutine().value, " ",
                                 event->proc().value, " ", event->thread().value));
   }
-  told.push_back(reader->status().ToString());
+  told.push_back(std::string(reader->status().message()));
   return told;
 }
 

@@ -162,6 +162,23 @@ std::string ThreadsOnOneProc(uint64_t count) {
   return maker.Finish();
 }
 
+// Thousands of threads steal one P, and the latest must come first.
+std::string Thieves(uint64_t count) {
+  Maker maker;
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.Begin(100 + i, 1 + count - i);
+    maker.AddTimed(EventType::kProcSteal, {kProc, 3 * i + 2, kMain});
+  }
+  maker.BeginMain(10 * count);
+  for (uint64_t i = 0; i < count; ++i) {
+    maker.AddTimed(EventType::kGoSyscallBegin, {3 * i + 1, 0});
+    maker.AddTimed(EventType::kGoSyscallEndBlocked);
+    maker.AddTimed(EventType::kProcStart, {kProc, 3 * i + 3});
+    maker.AddTimed(EventType::kGoStart, {kMainGoroutine, i + 1});
+  }
+  return maker.Finish();
+}
+
 std::string TasksThatNeverEnd(uint64_t count) {
   Maker maker;
   maker.AddStrings(2);
@@ -203,6 +220,7 @@ absl::Span<const HostileTrace> HostileTraces() {
       {"threads in reverse", ThreadsInReverse},
       {"threads for one number", ThreadsForOneNumber},
       {"threads on one P", ThreadsOnOneProc},
+      {"thieves", Thieves},
       {"tasks that never end", TasksThatNeverEnd},
       {"nested regions", [](uint64_t count) { return Regions(count, false); }},
       {"misnested regions", [](uint64_t count) { return Regions(count, true); }},
