@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace gotrace {
@@ -48,13 +50,23 @@ mode_t NewFileMode() {
   return 0666 & ~mask;
 }
 
-// Follows symbolic links, so that it is their target that is replaced.
+// Follows symbolic links, so that it is their target that is replaced or made.
 std::string TargetOf(const std::string& path) {
-  char* const real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string target = real;
-  free(real);
-  return target;
+  constexpr int kMostLinks = 40;
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(target, error); ++links) {
+    // A relative link begins where the link stands; an absolute one replaces all of the path.
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);
+  }
+  return target.string();
+}
+
+// Whether `path` stands for a descriptor that is open already, as /dev/stdout does: where that is a
+// file, it is this file that was meant, and not another of its name.
+bool IsDescriptor(absl::string_view path) {
+  return absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/dev/std") ||
+         absl::StartsWith(path, "/proc/");
 }
 
 // The temporary file that a signal which ends the program is to remove, while there is one.
@@ -87,7 +99,7 @@ void RemoveAtSignals(const std::string& temporary) {
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   struct stat info;
   const bool exists = stat(path.c_str(), &info) == 0;
-  if (exists && !S_ISREG(info.st_mode)) {
+  if (exists && (!S_ISREG(info.st_mode) || IsDescriptor(path))) {
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
     return OutputFile(fd, path, "");

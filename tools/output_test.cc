@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -94,6 +96,44 @@ TEST(Output, TellsAClosedPipeFromAnError) {
   EXPECT_TRUE(out.status().ok());
   EXPECT_EQ(out.buffer().size(), 0);
   close(ends[1]);
+}
+
+int alarms = 0;
+
+// A slow reader makes each write wait, and most of them are interrupted.
+TEST(Output, GoesOnAfterSignals) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::string expected, found;
+  for (int i = 0; expected.size() < 3 << 20; ++i) absl::StrAppend(&expected, i, " ");
+  std::thread reader([&] {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    char piece[5000];
+    for (ssize_t size; (size = read(ends[0], piece, sizeof(piece))) > 0;) {
+      found.append(piece, static_cast<size_t>(size));
+      usleep(100);
+    }
+  });
+  struct sigaction action = {}, before;
+  action.sa_handler = [](int) { ++alarms; };  // Without SA_RESTART.
+  sigaction(SIGALRM, &action, &before);
+  const itimerval often = {{0, 1000}, {0, 1000}}, never = {};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  Output out(ends[1], "it");
+  out.buffer().Append(expected);
+  const absl::Status status = out.Finish();
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  close(ends[1]);
+  reader.join();
+  close(ends[0]);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(alarms, 10);
+  EXPECT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(found == expected);
 }
 
 TEST(Output, KeepsTheFirstError) {
@@ -223,6 +263,35 @@ TEST(OutputFile, ReplacesWhatALinkPointsTo) {
   EXPECT_TRUE(file->Commit().ok());
   EXPECT_TRUE(std::filesystem::is_symlink(directory + "/link"));
   EXPECT_EQ(ReadFile(directory + "/file"), "new");
+}
+
+TEST(OutputFile, MakesWhatALinkPointsTo) {
+  const std::string directory = TestDirectory();
+  std::filesystem::create_directory(directory + "/inner");
+  std::filesystem::create_symlink("inner/file", directory + "/link");
+  std::filesystem::create_symlink(directory + "/link", directory + "/linklink");
+  absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/linklink");
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "new");
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/inner/file"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(directory + "/link"));
+}
+
+// As /dev/stdout does where the shell sends the standard output to a file.
+TEST(OutputFile, WritesTheFileThatADescriptorStandsForAsItIs) {
+  const std::string path = TestDirectory() + "/file";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(fd, 0);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(absl::StrCat("/dev/fd/", fd));
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "new");
+  ASSERT_TRUE(file->Commit().ok());
+  char content[4] = {};
+  EXPECT_EQ(pread(fd, content, 3, 0), 3);
+  EXPECT_STREQ(content, "new");
+  EXPECT_EQ(CountFiles(std::filesystem::path(path).parent_path()), 1u);
+  close(fd);
 }
 
 TEST(OutputFile, WritesANamedPipeAsItIs) {
