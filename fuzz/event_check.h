@@ -66,9 +66,10 @@ struct CheckedReading {
 };
 
 // Reads all of `source`, by Reader::Next(), and checks what can be checked. `size` is that of the
-// (decompressed) trace.
+// (decompressed) trace. See ReaderOptions for `exact_ties_threads`.
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
-                            uint64_t size, Forms forms = Forms::kNone);
+                            uint64_t size, Forms forms = Forms::kNone,
+                            size_t exact_ties_threads = ReaderOptions().exact_ties_threads);
 
 // Checks a fault of a trace of `size` bytes, and writes it.
 void CheckFault(const Fault& fault, uint64_t size);

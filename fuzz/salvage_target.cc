@@ -32,17 +32,20 @@ void CheckAgainstStrict(const CheckedReading& strict, const CheckedReading& tole
 
 void RunTarget(absl::string_view input) {
   if (FindCompression(input) != Compression::kNone) return;
+  // Small inputs have few threads: those that wait are set aside in every other one all the same.
+  const size_t exact_ties_threads = input.size() % 2 == 0 ? 0 : ReaderOptions().exact_ties_threads;
   const auto read = [&](ReadMode mode) {
     const Forms forms = mode == ReadMode::kSalvage ? Forms::kAll : Forms::kNone;
-    return ReadAndCheck(SourceFromBytes(input), mode, input.size(), forms);
+    return ReadAndCheck(SourceFromBytes(input), mode, input.size(), forms, exact_ties_threads);
   };
   const CheckedReading strict = read(ReadMode::kStrict);
   const CheckedReading salvaged = read(ReadMode::kSalvage);
   CheckAgainstStrict(strict, salvaged, "salvaged");
   CheckAgainstStrict(strict, read(ReadMode::kCollect), "collected");
 
-  const CheckedReading streamed = ReadAndCheck(
-      SourceFromStream(std::make_unique<RandomPieces>(input)), ReadMode::kSalvage, input.size());
+  const CheckedReading streamed =
+      ReadAndCheck(SourceFromStream(std::make_unique<RandomPieces>(input)), ReadMode::kSalvage,
+                   input.size(), Forms::kNone, exact_ties_threads);
   CheckSameEvents(salvaged.events, streamed.events, "salvaged from a stream");
   FUZZ_CHECK(salvaged.faults.size() == streamed.faults.size(), "");
 }
