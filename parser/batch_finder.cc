@@ -201,7 +201,8 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
                        "expected a batch's header, found the header of another trace in it",
                        {}};
         fault.place.offset = fault.place.batch_offset = source_.offset();
-        SkipTo(inside, std::move(fault));
+        TellSkipped(inside, std::move(fault));
+        Skip(inside);
         continue;
       }
       if (inside != kNowhere) {
@@ -218,7 +219,8 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     }
     // ReadBatch() knows best what is wrong, and leaves the source where it is.
     Batch ignored;
-    std::optional<Fault> fault = FaultOf(ReadBatch(&source_, &ignored).status());
+    const absl::Status status = ReadBatch(&source_, &ignored).status();
+    std::optional<Fault> fault = FaultOf(status);
     if (!fault.has_value()) {
       // The trace ends in a way that ReadBatch() takes for its end, or cannot be read further.
       source_.Skip(source_.window().size());
@@ -238,19 +240,25 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     }
     // A batch that straddles the window's end will be seen whole with the next window.
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
-    SkipTo(found != kNowhere ? found : at_end_ ? size : size - unseen, *std::move(fault));
+    const size_t next = found != kNowhere ? found : at_end_ ? size : size - unseen;
+    // That the input could be read no further was told when it was met.
+    if (status != io_status_) TellSkipped(next, *std::move(fault));
+    Skip(next);
   }
   return false;
 }
 
-void BatchFinder::SkipTo(size_t pos, Fault fault) {
-  const absl::string_view skipped = source_.window().substr(0, pos);
+void BatchFinder::TellSkipped(size_t size, Fault fault) {
+  const absl::string_view skipped = source_.window().substr(0, size);
   absl::StrAppend(&fault.message, "; ", skipped.size(), " bytes are left out, which begin with ",
                   Quoted(skipped.substr(0, kShown)));
-  const uint64_t begin = source_.offset();
-  source_.Skip(pos);
-  skipped_bytes_ += pos;
   report_(std::move(fault));
+}
+
+void BatchFinder::Skip(size_t size) {
+  const uint64_t begin = source_.offset();
+  source_.Skip(size);
+  skipped_bytes_ += size;
   ReleaseSkipped(begin);
 }
 

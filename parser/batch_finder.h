@@ -70,7 +70,8 @@ class BatchFinder {
   bool IsHeader(size_t pos) const;
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
-  void SkipTo(size_t pos, Fault fault);
+  void TellSkipped(size_t size, Fault fault);
+  void Skip(size_t size);
   void ReleaseSkipped(uint64_t begin);
 
   ByteSource& source_;

@@ -463,6 +463,11 @@ TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
       ASSERT_FALSE(result.faults.empty());
       EXPECT_EQ(result.faults[0].id, FaultId::kCompressedTruncated);
       for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kEventStringId);
+      // That it ends there is told once.
+      EXPECT_EQ(std::count_if(
+                    result.faults.begin(), result.faults.end(),
+                    [](const Fault& fault) { return fault.id == FaultId::kCompressedTruncated; }),
+                1);
       ExpectHasAll(result, sound, [&](const Told& event) { return event.offset < whole; });
     }
   }
