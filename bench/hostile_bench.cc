@@ -96,7 +96,7 @@ bool RunAll(const HostileTrace& trace, uint64_t first_count) {
 }  // namespace gotrace
 
 int main(int argc, char** argv) {
-  uint64_t first_count = 10000;
+  uint64_t first_count = 5000;  // So that no thread is beyond the limit of threads.
   if (argc > 2 || (argc == 2 && !absl::SimpleAtoi(argv[1], &first_count))) {
     std::fprintf(stderr, "usage: hostile_bench [FIRST_COUNT]\n");
     return 2;
