@@ -319,6 +319,12 @@ Event* ReaderImpl::NextTolerantGeneration() {
   return BeginGeneration();
 }
 
+// Whether the fault is what follows where a region or a range was not kept.
+bool IsOfSpans(FaultId id) {
+  return id == FaultId::kRegionNesting || id == FaultId::kRangeNotBegun ||
+         id == FaultId::kRangeNotActive;
+}
+
 bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   const FaultId id = scheduler_.fault_id();
   if (id == FaultId::kEventStringId) {
@@ -328,7 +334,7 @@ bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   // Where something is missing, contradictions are its echo. That too much is open is told once.
   const bool is_echo = id == FaultId::kLimitNesting
                            ? std::exchange(nested_, true)
-                           : (lost_ && !IsLimit(id)) || (nested_ && id == FaultId::kRegionNesting);
+                           : (lost_ && !IsLimit(id)) || (nested_ && IsOfSpans(id));
   if (!is_echo) Report({id, cursor->place(), scheduler_.fault_message(), {}});
   if (EffectOf(id) != FaultEffect::kGoOn) {
     LeaveOutGeneration();
@@ -336,8 +342,8 @@ bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   }
   if (!ForceEvent(cursor, id)) lost_ = true;
   // Programs that misuse tasks and regions say nothing wrong of goroutines and Ps.
-  doubtful_ |=
-      id != FaultId::kTaskExists && id != FaultId::kRegionNesting && id != FaultId::kLimitNesting;
+  doubtful_ |= id != FaultId::kTaskExists && id != FaultId::kRegionNesting &&
+               id != FaultId::kLimitNesting && !(nested_ && IsOfSpans(id));
   return KeepToLimits(cursor->place());
 }
 
@@ -351,6 +357,7 @@ bool ReaderImpl::KeepToLimits(const Place& place) {
 
 void ReaderImpl::LeaveOutGeneration() {
   lost_ = true;
+  frontier_.WakeAll();
   for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
   frontier_.Clear();
   scheduler_.DropEvents();
@@ -396,12 +403,15 @@ void ReaderImpl::GoOnWithoutAdvance() {
   if (!lost_) Report(NoAdvance());
   lost_ = true;
   if (options_.mode == ReadMode::kCollect) {
-    frontier_.WakeAll();
     // Whatever else would be found in the generation is an echo of what is missing.
     LeaveOutGeneration();
     return;
   }
-  if (frontier_.size() == 0) frontier_.WakeEarliest();
+  if (frontier_.size() == 0) {
+    frontier_.WakeEarliest();
+    // An event that was forced may have let it go on without that showing.
+    if (TryAdvance(0) != EventOrder::Outcome::kWaits) return order_.WakeOthers();
+  }
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
   if (!KeepToLimits(frontier_.cursor(0).place())) return;
   MoveOn(0);

@@ -20,7 +20,7 @@ constexpr LimitRow kRows[] = {
     {FaultId::kLimitGoroutines, "goroutines", &ReaderLimits::goroutines,
      "live goroutines in a trace with generations of this size"},
     {FaultId::kLimitNesting, "nesting", &ReaderLimits::nesting,
-     "tasks and regions open at a time, or ranges on one goroutine or P"},
+     "tasks, regions and ranges open at a time"},
     {FaultId::kLimitDecompressedBytes, "decompressed-bytes", &ReaderLimits::decompressed_bytes,
      "bytes in what the compressed input stands for"},
 };

@@ -114,6 +114,61 @@ TEST(ReaderLimitsTest, AValueMayBeReachedAndNotPassed) {
   }
 }
 
+// Generations of one thread each, all of them with the P whose id stands for none.
+TEST(ReaderLimitsTest, ForgottenThreadsLeaveTheirP) {
+  std::string text = "Trace Go1.22\n";
+  for (int gen = 1; gen <= 6; ++gen) {
+    absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=", gen, " size=auto\n",
+                    "Frequency freq=1000000000\nEventBatch gen=", gen, " m=", gen, " time=", gen,
+                    " size=auto\nProcStatus dt=1 p=18446744073709551615 pstatus=1\n");
+  }
+  ReaderLimits limits;
+  limits.threads = 1;
+  for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
+    const Read read = ReadTrace(Assemble(text), mode, limits);
+    EXPECT_TRUE(read.faults.empty());
+    EXPECT_EQ(read.events, 6u + 7);
+  }
+}
+
+// The rest of the generation is left out, the threads that were set aside too.
+TEST(ReaderLimitsTest, ThreadsThatWaitAreCountedAsLeftOut) {
+  for (const int waiting : {3, 100}) {
+    std::string text =
+        "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n";
+    for (int i = 1; i <= waiting; ++i) {
+      absl::StrAppend(&text, "EventBatch gen=1 m=", i, " time=2 size=auto\n",
+                      "GoStart dt=1 g=5 g_seq=9\n");
+    }
+    absl::StrAppend(&text, "EventBatch gen=1 m=999 time=1000 size=auto\n",
+                    "ProcStatus dt=1 p=1 pstatus=1\nProcStatus dt=1 p=2 pstatus=2\n");
+    ReaderLimits limits;
+    limits.procs = 1;
+    for (const ReadMode mode : {ReadMode::kCollect, ReadMode::kSalvage}) {
+      const Read read = ReadTrace(Assemble(text), mode, limits);
+      EXPECT_EQ(read.losses.dropped_batches, waiting + 1u);
+      EXPECT_EQ(read.losses.dropped_events, waiting + 1u);
+    }
+  }
+}
+
+TEST(ReaderLimitsTest, WhatFollowsFromTooMuchThatIsOpenIsNotTold) {
+  const std::string bytes = Assemble(
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\nSTWBegin dt=1 kind_string=0 stack=0\nSTWEnd dt=1\n"
+      "GCMarkAssistBegin dt=1 stack=0\nGCMarkAssistEnd dt=1\n");
+  ReaderLimits limits;
+  limits.nesting = 0;
+  for (const ReadMode mode : {ReadMode::kCollect, ReadMode::kSalvage}) {
+    const Read read = ReadTrace(bytes, mode, limits);
+    EXPECT_EQ(read.faults.size(), 1u);
+    EXPECT_EQ(read.events, 8u);
+  }
+  limits.nesting = 1;
+  EXPECT_TRUE(ReadTrace(bytes, ReadMode::kStrict, limits).faults.empty());
+}
+
 TEST(ReaderLimitsTest, GoroutinesAreHeldAgainstTheLargestGeneration) {
   std::string text =
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler_emit.h"
 #include "tracev2/event_spec.h"
@@ -14,15 +15,21 @@ void Scheduler::BeginGeneration(Generation* generation) {
   const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
   most_goroutines_ = std::max(most_goroutines_, most);
-  if (threads_.size() > limits_.threads) ForgetIdleThreads();
+  if (threads_.size() > limits_.threads) ForgetThreads();
 }
 
-// Threads come and go, and nothing tells that one is gone.
-void Scheduler::ForgetIdleThreads() {
-  const auto is_idle = [](const ThreadState& thread) {
-    return thread.goroutine == GoId::kNone && thread.proc == ProcId::kNone;
-  };
-  absl::erase_if(threads_, [&](const auto& entry) { return is_idle(entry.second); });
+// Threads come and go, and nothing tells that one is gone. Of those that this generation has
+// nothing of, only one for each P can matter: it may lose the P to a thief.
+void Scheduler::ForgetThreads() {
+  absl::flat_hash_set<ThreadId> here;
+  for (const ThreadBatches& thread : generation_->threads()) here.insert(thread.thread);
+  absl::erase_if(threads_, [&](auto& entry) {
+    ThreadState& thread = entry.second;
+    const bool has_proc = thread.bound != nullptr && thread.bound->thread == &thread;
+    if (has_proc || here.contains(thread.id)) return false;
+    thread.Unbind();
+    return true;
+  });
 }
 
 std::optional<FaultId> Scheduler::PassedLimit() const {
@@ -56,6 +63,11 @@ std::string Scheduler::MessageOf(FaultId limit) const {
     default:
       return LimitMessage(limit, allowed, allowed);
   }
+}
+
+void Scheduler::Erase(GoroutineState* goroutine) {
+  if (goroutine->spans != nullptr) open_ranges_ -= goroutine->spans->ranges.size();
+  goroutines_.Erase(goroutine);
 }
 
 Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }

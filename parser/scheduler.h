@@ -237,8 +237,14 @@ class Scheduler {
   // How many of what the fault of a limit counts there may be by now.
   uint64_t AllowedBy(FaultId limit) const;
 
-  // Forgets threads that have neither a goroutine nor a P, if there are very many threads.
-  void ForgetIdleThreads();
+  // Forgets threads of earlier generations that can hardly matter any more.
+  void ForgetThreads();
+
+  // Takes the goroutine out of goroutines_, and what is open on it with it.
+  void Erase(GoroutineState* goroutine);
+
+  // Whether one more task, region or range may be open.
+  bool MayOpen() const { return names_.held() + open_ranges_ < limits_.nesting; }
 
   // Keep the fault for fault_id() and fault_message() and return kFault.
   [[gnu::cold]] Outcome Fail(FaultId id, std::string message);
@@ -255,7 +261,8 @@ class Scheduler {
   uint64_t most_goroutines_ = 0;   // That may be alive, by the generations so far.
   uint64_t first_generation_ = 0;  // The first that has timed events; 0 before it.
 
-  NamePool names_;  // Of open regions and tasks, and so before them.
+  uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
+  NamePool names_;            // Of open regions and tasks, and so before them.
   StateTable<GoId, GoroutineState> goroutines_;
   StateTable<ProcId, ProcessorState> procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;

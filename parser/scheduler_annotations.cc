@@ -25,7 +25,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(const Step& step) {
   const absl::string_view* const name = generation_->tables().FindString(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  const bool fits = names_.held() < limits_.nesting;
+  const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) tasks_.emplace(id, TaskState{names_.Get(*name), parent});
   Emit(step).args_[1] = parent.value;
@@ -54,7 +54,7 @@ Scheduler::Outcome Scheduler::OrderUserRegionBegin(const Step& step) {
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  const bool fits = names_.held() < limits_.nesting;
+  const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Get(*name)});
   Emit(step);

@@ -23,6 +23,7 @@ void Scheduler::Forget() {
   goroutines_ = {};
   procs_ = {};
   threads_.clear();
+  open_ranges_ = 0;
   gc_state_ = GcState::kUndetermined;
   first_generation_ = 0;
 }
@@ -56,7 +57,7 @@ void Scheduler::Accommodate(const TimedEvent& event, ThreadState* thread) {
     case EventType::kGoCreate:
     case EventType::kGoCreateBlocked:
     case EventType::kGoCreateSyscall:
-      if (GoroutineState* state = goroutines_.Find(goroutine)) goroutines_.Erase(state);
+      if (GoroutineState* state = goroutines_.Find(goroutine)) Erase(state);
       if (thread != nullptr && event.type != EventType::kGoCreateSyscall) {
         BelieveCurrentGoroutine(*thread, GoStatus::kRunning);
       }
@@ -144,8 +145,13 @@ void Scheduler::AccommodateRange(const TimedEvent& event, ThreadState* thread) {
     const EventType begin = start == EventType::kNone ? event.type : start;
     const size_t place = open ? ranges.FindFirst(begin) : ranges.Find({begin, kind});
     const bool is_open = place != OpenRanges::kNone;
-    if (open && !is_open) ranges.Add({begin, 0});
-    if (!open && is_open) ranges.Remove(place);
+    if (open && !is_open) {
+      ranges.Add({begin, 0});
+      ++open_ranges_;
+    } else if (!open && is_open) {
+      ranges.Remove(place);
+      --open_ranges_;
+    }
   };
   const GoId current_goroutine = thread == nullptr ? GoId::kNone : thread->goroutine;
   const ProcId current_proc = thread == nullptr ? ProcId::kNone : thread->proc;

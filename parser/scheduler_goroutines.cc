@@ -162,7 +162,7 @@ Scheduler::Outcome Scheduler::OrderGoStopExecuting(const Step& step) {
   }
   GoState to = GoState::kNotExist;
   if (step.event.type == EventType::kGoDestroy) {
-    goroutines_.Erase(goroutine);
+    Erase(goroutine);
   } else {
     const bool stop = step.event.type == EventType::kGoStop;
     goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
@@ -210,7 +210,7 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(const Step& step) {
     SetTransition(EmitExtra(step, step.context, EventType::kGoBlock), current_id, GoState::kRunning,
                   GoState::kWaiting);
   } else {
-    goroutines_.Erase(current);
+    Erase(current);
     SetTransition(EmitExtra(step, step.context, EventType::kGoDestroy), current_id,
                   GoState::kRunning, GoState::kNotExist);
   }
@@ -301,7 +301,7 @@ Scheduler::Outcome Scheduler::OrderGoDestroySyscall(const Step& step) {
                   ProcState::kRunning, ProcState::kIdle);
     SetProc(step, ProcId::kNone);
   }
-  goroutines_.Erase(goroutine);
+  Erase(goroutine);
   EmitTransition(step, goroutine_id, GoState::kSyscall, GoState::kNotExist);
   SetGoroutine(step, GoId::kNone);
   return Outcome::kAdvanced;

@@ -31,9 +31,11 @@ Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it begins, found it open"));
   }
-  const bool fits = open.size() < limits_.nesting;
-  if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
-  if (fits) open.Add(range);
+  if (!MayOpen() && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (MayOpen()) {
+    open.Add(range);
+    ++open_ranges_;
+  }
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -52,7 +54,10 @@ Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
                                                        " to be open, found it closed"));
   }
-  if (!is_open) open.Add(range);
+  if (!is_open) {
+    open.Add(range);
+    ++open_ranges_;
+  }
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -68,6 +73,7 @@ Scheduler::Outcome Scheduler::EndRange(const Step& step, State* state, uint64_t*
   }
   *kind = open.at(place).kind;
   open.Remove(place);
+  --open_ranges_;
   return Outcome::kAdvanced;
 }
 

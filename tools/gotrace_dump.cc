@@ -142,7 +142,8 @@ absl::StatusOr<ReaderLimits> LimitsFromFlags(Command command) {
   if (list.empty()) return limits;
   const bool is_raw = command == Command::kWire || command == Command::kFootprint;
   for (const absl::string_view setting : absl::StrSplit(list, ',')) {
-    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(setting, '=');
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(setting, absl::MaxSplits('=', 1));
     uint64_t* const limit = FindLimit(parts.first, &limits);
     if (limit == nullptr || (is_raw && limit != &limits.decompressed_bytes)) {
       return absl::InvalidArgumentError(
@@ -154,6 +155,9 @@ absl::StatusOr<ReaderLimits> LimitsFromFlags(Command command) {
       return absl::InvalidArgumentError(absl::StrCat("--limits: \"", setting,
                                                      "\" needs a number, like ", parts.first,
                                                      "=500000 or ", parts.first, "=4G"));
+    }
+    if (limits.generation_bytes > ReaderLimits::kMostGenerationBytes) {
+      return absl::InvalidArgumentError("--limits: generation-bytes can be 8G at most");
     }
   }
   return limits;

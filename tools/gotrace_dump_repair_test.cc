@@ -101,6 +101,12 @@ TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
+TEST_F(RepairCommand, ReadsNoMoreOfWhatIsNoTraceAndHasNoEnd) {
+  const SubprocessResult result = RunDump({"repair", "--check", "/dev/zero"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(result.err, "not-a-trace")) << result.err;
+}
+
 TEST_F(RepairCommand, LeavesTheOldFileWhereThereIsNoRoom) {
   std::ofstream(target_) << "old";
   const std::string broken = Write("broken.out", broken_);

@@ -9,11 +9,13 @@
 #include <climits>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace gotrace {
 
@@ -62,11 +64,20 @@ std::string TargetOf(const std::string& path) {
   return target.string();
 }
 
-// Whether `path` stands for a descriptor that is open already, as /dev/stdout does: where that is a
-// file, it is this file that was meant, and not another of its name.
-bool IsDescriptor(absl::string_view path) {
-  return absl::StartsWith(path, "/dev/fd/") || absl::StartsWith(path, "/dev/std") ||
-         absl::StartsWith(path, "/proc/");
+// The descriptor, open already, that `path` stands for: where it is that of a file, this file is
+// meant with its place in it, and not another of its name.
+std::optional<int> DescriptorOf(absl::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  int fd = -1;
+  const bool is_one =
+      absl::ConsumePrefix(&path, "/dev/fd/") || absl::ConsumePrefix(&path, "/proc/self/fd/");
+  return is_one && absl::SimpleAtoi(path, &fd) && fd >= 0 ? std::optional(fd) : std::nullopt;
+}
+
+// Some file systems have no such thing as fsync().
+bool CannotSync(int error) {
+  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EROFS;
 }
 
 // The temporary file that a signal which ends the program is to remove, while there is one.
@@ -97,9 +108,15 @@ void RemoveAtSignals(const std::string& temporary) {
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
+  if (const std::optional<int> descriptor = DescriptorOf(path)) {
+    const int fd = fcntl(*descriptor, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+    return OutputFile(fd, path, "");
+  }
   struct stat info;
   const bool exists = stat(path.c_str(), &info) == 0;
-  if (exists && (!S_ISREG(info.st_mode) || IsDescriptor(path))) {
+  if (!exists && errno == ELOOP) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+  if (exists && !S_ISREG(info.st_mode)) {
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
     return OutputFile(fd, path, "");
@@ -132,8 +149,8 @@ void OutputFile::RemoveTemporary() {
 }
 
 absl::Status OutputFile::Commit() {
-  // Some file systems notice only here that a disk is full. Others cannot do it at all.
-  const bool synced = temporary_.empty() || fsync(fd_) == 0 || errno == EINVAL;
+  // Some file systems notice only here that a disk is full.
+  const bool synced = temporary_.empty() || fsync(fd_) == 0 || CannotSync(errno);
   const int sync_errno = errno;
   const bool closed = close(std::exchange(fd_, -1)) == 0 && synced;
   if (!synced) errno = sync_errno;

@@ -283,13 +283,16 @@ TEST(OutputFile, WritesTheFileThatADescriptorStandsForAsItIs) {
   const std::string path = TestDirectory() + "/file";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
+  WriteAll(fd, "old ");
   absl::StatusOr<OutputFile> file = OutputFile::Create(absl::StrCat("/dev/fd/", fd));
   ASSERT_TRUE(file.ok()) << file.status();
   WriteAll(file->fd(), "new");
   ASSERT_TRUE(file->Commit().ok());
-  char content[4] = {};
-  EXPECT_EQ(pread(fd, content, 3, 0), 3);
-  EXPECT_STREQ(content, "new");
+  EXPECT_EQ(ReadFile(path), "old new");
+  struct stat named, opened;
+  ASSERT_EQ(stat(path.c_str(), &named), 0);
+  ASSERT_EQ(fstat(fd, &opened), 0);
+  EXPECT_EQ(named.st_ino, opened.st_ino);
   EXPECT_EQ(CountFiles(std::filesystem::path(path).parent_path()), 1u);
   close(fd);
 }
@@ -309,6 +312,14 @@ TEST(OutputFile, WritesANamedPipeAsItIs) {
   EXPECT_TRUE(std::filesystem::is_fifo(path));
   EXPECT_EQ(CountFiles(directory), 1);
   close(reader);
+}
+
+TEST(OutputFile, LinksThatRunInACircleLeadNowhere) {
+  const std::string directory = TestDirectory();
+  std::filesystem::create_symlink("b", directory + "/a");
+  std::filesystem::create_symlink("a", directory + "/b");
+  EXPECT_FALSE(OutputFile::Create(directory + "/a").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(directory + "/a"));
 }
 
 TEST(OutputFile, TellsWhatIsWrongWithThePath) {

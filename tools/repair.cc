@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "parser/byte_stream.h"
@@ -69,6 +70,32 @@ absl::Status Copy(ByteStream* from, Output* out) {
   return out->Finish();
 }
 
+// Gives what another stream does, which may have no end, but ends early where that cannot be a
+// trace: PlanRepair() will find that it is none.
+class HopefulStream final : public ByteStream {
+ public:
+  explicit HopefulStream(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    if (!goes_on_) return 0;
+    absl::StatusOr<size_t> count = stream_->Read(buffer, size);
+    if (count.ok() && begin_.size() < kMostBeforeHeader) {
+      begin_.append(buffer, *count);
+      goes_on_ = begin_.size() < kMostBeforeHeader || MayBeTrace();
+    }
+    return count;
+  }
+
+ private:
+  bool MayBeTrace() const {
+    return FindCompression(begin_) != Compression::kNone || absl::StrContains(begin_, "go 1.");
+  }
+
+  const std::unique_ptr<ByteStream> stream_;
+  std::string begin_;
+  bool goes_on_ = true;
+};
+
 bool CanBeReadAgain(const std::string& file) {
   struct stat info;
   // What is not there is told by whoever opens it.
@@ -87,7 +114,8 @@ absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
   if (!fd.ok()) return fd.status();
   RepeatableInput input(file, *fd, limits, progress);
   Output copy(*fd, "a temporary file");
-  if (absl::Status status = Copy(stream->get(), &copy); !status.ok()) return status;
+  HopefulStream hopeful(*std::move(stream));
+  if (absl::Status status = Copy(&hopeful, &copy); !status.ok()) return status;
   return input;
 }
 

@@ -225,6 +225,25 @@ TEST_P(MemoryTest, Generations) {
   EXPECT_LE(read.peak, 10 * kMega);
 }
 
+// Each has a thread that says to run the same goroutine on the same P, as all before it did.
+TEST_P(MemoryTest, GenerationsOfBusyThreads) {
+  ReaderLimits limits;
+  limits.threads = 1000;
+  const std::string events =
+      ProcStatusEvent(1, ProcStatus::kRunning) + GoStatusEvent(1, GoStatus::kRunning);
+  const Read read = Run(
+      [&](LargeTraceMaker* maker, uint64_t step) {
+        for (uint64_t n = step * kPerStep; n < (step + 1) * kPerStep; ++n) {
+          maker->Begin(n + 1);
+          maker->Batch(n + 1, events);
+          maker->End();
+        }
+        return (step + 1) * kPerStep < kManyGenerations;
+      },
+      limits);
+  EXPECT_LE(read.peak, 12 * kMega);
+}
+
 TEST_P(MemoryTest, StringsOfFullSize) {
   const std::string text(kMaxStringSize, 'x');
   const Read read = Run(OneGeneration(30'000, [&](LargeTraceMaker* maker, uint64_t n) {

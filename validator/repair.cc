@@ -14,9 +14,6 @@
 namespace gotrace {
 namespace {
 
-// How far into the input its header is looked for: a program may print before it traces.
-constexpr size_t kHeaderSearched = 1 << 16;
-
 // How many places with stray bytes are kept.
 constexpr size_t kStrayKept = 5;
 
@@ -154,8 +151,8 @@ class Planner {
 
   absl::Status ReadHeaderSomewhere(ByteSource* source) {
     // An error shows again when the header is read.
-    source->Fill(kHeaderSearched).IgnoreError();
-    const absl::string_view window = source->window().substr(0, kHeaderSearched);
+    source->Fill(kMostBeforeHeader).IgnoreError();
+    const absl::string_view window = source->window().substr(0, kMostBeforeHeader);
     for (size_t pos = window.find("go 1."); pos != window.npos;
          pos = window.find("go 1.", pos + 1)) {
       if (!ReadHeader(SourceFromBytes(window.substr(pos, kHeaderSize))->get()).ok()) continue;

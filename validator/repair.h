@@ -24,6 +24,9 @@
 
 namespace gotrace {
 
+// How far into the input its header is looked for, in bytes: a program may print before it traces.
+inline constexpr size_t kMostBeforeHeader = 1 << 16;
+
 // What becomes of a generation.
 enum class GenerationFate : uint8_t {
   kKept,      // Its batches are as they were. What stood between them is not.

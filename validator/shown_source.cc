@@ -27,10 +27,12 @@ void ShownSource::Release(uint64_t offset) {
 
 void ShownSource::ReleaseSkipped(uint64_t begin, uint64_t end) {
   source_->ReleaseSkipped(begin, end);
-  // What the source does not have any more must not be shown. The last piece has the window.
+  // What the source does not have any more must not be shown. The last piece has the window. A
+  // piece may reach into the next one, but where it lies is let go of when the next one begins.
+  uint64_t next_offset = pieces_.back().offset;
   for (size_t i = pieces_.size() - 1; i-- > 0;) {
     Piece& piece = pieces_[i];
-    const uint64_t piece_end = piece.offset + piece.bytes.size();
+    const uint64_t piece_end = std::exchange(next_offset, piece.offset);
     if (piece_end <= begin) break;
     if (piece_end > end) continue;
     if (piece.offset < begin) {
