@@ -28,6 +28,11 @@ bool HasId(const absl::flat_hash_set<int64_t>& ids, int64_t context, const Resou
 
 }  // namespace
 
+bool EventFilter::MatchesAll() const {
+  return kinds.empty() && goroutines.empty() && procs.empty() && threads.empty() &&
+         from == std::numeric_limits<int64_t>::min() && to == std::numeric_limits<int64_t>::max();
+}
+
 bool EventFilter::Matches(const Event& event, int64_t start) const {
   if (!kinds.empty() && !kinds.contains(event.kind())) return false;
   const int64_t time = TraceClock::Subtract(event.time(), start);

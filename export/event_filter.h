@@ -26,6 +26,9 @@ struct EventFilter {
   int64_t from = std::numeric_limits<int64_t>::min();
   int64_t to = std::numeric_limits<int64_t>::max();
 
+  // Whether no condition is set.
+  bool MatchesAll() const;
+
   // Whether `event` meets all conditions. `start` is the time of the trace's first event.
   bool Matches(const Event& event, int64_t start) const;
 

@@ -190,5 +190,20 @@ TEST(EventFilter, IsPastOnceNoLaterEventCanMatch) {
   }
 }
 
+TEST(EventFilterTest, OneConditionAndNotAllMatch) {
+  EXPECT_TRUE(EventFilter().MatchesAll());
+  const auto set = [](auto EventFilter::*condition, auto value) {
+    EventFilter filter;
+    filter.*condition = {value};
+    return filter;
+  };
+  EXPECT_FALSE(set(&EventFilter::kinds, EventKind::kSync).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::goroutines, int64_t{1}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::procs, int64_t{1}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::threads, int64_t{1}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::from, int64_t{0}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::to, int64_t{0}).MatchesAll());
+}
+
 }  // namespace
 }  // namespace gotrace

@@ -1,5 +1,6 @@
 #include "export/go_text.h"
 
+#include <array>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -10,28 +11,43 @@
 namespace gotrace {
 namespace {
 
+constexpr int kGoStateEnd = static_cast<int>(GoState::kSyscall) + 1;
+constexpr int kProcStateEnd = static_cast<int>(ProcState::kIdle) + 1;
+
+// What stands between the context and the time of an event, by its kind.
+constexpr auto kKindTexts = [] {
+  std::array<ShortText<32>, kEventKindEnd> texts;
+  for (int i = 0; i < kEventKindEnd; ++i) {
+    texts[i] = {" ", EventKindName(static_cast<EventKind>(i)), " Time="};
+  }
+  return texts;
+}();
+
+// What stands behind the id in a transition, by the states before and after it.
+template <class State, int kEnd>
+constexpr auto MakeTransitionTexts(absl::string_view (*name)(State)) {
+  std::array<std::array<ShortText<48>, kEnd>, kEnd> texts;
+  for (int from = 0; from < kEnd; ++from) {
+    for (int to = 0; to < kEnd; ++to) {
+      texts[from][to] = {" ", name(static_cast<State>(from)), "->", name(static_cast<State>(to)),
+                         " Reason="};
+    }
+  }
+  return texts;
+}
+constexpr auto kGoTransitionTexts = MakeTransitionTexts<GoState, kGoStateEnd>(GoStateName);
+constexpr auto kProcTransitionTexts = MakeTransitionTexts<ProcState, kProcStateEnd>(ProcStateName);
+
 void AppendResource(const ResourceId& resource, TextBuffer* out) {
   out->Append(ResourceKindName(resource.kind));
-  if (resource.kind == ResourceKind::kNone) return;
-  out->Append('(');
-  out->Append(resource.id);
-  out->Append(')');
+  if (resource.kind != ResourceKind::kNone) out->Append('(', resource.id, ')');
 }
 
-void AppendValue(uint64_t value, TextBuffer* out) {
-  out->Append("Value{Uint64(");
-  out->Append(value);
-  out->Append(")}");
-}
+void AppendValue(uint64_t value, TextBuffer* out) { out->Append("Value{Uint64(", value, ")}"); }
 
 void AppendQuotedField(absl::string_view name, absl::string_view value, TextBuffer* out) {
   out->Append(name);
   AppendQuoted(value, out);
-}
-
-void AppendNumberField(absl::string_view name, uint64_t value, TextBuffer* out) {
-  out->Append(name);
-  out->Append(value);
 }
 
 // As Go does: at least four digits, and a sign before them.
@@ -52,43 +68,29 @@ void AppendStackFrames(const Stack& stack, TextBuffer* out) {
   const size_t size = stack.size();
   for (size_t i = 0; i < size; ++i) {
     const StackFrame frame = stack.frame(i);
-    out->Append('\t');
-    out->Append(frame.func);
-    out->Append(" @ 0x");
+    out->Append('\t', frame.func, " @ 0x");
     out->AppendHex(frame.pc);
-    out->Append("\n\t\t");
-    out->Append(frame.file);
-    out->Append(':');
-    out->Append(frame.line);
-    out->Append('\n');
+    out->Append("\n\t\t", frame.file, ':', frame.line, '\n');
   }
 }
 
 }  // namespace
 
 void GoTextFormatter::Append(const Event& event, TextBuffer* out) {
-  out->Append("M=");
-  out->Append(event.thread().value);
-  out->Append(" P=");
-  out->Append(event.proc().value);
-  out->Append(" G=");
-  out->Append(event.goroutine().value);
-  out->Append(' ');
-  out->Append(EventKindName(event.kind()));
-  out->Append(" Time=");
-  out->Append(event.time());
-  const Stack transition_stack = AppendDetails(event, out);
-  if (event.fault().has_value()) {
-    out->Append(" Fault=");
-    out->Append(FaultName(*event.fault()));
+  out->Append("M=", event.thread().value, " P=", event.proc().value, " G=", event.goroutine().value,
+              kKindTexts[static_cast<int>(event.kind())], event.time());
+  AppendDetails(event, out);
+  if (event.fault().has_value()) out->Append(" Fault=", FaultName(*event.fault()));
+  if (event.kind() == EventKind::kStateTransition) {
+    const Stack stack = event.transition_stack();
+    if (!stack.none()) AppendStack("\nTransitionStack=\n", stack, out);
   }
-  if (!transition_stack.none()) AppendStack("\nTransitionStack=\n", transition_stack, out);
   const Stack stack = event.stack();
   if (!stack.none()) AppendStack("\nStack=\n", stack, out);
   out->Append('\n');
 }
 
-Stack GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
+void GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
   switch (event.kind()) {
     case EventKind::kMetric: {
       const Metric metric = event.metric();
@@ -112,37 +114,33 @@ Stack GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd: {
       const Task task = event.task();
-      AppendNumberField(" ID=", task.id.value, out);
-      AppendNumberField(" Parent=", task.parent.value, out);
-      AppendQuotedField(" Type=", task.type, out);
+      out->Append(" ID=", task.id.value, " Parent=", task.parent.value, " Type=");
+      AppendQuoted(task.type, out);
       break;
     }
     case EventKind::kRegionBegin:
     case EventKind::kRegionEnd: {
       const Region region = event.region();
-      AppendNumberField(" Task=", region.task.value, out);
-      AppendQuotedField(" Type=", region.type, out);
+      out->Append(" Task=", region.task.value, " Type=");
+      AppendQuoted(region.type, out);
       break;
     }
     case EventKind::kLog: {
       const Log log = event.log();
-      AppendNumberField(" Task=", log.task.value, out);
-      AppendQuotedField(" Category=", log.category, out);
+      out->Append(" Task=", log.task.value, " Category=");
+      AppendQuoted(log.category, out);
       AppendQuotedField(" Message=", log.message, out);
       break;
     }
     case EventKind::kStateTransition:
-      return AppendTransition(event, out);
+      AppendTransition(event, out);
+      break;
     case EventKind::kExperimental: {
       const ExperimentalEvent experimental = event.experimental();
-      out->Append(" Name=");
-      out->Append(experimental.name);
-      out->Append(" Args=[");
+      out->Append(" Name=", experimental.name, " Args=[");
       absl::string_view separator;
       for (const ExperimentalArg& arg : experimental.args) {
-        out->Append(separator);
-        out->Append(arg.name);
-        out->Append('=');
+        out->Append(separator, arg.name, '=');
         AppendValue(arg.value, out);
         separator = ", ";
       }
@@ -156,7 +154,6 @@ Stack GoTextFormatter::AppendDetails(const Event& event, TextBuffer* out) {
     case EventKind::kNone:
       break;
   }
-  return Stack();
 }
 
 void GoTextFormatter::AppendRange(const Event& event, TextBuffer* out) {
@@ -177,35 +174,40 @@ void GoTextFormatter::AppendRange(const Event& event, TextBuffer* out) {
   out->Append(']');
 }
 
-Stack GoTextFormatter::AppendTransition(const Event& event, TextBuffer* out) {
-  const StateTransition transition = event.state_transition();
-  const bool is_proc = transition.resource.kind == ResourceKind::kProc;
-  out->Append(is_proc ? " ProcID=" : " GoID=");
-  out->Append(transition.resource.id);
-  out->Append(' ');
-  out->Append(is_proc ? ProcStateName(transition.proc_from) : GoStateName(transition.go_from));
-  out->Append("->");
-  out->Append(is_proc ? ProcStateName(transition.proc_to) : GoStateName(transition.go_to));
-  AppendQuotedField(" Reason=", transition.reason, out);
-  return transition.stack;
+void GoTextFormatter::AppendTransition(const Event& event, TextBuffer* out) {
+  const ResourceId resource = event.transition_resource();
+  const bool is_proc = resource.kind == ResourceKind::kProc;
+  const uint8_t from = event.transition_from();
+  const uint8_t to = event.transition_to();
+  out->Append(is_proc ? " ProcID=" : " GoID=", resource.id,
+              is_proc ? kProcTransitionTexts[from][to] : kGoTransitionTexts[from][to]);
+  const absl::string_view reason = event.state_transition().reason;
+  if (reason.empty()) {
+    out->Append("\"\"");
+  } else {
+    AppendQuoted(reason, out);
+  }
 }
 
 void GoTextFormatter::AppendSync(const Event& event, TextBuffer* out) {
   const Sync sync = event.sync();
-  AppendNumberField(" N=", sync.n, out);
+  out->Append(" N=", sync.n);
   if (!sync.clock_snapshot.has_value()) return;
-  out->Append(" Trace=");
-  out->Append(sync.clock_snapshot->trace_time);
-  AppendNumberField(" Mono=", sync.clock_snapshot->mono, out);
-  out->Append(" Wall=");
+  out->Append(" Trace=", sync.clock_snapshot->trace_time, " Mono=", sync.clock_snapshot->mono,
+              " Wall=");
   AppendWallTime(sync.clock_snapshot->wall, zone_, out);
 }
 
 void GoTextFormatter::AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out) {
-  out->Append(title);
+  const uint32_t index = stack.tables()->StackIndex(stack.id());
+  const absl::string_view text =
+      index == GenerationTables::kNoStack ? absl::string_view() : KeptStackText(index, stack);
+  out->Append(title, text);
+  if (text.empty()) AppendStackFrames(stack, out);
+}
+
+absl::string_view GoTextFormatter::KeptStackText(uint32_t index, const Stack& stack) {
   const GenerationTables& tables = *stack.tables();
-  const uint32_t index = tables.StackIndex(stack.id());
-  if (index == GenerationTables::kNoStack) return;
   if (tables_serial_ != tables.serial()) {
     tables_serial_ = tables.serial();
     stack_texts_.clear();
@@ -214,13 +216,12 @@ void GoTextFormatter::AppendStack(absl::string_view title, const Stack& stack, T
   // Tables grow where a Reader goes on after an event that names a stack they lack.
   if (index >= stack_texts_.size()) stack_texts_.resize(tables.stack_count());
   StackText& text = stack_texts_[index];
-  if (!text.made) {
-    text.made = true;
-    text.begin = stack_buffer_.size();
+  if (text.size == 0 && stack_buffer_.size() < kMaxStackTexts) {
+    text.begin = static_cast<uint32_t>(stack_buffer_.size());
     AppendStackFrames(stack, &stack_buffer_);
-    text.size = stack_buffer_.size() - text.begin;
+    text.size = static_cast<uint32_t>(stack_buffer_.size()) - text.begin;
   }
-  out->Append(stack_buffer_.view().substr(text.begin, text.size));
+  return stack_buffer_.view().substr(text.begin, text.size);
 }
 
 }  // namespace gotrace

@@ -12,7 +12,8 @@
 
 namespace gotrace {
 
-// Formats the events of one Reader. Stacks are formatted once in each generation. Not thread-safe.
+// Formats the events of one Reader. Stacks are formatted once in each generation until their texts
+// fill kMaxStackTexts bytes; further ones each time anew. Not thread-safe.
 class GoTextFormatter {
  public:
   // Wall-clock times are told in `zone`; Go's tool tells them in the local one.
@@ -22,19 +23,27 @@ class GoTextFormatter {
   // end of its first line, as Fault=ID.
   void Append(const Event& event, TextBuffer* out);
 
+  // No further stack's text is kept where there are as many bytes. Those of a busy server are a
+  // million; deep stacks of long names could take a thousand times what they take in the trace.
+  static constexpr size_t kMaxStackTexts = 8 << 20;
+
+  // How many bytes of stacks' text are kept.
+  size_t stack_texts_size() const { return stack_buffer_.size(); }
+
  private:
   struct StackText {
-    size_t begin = 0;
-    size_t size = 0;
-    bool made = false;
+    uint32_t begin = 0;
+    uint32_t size = 0;  // 0 where it was not made; then making it costs nothing, or does not pay.
   };
+  static_assert(kMaxStackTexts < (uint64_t{1} << 31));
 
-  // Returns the stack that belongs to the details, to be told below the first line.
-  Stack AppendDetails(const Event& event, TextBuffer* out);
+  void AppendDetails(const Event& event, TextBuffer* out);
   void AppendRange(const Event& event, TextBuffer* out);
-  Stack AppendTransition(const Event& event, TextBuffer* out);
+  void AppendTransition(const Event& event, TextBuffer* out);
   void AppendSync(const Event& event, TextBuffer* out);
   void AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out);
+  // The text of a stack with the index, "" if there is none or no room to keep it.
+  absl::string_view KeptStackText(uint32_t index, const Stack& stack);
 
   const absl::TimeZone zone_;
   uint64_t tables_serial_ = 0;          // Of the tables whose stacks stand in stack_texts_.

@@ -8,6 +8,8 @@
 #include "gtest/gtest.h"
 #include "parser/reader.h"
 #include "testdata/test_data.h"
+#include "tracev2/limits.h"
+#include "tracev2/text_form.h"
 
 namespace gotrace {
 namespace {
@@ -85,6 +87,55 @@ TEST(GoTextTest, TracesDoNotMix) {
     while (const Event* event = reader.Next()) formatter.Append(*event, &out);
   }
   EXPECT_EQ(std::string(out.view()), Format(first).text + Format(second).text + Format(first).text);
+}
+
+// A trace of `stacks` samples, two of each stack, where each stack has the most frames there may be
+// and the longest names.
+std::string TraceOfDeepStacks(int stacks) {
+  std::string text = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1000 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1000 size=auto
+Strings
+)";
+  const std::string name(1000, 'n');
+  absl::StrAppend(&text, "String id=1\n\tdata=\"", name, "\"\n");
+  absl::StrAppend(&text, "EventBatch gen=1 m=0 time=1000 size=auto\nStacks\n");
+  for (int id = 1; id <= stacks; ++id) {
+    absl::StrAppend(&text, "Stack id=", id, " nframes=", kMaxFramesPerStack, "\n");
+    for (uint64_t frame = 0; frame < kMaxFramesPerStack; ++frame) {
+      const uint64_t pc = frame + (frame == 0 ? 1000 + id : 0);
+      absl::StrAppend(&text, "\tpc=", pc, " func=1 file=1 line=", frame, "\n");
+    }
+  }
+  absl::StrAppend(&text, "EventBatch gen=1 m=0 time=1000 size=auto\nCPUSamples\n");
+  for (int i = 0; i < 2 * stacks; ++i) {
+    absl::StrAppend(&text, "CPUSample time=", 2000 + i, " m=1 p=0 g=1 stack=", 1 + i % stacks,
+                    "\n");
+  }
+  return *AssembleText(text);
+}
+
+TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
+  const size_t stack_size = kMaxFramesPerStack * (2 * 1000 + 32);
+  const int stacks = static_cast<int>(GoTextFormatter::kMaxStackTexts / stack_size) * 3 / 2;
+  const std::string bytes = TraceOfDeepStacks(stacks);
+  Reader reader = *Reader::FromBytes(bytes);
+  GoTextFormatter formatter(absl::UTCTimeZone());
+  TextBuffer out;
+  int samples = 0;
+  while (const Event* event = reader.Next()) {
+    out.clear();
+    formatter.Append(*event, &out);
+    TextBuffer fresh;
+    GoTextFormatter(absl::UTCTimeZone()).Append(*event, &fresh);
+    ASSERT_EQ(std::string(out.view()), std::string(fresh.view()));
+    if (event->kind() == EventKind::kStackSample) ++samples;
+  }
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  EXPECT_EQ(samples, 2 * stacks);
+  EXPECT_GE(formatter.stack_texts_size(), GoTextFormatter::kMaxStackTexts);
+  EXPECT_LE(formatter.stack_texts_size(), GoTextFormatter::kMaxStackTexts + stack_size);
 }
 
 }  // namespace

@@ -16,14 +16,15 @@ namespace {
 template <class Formatter>
 void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progress,
                   Formatter formatter, Output* out) {
+  const bool matches_all = options.filter.MatchesAll();
   std::optional<int64_t> start;
   int64_t left = options.limit;
   while (left > 0 && out->usable()) {
     const Event* const event = reader->Next();
     if (event == nullptr) return;
     if (!start.has_value()) start = event->time();
-    if (!options.to_end && options.filter.IsPast(*event, *start)) return;
-    if (options.filter.Matches(*event, *start)) {
+    if (!matches_all && !options.to_end && options.filter.IsPast(*event, *start)) return;
+    if (matches_all || options.filter.Matches(*event, *start)) {
       formatter.Append(*event, &out->buffer());
       out->MaybeFlush();
       --left;

@@ -1,6 +1,7 @@
 #include "tracev2/quote.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "absl/strings/ascii.h"
@@ -71,13 +72,17 @@ void AppendEscaped(uint32_t rune, TextBuffer* out) {
   }
 }
 
+// The bytes that stand in quotes as they are.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain = {};
+  for (int byte = ' '; byte < 0x7F; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
 // The length of the longest beginning of `text` that stands in quotes as it is, found bytewise.
 size_t PlainPrefix(absl::string_view text) {
   size_t size = 0;
-  while (size < text.size() && text[size] >= ' ' && text[size] < 0x7F && text[size] != '"' &&
-         text[size] != '\\') {
-    ++size;
-  }
+  while (size < text.size() && kPlain[static_cast<uint8_t>(text[size])]) ++size;
   return size;
 }
 
@@ -196,13 +201,13 @@ bool IsSpace(uint32_t rune) {
 }
 
 void AppendQuoted(absl::string_view text, TextBuffer* out) {
-  out->Append('"');
-  while (true) {
-    const size_t plain = PlainPrefix(text);
-    out->Append(text.substr(0, plain));
+  size_t plain = PlainPrefix(text);
+  out->Append('"', text.substr(0, plain));
+  while (plain < text.size()) {
     text.remove_prefix(plain);
-    if (text.empty()) break;
     text.remove_prefix(AppendRune(text, out));
+    plain = PlainPrefix(text);
+    out->Append(text.substr(0, plain));
   }
   out->Append('"');
 }

@@ -68,6 +68,32 @@ TEST(TextBufferTest, GrowsByNumbersAtEveryPosition) {
   }
 }
 
+TEST(TextBufferTest, AppendsPiecesBehindOneAnother) {
+  constexpr ShortText<16> kName = {"na", "", "me"};
+  EXPECT_EQ(kName.view(), "name");
+  TextBuffer buffer;
+  buffer.Append("a=", uint64_t{1}, ' ', kName, '=', int64_t{-2}, absl::string_view(), "!");
+  EXPECT_EQ(buffer.view(), "a=1 name=-2!");
+}
+
+TEST(TextBufferTest, ShortTextsMayBeEmptyOrFull) {
+  constexpr ShortText<8> kFull = {"12345", "67"};
+  TextBuffer buffer;
+  buffer.Append(ShortText<8>(), kFull, ShortText<8>(), kFull, '.');
+  EXPECT_EQ(buffer.view(), "12345671234567.");
+}
+
+TEST(TextBufferTest, GrowsByPiecesAtEveryPosition) {
+  constexpr ShortText<32> kName = {"name"};
+  for (size_t before = 4000; before < 4110; ++before) {
+    TextBuffer buffer;
+    buffer.Append(std::string(before, 'x'));
+    buffer.Append(kName, INT64_MIN, kName);
+    EXPECT_EQ(std::string(buffer.view()),
+              absl::StrCat(std::string(before, 'x'), "name", INT64_MIN, "name"));
+  }
+}
+
 TEST(TextBufferTest, ClearingKeepsTheMemory) {
   TextBuffer buffer;
   buffer.Append(std::string(10000, 'x'));

@@ -1,5 +1,7 @@
 #include "tracev2/text_form.h"
 
+#include <array>
+#include <initializer_list>
 #include <optional>
 
 #include "absl/strings/numbers.h"
@@ -10,6 +12,35 @@
 
 namespace gotrace {
 namespace {
+
+// What stands before each argument of an event, with the event's name before the first: "GoStart
+// dt=", " g=".
+using EventLabels = std::array<ShortText<32>, EventSpec::kMaxArgs>;
+
+constexpr EventLabels MakeLabels(absl::string_view name, std::initializer_list<const char*> args) {
+  EventLabels labels = {};
+  size_t count = 0;
+  for (const absl::string_view arg : args) {
+    labels[count] = {count == 0 ? name : absl::string_view(), " ", arg, "="};
+    ++count;
+  }
+  return labels;
+}
+
+constexpr std::array<EventLabels, kEventTypeEnd> kLabels = [] {
+  std::array<EventLabels, kEventTypeEnd> labels = {};
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
+  labels[value] = MakeLabels(#name, {__VA_ARGS__});
+#include "tracev2/events.def"
+  return labels;
+}();
+
+void AppendFrames(absl::Span<const uint64_t> fields, TextBuffer* out) {
+  for (; !fields.empty(); fields.remove_prefix(kFrameFieldCount)) {
+    out->Append("\n\tpc=", fields[0], " func=", fields[1], " file=", fields[2],
+                " line=", fields[3]);
+  }
+}
 
 // Takes the next token, which ends at a space or a '#', off the front of `*line`. Returns "" at the
 // end of the line or before a comment.
@@ -58,28 +89,16 @@ absl::Status Unexpected(absl::string_view message, absl::string_view text) {
 }  // namespace
 
 void AppendHeaderText(Version version, TextBuffer* out) {
-  out->Append("Trace Go1.");
-  out->Append(uint64_t{static_cast<uint32_t>(version)});
-  out->Append('\n');
+  out->Append("Trace Go1.", uint64_t{static_cast<uint32_t>(version)}, '\n');
 }
 
 void AppendEventText(const RawEvent& event, TextBuffer* out) {
   const EventSpec& spec = *FindEventSpec(event.type);
-  out->Append(spec.name);
-  for (size_t i = 0; i < event.args.size(); ++i) {
-    absl::string_view name;
-    if (i < spec.arg_count) {
-      out->Append(' ');
-      name = spec.arg_names[i];
-    } else {
-      const size_t field = (i - spec.arg_count) % kFrameFieldCount;
-      out->Append(field == 0 ? "\n\t" : " ");
-      name = kFrameFields[field];
-    }
-    out->Append(name);
-    out->Append('=');
-    out->Append(event.args[i]);
-  }
+  const EventLabels& labels = kLabels[static_cast<uint8_t>(event.type)];
+  const absl::Span<const uint64_t> args = event.args;
+  if (spec.arg_count == 0) out->Append(spec.name);
+  for (size_t i = 0; i < spec.arg_count; ++i) out->Append(labels[i], args[i]);
+  AppendFrames(args.subspan(spec.arg_count), out);
   if (!event.data.empty()) {
     out->Append("\n\tdata=");
     AppendQuoted(event.data, out);
