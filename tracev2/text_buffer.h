@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/decimal.h"
 
 namespace gotrace {
 
@@ -67,6 +67,9 @@ class TextBuffer {
   }
 
  private:
+  // The longest number of 64 bits, with its sign.
+  static constexpr size_t kLongestNumber = std::numeric_limits<uint64_t>::digits10 + 2;
+
   // How many bytes Put() may write for a piece, those behind its text included.
   static size_t MaxSize(absl::string_view text) { return text.size(); }
   template <size_t kSize>
@@ -74,8 +77,8 @@ class TextBuffer {
     return kSize;
   }
   static size_t MaxSize(char) { return 1; }
-  static size_t MaxSize(uint64_t) { return kDecimalRoom; }
-  static size_t MaxSize(int64_t) { return 1 + kDecimalRoom; }
+  static size_t MaxSize(uint64_t) { return kLongestNumber; }
+  static size_t MaxSize(int64_t) { return kLongestNumber; }
 
   // Writes a piece to `out` and returns the end of its text.
   static char* Put(absl::string_view text, char* out) {
@@ -92,11 +95,11 @@ class TextBuffer {
     *out = c;
     return out + 1;
   }
-  static char* Put(uint64_t number, char* out) { return WriteDecimal(number, out); }
+  static char* Put(uint64_t number, char* out) {
+    return std::to_chars(out, out + kLongestNumber, number).ptr;
+  }
   static char* Put(int64_t number, char* out) {
-    if (number >= 0) return WriteDecimal(static_cast<uint64_t>(number), out);
-    *out = '-';
-    return WriteDecimal(-static_cast<uint64_t>(number), out + 1);
+    return std::to_chars(out, out + kLongestNumber, number).ptr;
   }
 
   // The end of the text, where at least `size` more bytes fit.
