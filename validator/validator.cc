@@ -68,7 +68,7 @@ void Validator::CheckOther(const Event& event) {
 void Validator::BeginGeneration(uint64_t number) {
   if (generation_ != 0) expected_generation_ = generation_ + 1;
   generation_ = number;
-  if (lost_ || doubtful_) Resume();
+  if (lost_ || doubtful_ || threads_.size() > kMostThreads) Resume();
 }
 
 void Validator::Lose() { lost_ = true; }

@@ -70,6 +70,10 @@ class Validator {
   uint64_t event_count() const { return event_count_; }
 
  private:
+  // Threads come and go, and nothing tells that one is gone. With more the next generation is
+  // judged as after a loss.
+  static constexpr size_t kMostThreads = 1 << 18;
+
   // What a thread executes.
   struct Context {
     static constexpr int64_t kNothing = -1;
