@@ -29,9 +29,11 @@ constexpr uint64_t kMega = 1 << 20;
 #ifdef NDEBUG
 constexpr uint64_t kMany = 1'000'000;
 constexpr uint64_t kManyGenerations = 1'000'000;
+constexpr uint64_t kManyStacks = 10'000;
 #else
 constexpr uint64_t kMany = 200'000;
-constexpr uint64_t kManyGenerations = 50'000;
+constexpr uint64_t kManyGenerations = 20'000;
+constexpr uint64_t kManyStacks = 2'000;
 #endif
 
 // All that may be allocated at a time while a trace is read whose largest generation has so many
@@ -256,7 +258,7 @@ TEST_P(MemoryTest, StringsOfFullSize) {
 
 TEST_P(MemoryTest, StacksOfFullDepth) {
   const std::string name = Wire(EventType::kString, {1, 1}) + "f";
-  const Read read = Run(OneGeneration(10'000, [&](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kManyStacks, [&](LargeTraceMaker* maker, uint64_t n) {
     if (n == 0) maker->Entry(1, EventType::kStrings, name);
     if (n == 0) maker->Flush();
     std::string entry = Wire(EventType::kStack, {n + 1, kMaxFramesPerStack});
