@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -98,7 +99,7 @@ TEST(Output, TellsAClosedPipeFromAnError) {
   close(ends[1]);
 }
 
-int alarms = 0;
+std::atomic<int> alarms = 0;
 
 // A slow reader makes each write wait, and most of them are interrupted.
 TEST(Output, GoesOnAfterSignals) {
@@ -106,17 +107,19 @@ TEST(Output, GoesOnAfterSignals) {
   ASSERT_EQ(pipe(ends), 0);
   std::string expected, found;
   for (int i = 0; expected.size() < 3 << 20; ++i) absl::StrAppend(&expected, i, " ");
+  // The reader is not to be interrupted.
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
   std::thread reader([&] {
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
     char piece[5000];
     for (ssize_t size; (size = read(ends[0], piece, sizeof(piece))) > 0;) {
       found.append(piece, static_cast<size_t>(size));
       usleep(100);
     }
   });
+  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
   struct sigaction action = {}, before;
   action.sa_handler = [](int) { ++alarms; };  // Without SA_RESTART.
   sigaction(SIGALRM, &action, &before);
