@@ -1,12 +1,13 @@
 """What a fuzz target is built into."""
 
-def fuzz_target(name, deps, structured = False):
+def fuzz_target(name, deps, structured = False, parallel = False):
     """Makes of NAME_target.cc a test and a fuzzer.
 
     Args:
       name: of the target. Its cases stand in corpus/NAME.
       deps: what it needs.
       structured: whether the inputs are traces, which are then changed event by event.
+      parallel: whether it begins threads.
     """
     native.cc_library(
         name = name,
@@ -22,6 +23,7 @@ def fuzz_target(name, deps, structured = False):
         size = "medium",
         srcs = ["replay_test.cc"],
         data = native.glob(["corpus/%s/**" % name]),
+        tags = ["parallel"] if parallel else [],
         local_defines = ["GOTRACE_CORPUS=\\\"fuzz/corpus/%s\\\"" % name],
         deps = [
             ":" + name,
