@@ -39,8 +39,8 @@ TEST_P(HostileTest, AttemptsStayInProportion) {
       const std::string bytes = trace.make(count);
       const Cost cost = ReadAll(bytes, GetParam());
       EXPECT_GT(cost.events, count / 2);
-      // Up to 64 threads are tried one by one.
-      EXPECT_LT(cost.attempts, 64 * cost.events + 64) << count;
+      // Up to so many threads are tried one by one.
+      EXPECT_LT(cost.attempts, kExactTiesThreads * (cost.events + 1)) << count;
       if (last_attempts > 0) {
         EXPECT_LT(cost.attempts, 2.1 * last_attempts) << count;
       }

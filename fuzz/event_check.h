@@ -69,7 +69,7 @@ struct CheckedReading {
 // (decompressed) trace. See ReaderOptions for `exact_ties_threads`.
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
                             uint64_t size, Forms forms = Forms::kNone,
-                            size_t exact_ties_threads = ReaderOptions().exact_ties_threads);
+                            size_t exact_ties_threads = kExactTiesThreads);
 
 // Checks a fault of a trace of `size` bytes, and writes it.
 void CheckFault(const Fault& fault, uint64_t size);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "parser/frontier.h"
+#include "parser/read_mode.h"
 #include "parser/scheduler.h"
 
 namespace gotrace {
@@ -20,11 +21,8 @@ class EventOrder {
     kStopped,   // A fault ended it.
   };
 
-  // See ReaderOptions. With more threads, each event that advances costs a number of attempts that
-  // does not depend on how many threads wait.
-  static constexpr size_t kExactTiesThreads = 64;
-
-  // `scheduler` must outlive it.
+  // `scheduler` must outlive it. For `exact_ties_threads` see ReaderOptions; with more threads,
+  // each event that advances costs a number of attempts that does not depend on how many wait.
   explicit EventOrder(Scheduler* scheduler, size_t exact_ties_threads = kExactTiesThreads)
       : scheduler_(*scheduler), exact_ties_threads_(exact_ties_threads) {}
 

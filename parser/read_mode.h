@@ -24,6 +24,9 @@ enum class ReadMode : uint8_t {
   kSalvage,
 };
 
+// The default of ReaderOptions::exact_ties_threads.
+inline constexpr size_t kExactTiesThreads = 64;
+
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
@@ -31,7 +34,7 @@ struct ReaderOptions {
   // the very order in which Go's reader gives them (FORMAT.md §9). That takes time in proportion to
   // the threads for each event that has to wait; with more threads their order is another, that is
   // as right.
-  size_t exact_ties_threads = 64;
+  size_t exact_ties_threads = kExactTiesThreads;
 
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the
