@@ -161,6 +161,10 @@ class Scheduler {
   template <class State>
   Outcome EndRange(const Step& step, State* state, uint64_t* kind);
 
+  // Open a range, and close the one at `place`, in the ranges of a goroutine or P.
+  void OpenRangeIn(OpenRanges& ranges, const OpenRange& range);
+  void CloseRangeIn(OpenRanges& ranges, size_t place);
+
   // Tasks, regions, logs: scheduler_annotations.cc. ----------------------------------------------
   Outcome OrderAnnotation(const Step& step);
   Outcome OrderUserTaskBegin(const Step& step);

@@ -145,13 +145,8 @@ void Scheduler::AccommodateRange(const TimedEvent& event, ThreadState* thread) {
     const EventType begin = start == EventType::kNone ? event.type : start;
     const size_t place = open ? ranges.FindFirst(begin) : ranges.Find({begin, kind});
     const bool is_open = place != OpenRanges::kNone;
-    if (open && !is_open) {
-      ranges.Add({begin, 0});
-      ++open_ranges_;
-    } else if (!open && is_open) {
-      ranges.Remove(place);
-      --open_ranges_;
-    }
+    if (open && !is_open) OpenRangeIn(ranges, {begin, 0});
+    if (!open && is_open) CloseRangeIn(ranges, place);
   };
   const GoId current_goroutine = thread == nullptr ? GoId::kNone : thread->goroutine;
   const ProcId current_proc = thread == nullptr ? ProcId::kNone : thread->proc;

@@ -22,6 +22,16 @@ std::string Describe(const State& state, EventType begin) {
 
 }  // namespace
 
+void Scheduler::OpenRangeIn(OpenRanges& ranges, const OpenRange& range) {
+  ranges.Add(range);
+  ++open_ranges_;
+}
+
+void Scheduler::CloseRangeIn(OpenRanges& ranges, size_t place) {
+  ranges.Remove(place);
+  --open_ranges_;
+}
+
 template <class State>
 Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_t kind) {
   const OpenRange range = {BeginOf(step.event.type), kind};
@@ -31,11 +41,9 @@ Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it begins, found it open"));
   }
-  if (!MayOpen() && !forcing_) return FailLimit(FaultId::kLimitNesting);
-  if (MayOpen()) {
-    open.Add(range);
-    ++open_ranges_;
-  }
+  const bool fits = MayOpen();
+  if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (fits) OpenRangeIn(open, range);
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -54,10 +62,7 @@ Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
                                                        " to be open, found it closed"));
   }
-  if (!is_open) {
-    open.Add(range);
-    ++open_ranges_;
-  }
+  if (!is_open) OpenRangeIn(open, range);
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -72,8 +77,7 @@ Scheduler::Outcome Scheduler::EndRange(const Step& step, State* state, uint64_t*
                                                       " to be open when it ends, found it closed"));
   }
   *kind = open.at(place).kind;
-  open.Remove(place);
-  --open_ranges_;
+  CloseRangeIn(open, place);
   return Outcome::kAdvanced;
 }
 
