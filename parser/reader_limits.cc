@@ -1,6 +1,7 @@
 #include "parser/reader_limits.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace gotrace {
 namespace {
@@ -41,11 +42,15 @@ uint64_t* FindLimit(absl::string_view name, ReaderLimits* limits) {
   return nullptr;
 }
 
-absl::string_view LimitNames() {
-  return "generation-bytes, threads, procs, goroutines, nesting, decompressed-bytes";
+std::string LimitNames() {
+  return absl::StrJoin(kRows, ", ", [](std::string* names, const LimitRow& row) {
+    absl::StrAppend(names, row.name);
+  });
 }
 
 bool IsLimit(FaultId id) { return RowOf(id) != nullptr; }
+
+uint64_t LimitOf(FaultId id, const ReaderLimits& limits) { return limits.*RowOf(id)->value; }
 
 std::string LimitMessage(FaultId id, uint64_t limit, uint64_t allowed) {
   const LimitRow& row = *RowOf(id);

@@ -46,10 +46,13 @@ struct ReaderLimits {
 uint64_t* FindLimit(absl::string_view name, ReaderLimits* limits);
 
 // The names that FindLimit() knows, as a list: "generation-bytes, threads, …".
-absl::string_view LimitNames();
+std::string LimitNames();
 
 // Whether `id` is the fault of passing a limit.
 bool IsLimit(FaultId id);
+
+// The limit that the fault `id` tells of, which must be one of passing a limit.
+uint64_t LimitOf(FaultId id, const ReaderLimits& limits);
 
 // The message of the fault `id`, which must be one of passing a limit whose value is `limit` and
 // which allows `allowed` by now: what was expected, and how the limit can be raised.

@@ -40,29 +40,20 @@ std::optional<FaultId> Scheduler::PassedLimit() const {
 }
 
 uint64_t Scheduler::AllowedBy(FaultId limit) const {
+  const uint64_t most = LimitOf(limit, limits_);
   switch (limit) {
     case FaultId::kLimitGoroutines:
       return most_goroutines_;
-    case FaultId::kLimitProcs:
-      return limits_.procs;
     case FaultId::kLimitThreads:
       // Those of the generation, and as many of earlier ones.
-      return limits_.threads + std::min(limits_.threads, ~limits_.threads);
+      return most + std::min(most, ~most);
     default:
-      return limits_.nesting;
+      return most;
   }
 }
 
 std::string Scheduler::MessageOf(FaultId limit) const {
-  const uint64_t allowed = AllowedBy(limit);
-  switch (limit) {
-    case FaultId::kLimitGoroutines:
-      return LimitMessage(limit, limits_.goroutines, allowed);
-    case FaultId::kLimitThreads:
-      return LimitMessage(limit, limits_.threads, allowed);
-    default:
-      return LimitMessage(limit, allowed, allowed);
-  }
+  return LimitMessage(limit, LimitOf(limit, limits_), AllowedBy(limit));
 }
 
 void Scheduler::Erase(GoroutineState* goroutine) {
