@@ -16,6 +16,15 @@
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
+namespace {
+
+// Whether the fault is what follows where a region or a range was not kept.
+bool IsOfSpans(FaultId id) {
+  return id == FaultId::kRegionNesting || id == FaultId::kRangeNotBegun ||
+         id == FaultId::kRangeNotActive;
+}
+
+}  // namespace
 
 // What Reader does, step by step as FORMAT.md §9 and §11 tell it.
 class ReaderImpl {
@@ -317,12 +326,6 @@ Event* ReaderImpl::NextTolerantGeneration() {
   scheduler_.BeginGeneration(generation_.get());
   next_sample_ = 0;
   return BeginGeneration();
-}
-
-// Whether the fault is what follows where a region or a range was not kept.
-bool IsOfSpans(FaultId id) {
-  return id == FaultId::kRegionNesting || id == FaultId::kRangeNotBegun ||
-         id == FaultId::kRangeNotActive;
 }
 
 bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
