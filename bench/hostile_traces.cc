@@ -2,11 +2,13 @@
 
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tracev2/event_type.h"
-#include "tracev2/varint.h"
+#include "tracev2/version.h"
 #include "tracev2/wire_status.h"
+#include "tracev2/wire_writer.h"
 
 namespace gotrace {
 namespace {
@@ -22,25 +24,26 @@ uint64_t ToWire(ProcStatus status) { return static_cast<uint64_t>(status); }
 // One generation of Go 1.22 whose ticks are nanoseconds.
 class Maker {
  public:
-  Maker() : trace_("go 1.22 trace\0\0\0", 16) {
+  Maker() : writer_(Version::kGo122, BatchSizeForm::kShortest, &trace_) {
     Begin(kNoThread, 1);
-    Add(EventType::kFrequency, {1'000'000'000});
+    writer_.Write({EventType::kFrequency, {1'000'000'000}, {}});
   }
 
-  // What Add() adds from here on is of `thread`, after `time`.
+  // Begins a batch: what is added from here on is of `thread`, after `time`.
   void Begin(uint64_t thread, uint64_t time) {
-    Flush();
     thread_ = thread;
-    begin_ = time_ = time;
+    time_ = time;
+    writer_.Write({EventType::kEventBatch, {1, thread, time, 0}, {}, /*auto_size=*/true});
+    payload_begin_ = trace_.size();
   }
 
   // Adds an event, a nanosecond after the last one of the batch.
   void AddTimed(EventType type, std::initializer_list<uint64_t> args = {}) {
-    if (payload_.size() > 60'000) Begin(thread_, time_);
+    if (IsFull()) Begin(thread_, time_);
     ++time_;
-    payload_.push_back(static_cast<char>(type));
-    AppendVarint(1, &payload_);
-    for (const uint64_t arg : args) AppendVarint(arg, &payload_);
+    std::vector<uint64_t> all = {1};
+    all.insert(all.end(), args);
+    writer_.Write({type, std::move(all), {}});
   }
 
   // The main thread with a P and a goroutine that runs.
@@ -59,47 +62,32 @@ class Maker {
 
   // A batch of `count` strings, "1", "2" and so on, by their numbers.
   void AddStrings(uint64_t count) {
-    Begin(kNoThread, 1);
-    payload_.push_back(static_cast<char>(EventType::kStrings));
+    BeginStrings();
     for (uint64_t id = 1; id <= count; ++id) {
-      if (payload_.size() > 60'000) {
-        Begin(kNoThread, 1);
-        payload_.push_back(static_cast<char>(EventType::kStrings));
-      }
-      const std::string text = absl::StrCat(id);
-      payload_.push_back(static_cast<char>(EventType::kString));
-      AppendVarint(id, &payload_);
-      AppendVarint(text.size(), &payload_);
-      payload_ += text;
+      if (IsFull()) BeginStrings();
+      writer_.Write({EventType::kString, {id}, absl::StrCat(id)});
     }
   }
 
   std::string Finish() {
-    Flush();
+    writer_.Finish();
     return std::move(trace_);
   }
 
  private:
-  void Add(EventType type, std::initializer_list<uint64_t> args) {
-    payload_.push_back(static_cast<char>(type));
-    for (const uint64_t arg : args) AppendVarint(arg, &payload_);
+  void BeginStrings() {
+    Begin(kNoThread, 1);
+    writer_.Write({EventType::kStrings, {}, {}});
   }
 
-  void Flush() {
-    if (payload_.empty()) return;
-    trace_.push_back(static_cast<char>(EventType::kEventBatch));
-    for (const uint64_t number : {uint64_t{1}, thread_, begin_, uint64_t{payload_.size()}}) {
-      AppendVarint(number, &trace_);
-    }
-    trace_ += payload_;
-    payload_.clear();
-  }
+  // Whether the batch is nearly as large as one may be.
+  bool IsFull() const { return trace_.size() - payload_begin_ > 60'000; }
 
   std::string trace_;
-  std::string payload_;
+  WireWriter writer_;
   uint64_t thread_ = kNoThread;
-  uint64_t begin_ = 1;
   uint64_t time_ = 1;
+  size_t payload_begin_ = 0;
 };
 
 // The earliest event can never come: another must be found for each that does.
@@ -148,7 +136,6 @@ std::string ThreadsForOneNumber(uint64_t count) {
 // Thousands of threads have a P to lose before they go on, all of them the same one.
 std::string ThreadsOnOneProc(uint64_t count) {
   Maker maker;
-  maker.Begin(kMain, 1);
   for (uint64_t i = 0; i < count; ++i) {
     maker.Begin(100 + i, 2 + 10 * i);
     maker.AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kSyscall)});
