@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Prints how many of the lines of tracev2/, parser/ and validator/ the tests run, per file and together. A line
-# counts once, however many tests run it.
+# Prints how many of the lines of tracev2/, parser/ and validator/ the tests run, per file and
+# together. A line counts once, however many tests run it.
 set -euo pipefail
 cd "$(dirname "$0")"
-bazel coverage //tracev2/... //parser/... //export/... //tools/... //validator/... //fuzz/... //bench/... >/dev/null
+bazel coverage //tracev2/... //parser/... //export/... //tools/... //validator/... //fuzz/... \
+  //bench/... >/dev/null
 awk '
   /^SF:/ { file = substr($0, 4) }
   /^DA:/ && file ~ /^(tracev2|parser|validator)\// && file !~ /test/ {

@@ -115,7 +115,7 @@ class Frontier {
   bool has_parked() const { return !parked_.empty(); }
 
   // Parks the cursor at 0 until one of `conditions` is met. Returns the condition that woke it
-  // before, if it was parked before and got no further: others may wait for that too.
+  // since it was parked last, if one did, even if it moved on since: others may wait for that too.
   std::optional<WaitCondition> Park(absl::Span<const WaitCondition> conditions);
 
   // Puts the earliest of the cursors that wait for `condition` back into the heap, if there is one.

@@ -75,13 +75,11 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kLimitNesting:
     case FaultId::kLimitDecompressedBytes:
       return "Take the file for one made to do harm, unless you know where it comes from; then "
-             "raise "
-             "the limit that the message names, by `--limits` or in `ReaderLimits`.";
+             "raise the limit that the message names, by `--limits` or in `ReaderLimits`.";
     case FaultId::kNoAdvance:
       return "Look for an event that is missing before this place, mostly with a batch that is: "
-             "the "
-             "message names the likeliest, and the lines below it tell what each thread waits for. "
-             "`--salvage` gives the events in order of their times.";
+             "the message names the likeliest, and the lines below it tell what each thread waits "
+             "for. `--salvage` gives the events in order of their times.";
     default:
       return "Look for an event that is missing or damaged before this place; in a trace of Go's "
              "own runtime that nothing changed it is a bug to report.";
