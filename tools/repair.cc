@@ -10,10 +10,10 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "parser/byte_stream.h"
+#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
@@ -88,7 +88,8 @@ class HopefulStream final : public ByteStream {
 
  private:
   bool MayBeTrace() const {
-    return FindCompression(begin_) != Compression::kNone || absl::StrContains(begin_, "go 1.");
+    return FindCompression(begin_) != Compression::kNone ||
+           FindHeader(absl::string_view(begin_).substr(0, kMostBeforeHeader)) != begin_.npos;
   }
 
   const std::unique_ptr<ByteStream> stream_;

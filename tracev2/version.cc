@@ -67,6 +67,14 @@ Header ParseHeader(absl::string_view bytes) {
   return header;
 }
 
+size_t FindHeader(absl::string_view bytes) {
+  size_t pos = bytes.find(kPrefix);
+  while (pos != bytes.npos && ParseHeader(bytes.substr(pos)).status != HeaderStatus::kOk) {
+    pos = bytes.find(kPrefix, pos + 1);
+  }
+  return pos;
+}
+
 std::string MakeHeader(Version version) {
   std::string header = absl::StrCat(kPrefix, static_cast<uint32_t>(version), kSuffix);
   header.resize(kHeaderSize, '\0');

@@ -42,6 +42,9 @@ struct Header {
 // Reads the header at the beginning of `bytes`, of which it looks at no more than kHeaderSize.
 Header ParseHeader(absl::string_view bytes);
 
+// Where in `bytes` the first header of a known version begins, or npos.
+size_t FindHeader(absl::string_view bytes);
+
 // The header of a trace of `version`, kHeaderSize bytes long.
 std::string MakeHeader(Version version);
 

@@ -87,6 +87,18 @@ TEST(VersionTest, EveryOtherByteInAHeaderIsNoticed) {
   }
 }
 
+TEST(VersionTest, FindsTheFirstHeader) {
+  const std::string header = MakeHeader(Version::kGo125);
+  EXPECT_EQ(FindHeader(""), absl::string_view::npos);
+  EXPECT_EQ(FindHeader("go 1.25 trace"), absl::string_view::npos);
+  EXPECT_EQ(FindHeader(header), 0u);
+  EXPECT_EQ(FindHeader(absl::StrCat("a line\n", header, header)), 7u);
+  // What begins like one, or is one of a version that is not known.
+  EXPECT_EQ(FindHeader(absl::StrCat("go 1.go 1.", header)), 10u);
+  EXPECT_EQ(FindHeader(absl::StrCat(Padded("go 1.21 trace"), Padded("go 1.99 trace"), header)),
+            2 * kHeaderSize);
+}
+
 TEST(VersionTest, FindsVersionsByNumber) {
   for (uint32_t minor = 0; minor < 40; ++minor) {
     const Version* const version = FindVersion(minor);

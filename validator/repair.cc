@@ -152,13 +152,8 @@ class Planner {
   absl::Status ReadHeaderSomewhere(ByteSource* source) {
     // An error shows again when the header is read.
     source->Fill(kMostBeforeHeader).IgnoreError();
-    const absl::string_view window = source->window().substr(0, kMostBeforeHeader);
-    for (size_t pos = window.find("go 1."); pos != window.npos;
-         pos = window.find("go 1.", pos + 1)) {
-      if (!ReadHeader(SourceFromBytes(window.substr(pos, kHeaderSize))->get()).ok()) continue;
-      source->Skip(pos);
-      break;
-    }
+    const size_t pos = FindHeader(source->window().substr(0, kMostBeforeHeader));
+    if (pos != absl::string_view::npos) source->Skip(pos);
     plan_.header_offset = source->offset();
     const absl::StatusOr<Version> version = ReadHeader(source);
     if (version.ok()) plan_.version = *version;
