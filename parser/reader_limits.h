@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "parser/fault.h"
 
 namespace gotrace {
@@ -41,6 +42,18 @@ struct ReaderLimits {
   // Tables count what a generation has in 32 bits.
   static constexpr uint64_t kMostGenerationBytes = uint64_t{8} << 30;
 };
+
+// What there is to tell of a limit.
+struct LimitSpec {
+  FaultId fault;                  // Of passing it.
+  absl::string_view name;         // On command lines: "generation-bytes", "threads", …
+  uint64_t ReaderLimits::*value;  // Where it stands.
+  absl::string_view what;         // That there may be at most so many of.
+  absl::string_view scope = "";   // In messages: what else the allowed number depends on.
+};
+
+// Every limit. Static lifetime.
+absl::Span<const LimitSpec> AllLimits();
 
 // The limit that is called `name` on command lines ("generation-bytes", "threads", …), or nullptr.
 uint64_t* FindLimit(absl::string_view name, ReaderLimits* limits);

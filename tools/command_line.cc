@@ -1,5 +1,6 @@
 #include "tools/command_line.h"
 
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "parser/reader_limits.h"
 #include "tools/version.h"
 
 ABSL_FLAG(std::string, format, "go", "the form of the events: go or json");
@@ -123,7 +125,26 @@ struct FlagRow {
   unsigned commands;
   absl::string_view usage;
   absl::string_view help;
+  std::string (*more_help)() = nullptr;  // What is made of other tables.
 };
+
+// A number as --limits takes it: 2G.
+std::string FormatAmount(uint64_t amount) {
+  constexpr absl::string_view kUnits[] = {"", "K", "M", "G", "T"};
+  size_t unit = 0;
+  for (; unit + 1 < std::size(kUnits) && amount > 0 && amount % 1024 == 0; ++unit) amount /= 1024;
+  return absl::StrCat(amount, kUnits[unit]);
+}
+
+// The limits with their defaults, each on a line.
+std::string ListLimits() {
+  std::string list;
+  for (const LimitSpec& limit : AllLimits()) {
+    absl::StrAppend(&list, "\n  ", limit.name, "=", FormatAmount(ReaderLimits().*limit.value), ": ",
+                    limit.what);
+  }
+  return list;
+}
 
 constexpr FlagRow kFlags[] = {
     {"format", On(Command::kEvents), "--format=go|json",
@@ -157,10 +178,9 @@ constexpr FlagRow kFlags[] = {
      "go on after faults with all that can still be read;\nwhat was left out is told on the "
      "standard error"},
     {"limits", ~On(Command::kAssemble), "--limits=NAME=N,...",
-     "what a trace may ask of memory and time before it is\nrefused: generation-bytes (default "
-     "2G), "
-     "threads (128K),\nprocs (64K), goroutines (256K), nesting (4M),\ndecompressed-bytes (1T); "
-     "for `wire` and `footprint` only\nthe last"},
+     "what a trace may ask of memory and time before it is\nrefused; for `wire` and `footprint` "
+     "only the last of these:",
+     ListLimits},
 };
 
 const CommandRow& RowOf(Command command) { return kCommands[static_cast<size_t>(command)]; }
@@ -355,8 +375,9 @@ void AppendFlags(unsigned commands, std::string* help) {
   constexpr int kColumn = 20;
   for (const FlagRow& row : kFlags) {
     if ((row.commands & commands) == 0) continue;
-    const std::string text =
-        absl::StrReplaceAll(row.help, {{"\n", absl::StrCat("\n", std::string(kColumn + 2, ' '))}});
+    const std::string more = row.more_help == nullptr ? "" : row.more_help();
+    const std::string text = absl::StrReplaceAll(
+        absl::StrCat(row.help, more), {{"\n", absl::StrCat("\n", std::string(kColumn + 2, ' '))}});
     absl::StrAppendFormat(help, "  %-*s%s\n", kColumn, row.usage, text);
   }
 }

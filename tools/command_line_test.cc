@@ -1,6 +1,8 @@
 #include "tools/command_line.h"
 
+#include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "parser/reader_limits.h"
 
 namespace gotrace {
 namespace {
@@ -203,10 +206,13 @@ Flags:
   --salvage           go on after faults with all that can still be read;
                       what was left out is told on the standard error
   --limits=NAME=N,... what a trace may ask of memory and time before it is
-                      refused: generation-bytes (default 2G), threads (128K),
-                      procs (64K), goroutines (256K), nesting (4M),
-                      decompressed-bytes (1T); for `wire` and `footprint` only
-                      the last
+                      refused; for `wire` and `footprint` only the last of these:
+                        generation-bytes=2G: bytes in a generation
+                        threads=128K: threads in a generation
+                        procs=64K: Ps
+                        goroutines=256K: live goroutines
+                        nesting=4M: tasks, regions and ranges open at a time
+                        decompressed-bytes=1T: bytes in what the compressed input stands for
 
 Examples:
   gotrace-dump info trace.out
@@ -234,6 +240,22 @@ TEST_F(CommandLineTest, HelpIsWhole) {
   for (const char c : program) {
     width = c == '\n' ? 0 : width + 1;
     EXPECT_LE(width, 100);
+  }
+}
+
+// The README's table of limits has the names and defaults that the help has.
+TEST_F(CommandLineTest, TheReadmeTellsTheLimits) {
+  std::ostringstream readme;
+  readme << std::ifstream("README.md").rdbuf();
+  const std::string help = CommandHelp(Command::kInfo);
+  for (const LimitSpec& limit : AllLimits()) {
+    const size_t begin = help.find(absl::StrCat("  ", limit.name, "="));
+    ASSERT_NE(begin, std::string::npos) << limit.name;
+    const size_t value = help.find('=', begin) + 1;
+    const std::string shown = help.substr(value, help.find(':', value) - value);
+    EXPECT_TRUE(
+        absl::StrContains(readme.str(), absl::StrCat("| `", limit.name, "` | ", shown, " |")))
+        << limit.name << " " << shown;
   }
 }
 
