@@ -10,67 +10,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "parser/batch_decoder.h"
-#include "parser/fault.h"
-#include "parser/generation.h"
-#include "parser/ids.h"
+#include "parser/thread_cursor.h"
 #include "parser/wait_list.h"
 
 namespace gotrace {
-
-struct ThreadState;
-
-// Walks over the event batches of one thread in one generation.
-class ThreadCursor {
- public:
-  enum class Step : uint8_t { kEvent, kEnd, kFault };
-
-  ThreadCursor(const Generation& generation, const ThreadBatches& thread);
-
-  // Decodes the next event: event(), time() and offset() then give it. At kFault, fault() does.
-  Step Advance();
-
-  // Leaves the rest of the batch being read: Advance() goes on with the thread's next one. Returns
-  // how many bytes were left.
-  size_t SkipBatch();
-
-  // What was left of a thread.
-  struct Rest {
-    uint64_t batches = 0;  // The one being read included, if anything of it is left.
-    uint64_t bytes = 0;    // Of their payloads.
-    uint64_t events = 0;   // In each batch those before the first that cannot be decoded.
-  };
-
-  // Leaves all of the thread from the event on that Advance() gave last, or that it could not
-  // decode, and returns what that was. Advance() gives kEnd then.
-  Rest SkipAll();
-
-  ThreadId thread() const { return thread_; }
-  const TimedEvent& event() const { return event_; }
-  int64_t time() const { return time_; }  // In nanoseconds.
-  uint64_t offset() const;                // Of the event's first byte in the trace.
-  Place place() const;                    // Of the event.
-  Fault fault() const;
-
-  // The scheduler model's state of the thread, looked up once. Set by the Scheduler.
-  ThreadState* state = nullptr;
-
-  // Under which a WaitList holds the cursor; 0 if none does.
-  uint64_t ticket = 0;
-
- private:
-  bool EnterNextBatch();
-
-  const Generation& generation_;
-  const ThreadId thread_;
-  uint32_t batch_;       // Index of the batch being read.
-  uint32_t next_batch_;  // The one after it, or EventBatch::kLast.
-  const char* event_pos_ = nullptr;
-  const char* pos_ = nullptr;
-  const char* end_ = nullptr;
-  int64_t time_ = 0;  // Of the last event. Zero asks for the batch's own time, as in Go's reader.
-  TimedEvent event_;
-};
 
 // A binary min-heap of cursors by their events' times. Events that happen at the same time come in
 // an order that the heap's shape decides, so its steps are exactly those of Go's reader
@@ -104,7 +47,11 @@ class Frontier {
   void Insert(std::unique_ptr<ThreadCursor> cursor);
 
   // Puts the cursor at `index` where it belongs after it moved to another event.
-  void Update(size_t index);
+  void Update(size_t index) {
+    const Entry entry = {heap_[index].cursor->time(), heap_[index].cursor};
+    heap_[index].time = entry.time;
+    if (index == 0 || SiftUp(index) == index) SiftDown(index, entry);
+  }
 
   // Takes out the cursor at `index`.
   void Remove(size_t index);
@@ -137,7 +84,19 @@ class Frontier {
 
   void Push(ThreadCursor* cursor);
   size_t SiftUp(size_t index);
-  void SiftDown(size_t index);
+
+  // Puts `entry`, which stands at `index`, where it belongs below. Inline, since every event passes
+  // here.
+  void SiftDown(size_t index, const Entry entry) {
+    Entry* const heap = heap_.data();
+    const size_t size = heap_.size();
+    for (size_t child; (child = 2 * index + 1) < size; index = child) {
+      if (child + 1 < size) child += heap[child + 1].time < heap[child].time;
+      if (heap[child].time >= entry.time) return;
+      heap[index] = heap[child];
+      heap[child] = entry;
+    }
+  }
 
   std::vector<Entry> heap_;
   WaitList parked_;

@@ -60,8 +60,9 @@ class GenerationTables {
     return index == IdTable<absl::string_view>::kAbsent ? nullptr : &strings_[index];
   }
 
-  // Whether the stack `id` is there. Id 0 is: the empty one.
-  bool HasStack(uint64_t id) const { return id == 0 || stacks_.Find(id) != kNoStack; }
+  // Whether the string or the stack `id` is there. Id 0 is: the empty one.
+  bool HasString(uint64_t id) const { return id == 0 || strings_.Contains(id); }
+  bool HasStack(uint64_t id) const { return id == 0 || stacks_.Contains(id); }
 
   // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0
   // and if there is no such stack.

@@ -30,8 +30,12 @@ class IdTable {
     } else {
       sparse_.emplace(id, index);
     }
+    while (Find(gapless_ + 1) != kAbsent) ++gapless_;
     return true;
   }
+
+  // Whether there is an entry under `id`, which must not be 0.
+  bool Contains(uint64_t id) const { return id <= gapless_ || Find(id) != kAbsent; }
 
   // The index of the entry under `id`, counted in order of insertion, or kAbsent.
   uint32_t Find(uint64_t id) const {
@@ -49,6 +53,7 @@ class IdTable {
 
   std::vector<T> entries_;
   std::vector<uint32_t> dense_;  // Index by id.
+  uint64_t gapless_ = 0;         // All ids from 1 to this one have entries.
   absl::flat_hash_map<uint64_t, uint32_t> sparse_;
 };
 

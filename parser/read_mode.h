@@ -36,6 +36,10 @@ struct ReaderOptions {
   // as right.
   size_t exact_ties_threads = kExactTiesThreads;
 
+  // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
+  // time: in strict mode, with two or more, events are decoded on one and put in order on another.
+  size_t jobs = 0;
+
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the
   // limit's row of faults.def tells. A source that was opened before has its own limit of

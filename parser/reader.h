@@ -45,7 +45,9 @@ class ReaderImpl;
 // Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader,
 // and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
 // largest generation, and by ReaderOptions::limits. Movable, and a moved-from Reader can only be
-// assigned to or destroyed; not thread-safe, but different Readers may be used at the same time.
+// assigned to or destroyed; not thread-safe, but different Readers may be used at the same time. A
+// Reader may start one thread of its own, see ReaderOptions::jobs, and calls nothing of the
+// caller's from it.
 class Reader {
  public:
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
@@ -101,7 +103,7 @@ class Reader {
 
   // How often an event was held against the model of Go's scheduler to find which comes next. What
   // reading costs, besides decoding, is in proportion to that; a trace that makes much of it for
-  // few events is a strange one.
+  // few events is a strange one. In strict mode it counts some events more than were given.
   uint64_t attempts() const;
 
   // The size of the input as it stands in the file, compressed or not, or 0 if it is not known, and

@@ -5,13 +5,14 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "parser/scheduler_emit.h"
+#include "parser/scheduler_inline.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
 
 void Scheduler::BeginGeneration(Generation* generation) {
   generation_ = generation;
+  tables_ = &generation->tables();
   const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
   most_goroutines_ = std::max(most_goroutines_, most);
@@ -63,6 +64,18 @@ void Scheduler::Erase(GoroutineState* goroutine) {
 
 Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }
 
+inline Scheduler::Outcome Scheduler::Dispatch(const Step& step) {
+  switch (step.event.type) {
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
+  case EventType::k##name:                                                          \
+    return Order##rule(step);
+#include "tracev2/events.def"
+    case EventType::kNone:
+      break;
+  }
+  return OrderNone(step);
+}
+
 Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   // A generation without timed events says nothing of anyone's state: the first is the first that
   // has some.
@@ -80,78 +93,10 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   return Dispatch({cursor->event(), *cursor, thread, context});
 }
 
-Scheduler::Outcome Scheduler::Dispatch(const Step& step) {
-  switch (step.event.type) {
-#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
-  case EventType::k##name:                                                          \
-    return Order##rule(step);
-#include "tracev2/events.def"
-    case EventType::kNone:
-      break;
-  }
-  return OrderNone(step);
-}
-
 Scheduler::Outcome Scheduler::OrderNone(const Step& step) {
   return Fail(
       FaultId::kEventWithoutRule,
       absl::StrCat("expected an event that threads make, found ", EventTypeName(step.event.type)));
-}
-
-Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine) {
-  if (forcing_) return Outcome::kAdvanced;
-  if (step.thread == nullptr) return FailNeedsThread();
-  const Context& context = step.context;
-  if (proc == Need::kYes && context.proc == ProcId::kNone) return FailNeedsProc(step);
-  if (goroutine == Need::kYes && context.goroutine == GoId::kNone) {
-    return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
-  }
-  if (goroutine == Need::kNo && context.goroutine != GoId::kNone) {
-    return Fail(FaultId::kHasGoroutine,
-                absl::StrCat("expected the thread to run no goroutine, found goroutine ",
-                             context.goroutine.value));
-  }
-  return Outcome::kAdvanced;
-}
-
-Scheduler::Outcome Scheduler::CheckStatus(const Step& step, Need proc, GoStatus status,
-                                          GoroutineState** state) {
-  if (Outcome outcome = Check(step, proc, Need::kYes); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
-  GoroutineState* const current = CurrentGoroutine(step);
-  if (current == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  if (current->status != status) return FailGoroutineStatus(*current, status);
-  *state = current;
-  return Outcome::kAdvanced;
-}
-
-GoroutineState* Scheduler::CurrentGoroutine(const Step& step) {
-  const GoId id = step.context.goroutine;
-  if (step.thread == nullptr) return goroutines_.Find(id);
-  GoroutineState*& last = step.thread->goroutine_state;
-  if (last == nullptr || !last->live || last->id != id) last = goroutines_.Find(id);
-  return last;
-}
-
-ProcessorState* Scheduler::CurrentProc(const Step& step) {
-  const ProcId id = step.context.proc;
-  if (step.thread == nullptr) return procs_.Find(id);
-  ProcessorState*& last = step.thread->proc_state;
-  if (last == nullptr || !last->live || last->id != id) last = procs_.Find(id);
-  return last;
-}
-
-void Scheduler::SetGoroutine(const Step& step, GoId id, GoroutineState* state) {
-  if (step.thread == nullptr) return;
-  step.thread->goroutine = id;
-  if (state != nullptr) step.thread->goroutine_state = state;
-}
-
-void Scheduler::SetProc(const Step& step, ProcId id, ProcessorState* state) {
-  if (step.thread == nullptr) return;
-  step.thread->Bind(id, state);
-  if (state != nullptr) step.thread->proc_state = state;
 }
 
 ThreadState* Scheduler::GetThread(ThreadId id) {
@@ -169,6 +114,16 @@ Scheduler::Outcome Scheduler::Fail(FaultId id, std::string message) {
 Scheduler::Outcome Scheduler::FailNeedsProc(const Step& step) {
   if (step.thread == nullptr) return FailNeedsThread();
   return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
+}
+
+Scheduler::Outcome Scheduler::FailNeedsGoroutine() {
+  return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
+}
+
+Scheduler::Outcome Scheduler::FailHasGoroutine(const Step& step) {
+  return Fail(FaultId::kHasGoroutine,
+              absl::StrCat("expected the thread to run no goroutine, found goroutine ",
+                           step.context.goroutine.value));
 }
 
 Scheduler::Outcome Scheduler::FailNeedsThread() {

@@ -78,10 +78,13 @@ class Scheduler {
   // Forgets all but tasks, so that the next generation is taken for the first.
   void Forget();
 
-  // What the last event that was advanced became: mostly one event, at most kMaxEvents. The array
-  // is overwritten by the next one that advances.
+  // What the last event that was advanced became: mostly one event, at most kMaxEvents. They are
+  // overwritten by the next one that advances.
   absl::Span<Event> events() { return absl::MakeSpan(events_, event_count_); }
   static constexpr int kMaxEvents = 3;
+
+  // Lets the following events() stand at `room`, which has room for kMaxEvents.
+  void EmitTo(Event* room) { events_ = room; }
 
   // Empties events().
   void DropEvents() { event_count_ = 0; }
@@ -116,7 +119,7 @@ class Scheduler {
   };
 
   // Dispatch. ------------------------------------------------------------------------------------
-  Outcome Dispatch(const Step& step);
+  [[gnu::always_inline]] Outcome Dispatch(const Step& step);
 
   // Ps: scheduler_procs.cc. ----------------------------------------------------------------------
   Outcome OrderProcStatus(const Step& step);
@@ -200,6 +203,9 @@ class Scheduler {
 
   // Shared by the rules. -------------------------------------------------------------------------
 
+  // Adds an event without arguments and details.
+  Event& EmitBare(const Step& step, const Context& context, EventType type);
+
   // Adds the event that `step` becomes, as seen from `context`.
   Event& Emit(const Step& step, const Context& context);
   Event& Emit(const Step& step) { return Emit(step, step.context); }
@@ -232,7 +238,7 @@ class Scheduler {
   static void SetProc(const Step& step, ProcId id, ProcessorState* state = nullptr);
 
   // The state of thread `id`, made if there is none.
-  ThreadState* GetThread(ThreadId id);
+  [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
 
   SequenceNumber Sequence(uint64_t number) const { return {generation_->number(), number}; }
   bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= most_goroutines_; }
@@ -255,6 +261,8 @@ class Scheduler {
   [[gnu::cold]] Outcome FailLimit(FaultId id);
   [[gnu::cold]] Outcome FailNeedsThread();
   [[gnu::cold]] Outcome FailNeedsProc(const Step& step);
+  [[gnu::cold]] Outcome FailNeedsGoroutine();
+  [[gnu::cold]] Outcome FailHasGoroutine(const Step& step);
   [[gnu::cold]] Outcome FailProcUnknown(const Step& step, ProcId proc);
   [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
   [[gnu::cold]] Outcome FailGoroutineUnknown(const Step& step, GoId goroutine);
@@ -262,8 +270,9 @@ class Scheduler {
 
   const ReaderLimits limits_;
   Generation* generation_ = nullptr;
-  uint64_t most_goroutines_ = 0;   // That may be alive, by the generations so far.
-  uint64_t first_generation_ = 0;  // The first that has timed events; 0 before it.
+  const GenerationTables* tables_ = nullptr;  // Of generation_.
+  uint64_t most_goroutines_ = 0;              // That may be alive, by the generations so far.
+  uint64_t first_generation_ = 0;             // The first that has timed events; 0 before it.
 
   uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
   NamePool names_;            // Of open regions and tasks, and so before them.
@@ -276,7 +285,8 @@ class Scheduler {
 
   bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
 
-  Event events_[kMaxEvents];
+  Event own_events_[kMaxEvents];
+  Event* events_ = own_events_;
   int event_count_ = 0;
 
   FaultId fault_id_ = {};

@@ -1,7 +1,7 @@
 // The rules for what user code and the runtime note down: tasks, regions, logs, labels.
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
-#include "parser/scheduler_emit.h"
+#include "parser/scheduler_inline.h"
 #include "tracev2/quote.h"
 
 namespace gotrace {

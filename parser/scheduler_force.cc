@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
-#include "parser/scheduler_emit.h"
+#include "parser/scheduler_inline.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

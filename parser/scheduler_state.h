@@ -96,26 +96,22 @@ template <class IdType, class State>
 class StateTable {
  public:
   State* Find(IdType id) const {
-    const auto it = by_id_.find(id);
-    return it == by_id_.end() ? nullptr : it->second;
+    State* const near = near_[Place(id)];
+    if (near != nullptr && near->id == id) return near;
+    if (far_.empty()) return nullptr;
+    const auto it = far_.find(id);
+    return it == far_.end() ? nullptr : it->second;
   }
 
   // Requires that there is none with this id.
   State* Insert(IdType id) {
-    State* state = nullptr;
-    if (free_.empty()) {
-      if (used_ == kChunk || chunks_.empty()) {
-        chunks_.emplace_back(new State[kChunk]);
-        used_ = 0;
-      }
-      state = &chunks_.back()[used_++];
-    } else {
-      state = free_.back();
-      free_.pop_back();
-    }
+    State* const state = Allocate();
     state->id = id;
     state->live = true;
-    by_id_.emplace(id, state);
+    State*& near = near_[Place(id)];
+    if (near != nullptr) far_.emplace(near->id, near);
+    near = state;
+    ++size_;
     return state;
   }
 
@@ -125,19 +121,45 @@ class StateTable {
   }
 
   void Erase(State* state) {
-    by_id_.erase(state->id);
+    State*& near = near_[Place(state->id)];
+    if (near == state) {
+      near = nullptr;
+    } else {
+      far_.erase(state->id);
+    }
     *state = State();
     free_.push_back(state);
+    --size_;
   }
 
-  size_t size() const { return by_id_.size(); }
+  size_t size() const { return size_; }
 
  private:
   static constexpr size_t kChunk = 256;
+  static constexpr size_t kNear = 8192;
 
-  absl::flat_hash_map<IdType, State*> by_id_;
+  static size_t Place(IdType id) { return static_cast<uint64_t>(id.value) % kNear; }
+
+  State* Allocate() {
+    if (!free_.empty()) {
+      State* const state = free_.back();
+      free_.pop_back();
+      return state;
+    }
+    if (used_ == kChunk || chunks_.empty()) {
+      chunks_.emplace_back(new State[kChunk]);
+      used_ = 0;
+    }
+    return &chunks_.back()[used_++];
+  }
+
+  // Ids rise, and most goroutines are short-lived: of those whose ids have the same remainder the
+  // one that came last stands in an array, and only those that it drove out are hashed.
+  std::unique_ptr<State* []> near_ { new State*[kNear]() };
+  absl::flat_hash_map<IdType, State*> far_;
   std::vector<std::unique_ptr<State[]>> chunks_;
   size_t used_ = 0;  // Of the last chunk.
+  size_t size_ = 0;
   std::vector<State*> free_;
 };
 

@@ -9,36 +9,6 @@
 namespace gotrace {
 namespace {
 
-struct ArgTypeRow {
-  absl::string_view suffix;
-  ArgType type;
-};
-constexpr ArgTypeRow kArgTypes[] = {
-    {"dt", ArgType::kTimeDelta},
-    {"seq", ArgType::kSequenceNumber},
-    {"pstatus", ArgType::kProcStatus},
-    {"gstatus", ArgType::kGoroutineStatus},
-    {"g", ArgType::kGoroutine},
-    {"m", ArgType::kThread},
-    {"p", ArgType::kProc},
-    {"string", ArgType::kString},
-    {"stack", ArgType::kStack},
-    {"value", ArgType::kValue},
-    {"task", ArgType::kTask},
-};
-
-constexpr ArgType ArgTypeOf(absl::string_view name) {
-  size_t underscore = absl::string_view::npos;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '_') underscore = i;
-  }
-  if (underscore != absl::string_view::npos) name = name.substr(underscore + 1);
-  for (const ArgTypeRow& row : kArgTypes) {
-    if (row.suffix == name) return row.type;
-  }
-  return ArgType::kRaw;
-}
-
 constexpr EventSpec MakeSpec(EventType type, absl::string_view name, uint32_t since, EventForm form,
                              Experiment experiment, EventType start,
                              std::initializer_list<const char*> args) {

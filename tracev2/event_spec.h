@@ -2,6 +2,7 @@
 #ifndef GOTRACE_TRACEV2_EVENT_SPEC_H_
 #define GOTRACE_TRACEV2_EVENT_SPEC_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
@@ -35,6 +36,36 @@ enum class ArgType : uint8_t {
   kValue,            // "value": a plain quantity.
   kTask,             // "task": a task id, 0 for none or the background task.
 };
+
+// The type of the argument called `name`.
+constexpr ArgType ArgTypeOf(absl::string_view name) {
+  struct Row {
+    absl::string_view suffix;
+    ArgType type;
+  };
+  constexpr Row kRows[] = {
+      {"dt", ArgType::kTimeDelta},
+      {"seq", ArgType::kSequenceNumber},
+      {"pstatus", ArgType::kProcStatus},
+      {"gstatus", ArgType::kGoroutineStatus},
+      {"g", ArgType::kGoroutine},
+      {"m", ArgType::kThread},
+      {"p", ArgType::kProc},
+      {"string", ArgType::kString},
+      {"stack", ArgType::kStack},
+      {"value", ArgType::kValue},
+      {"task", ArgType::kTask},
+  };
+  size_t underscore = absl::string_view::npos;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '_') underscore = i;
+  }
+  if (underscore != absl::string_view::npos) name = name.substr(underscore + 1);
+  for (const Row& row : kRows) {
+    if (row.suffix == name) return row.type;
+  }
+  return ArgType::kRaw;
+}
 
 // One event type. All text has static lifetime.
 struct EventSpec {

@@ -1,0 +1,73 @@
+// Decodes events on another core before they are needed.
+#ifndef GOTRACE_PARSER_DECODE_AHEAD_H_
+#define GOTRACE_PARSER_DECODE_AHEAD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "parser/thread_decoder.h"
+
+namespace gotrace {
+
+// A thread of its own, that decodes what it is asked for in that order. All but its own work is to
+// be called from one other thread. What is decoded is the same whoever did it.
+class DecodeAhead {
+ public:
+  // One call of ThreadDecoder::Decode() that may be made by either thread. Its user makes at most
+  // one request at a time, and takes it before the decoder is touched again.
+  class Request {
+   public:
+    explicit Request(ThreadDecoder* decoder) : decoder_(*decoder) {}
+
+   private:
+    friend class DecodeAhead;
+    enum class State : uint8_t { kIdle, kWaits, kRuns, kDone };
+
+    ThreadDecoder& decoder_;
+    absl::Span<DecodedEvent> room_;
+    size_t count_ = 0;
+    std::atomic<State> state_ = State::kIdle;
+  };
+
+  DecodeAhead();
+  DecodeAhead(const DecodeAhead&) = delete;
+  DecodeAhead& operator=(const DecodeAhead&) = delete;
+
+  // No request may be on its way any more, see Forget().
+  ~DecodeAhead();
+
+  // Asks for what comes next of the request's thread, to be put into `room`. Both must live until
+  // Take() or Forget().
+  void Ask(Request* request, absl::Span<DecodedEvent> room);
+
+  // Returns how many events there are, as Decode() does, once it is done. Requires that it was
+  // asked for.
+  size_t Take(Request* request);
+
+  // Forgets all requests that were not taken.
+  void Forget();
+
+ private:
+  using State = Request::State;
+
+  void Run();
+  Request* NextRequest();
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ends_ || !queue_.empty(); }
+  bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !busy_; }
+
+  absl::Mutex mutex_;
+  std::deque<Request*> queue_ ABSL_GUARDED_BY(mutex_);
+  bool ends_ ABSL_GUARDED_BY(mutex_) = false;
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_DECODE_AHEAD_H_

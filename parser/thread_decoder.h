@@ -1,0 +1,76 @@
+// Decodes what one thread wrote in one generation.
+#ifndef GOTRACE_PARSER_THREAD_DECODER_H_
+#define GOTRACE_PARSER_THREAD_DECODER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "parser/batch_decoder.h"
+#include "parser/generation.h"
+#include "parser/trace_clock.h"
+
+namespace gotrace {
+
+// A timed event and where it stands. One fills a cache line.
+struct DecodedEvent {
+  TimedEvent event;
+  int64_t time = 0;        // In nanoseconds.
+  uint32_t position = 0;   // Of its first byte in the payload of its batch.
+  bool ids_found = false;  // See ThreadDecoder.
+};
+
+// Walks over a thread's event batches, in bulk. Views the generation, which must outlive it.
+class ThreadDecoder {
+ public:
+  // With `check_ids`, DecodedEvent::ids_found tells whether the generation's tables, which must be
+  // whole then, have every string and stack that the event names. Otherwise it stays false.
+  ThreadDecoder(const Generation& generation, const ThreadBatches& thread, bool check_ids);
+
+  // Decodes the next events into `events`, which must not be empty, and returns how many: all are
+  // of one batch(). Fewer than there is room for do not mean that they end; none mean that the
+  // thread ends, or that it goes on with what cannot be decoded: failed() tells.
+  size_t Decode(absl::Span<DecodedEvent> events);
+
+  // Whether the last Decode() returned 0 since what stands at position() is no event.
+  bool failed() const { return pos_ != end_; }
+
+  // The index of the batch being read, and how much of its payload was decoded.
+  uint32_t batch_index() const { return batch_; }
+  const EventBatch& batch() const { return generation_.event_batches()[batch_]; }
+  uint32_t position() const { return static_cast<uint32_t>(pos_ - batch().payload); }
+  const char* pos() const { return pos_; }
+  const char* end() const { return end_; }
+
+  // The time of the last event in nanoseconds, or where the batch begins.
+  int64_t time() const { return time_; }
+
+  // Goes to `position` of the batch at `index`, one of the thread's, whose last event before it
+  // was at `time`.
+  void Seek(uint32_t index, uint32_t position, int64_t time);
+
+  // Leaves the rest of the batch being read, and returns how many bytes that was.
+  size_t SkipBatch();
+
+  // Goes to the thread's next batch that holds something, unless there is something left of this
+  // one. Returns false at the thread's end.
+  bool EnterNextBatch();
+
+  const Generation& generation() const { return generation_; }
+
+ private:
+  bool FindIds(const TimedEvent& event, TimedEventRow row) const;
+
+  const Generation& generation_;
+  const TraceClock clock_;
+  const bool check_ids_;
+  uint32_t batch_;       // Index of the batch being read.
+  uint32_t next_batch_;  // The one after it, or EventBatch::kLast.
+  const char* pos_ = nullptr;
+  const char* end_ = nullptr;
+  int64_t time_ = 0;  // Of the last event. Zero asks for the batch's own time, as in Go's reader.
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_THREAD_DECODER_H_
