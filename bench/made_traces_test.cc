@@ -1,6 +1,7 @@
 #include "bench/made_traces.h"
 
 #include <cstdint>
+#include <random>
 #include <set>
 #include <string>
 
@@ -114,6 +115,67 @@ TEST(MadeTracesTest, ComeInGenerations) {
   EXPECT_EQ(maker.NextGeneration(), "");
   EXPECT_EQ(maker.NextGeneration(), "");
   EXPECT_EQ(pieces, whole);
+}
+
+// All that reading with `jobs` gives, mixed to one number, and how it ended.
+struct Reading {
+  uint64_t events = 0;
+  uint64_t mixed = 0;
+  std::string end;
+
+  friend bool operator==(const Reading& a, const Reading& b) {
+    return a.events == b.events && a.mixed == b.mixed && a.end == b.end;
+  }
+};
+Reading ReadWith(size_t jobs, const std::string& trace) {
+  ReaderOptions options;
+  options.jobs = jobs;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace, options);
+  if (!reader.ok()) return {0, 0, reader.status().ToString()};
+  Reading reading;
+  while (const Event* event = reader->Next()) {
+    for (const uint64_t value :
+         {static_cast<uint64_t>(event->time()), event->offset(), event->stack_id(),
+          static_cast<uint64_t>(event->type()), static_cast<uint64_t>(event->thread().value),
+          static_cast<uint64_t>(event->proc().value),
+          static_cast<uint64_t>(event->goroutine().value)}) {
+      reading.mixed = (reading.mixed ^ value) * 0x9e3779b97f4a7c15;
+    }
+  }
+  reading.events = reader->event_count();
+  reading.end = reader->status().ToString();
+  return reading;
+}
+
+// The generations are large enough for the reader to decode on another core.
+TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
+  for (const MadeTraceOptions& options :
+       {Options(2, 100, 2, 80'000), Options(40, 2000, 3, 80'000), Options(16, 100, 2, 80'000, 101),
+        Options(200, 1000, 2, 80'000)}) {
+    const std::string trace = MakeTrace(options);
+    const Reading alone = ReadWith(1, trace);
+    EXPECT_EQ(alone.end, "OK");
+    EXPECT_GT(alone.events, options.generations * options.events);
+    EXPECT_TRUE(ReadWith(2, trace) == alone);
+    EXPECT_TRUE(ReadWith(0, trace) == alone);
+  }
+}
+
+TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
+  const std::string trace = MakeTrace(Options(8, 200, 3, 80'000));
+  std::mt19937_64 random(7);
+  std::set<std::string> ends;
+  for (int i = 0; i < 30; ++i) {
+    std::string damaged = trace;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
+    const Reading alone = ReadWith(1, damaged);
+    const Reading helped = ReadWith(2, damaged);
+    EXPECT_EQ(helped.end, alone.end);
+    EXPECT_EQ(helped.events, alone.events);
+    EXPECT_EQ(helped.mixed, alone.mixed);
+    ends.insert(alone.end);
+  }
+  EXPECT_GT(ends.size(), 10u);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // How fast one trace is gone over: prints one line of numbers.
 //
-//   trace_bench MODE FILE [REPS]
+//   trace_bench MODE FILE [REPS] [--jobs=N]
 //
 // bench/README.md tells what the modes and the numbers are.
 #include <sys/resource.h>
@@ -16,6 +16,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "bench/passes.h"
@@ -34,9 +36,8 @@ struct Measurement {
 
 // Measures one pass over `source`, beginning with the time to set up a reader.
 absl::Status Measure(PassKind kind, absl::StatusOr<std::unique_ptr<ByteSource>> source,
-                     Measurement* measurement) {
+                     const ReaderOptions& options, Measurement* measurement) {
   if (!source.ok()) return source.status();
-  const ReaderOptions options;
   const absl::Time begin = absl::Now();
   const absl::StatusOr<PassCounts> counts = RunPass(kind, *std::move(source), options);
   const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
@@ -48,10 +49,12 @@ absl::Status Measure(PassKind kind, absl::StatusOr<std::unique_ptr<ByteSource>> 
 
 // A file is brought into memory first. The standard input is streamed, so that the peak of memory
 // is that of the pass; its time includes that of whoever writes it.
-absl::StatusOr<Measurement> MeasureFile(PassKind kind, const std::string& path, int reps) {
+absl::StatusOr<Measurement> MeasureFile(PassKind kind, const std::string& path, int reps,
+                                        const ReaderOptions& options) {
   Measurement measurement;
   if (path == "-") {
-    if (absl::Status status = Measure(kind, OpenSource(path), &measurement); !status.ok()) {
+    if (absl::Status status = Measure(kind, OpenSource(path), options, &measurement);
+        !status.ok()) {
       return status;
     }
     return measurement;
@@ -59,7 +62,8 @@ absl::StatusOr<Measurement> MeasureFile(PassKind kind, const std::string& path, 
   const absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
   for (int i = 0; i < reps; ++i) {
-    if (absl::Status status = Measure(kind, SourceFromBytes(*bytes), &measurement); !status.ok()) {
+    if (absl::Status status = Measure(kind, SourceFromBytes(*bytes), options, &measurement);
+        !status.ok()) {
       return status;
     }
   }
@@ -73,18 +77,30 @@ double PeakMegabytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
+// Takes `--jobs=N` off the end of the arguments, if it stands there. Returns false if N is no
+// number.
+bool TakeJobs(int* argc, char** argv, size_t* jobs) {
+  absl::string_view last = argv[*argc - 1];
+  if (!absl::ConsumePrefix(&last, "--jobs=")) return true;
+  --*argc;
+  return absl::SimpleAtoi(last, jobs);
+}
+
 int Main(int argc, char** argv) {
+  ReaderOptions options;
+  const bool has_jobs = TakeJobs(&argc, argv, &options.jobs);
   PassKind kind = {};
   int reps = 1;
   const std::string path = argc > 2 ? argv[2] : "";
   if (path != "-") reps = 3;
-  if (argc < 3 || argc > 4 || !FindPass(argv[1], &kind) ||
+  if (!has_jobs || argc < 3 || argc > 4 || !FindPass(argv[1], &kind) ||
       (argc == 4 && (!absl::SimpleAtoi(argv[3], &reps) || reps < 1)) || (path == "-" && reps > 1)) {
-    std::fprintf(stderr, "usage: trace_bench %s FILE [REPS]\n       FILE may be -, with REPS 1\n",
-                 absl::StrJoin(kPassNames, "|").c_str());
+    std::fprintf(
+        stderr, "usage: trace_bench %s FILE [REPS] [--jobs=N]\n       FILE may be -, with REPS 1\n",
+        absl::StrJoin(kPassNames, "|").c_str());
     return kUsage;
   }
-  const absl::StatusOr<Measurement> measurement = MeasureFile(kind, path, reps);
+  const absl::StatusOr<Measurement> measurement = MeasureFile(kind, path, reps, options);
   if (!measurement.ok()) {
     std::fprintf(stderr, "trace_bench: %s: %s\n", path.c_str(),
                  std::string(measurement.status().message()).c_str());

@@ -173,10 +173,11 @@ struct Result {
 
 std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
 
-// The options that --salvage, or its absence, and --limits ask for.
+// The options that --salvage, or its absence, --jobs and --limits ask for.
 ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) {
   ReaderOptions options = absl::GetFlag(FLAGS_salvage) ? log->SalvageOptions() : ReaderOptions();
   options.limits = limits;
+  options.jobs = static_cast<size_t>(absl::GetFlag(FLAGS_jobs));
   return options;
 }
 
@@ -317,7 +318,6 @@ absl::StatusOr<ValidateCommand> ValidateCommandFromFlags() {
   }
   command.options.max_per_check = static_cast<uint64_t>(absl::GetFlag(FLAGS_max_per_check));
   command.jobs = absl::GetFlag(FLAGS_jobs);
-  if (command.jobs < 1) return absl::InvalidArgumentError("--jobs must be 1 or more");
   command.json = absl::GetFlag(FLAGS_json);
   return command;
 }
@@ -383,6 +383,9 @@ int Main(absl::Span<char* const> args) {
   if (!line.ok()) return UsageError(line.status());
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
   if (!limits.ok()) return UsageError(limits.status());
+  if (absl::GetFlag(FLAGS_jobs) < 1) {
+    return UsageError(absl::InvalidArgumentError("--jobs must be 1 or more"));
+  }
   Output out(STDOUT_FILENO, "the standard output");
   Result result;
   if (!line->help.empty()) {
