@@ -99,7 +99,7 @@ compare() {
   awk '{ print $2 / ($1 > 0 ? $1 : 0.00005) }' "$scratch/times" > "$scratch/ratios"
   ratio=$(median < "$scratch/ratios")
   range=$(sort -g "$scratch/ratios" | awk 'NR == 1 { low = $1 } END { printf "%.1f–%.1f", low, $1 }')
-  printf '%-28s %-10s gotrace %9.4f s   Go %9.4f s   ratio %5.1f (%s)\n' \
+  printf '%-28s %-12s gotrace %9.4f s   Go %9.4f s   ratio %5.1f (%s)\n' \
     "$trace" "$row" "$ours_time" "$gos_time" "$ratio" "$range"
   printf '| %s | %s | %.3f | %.3f | %.1f | %s |\n' \
     "$trace" "$row" "$ours_time" "$gos_time" "$ratio" "$range" >> "$scratch/table"
@@ -119,9 +119,11 @@ compare_file() {
   esac
   if $have_goref; then
     compare "$name" decode reported "$trace_bench" decode "$file" "$reps" -- "$GOREF" raw "$file" "$reps"
-    for mode in read validate; do
-      compare "$name" $mode reported "$trace_bench" $mode "$file" "$reps" -- "$GOREF" $mode "$file" "$reps"
+    for jobs in 1 2; do
+      compare "$name" "read, jobs=$jobs" reported "$trace_bench" read "$file" "$reps" --jobs=$jobs \
+        -- "$GOREF" read "$file" "$reps"
     done
+    compare "$name" validate reported "$trace_bench" validate "$file" "$reps" -- "$GOREF" validate "$file" "$reps"
   fi
   if $have_tool; then
     compare "$name" events elapsed "$gotrace_dump" events "$file" -- "${go_tool[@]}" -d=parsed "$file"

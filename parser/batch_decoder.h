@@ -19,7 +19,7 @@ struct TimedEvent {
   EventType type = EventType::kNone;
   uint64_t ticks = 0;                     // Since the thread's previous event.
   uint64_t args[kMaxTimedArgs - 1] = {};  // Without the time difference. Those that the type does
-                                          // not have are 0 or left from the event before.
+                                          // not have are 0 or left from another event.
 };
 
 // What decoding needs to know of a type.

@@ -1,10 +1,27 @@
 #include "parser/decode_ahead.h"
 
-#include <utility>
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
 
 namespace gotrace {
 
-DecodeAhead::DecodeAhead() : thread_([this] { Run(); }) {}
+std::unique_ptr<DecodeAhead> DecodeAhead::Start() {
+  // The caller's handlers of signals expect to run on its own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::unique_ptr<DecodeAhead> started;
+  try {
+    started.reset(new DecodeAhead);
+  } catch (const std::system_error&) {
+    // That is how std::thread tells that there are too many.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
 
 DecodeAhead::~DecodeAhead() {
   {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -35,26 +36,31 @@ class DecodeAhead {
     std::atomic<State> state_ = State::kIdle;
   };
 
-  DecodeAhead();
+  // Starts the thread, with all signals blocked. Returns nullptr if there can be no further one.
+  static std::unique_ptr<DecodeAhead> Start();
+
   DecodeAhead(const DecodeAhead&) = delete;
   DecodeAhead& operator=(const DecodeAhead&) = delete;
 
-  // No request may be on its way any more, see Forget().
+  // Ends the thread. Requests on their way are dropped, and must live until this returns.
   ~DecodeAhead();
 
-  // Asks for what comes next of the request's thread, to be put into `room`. Both must live until
-  // Take() or Forget().
+  // Asks for what comes next of the request's thread, to be put into `room`, which must live until
+  // Take() or Forget(). The request itself must live until Forget() or the end of all, even if it
+  // was taken.
   void Ask(Request* request, absl::Span<DecodedEvent> room);
 
   // Returns how many events there are, as Decode() does, once it is done. Requires that it was
   // asked for.
   size_t Take(Request* request);
 
-  // Forgets all requests that were not taken.
+  // Forgets all requests, once none is being worked on.
   void Forget();
 
  private:
   using State = Request::State;
+
+  DecodeAhead() : thread_([this] { Run(); }) {}
 
   void Run();
   Request* NextRequest();

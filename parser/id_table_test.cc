@@ -20,6 +20,10 @@ void ExpectFinds(const std::vector<uint64_t>& ids) {
     const bool is_new = expected.emplace(id, expected.size()).second;
     ASSERT_EQ(table.Insert(id, std::to_string(id)), is_new) << id;
     ASSERT_EQ(table.Find(id), expected[id]) << id;
+    for (const uint64_t near : {id, id + 1, id + 2}) {
+      if (near == 0) continue;
+      ASSERT_EQ(table.Contains(near), expected.count(near) > 0) << near;
+    }
   }
   ASSERT_EQ(table.size(), expected.size());
   for (const auto& [id, index] : expected) {

@@ -37,7 +37,9 @@ struct ReaderOptions {
   size_t exact_ties_threads = kExactTiesThreads;
 
   // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
-  // time: in strict mode, with two or more, events are decoded on one and put in order on another.
+  // time: in strict mode, with two or more, events are decoded on one and put in order on another,
+  // by a thread of the Reader's own where the trace is worth it. Such a Reader cannot be used in a
+  // child process that was forked without it.
   size_t jobs = 0;
 
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a

@@ -115,9 +115,13 @@ Event* ReaderImpl::BeginGeneration() {
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
   if (tolerant()) return {};
   const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
-  if (generation_->bytes() >= kBytesWorthHelp && threads <= kMostThreadsToHelp && jobs_ > 1) {
-    if (helper_ == nullptr) helper_ = std::make_unique<DecodeAhead>();
-    return {kHelped, /*check_ids=*/true, helper_.get()};
+  if (jobs_ > 1 && generation_->bytes() >= kBytesWorthHelp && threads <= kMostThreadsToHelp) {
+    if (helper_ == nullptr) helper_ = DecodeAhead::Start();
+    // Without room for a thread of its own it goes on alone.
+    if (helper_ == nullptr) jobs_ = 1;
+    const size_t bytes_of_thread = generation_->bytes() / threads;
+    const size_t events = std::clamp(bytes_of_thread / kBytesPerHelped, kMostOfThread, kMostHelped);
+    if (helper_ != nullptr) return {events, /*check_ids=*/true, helper_.get()};
   }
   // Many threads would take each other's out of the cache.
   return {std::clamp<size_t>(kMostAtOnce / threads, 1, kMostOfThread), /*check_ids=*/true};

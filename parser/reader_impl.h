@@ -66,12 +66,15 @@ class ReaderImpl {
   // The last step before `count` events are given. Returns how many are.
   size_t Finish(Event* events, size_t count);
 
-  // How far cursors decode ahead, in events. With a helper it may be more: it is told to decode a
-  // thread's next ones when those before them are begun.
+  // How far cursors decode ahead, in events.
   static constexpr size_t kMostAtOnce = 512;   // Of all threads.
   static constexpr size_t kMostOfThread = 16;  // Of each.
-  static constexpr size_t kHelped = 1024;      // The same with a helper.
-  // Where a helper does not pay: in smaller generations, or with more threads.
+
+  // With a helper: one for so many bytes of a thread, up to kMostHelped, and twice, as it decodes
+  // the next ones while those before them are used. It does not pay in smaller generations, or with
+  // more threads.
+  static constexpr size_t kBytesPerHelped = 16;
+  static constexpr size_t kMostHelped = 1024;
   static constexpr uint64_t kBytesWorthHelp = 1 << 18;
   static constexpr size_t kMostThreadsToHelp = 128;
 
@@ -158,7 +161,7 @@ class ReaderImpl {
   bool done_ = false;
   absl::Status pending_;  // A failure to tell once the events before it were given.
   absl::Status status_;
-  const size_t jobs_;
+  size_t jobs_;
   // Last, as it views the generation and the cursors.
   std::unique_ptr<DecodeAhead> helper_;
 };

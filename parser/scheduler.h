@@ -84,7 +84,10 @@ class Scheduler {
   static constexpr int kMaxEvents = 3;
 
   // Lets the following events() stand at `room`, which has room for kMaxEvents.
-  void EmitTo(Event* room) { events_ = room; }
+  void EmitTo(Event* room) {
+    events_ = room;
+    event_count_ = 0;
+  }
 
   // Empties events().
   void DropEvents() { event_count_ = 0; }
@@ -276,8 +279,8 @@ class Scheduler {
 
   uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
   NamePool names_;            // Of open regions and tasks, and so before them.
-  StateTable<GoId, GoroutineState> goroutines_;
-  StateTable<ProcId, ProcessorState> procs_;
+  StateTable<GoId, GoroutineState, 8192> goroutines_;
+  StateTable<ProcId, ProcessorState, 64> procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;
   absl::flat_hash_map<TaskId, TaskState> tasks_;
   GcState gc_state_ = GcState::kUndetermined;

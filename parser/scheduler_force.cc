@@ -20,8 +20,8 @@ Scheduler::Outcome Scheduler::Force(ThreadCursor* cursor) {
 }
 
 void Scheduler::Forget() {
-  goroutines_ = {};
-  procs_ = {};
+  goroutines_.Clear();
+  procs_.Clear();
   threads_.clear();
   open_ranges_ = 0;
   gc_state_ = GcState::kUndetermined;

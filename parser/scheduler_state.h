@@ -92,7 +92,7 @@ struct ThreadState {
 
 // Resources by id. Their addresses stay; what was erased is used again for another id, so a stale
 // pointer still points to some state of the same type.
-template <class IdType, class State>
+template <class IdType, class State, size_t kNear>
 class StateTable {
  public:
   State* Find(IdType id) const {
@@ -132,11 +132,23 @@ class StateTable {
     --size_;
   }
 
+  // Erases all. Costs time in proportion to what there was.
+  void Clear() {
+    for (const std::unique_ptr<State[]>& chunk : chunks_) {
+      for (size_t i = 0; i < kChunk; ++i) {
+        if (chunk[i].live) near_[Place(chunk[i].id)] = nullptr;
+      }
+    }
+    far_.clear();
+    chunks_.clear();
+    free_.clear();
+    used_ = size_ = 0;
+  }
+
   size_t size() const { return size_; }
 
  private:
   static constexpr size_t kChunk = 256;
-  static constexpr size_t kNear = 8192;
 
   static size_t Place(IdType id) { return static_cast<uint64_t>(id.value) % kNear; }
 
@@ -153,8 +165,8 @@ class StateTable {
     return &chunks_.back()[used_++];
   }
 
-  // Ids rise, and most goroutines are short-lived: of those whose ids have the same remainder the
-  // one that came last stands in an array, and only those that it drove out are hashed.
+  // Ids rise, and most goroutines are short-lived: of those whose ids have the same remainder by
+  // kNear, the one that came last stands in an array, and only those that it drove out are hashed.
   std::unique_ptr<State* []> near_ { new State*[kNear]() };
   absl::flat_hash_map<IdType, State*> far_;
   std::vector<std::unique_ptr<State[]>> chunks_;

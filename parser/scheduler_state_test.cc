@@ -8,7 +8,8 @@
 namespace gotrace {
 namespace {
 
-using Goroutines = StateTable<GoId, GoroutineState>;
+// Few enough places for ids to drive each other out.
+using Goroutines = StateTable<GoId, GoroutineState, 16>;
 
 TEST(SequenceNumberTest, FollowsTheOneBeforeInTheSameGeneration) {
   const SequenceNumber last = {3, 7};
@@ -83,6 +84,38 @@ TEST(StateTableTest, AddressesStayWhileOthersComeAndGo) {
       expected.erase(it);
     }
     ASSERT_EQ(table.size(), expected.size());
+  }
+}
+
+TEST(StateTableTest, FindsIdsThatShareAPlace) {
+  Goroutines table;
+  GoroutineState* const first = table.Insert(GoId{3});
+  GoroutineState* const second = table.Insert(GoId{19});
+  GoroutineState* const third = table.Insert(GoId{-13});
+  EXPECT_EQ(table.Find(GoId{3}), first);
+  EXPECT_EQ(table.Find(GoId{19}), second);
+  EXPECT_EQ(table.Find(GoId{-13}), third);
+  EXPECT_EQ(table.Find(GoId{35}), nullptr);
+  table.Erase(third);
+  EXPECT_EQ(table.Find(GoId{-13}), nullptr);
+  EXPECT_EQ(table.Find(GoId{19}), second);
+  table.Erase(first);
+  EXPECT_EQ(table.Find(GoId{3}), nullptr);
+  EXPECT_EQ(table.Find(GoId{19}), second);
+  EXPECT_EQ(table.size(), 1u);
+}
+
+TEST(StateTableTest, ClearErasesAll) {
+  Goroutines table;
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t id = 0; id < 1000; ++id) {
+      ASSERT_EQ(table.Find(GoId{id}), nullptr);
+      ASSERT_EQ(table.Insert(GoId{id})->sequence.number, 0u);
+    }
+    EXPECT_EQ(table.size(), 1000u);
+    table.Find(GoId{7})->sequence.number = 1;
+    table.Clear();
+    EXPECT_EQ(table.size(), 0u);
   }
 }
 

@@ -32,6 +32,7 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
       own_(*other.current_),
       request_(&decoder_) {
   current_ = last_ = &own_;
+  own_.ids_found = false;
   DecodedEvent again;
   decoder_.Seek(batch_, own_.position, own_.time);
   decoder_.Decode(absl::MakeSpan(&again, 1));

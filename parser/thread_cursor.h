@@ -27,8 +27,8 @@ class ThreadCursor {
   struct Ahead {
     size_t events = 1;       // How many it decodes at a time, at most.
     bool check_ids = false;  // Whether ids_found() tells something, see ThreadDecoder.
-    // Who decodes the next of them while those before are used, if anyone does. It must outlive the
-    // cursor, and forget all requests before the cursor goes away.
+    // Who decodes the next of them while those before are used, if anyone does. The cursor must
+    // live until it forgot all requests, or ended.
     DecodeAhead* helper = nullptr;
   };
 
@@ -59,7 +59,8 @@ class ThreadCursor {
   };
 
   // Leaves all of the thread from the event on that Advance() gave last, or that it could not
-  // decode, and returns what that was. Advance() gives kEnd then.
+  // decode, and returns what that was. Advance() gives kEnd then. Requires that one event is
+  // decoded at a time.
   Rest SkipAll();
 
   ThreadId thread() const { return thread_; }
@@ -70,7 +71,7 @@ class ThreadCursor {
   // Of the event's first byte in the trace.
   uint64_t offset() const { return payload_offset_ + current_->position; }
   Place place() const;  // Of the event.
-  Fault fault() const;
+  Fault fault() const;  // After kFault.
 
   // The scheduler model's state of the thread, looked up once. Set by the Scheduler.
   ThreadState* state = nullptr;

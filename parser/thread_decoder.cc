@@ -52,7 +52,7 @@ size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
     decoded.time = time;
     decoded.position = static_cast<uint32_t>(pos - begin);
     const TimedEventRow row = kTimedEventRows[static_cast<uint8_t>(decoded.event.type)];
-    if (check_ids_) decoded.ids_found = FindIds(decoded.event, row);
+    decoded.ids_found = check_ids_ && FindIds(decoded.event, row);
     pos = next;
   }
   time_ = time;

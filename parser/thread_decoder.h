@@ -13,12 +13,13 @@
 namespace gotrace {
 
 // A timed event and where it stands. One fills a cache line.
-struct DecodedEvent {
+struct alignas(64) DecodedEvent {
   TimedEvent event;
   int64_t time = 0;        // In nanoseconds.
   uint32_t position = 0;   // Of its first byte in the payload of its batch.
   bool ids_found = false;  // See ThreadDecoder.
 };
+static_assert(sizeof(DecodedEvent) == 64);
 
 // Walks over a thread's event batches, in bulk. Views the generation, which must outlive it.
 class ThreadDecoder {
