@@ -383,7 +383,7 @@ int Main(absl::Span<char* const> args) {
   if (!line.ok()) return UsageError(line.status());
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
   if (!limits.ok()) return UsageError(limits.status());
-  if (absl::GetFlag(FLAGS_jobs) < 1) {
+  if (line->help.empty() && absl::GetFlag(FLAGS_jobs) < 1) {
     return UsageError(absl::InvalidArgumentError("--jobs must be 1 or more"));
   }
   Output out(STDOUT_FILENO, "the standard output");
