@@ -1,12 +1,15 @@
 #include "bench/made_traces.h"
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "parser/fault.h"
 #include "parser/reader.h"
 #include "validator/report.h"
 
@@ -143,7 +146,10 @@ Reading ReadWith(size_t jobs, const std::string& trace) {
     }
   }
   reading.events = reader->event_count();
-  reading.end = reader->status().ToString();
+  reading.end = std::string(reader->status().message());
+  if (const std::optional<Fault> fault = FaultOf(reader->status())) {
+    for (const std::string& detail : fault->details) absl::StrAppend(&reading.end, "\n", detail);
+  }
   return reading;
 }
 
@@ -154,7 +160,7 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
         Options(200, 1000, 2, 80'000)}) {
     const std::string trace = MakeTrace(options);
     const Reading alone = ReadWith(1, trace);
-    EXPECT_EQ(alone.end, "OK");
+    EXPECT_EQ(alone.end, "");
     EXPECT_GT(alone.events, options.generations * options.events);
     EXPECT_TRUE(ReadWith(2, trace) == alone);
     EXPECT_TRUE(ReadWith(0, trace) == alone);
@@ -165,7 +171,7 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
   const std::string trace = MakeTrace(Options(8, 200, 3, 80'000));
   std::mt19937_64 random(7);
   std::set<std::string> ends;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 12; ++i) {
     std::string damaged = trace;
     damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
     const Reading alone = ReadWith(1, damaged);
@@ -175,7 +181,7 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
     EXPECT_EQ(helped.mixed, alone.mixed);
     ends.insert(alone.end);
   }
-  EXPECT_GT(ends.size(), 10u);
+  EXPECT_GT(ends.size(), 6u);
 }
 
 }  // namespace
