@@ -6,6 +6,13 @@
 #include <system_error>
 
 namespace gotrace {
+namespace {
+
+// How often the thread looks for more to do before it sleeps: to be woken costs as much as to
+// decode what is mostly asked for.
+constexpr int kLooks = 100;
+
+}  // namespace
 
 std::unique_ptr<DecodeAhead> DecodeAhead::Start() {
   // The caller's handlers of signals expect to run on its own threads.
@@ -25,17 +32,24 @@ std::unique_ptr<DecodeAhead> DecodeAhead::Start() {
 
 DecodeAhead::~DecodeAhead() {
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     ends_ = true;
   }
+  has_work_.notify_one();
   thread_.join();
 }
 
 void DecodeAhead::Ask(Request* request, absl::Span<DecodedEvent> room) {
   request->room_ = room;
   request->state_.store(State::kWaits, std::memory_order_release);
-  absl::MutexLock lock(&mutex_);
-  queue_.push_back(request);
+  bool sleeps = false;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(request);
+    queued_.store(queue_.size(), std::memory_order_release);
+    sleeps = sleeps_;
+  }
+  if (sleeps) has_work_.notify_one();
 }
 
 size_t DecodeAhead::Take(Request* request) {
@@ -49,18 +63,29 @@ size_t DecodeAhead::Take(Request* request) {
 }
 
 void DecodeAhead::Forget() {
-  absl::MutexLock lock(&mutex_);
+  std::unique_lock lock(mutex_);
   queue_.clear();
-  mutex_.Await(absl::Condition(this, &DecodeAhead::IsIdle));
+  queued_.store(0, std::memory_order_release);
+  is_idle_.wait(lock, [this] { return !busy_; });
 }
 
 DecodeAhead::Request* DecodeAhead::NextRequest() {
-  absl::MutexLock lock(&mutex_);
-  busy_ = false;
-  mutex_.Await(absl::Condition(this, &DecodeAhead::HasWork));
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+  }
+  is_idle_.notify_one();
+  for (int i = 0; i < kLooks && queued_.load(std::memory_order_acquire) == 0; ++i) {
+    std::this_thread::yield();
+  }
+  std::unique_lock lock(mutex_);
+  sleeps_ = true;
+  has_work_.wait(lock, [this] { return ends_ || !queue_.empty(); });
+  sleeps_ = false;
   if (ends_) return nullptr;
   Request* const request = queue_.front();
   queue_.pop_front();
+  queued_.store(queue_.size(), std::memory_order_release);
   busy_ = true;
   return request;
 }

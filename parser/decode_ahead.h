@@ -3,14 +3,14 @@
 #define GOTRACE_PARSER_DECODE_AHEAD_H_
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "parser/thread_decoder.h"
 
@@ -64,13 +64,17 @@ class DecodeAhead {
 
   void Run();
   Request* NextRequest();
-  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ends_ || !queue_.empty(); }
-  bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !busy_; }
 
-  absl::Mutex mutex_;
-  std::deque<Request*> queue_ ABSL_GUARDED_BY(mutex_);
-  bool ends_ ABSL_GUARDED_BY(mutex_) = false;
-  bool busy_ ABSL_GUARDED_BY(mutex_) = false;
+  // Of the standard library, which ThreadSanitizer sees through; guards what follows.
+  std::mutex mutex_;
+  std::condition_variable has_work_;
+  std::condition_variable is_idle_;
+  std::deque<Request*> queue_;
+  bool ends_ = false;
+  bool sleeps_ = false;  // Whether has_work_ must be told of.
+  bool busy_ = false;    // Whether a request is being worked on.
+
+  std::atomic<size_t> queued_{0};  // The length of queue_, to be looked at without the lock.
   std::thread thread_;
 };
 

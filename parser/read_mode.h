@@ -38,9 +38,10 @@ struct ReaderOptions {
 
   // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
   // time: in strict mode, with two or more, events are decoded on one and put in order on another,
-  // by a thread of the Reader's own where the trace is worth it. Such a Reader cannot be used in a
-  // child process that was forked without it.
-  size_t jobs = 0;
+  // by a thread of the Reader's own where the trace is large enough. Whether that is faster depends
+  // on the machine (bench/README.md), so that it has to be asked for. Such a Reader cannot be used
+  // in a child process that was forked without its thread.
+  size_t jobs = 1;
 
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the
