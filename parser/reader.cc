@@ -192,11 +192,9 @@ bool ReaderImpl::CheckIds(Event* event) {
   }
   for (int i = 1; i < spec->arg_count; ++i) {
     const uint64_t id = event->args_[i - 1];
-    if (id == 0) continue;
     const bool is_stack = spec->arg_types[i] == ArgType::kStack;
     const bool is_string = spec->arg_types[i] == ArgType::kString;
-    if (is_stack ? event->tables_->HasStack(id)
-                 : !is_string || event->tables_->FindString(id) != nullptr) {
+    if (is_stack ? event->tables_->HasStack(id) : !is_string || event->tables_->HasString(id)) {
       continue;
     }
     if (!ResolveId(is_stack, id, spec->arg_names[i], event)) return false;

@@ -37,17 +37,13 @@ inline Scheduler::Outcome Scheduler::CheckStatus(const Step& step, Need proc, Go
 inline GoroutineState* Scheduler::CurrentGoroutine(const Step& step) {
   const GoId id = step.context.goroutine;
   if (step.thread == nullptr) return goroutines_.Find(id);
-  GoroutineState*& last = step.thread->goroutine_state;
-  if (last == nullptr || !last->live || last->id != id) last = goroutines_.Find(id);
-  return last;
+  return goroutines_.Find(id, &step.thread->goroutine_state);
 }
 
 inline ProcessorState* Scheduler::CurrentProc(const Step& step) {
   const ProcId id = step.context.proc;
   if (step.thread == nullptr) return procs_.Find(id);
-  ProcessorState*& last = step.thread->proc_state;
-  if (last == nullptr || !last->live || last->id != id) last = procs_.Find(id);
-  return last;
+  return procs_.Find(id, &step.thread->proc_state);
 }
 
 inline void Scheduler::SetGoroutine(const Step& step, GoId id, GoroutineState* state) {

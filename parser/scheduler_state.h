@@ -103,6 +103,12 @@ class StateTable {
     return it == far_.end() ? nullptr : it->second;
   }
 
+  // The same where `*last` remembers what was found last, which may be stale.
+  State* Find(IdType id, State** last) const {
+    if (*last == nullptr || !(*last)->live || (*last)->id != id) *last = Find(id);
+    return *last;
+  }
+
   // Requires that there is none with this id.
   State* Insert(IdType id) {
     State* const state = Allocate();
