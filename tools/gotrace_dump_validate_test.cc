@@ -276,7 +276,7 @@ TEST_F(Validate, TellsThatADirectoryHasNoTrace) {
 TEST_F(Validate, PrintsTheSameHoweverManyJobs) {
   std::vector<std::string> args = {"--jobs=1"};
   // Large ones first, so that those behind them are done earlier.
-  for (const char* const trace : {"go1.27-gc.trace.zst", "go1.22-gc.trace.zst"}) {
+  for (const char* const trace : {"go1.27-gc.trace.zst", "go1.23-gc.trace.zst"}) {
     args.push_back(TestFilePath(trace));
   }
   for (int i = 0; i < 20; ++i) args.insert(args.end(), {sound_, broken_, missing_});
