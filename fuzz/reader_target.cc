@@ -1,4 +1,5 @@
-// Reads a trace as Go's reader would: every accessor of every event, and each in every form.
+// Reads a trace as Go's reader would: every accessor of every event, and each in every form. In
+// blocks, with one or two cores, it gives the same.
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
 #include "parser/test_util.h"
@@ -10,7 +11,10 @@ void RunTarget(absl::string_view input) {
   if (FindCompression(input) != Compression::kNone) return;
   const CheckedReading reading =
       ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size(), Forms::kAll);
-  const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input));
+  ReaderOptions options;
+  options.jobs = 1 + input.size() % 2;
+  options.jobs_from_bytes = 0;
+  const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input, options));
   CheckSameEvents(reading.events, blocks.events, "read in blocks");
   FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());
 }

@@ -27,6 +27,9 @@ enum class ReadMode : uint8_t {
 // The default of ReaderOptions::exact_ties_threads.
 inline constexpr size_t kExactTiesThreads = 64;
 
+// The default of ReaderOptions::jobs_from_bytes.
+inline constexpr uint64_t kJobsFromBytes = 256 << 10;
+
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
@@ -42,6 +45,10 @@ struct ReaderOptions {
   // on the machine (bench/README.md), so that it has to be asked for. Such a Reader cannot be used
   // in a child process that was forked without its thread.
   size_t jobs = 1;
+
+  // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that
+  // another core's help takes longer than it saves.
+  uint64_t jobs_from_bytes = kJobsFromBytes;
 
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the

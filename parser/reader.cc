@@ -115,7 +115,8 @@ Event* ReaderImpl::BeginGeneration() {
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
   if (tolerant()) return {};
   const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
-  if (jobs_ > 1 && generation_->bytes() >= kBytesWorthHelp && threads <= kMostThreadsToHelp) {
+  const bool is_large = generation_->bytes() >= options_.jobs_from_bytes;
+  if (jobs_ > 1 && is_large && threads <= kMostThreadsToHelp) {
     if (helper_ == nullptr) helper_ = DecodeAhead::Start();
     // Without room for a thread of its own it goes on alone.
     if (helper_ == nullptr) jobs_ = 1;

@@ -71,11 +71,9 @@ class ReaderImpl {
   static constexpr size_t kMostOfThread = 16;  // Of each.
 
   // With a helper: one for so many bytes of a thread, up to kMostHelped, and twice, as it decodes
-  // the next ones while those before them are used. It does not pay in smaller generations, or with
-  // more threads.
+  // the next ones while those before them are used. It does not pay with more threads.
   static constexpr size_t kBytesPerHelped = 16;
   static constexpr size_t kMostHelped = 1024;
-  static constexpr uint64_t kBytesWorthHelp = 1 << 18;
   static constexpr size_t kMostThreadsToHelp = 128;
 
   // How far the cursors of the generation decode ahead. In the modes that go on after faults they
