@@ -76,8 +76,18 @@ void AppendStackFrames(const Stack& stack, TextBuffer* out) {
 
 }  // namespace
 
+inline const ShortText<64>& GoTextFormatter::ThreadTextOf(ThreadId thread, ProcId proc) {
+  ThreadText& kept = thread_texts_[static_cast<uint64_t>(thread.value) % thread_texts_.size()];
+  if (kept.thread != thread || kept.proc != proc || kept.text.view().empty()) [[unlikely]] {
+    TextBuffer text;
+    text.Append("M=", thread.value, " P=", proc.value, " G=");
+    kept = {thread, proc, {text.view()}};
+  }
+  return kept.text;
+}
+
 void GoTextFormatter::Append(const Event& event, TextBuffer* out) {
-  out->Append("M=", event.thread().value, " P=", event.proc().value, " G=", event.goroutine().value,
+  out->Append(ThreadTextOf(event.thread(), event.proc()), event.goroutine().value,
               kKindTexts[static_cast<int>(event.kind())], event.time());
   AppendDetails(event, out);
   if (event.fault().has_value()) out->Append(" Fault=", FaultName(*event.fault()));
@@ -179,9 +189,12 @@ void GoTextFormatter::AppendTransition(const Event& event, TextBuffer* out) {
   const bool is_proc = resource.kind == ResourceKind::kProc;
   const uint8_t from = event.transition_from();
   const uint8_t to = event.transition_to();
-  out->Append(is_proc ? " ProcID=" : " GoID=", resource.id,
-              is_proc ? kProcTransitionTexts[from][to] : kGoTransitionTexts[from][to]);
-  const absl::string_view reason = event.state_transition().reason;
+  if (is_proc) {
+    out->Append(" ProcID=", resource.id, kProcTransitionTexts[from][to], "\"\"");
+    return;
+  }
+  out->Append(" GoID=", resource.id, kGoTransitionTexts[from][to]);
+  const absl::string_view reason = event.transition_reason();
   if (reason.empty()) {
     out->Append("\"\"");
   } else {
@@ -199,20 +212,26 @@ void GoTextFormatter::AppendSync(const Event& event, TextBuffer* out) {
 }
 
 void GoTextFormatter::AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out) {
-  const uint32_t index = stack.tables()->StackIndex(stack.id());
-  const absl::string_view text =
-      index == GenerationTables::kNoStack ? absl::string_view() : KeptStackText(index, stack);
-  out->Append(title, text);
-  if (text.empty()) AppendStackFrames(stack, out);
-}
-
-absl::string_view GoTextFormatter::KeptStackText(uint32_t index, const Stack& stack) {
   const GenerationTables& tables = *stack.tables();
   if (tables_serial_ != tables.serial()) {
     tables_serial_ = tables.serial();
     stack_texts_.clear();
     stack_buffer_.clear();
+    last_stack_ = 0;
+    last_text_ = {};
   }
+  if (last_stack_ != stack.id()) {
+    const uint32_t index = tables.StackIndex(stack.id());
+    last_text_ = index == GenerationTables::kNoStack ? StackText() : KeptStackText(index, stack);
+    last_stack_ = stack.id();
+  }
+  const absl::string_view text = stack_buffer_.view().substr(last_text_.begin, last_text_.size);
+  out->Append(title, text);
+  if (text.empty()) AppendStackFrames(stack, out);
+}
+
+GoTextFormatter::StackText GoTextFormatter::KeptStackText(uint32_t index, const Stack& stack) {
+  const GenerationTables& tables = *stack.tables();
   // Tables grow where a Reader goes on after an event that names a stack they lack.
   if (index >= stack_texts_.size()) stack_texts_.resize(tables.stack_count());
   StackText& text = stack_texts_[index];
@@ -221,7 +240,7 @@ absl::string_view GoTextFormatter::KeptStackText(uint32_t index, const Stack& st
     AppendStackFrames(stack, &stack_buffer_);
     text.size = static_cast<uint32_t>(stack_buffer_.size()) - text.begin;
   }
-  return stack_buffer_.view().substr(text.begin, text.size);
+  return text;
 }
 
 }  // namespace gotrace

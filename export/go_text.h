@@ -2,6 +2,7 @@
 #ifndef GOTRACE_EXPORT_GO_TEXT_H_
 #define GOTRACE_EXPORT_GO_TEXT_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,18 +38,30 @@ class GoTextFormatter {
   };
   static_assert(kMaxStackTexts < (uint64_t{1} << 31));
 
+  // "M=1 P=2 G=", by the thread.
+  struct ThreadText {
+    ThreadId thread;
+    ProcId proc;
+    ShortText<64> text;
+  };
+
+  // What the line of an event begins with. Kept, as a thread mostly stays with its P.
+  const ShortText<64>& ThreadTextOf(ThreadId thread, ProcId proc);
   void AppendDetails(const Event& event, TextBuffer* out);
   void AppendRange(const Event& event, TextBuffer* out);
   void AppendTransition(const Event& event, TextBuffer* out);
   void AppendSync(const Event& event, TextBuffer* out);
   void AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out);
-  // The text of a stack with the index, "" if there is none or no room to keep it.
-  absl::string_view KeptStackText(uint32_t index, const Stack& stack);
+  // The text of a stack with the index, of size 0 if there is none or no room to keep it.
+  StackText KeptStackText(uint32_t index, const Stack& stack);
 
   const absl::TimeZone zone_;
+  std::array<ThreadText, 64> thread_texts_;
   uint64_t tables_serial_ = 0;          // Of the tables whose stacks stand in stack_texts_.
   std::vector<StackText> stack_texts_;  // By GenerationTables::StackIndex().
   TextBuffer stack_buffer_;             // What stack_texts_ point into.
+  uint64_t last_stack_ = 0;             // The id of the last one, as many events tell one twice;
+  StackText last_text_;                 // and its text.
 };
 
 }  // namespace gotrace

@@ -30,6 +30,7 @@ for target; do
 done
 [[ $# -eq 0 ]] || targets=("$@")
 jobs=${FUZZ_JOBS:-$(nproc)}
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: FUZZ_JOBS must be 1 or more" >&2; exit 2; }
 limits=(-max_len=65536 -timeout=10 -rss_limit_mb=2048)
 
 # Binaries are copied, as the next build may put others in their place.
@@ -111,7 +112,7 @@ bin=$PWD/build/fuzz/bin
 findings=0
 for target in "${targets[@]}"; do
   work=$PWD/build/fuzz/$target
-  rm -rf "$work"/{seeds,artifacts,log.*}
+  rm -rf "$work"/{seeds,log.*}
   mkdir -p "$work"/{artifacts,found} "fuzz/corpus/$target"
   "$bin/write_seeds" "$target" "$work/seeds"
   if ! fuzz "$target"; then

@@ -146,8 +146,10 @@ Place Batch::place() const {
 }
 
 absl::StatusOr<Version> ReadHeader(ByteSource* source) {
-  if (absl::Status status = source->Fill(kHeaderSize); !status.ok()) return status;
+  // An input that ends with an error may be short, but not too short for a header.
+  const absl::Status status = source->Fill(kHeaderSize);
   const absl::string_view bytes = source->window().substr(0, kHeaderSize);
+  if (bytes.size() < kHeaderSize && !status.ok()) return status;
   const Header header = ParseHeader(bytes);
   if (header.status != HeaderStatus::kOk) return HeaderFault(header, bytes);
   source->Skip(kHeaderSize);

@@ -106,11 +106,14 @@ StateTransition Event::state_transition() const {
   }
   transition.go_from = static_cast<GoState>(from_);
   transition.go_to = static_cast<GoState>(to_);
+  transition.reason = transition_reason();
   transition.stack = transition_stack();
-  if (type_ == EventType::kGoStop || type_ == EventType::kGoBlock) {
-    transition.reason = String(args_[0]);
-  }
   return transition;
+}
+
+absl::string_view Event::transition_reason() const {
+  const bool has_reason = type_ == EventType::kGoStop || type_ == EventType::kGoBlock;
+  return has_reason ? String(args_[0]) : absl::string_view();
 }
 
 Sync Event::sync() const {

@@ -233,10 +233,12 @@ class Event {
   ExperimentalEvent experimental() const;
 
   // Parts of state_transition(), for those to whom its cost matters: the resource that changes
-  // state; its GoStates or ProcStates as numbers; and its stack. Only for kStateTransition.
+  // state; its GoStates or ProcStates as numbers; the reason; and its stack. Only for
+  // kStateTransition.
   ResourceId transition_resource() const;
   uint8_t transition_from() const { return from_; }
   uint8_t transition_to() const { return to_; }
+  absl::string_view transition_reason() const;
   Stack transition_stack() const;
 
  private:

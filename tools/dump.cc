@@ -1,38 +1,73 @@
 #include "tools/dump.h"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "export/go_text.h"
 #include "export/json.h"
+#include "tools/event_pipe.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {
 namespace {
 
-// Gives `formatter` the events that the options ask for.
-template <class Formatter>
-void FormatEvents(Reader* reader, const EventsOptions& options, Progress* progress,
-                  Formatter formatter, Output* out) {
+// Gives `take` the events that the options ask for, until it returns false.
+template <class Take>
+void TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress, Take take) {
   const bool matches_all = options.filter.MatchesAll();
   std::optional<int64_t> start;
   int64_t left = options.limit;
-  while (left > 0 && out->usable()) {
+  while (left > 0) {
     const Event* const event = reader->Next();
     if (event == nullptr) return;
     if (!start.has_value()) start = event->time();
     if (!matches_all && !options.to_end && options.filter.IsPast(*event, *start)) return;
     if (matches_all || options.filter.Matches(*event, *start)) {
-      formatter.Append(*event, &out->buffer());
-      out->MaybeFlush();
+      if (!take(*event)) return;
       --left;
     }
     if (progress->Due()) {
       progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});
     }
   }
+}
+
+// Opens and reads the trace, and gives `formatter` the events that the options ask for: on a thread
+// of its own if there is a second core for it, and if nothing changes tables as it looks at them.
+template <class Formatter>
+EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
+                          const EventsOptions& options, Progress* progress, Formatter formatter,
+                          Output* out) {
+  const auto format = [&](const Event& event) {
+    formatter.Append(event, &out->buffer());
+    out->MaybeFlush();
+    return out->usable();
+  };
+  std::unique_ptr<EventPipe> pipe;
+  if (reader_options.jobs > 1 && reader_options.mode == ReadMode::kStrict) {
+    pipe = EventPipe::Start([&](absl::Span<const Event> events) {
+      return std::all_of(events.begin(), events.end(), format);
+    });
+  }
+  if (pipe != nullptr) {
+    --reader_options.jobs;
+    reader_options.on_generation_end = [&](const GenerationTables&) { pipe->Drain(); };
+  }
+  absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
+  if (!reader.ok()) return {reader.status(), 0, {}};
+  if (pipe != nullptr) {
+    TakeEvents(&*reader, options, progress, [&](const Event& event) { return pipe->Add(event); });
+    pipe->Drain();
+  } else {
+    TakeEvents(&*reader, options, progress, format);
+  }
+  return {reader->status(), reader->event_count(), reader->losses()};
 }
 
 // Takes a text apart into lines, however it arrives.
@@ -56,12 +91,20 @@ class LineSplitter {
         *line = Take(buffer_.size() - pos_, 0);
         return true;
       }
+      if (buffer_.size() - pos_ > kLongestLine) {
+        return absl::DataLossError(absl::StrCat("line ", lines_ + 1, ": expected at most ",
+                                                kLongestLine, " bytes, found more"));
+      }
       if (absl::Status status = Refill(); !status.ok()) return status;
     }
   }
 
  private:
+  // No event that fits a trace takes as much, with all of its data as escapes.
+  static constexpr size_t kLongestLine = 1 << 20;
+
   absl::string_view Take(size_t size, size_t newline) {
+    ++lines_;
     absl::string_view line = absl::string_view(buffer_).substr(pos_, size);
     pos_ += size + newline;
     searched_ = pos_;
@@ -87,6 +130,7 @@ class LineSplitter {
   std::string buffer_;
   size_t pos_ = 0;       // Where the next line begins.
   size_t searched_ = 0;  // Up to where it was searched for its end.
+  uint64_t lines_ = 0;   // That were given.
   uint64_t bytes_read_ = 0;
   bool at_end_ = false;
 };
@@ -101,14 +145,13 @@ void MoveFinalBytes(TextAssembler* assembler, std::string* bytes, Output* out) {
 
 }  // namespace
 
-absl::Status DumpEvents(Reader* reader, const EventsOptions& options, Progress* progress,
-                        Output* out) {
+EventsResult DumpEvents(const std::string& file, ReaderOptions reader_options,
+                        const EventsOptions& options, Progress* progress, Output* out) {
   if (options.json) {
-    FormatEvents(reader, options, progress, JsonFormatter(options.stacks), out);
-  } else {
-    FormatEvents(reader, options, progress, GoTextFormatter(), out);
+    return FormatEvents(file, std::move(reader_options), options, progress,
+                        JsonFormatter(options.stacks), out);
   }
-  return reader->status();
+  return FormatEvents(file, std::move(reader_options), options, progress, GoTextFormatter(), out);
 }
 
 absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out) {

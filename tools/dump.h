@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "absl/status/status.h"
 #include "export/event_filter.h"
@@ -25,13 +26,21 @@ struct EventsOptions {
   bool to_end = false;
 };
 
-// Prints the events of `reader` that the options ask for. Stops early where no further one can be
-// printed. Returns the failure of reading, if any; that of writing stands in `out`.
-absl::Status DumpEvents(Reader* reader, const EventsOptions& options, Progress* progress,
-                        Output* out);
+struct EventsResult {
+  absl::Status status;  // The failure of reading, if any.
+  uint64_t events = 0;  // That were read, printed or not.
+  Losses losses;
+};
 
-// Prints the raw events of `reader`, behind a header line if `header` is set. Returns as
-// DumpEvents() does.
+// Reads the trace in `file` and prints the events that the options ask for. Stops early where no
+// further one can be printed; the failure of writing stands in `out`. With two or more of
+// ReaderOptions::jobs, in strict mode, it reads on one core and prints on another. Sets
+// ReaderOptions::on_generation_end.
+EventsResult DumpEvents(const std::string& file, ReaderOptions reader_options,
+                        const EventsOptions& options, Progress* progress, Output* out);
+
+// Prints the raw events of `reader`, behind a header line if `header` is set. Returns the failure
+// of reading, if any.
 absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out);
 
 // Reads the text form of a trace from `text` and writes the trace. An error of the text is a

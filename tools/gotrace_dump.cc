@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -184,12 +185,10 @@ ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) 
 Result RunEvents(const std::string& file, const EventsOptions& options, const ReaderLimits& limits,
                  Output* out) {
   FaultLog log;
-  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
-  if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
-  absl::Status status = DumpEvents(&*reader, options, &progress, out);
-  return {std::move(status), reader->event_count(), "",
-          SalvageReport(NameOf(file), log, reader->losses())};
+  const EventsResult result =
+      DumpEvents(file, ReaderOptionsFromFlags(limits, &log), options, &progress, out);
+  return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
 }
 
 Result RunInfo(const std::string& file, const ReaderLimits& limits, Output* out) {
@@ -291,12 +290,23 @@ int Report(const std::string& file, const Result& result) {
   if (fault.has_value()) {
     for (const std::string& line : fault->details) absl::FPrintF(stderr, "    %s\n", line);
   }
-  if (!result.hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", result.hint);
   if (result.events > 0) {
     absl::FPrintF(stderr, "gotrace-dump: %d %s could be read before that\n", result.events,
                   result.events == 1 ? "event" : "events");
   }
+  if (!result.hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", result.hint);
   return is_broken ? kBroken : kUsageOrIo;
+}
+
+// What to do next about a fault behind sound events, where nothing better is told.
+Result WithHint(Command command, Result result) {
+  const bool takes_salvage =
+      command == Command::kEvents || command == Command::kInfo || command == Command::kFootprint;
+  if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0 &&
+      FaultOf(result.status).has_value() && result.hint.empty()) {
+    result.hint = "`gotrace-dump validate` tells more, --salvage goes on behind it";
+  }
+  return result;
 }
 
 int UsageError(const absl::Status& status) {
@@ -377,8 +387,10 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
 }
 
 int Main(absl::Span<char* const> args) {
-  // A closed pipe shows when it is written to.
+  // A closed pipe and a file's largest size show when something is written.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::set_new_handler(EndForLackOfMemory);
   const absl::StatusOr<CommandLine> line = ParseCommandLine(args);
   if (!line.ok()) return UsageError(line.status());
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
@@ -427,7 +439,7 @@ int Main(absl::Span<char* const> args) {
   for (const std::string& text : result.salvage_report) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
   }
-  if (!result.status.ok()) return Report(line->file, result);
+  if (!result.status.ok()) return Report(line->file, WithHint(line->command, std::move(result)));
   return result.salvage_report.empty() ? kSuccess : kBroken;
 }
 

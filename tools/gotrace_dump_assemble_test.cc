@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -196,6 +198,23 @@ TEST_F(Assemble, TellsWhatIsWrongWithTheText) {
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: standard input: ", c.error, "\n"));
   }
+}
+
+TEST_F(Assemble, ReadsNoLineWithoutEnd) {
+  const SubprocessResult result =
+      RunDump({"assemble", "-"}, {.input = text_ + std::string(5 << 20, 'x')});
+  EXPECT_EQ(result.exit_code, 1);
+  const size_t lines = std::count(text_.begin(), text_.end(), '\n');
+  EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: standard input: line ", lines + 1,
+                                     ": expected at most 1048576 bytes, found more\n"));
+}
+
+TEST_F(Assemble, QuotesOnlyTheBeginningOfWhatIsLong) {
+  const SubprocessResult result =
+      RunDump({"assemble", "-"}, {.input = text_ + std::string(5000, 'x') + "\n"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(absl::EndsWith(result.err, absl::StrCat(std::string(100, 'x'), "\"...\n")));
+  EXPECT_LT(result.err.size(), 300u);
 }
 
 TEST_F(Assemble, EndsQuietlyWhenNobodyReads) {

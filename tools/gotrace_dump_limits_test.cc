@@ -72,5 +72,24 @@ TEST(Limits, WrongOnesAreToldBeforeAnythingIsRead) {
   }
 }
 
+// Sanitizers need more than is allowed here before the program begins.
+#ifdef NDEBUG
+TEST(Limits, MemoryThatIsNotThereEndsWithASentence) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/strings.trace");
+  std::string text = "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nStrings\n";
+  for (int i = 1; i < 400'000; ++i) {
+    // Batches hold 64 KB.
+    if (i % 10'000 == 0) absl::StrAppend(&text, "EventBatch gen=1 m=0 time=1 size=auto\nStrings\n");
+    absl::StrAppend(&text, "String id=", i, "\n\tdata=\"\"\n");
+  }
+  std::ofstream(path, std::ios::binary) << *AssembleText(text);
+  for (const std::string command : {"info", "validate"}) {
+    const SubprocessResult result = RunDump({command, path}, {.address_space = 20 << 20});
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_TRUE(absl::StartsWith(result.err, "gotrace-dump: out of memory; ")) << result.err;
+  }
+}
+#endif
+
 }  // namespace
 }  // namespace gotrace

@@ -75,6 +75,15 @@ TEST_F(RepairCommand, ReadsCompressedTraces) {
   EXPECT_EQ(ReadTarget(), sound_);
 }
 
+TEST_F(RepairCommand, KeepsWhatCanBeUnpacked) {
+  const std::string packed = ReadTestFile(absl::StrCat(kTrace, ".zst"));
+  const std::string cut = Write("cut.zst", packed.substr(0, packed.size() - 1));
+  const SubprocessResult result = RunDump({"repair", "-o", target_, cut});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(absl::StrContains(result.err, "[compressed-truncated]")) << result.err;
+  EXPECT_EQ(ReadTarget(), sound_);
+}
+
 TEST_F(RepairCommand, ChecksWithoutWriting) {
   const SubprocessResult broken = RunDump({"repair", "--check", Write("broken.out", broken_)});
   EXPECT_EQ(broken.exit_code, 1);

@@ -25,6 +25,10 @@ namespace {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
 
+// Told where a trace is broken.
+constexpr char kHint[] =
+    "gotrace-dump: `gotrace-dump validate` tells more, --salvage goes on behind it\n";
+
 std::string CompressedPath(absl::string_view trace) {
   return TestFilePath(absl::StrCat(trace, ".zst"));
 }
@@ -283,7 +287,8 @@ TEST(Dump, ReadsNoFurtherThanAsked) {
                 absl::StrCat("gotrace-dump: ", path,
                              ": byte 6857, batch at byte 6830: expected 1514 bytes of a batch's "
                              "payload, found the end of the trace after 43 [batch-truncated]\n"
-                             "gotrace-dump: 216 events could be read before that\n"));
+                             "gotrace-dump: 216 events could be read before that\n",
+                             kHint));
 }
 
 TEST(Dump, TellsWhatIsWrongWithTheInput) {
@@ -366,10 +371,12 @@ GoStart dt=1 g=9 g_seq=1
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(absl::EndsWith(
       result.err,
-      ", and the likeliest missing event is a GoCreate of goroutine 9 [no-advance]\n"
-      "    byte 32, thread 1, time 101: GoStart of goroutine 9 with sequence number 1: goroutine 9 "
-      "does not exist yet; lacks a GoCreate of goroutine 9\n"
-      "gotrace-dump: 1 event could be read before that\n"))
+      absl::StrCat(
+          ", and the likeliest missing event is a GoCreate of goroutine 9 [no-advance]\n"
+          "    byte 32, thread 1, time 101: GoStart of goroutine 9 with sequence number 1: "
+          "goroutine 9 does not exist yet; lacks a GoCreate of goroutine 9\n"
+          "gotrace-dump: 1 event could be read before that\n",
+          kHint)))
       << result.err;
 }
 

@@ -94,7 +94,7 @@ void RemoveAtSignals(const std::string& temporary) {
   // A longer path could not have been opened.
   unfinished[temporary.copy(unfinished, sizeof(unfinished) - 1)] = '\0';
   has_unfinished = 1;
-  for (const int signal_number : {SIGHUP, SIGINT, SIGTERM}) {
+  for (const int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
     struct sigaction action;
     // One that is ignored, as under nohup, stays so.
     if (sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
@@ -106,6 +106,14 @@ void RemoveAtSignals(const std::string& temporary) {
 }
 
 }  // namespace
+
+void EndForLackOfMemory() {
+  constexpr absl::string_view kMessage =
+      "gotrace-dump: out of memory; --limits=generation-bytes=N bounds what a trace may take\n";
+  if (has_unfinished != 0) unlink(unfinished);
+  [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(2);
+}
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   if (const std::optional<int> descriptor = DescriptorOf(path)) {

@@ -54,8 +54,9 @@ class Output {
 };
 
 // A file that has its final name only once it is whole. What is no regular file, as a device or a
-// named pipe, is written as it is. A program writes one at a time: SIGHUP, SIGINT and SIGTERM
-// remove the last one begun, unless it is whole or they have handlers of their own.
+// named pipe, is written as it is. A program writes one at a time: SIGHUP, SIGINT,
+// SIGQUIT, SIGTERM and SIGXCPU remove the last one begun, unless it is whole or they have handlers
+// of their own.
 class OutputFile {
  public:
   // Begins to write `path`, under another name in the same directory. A file that is there keeps
@@ -83,6 +84,10 @@ class OutputFile {
   std::string path_;
   std::string temporary_;  // "" if `path_` itself is written.
 };
+
+// Ends the program with exit code 2 and a sentence on the standard error, after removing an
+// OutputFile that is not whole. For std::set_new_handler(); may be called on any thread.
+[[noreturn]] void EndForLackOfMemory();
 
 }  // namespace gotrace
 

@@ -50,10 +50,14 @@ class WatchedSource final : public ByteSource {
 };
 
 absl::StatusOr<int> CreateTemporary() {
-  const char* const directory = std::getenv("TMPDIR");
-  std::string path = absl::StrCat(directory == nullptr ? "/tmp" : directory, "/gotrace.XXXXXX");
+  const char* const variable = std::getenv("TMPDIR");
+  const absl::string_view directory = absl::NullSafeStringView(variable);
+  std::string path = absl::StrCat(directory.empty() ? "/tmp" : directory, "/gotrace.XXXXXX");
   const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("creating ", path));
+  if (fd < 0) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("creating a temporary file, where TMPDIR tells: ", path));
+  }
   unlink(path.c_str());
   return fd;
 }

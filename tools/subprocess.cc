@@ -43,8 +43,13 @@ struct ChildEnds {
   int err;
 };
 
+void Limit(int resource, rlim_t most) {
+  const rlimit limit = {most, most};
+  if (most != RLIM_INFINITY && setrlimit(resource, &limit) != 0) Die("setrlimit");
+}
+
 [[noreturn]] void BecomeProgram(const std::vector<std::string>& args, const ChildEnds& ends,
-                                rlim_t file_size) {
+                                const SubprocessOptions& options) {
   if (dup2(ends.in, STDIN_FILENO) < 0 || dup2(ends.out, STDOUT_FILENO) < 0 ||
       dup2(ends.err, STDERR_FILENO) < 0) {
     Die("dup2");
@@ -52,12 +57,9 @@ struct ChildEnds {
   setenv("TZ", "UTC", /*overwrite=*/1);
   // As a shell leaves it, whatever the test has done.
   std::signal(SIGPIPE, SIG_DFL);
-  if (file_size != RLIM_INFINITY) {
-    // Ignored, the signal leaves a failing write, as a full disk does.
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit = {file_size, file_size};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) Die("setrlimit");
-  }
+  std::signal(SIGXFSZ, SIG_DFL);
+  Limit(RLIMIT_FSIZE, options.file_size);
+  Limit(RLIMIT_AS, options.address_space);
   std::vector<char*> argv;
   for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
@@ -131,7 +133,7 @@ SubprocessResult RunSubprocess(const std::vector<std::string>& args,
   if (pid == 0) {
     BecomeProgram(args,
                   {in.read_end, out.write_end, options.one_pipe ? out.write_end : err.write_end},
-                  options.file_size);
+                  options);
   }
   Close(&in.read_end);
   Close(&out.write_end);

@@ -24,7 +24,8 @@ struct SubprocessOptions {
   bool non_blocking = false;     // Whether the pipe of the standard output is.
   // Called once something has come out, which may be while the program waits for more to be read.
   std::function<void()> on_output = {};
-  rlim_t file_size = RLIM_INFINITY;  // How large a file the program can write.
+  rlim_t file_size = RLIM_INFINITY;      // How large a file the program can write.
+  rlim_t address_space = RLIM_INFINITY;  // How much memory it can have.
   bool one_pipe = false;  // Whether the standard error goes where the standard output goes.
 };
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -80,6 +81,17 @@ Judged WaitFor(std::future<Judged> result, const ProgressCount& files, const Rea
   return result.get();
 }
 
+// Begins up to `count` threads that do `work`, as many as there can be. Where there can be none,
+// the work is done when this returns.
+void BeginThreads(size_t count, const std::function<void()>& work,
+                  std::vector<std::jthread>* threads) {
+  try {
+    while (threads->size() < count) threads->emplace_back(work);
+  } catch (const std::system_error&) {
+    if (threads->empty()) work();
+  }
+}
+
 }  // namespace
 
 ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
@@ -103,7 +115,7 @@ ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
   // Joined on the way out, before what the threads refer to goes away.
   std::vector<std::jthread> threads;
   const size_t jobs = std::min(files.size(), static_cast<size_t>(std::max(command.jobs, 1)));
-  for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
+  BeginThreads(jobs, work, &threads);
   for (std::promise<Judged>& result : results) {
     ++count.file;
     const Judged judged = WaitFor(result.get_future(), count, reached, &progress);

@@ -202,6 +202,10 @@ bool IsSpace(uint32_t rune) {
 
 void AppendQuoted(absl::string_view text, TextBuffer* out) {
   size_t plain = PlainPrefix(text);
+  if (plain == text.size()) {
+    out->Append('"', text, '"');
+    return;
+  }
   out->Append('"', text.substr(0, plain));
   while (plain < text.size()) {
     text.remove_prefix(plain);

@@ -35,6 +35,27 @@ constexpr std::array<EventLabels, kEventTypeEnd> kLabels = [] {
   return labels;
 }();
 
+// The name of an event and all of its arguments, in one call each, as a loop takes longer.
+void AppendArgs(const EventSpec& spec, const EventLabels& labels, const uint64_t* args,
+                TextBuffer* out) {
+  const auto& [label0, label1, label2, label3, label4] = labels;
+  switch (spec.arg_count) {
+    case 0:
+      return out->Append(spec.name);
+    case 1:
+      return out->Append(label0, args[0]);
+    case 2:
+      return out->Append(label0, args[0], label1, args[1]);
+    case 3:
+      return out->Append(label0, args[0], label1, args[1], label2, args[2]);
+    case 4:
+      return out->Append(label0, args[0], label1, args[1], label2, args[2], label3, args[3]);
+    default:
+      return out->Append(label0, args[0], label1, args[1], label2, args[2], label3, args[3], label4,
+                         args[4]);
+  }
+}
+
 void AppendFrames(absl::Span<const uint64_t> fields, TextBuffer* out) {
   for (; !fields.empty(); fields.remove_prefix(kFrameFieldCount)) {
     out->Append("\n\tpc=", fields[0], " func=", fields[1], " file=", fields[2],
@@ -79,11 +100,13 @@ absl::string_view Trim(absl::string_view text) {
 
 bool IsBlank(absl::string_view line) { return TakeToken(&line).empty(); }
 
-// An error with `text` quoted at its end.
+// An error with `text`, or what it begins with, quoted at its end.
 absl::Status Unexpected(absl::string_view message, absl::string_view text) {
+  constexpr size_t kLongestQuote = 100;
   TextBuffer quoted;
-  AppendQuoted(text, &quoted);
-  return absl::InvalidArgumentError(absl::StrCat(message, ", found ", quoted.view()));
+  AppendQuoted(text.substr(0, kLongestQuote), &quoted);
+  return absl::InvalidArgumentError(
+      absl::StrCat(message, ", found ", quoted.view(), text.size() > kLongestQuote ? "..." : ""));
 }
 
 }  // namespace
@@ -94,10 +117,8 @@ void AppendHeaderText(Version version, TextBuffer* out) {
 
 void AppendEventText(const RawEvent& event, TextBuffer* out) {
   const EventSpec& spec = *FindEventSpec(event.type);
-  const EventLabels& labels = kLabels[static_cast<uint8_t>(event.type)];
   const absl::Span<const uint64_t> args = event.args;
-  if (spec.arg_count == 0) out->Append(spec.name);
-  for (size_t i = 0; i < spec.arg_count; ++i) out->Append(labels[i], args[i]);
+  AppendArgs(spec, kLabels[static_cast<uint8_t>(event.type)], args.data(), out);
   AppendFrames(args.subspan(spec.arg_count), out);
   if (!event.data.empty()) {
     out->Append("\n\tdata=");
