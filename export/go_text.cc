@@ -79,9 +79,9 @@ void AppendStackFrames(const Stack& stack, TextBuffer* out) {
 inline const ShortText<64>& GoTextFormatter::ThreadTextOf(ThreadId thread, ProcId proc) {
   ThreadText& kept = thread_texts_[static_cast<uint64_t>(thread.value) % thread_texts_.size()];
   if (kept.thread != thread || kept.proc != proc || kept.text.view().empty()) [[unlikely]] {
-    TextBuffer text;
-    text.Append("M=", thread.value, " P=", proc.value, " G=");
-    kept = {thread, proc, {text.view()}};
+    thread_text_.clear();
+    thread_text_.Append("M=", thread.value, " P=", proc.value, " G=");
+    kept = {thread, proc, {thread_text_.view()}};
   }
   return kept.text;
 }

@@ -57,6 +57,7 @@ class GoTextFormatter {
 
   const absl::TimeZone zone_;
   std::array<ThreadText, 64> thread_texts_;
+  TextBuffer thread_text_;              // Where they are made.
   uint64_t tables_serial_ = 0;          // Of the tables whose stacks stand in stack_texts_.
   std::vector<StackText> stack_texts_;  // By GenerationTables::StackIndex().
   TextBuffer stack_buffer_;             // What stack_texts_ point into.

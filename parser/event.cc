@@ -74,12 +74,17 @@ std::vector<RangeAttribute> Event::range_attributes() const {
   return {{"bytes swept", args_[0]}, {"bytes reclaimed", args_[1]}};
 }
 
+absl::string_view Event::TaskTypeAtEnd() const {
+  const auto* const type = reinterpret_cast<const std::string*>(args_[3]);
+  return type == nullptr ? absl::string_view() : *type;
+}
+
 Task Event::task() const {
   switch (type_) {
     case EventType::kUserTaskBegin:
       return {TaskId{args_[0]}, TaskId{args_[1]}, String(args_[2])};
     case EventType::kUserTaskEnd:
-      return {TaskId{args_[0]}, TaskId{args_[2]}, tables_->extra_string(args_[3])};
+      return {TaskId{args_[0]}, TaskId{args_[2]}, TaskTypeAtEnd()};
     default:
       return {};
   }

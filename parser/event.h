@@ -247,7 +247,10 @@ class Event {
   friend class Scheduler;
   friend class TableUse;
 
+  static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
+
   absl::string_view String(uint64_t id) const;
+  absl::string_view TaskTypeAtEnd() const;
 
   int64_t time_ = 0;
   GoId goroutine_;
@@ -255,8 +258,8 @@ class Event {
   ThreadId thread_;
   const GenerationTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
   // The arguments without the time difference. For a UserTaskEnd the third and fourth are the
-  // parent's id and the number of an extra string, for an STWEnd the first is its begin's reason,
-  // and for a kSync event the first is its number.
+  // parent's id and the address of an extra string or 0, for an STWEnd the first is its begin's
+  // reason, and for a kSync event the first is its number.
   uint64_t args_[4] = {};
   uint64_t offset_ = 0;
   int64_t subject_ = -1;  // For kStateTransition: the goroutine or P that changes.

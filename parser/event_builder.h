@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "parser/event.h"
 #include "parser/event_kind.h"
@@ -43,6 +44,9 @@ class EventBuilder {
   // The argument `index` of the event's row in events.def, not counting the time difference.
   // Requires index < 4.
   EventBuilder& Arg(size_t index, uint64_t value) { return event_.args_[index] = value, *this; }
+
+  // The type of the task that a UserTaskEnd ends. It must outlive the event. Without it it is "".
+  EventBuilder& TaskType(const std::string& type) { return Arg(3, Event::AddressOf(type)); }
 
   // What changes its state, for the kind kStateTransition.
   EventBuilder& Transition(GoId id, GoState from, GoState to) {

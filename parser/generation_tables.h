@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/container/node_hash_map.h"
+#include "absl/container/node_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "parser/batch_reader.h"
@@ -102,9 +102,8 @@ class GenerationTables {
   std::vector<uint64_t> AddMissingFrameStrings();
 
   // Keeps `text` as long as the tables live, for an event whose text is of an earlier generation.
-  // Returns its number for extra_string(). Equal texts are kept once.
-  uint64_t AddExtraString(absl::string_view text);
-  absl::string_view extra_string(uint64_t number) const { return *extra_strings_[number]; }
+  // Equal texts are kept once. No other thread that looks at the tables sees anything of it.
+  const std::string& AddExtraString(absl::string_view text);
 
   // The frequency of the trace clock in ticks per second, as an event of this generation tells it,
   // and the event's first byte in the trace; nullopt if none does.
@@ -183,8 +182,7 @@ class GenerationTables {
   uint64_t snapshot_ticks_ = 0;
   std::optional<ClockSnapshot> clock_snapshot_;
   uint64_t last_own_string_ = 0;  // The last id that AddMissingStack() gave a name; counts down.
-  absl::node_hash_map<std::string, uint64_t> extra_numbers_;
-  std::vector<const std::string*> extra_strings_;
+  absl::node_hash_set<std::string> extra_strings_;
 };
 
 }  // namespace gotrace

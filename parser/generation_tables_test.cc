@@ -370,14 +370,13 @@ TEST(ExperimentalTest, KeepsBatchesByExperiment) {
 
 TEST(ExtraStringTest, EqualTextsAreKeptOnce) {
   GenerationTables tables;
-  const uint64_t first = tables.AddExtraString("text");
-  const absl::string_view view = tables.extra_string(first);
-  for (int i = 0; i < 1000; ++i) {
-    EXPECT_EQ(tables.extra_string(tables.AddExtraString(absl::StrCat(i))), absl::StrCat(i));
-  }
-  EXPECT_EQ(tables.AddExtraString("text"), first);
-  EXPECT_EQ(tables.extra_string(first).data(), view.data());
-  EXPECT_EQ(tables.extra_string(tables.AddExtraString("")), "");
+  const std::string& first = tables.AddExtraString("text");
+  const char* const data = first.data();
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(tables.AddExtraString(absl::StrCat(i)), absl::StrCat(i));
+  EXPECT_EQ(&tables.AddExtraString("text"), &first);
+  EXPECT_EQ(first, "text");
+  EXPECT_EQ(first.data(), data);
+  EXPECT_EQ(tables.AddExtraString(""), "");
 }
 
 TEST(SerialTest, DiffersBetweenTables) {

@@ -38,12 +38,12 @@ Scheduler::Outcome Scheduler::OrderUserTaskEnd(const Step& step) {
   const auto task = tasks_.find(TaskId{step.arg(0)});
   if (task == tasks_.end()) {
     event.args_[2] = TaskId::kNone.value;
-    event.args_[3] = generation_->tables().AddExtraString("");
+    event.args_[3] = 0;
     return Outcome::kAdvanced;
   }
   // The generation in which the task ends may not have its name in the string table.
   event.args_[2] = task->second.parent.value;
-  event.args_[3] = generation_->tables().AddExtraString(task->second.name.view());
+  event.args_[3] = Event::AddressOf(generation_->tables().AddExtraString(task->second.name.view()));
   tasks_.erase(task);
   return Outcome::kAdvanced;
 }

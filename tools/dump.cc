@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
@@ -62,8 +63,9 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
   absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
   if (!reader.ok()) return {reader.status(), 0, {}};
   if (pipe != nullptr) {
+    // Even if reading throws: the reader's tables go away before the pipe.
+    const absl::Cleanup drain = [&] { pipe->Drain(); };
     TakeEvents(&*reader, options, progress, [&](const Event& event) { return pipe->Add(event); });
-    pipe->Drain();
   } else {
     TakeEvents(&*reader, options, progress, format);
   }
@@ -82,6 +84,10 @@ class LineSplitter {
   absl::StatusOr<bool> Next(absl::string_view* line) {
     while (true) {
       const size_t end = buffer_.find('\n', searched_);
+      if (std::min(end, buffer_.size()) - pos_ > kLongestLine) {
+        return absl::DataLossError(absl::StrCat("line ", lines_ + 1, ": expected at most ",
+                                                kLongestLine, " bytes, found more"));
+      }
       if (end != std::string::npos) {
         *line = Take(end - pos_, 1);
         return true;
@@ -90,10 +96,6 @@ class LineSplitter {
         if (pos_ == buffer_.size()) return false;
         *line = Take(buffer_.size() - pos_, 0);
         return true;
-      }
-      if (buffer_.size() - pos_ > kLongestLine) {
-        return absl::DataLossError(absl::StrCat("line ", lines_ + 1, ": expected at most ",
-                                                kLongestLine, " bytes, found more"));
       }
       if (absl::Status status = Refill(); !status.ok()) return status;
     }

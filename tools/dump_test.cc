@@ -7,9 +7,11 @@
 #include <iterator>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "tracev2/text_form.h"
 
 namespace gotrace {
 namespace {
@@ -82,6 +84,48 @@ TEST(DumpEventsTest, PrintsTheSameUpToAFault) {
     EXPECT_GT(one.result.events, 1000u);
     ExpectSame(Dump(path, 2, {}, mode), one);
   }
+}
+
+// Their types, which are of the first generation, are told in the second.
+TEST(DumpEventsTest, PrintsTheSameWhereTasksOfManyTypesEnd) {
+  constexpr int kTasks = 5000;
+  std::string begins;
+  std::string ends;
+  std::string strings;
+  const auto add_batch = [](int generation, int time, std::string* text) {
+    absl::StrAppend(text, "EventBatch gen=", generation, " m=1 time=", time, " size=auto\n");
+  };
+  for (int i = 1; i <= kTasks; ++i) {
+    if (i % 1000 == 1) {
+      add_batch(1, 10 + i, &begins);
+      add_batch(1, 0, &strings);
+      add_batch(2, 20'000 + i, &ends);
+      absl::StrAppend(&strings, "Strings\n");
+      if (i == 1) {
+        const absl::string_view status =
+            "ProcStatus dt=1 p=0 pstatus=1\nGoStatus dt=1 g=1 m=1 gstatus=2\n";
+        absl::StrAppend(&begins, status);
+        absl::StrAppend(&ends, status);
+      }
+    }
+    absl::StrAppend(&begins, "UserTaskBegin dt=1 task=", i, " parent_task=0 name_string=", i,
+                    " stack=0\n");
+    absl::StrAppend(&ends, "UserTaskEnd dt=1 task=", i, " stack=0\n");
+    absl::StrAppend(&strings, "String id=", i, "\n\tdata=\"type ", i, "\"\n");
+  }
+  const auto sync = [&](int generation) {
+    std::string text;
+    add_batch(generation, 0, &text);
+    return text + "Frequency freq=1000000000\n";
+  };
+  const std::string path = absl::StrCat(testing::TempDir(), "/tasks.trace");
+  std::ofstream(path, std::ios::binary)
+      << *AssembleText(absl::StrCat("Trace Go1.22\n", sync(1), strings, begins, sync(2), ends));
+  const Dumped one = Dump(path, 1);
+  EXPECT_EQ(one.result.status.message(), "");
+  EXPECT_EQ(one.result.events, 2u * kTasks + 7);
+  EXPECT_TRUE(absl::StrContains(one.text, "Type=\"type 4999\""));
+  for (int i = 0; i < 5; ++i) ExpectSame(Dump(path, 2), one);
 }
 
 TEST(DumpEventsTest, TellsWhatCannotBeOpened) {

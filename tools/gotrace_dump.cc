@@ -302,9 +302,11 @@ int Report(const std::string& file, const Result& result) {
 Result WithHint(Command command, Result result) {
   const bool takes_salvage =
       command == Command::kEvents || command == Command::kInfo || command == Command::kFootprint;
-  if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0 &&
-      FaultOf(result.status).has_value() && result.hint.empty()) {
-    result.hint = "`gotrace-dump validate` tells more, --salvage goes on behind it";
+  const std::optional<Fault> fault = FaultOf(result.status);
+  // Of a limit its message tells.
+  const bool tells_enough = !fault.has_value() || IsLimit(fault->id) || !result.hint.empty();
+  if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0 && !tells_enough) {
+    result.hint = "`gotrace-dump validate` tells more, --salvage gives all that can still be read";
   }
   return result;
 }

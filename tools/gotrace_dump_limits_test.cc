@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -73,7 +74,7 @@ TEST(Limits, WrongOnesAreToldBeforeAnythingIsRead) {
 }
 
 // Sanitizers need more than is allowed here before the program begins.
-#ifdef NDEBUG
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
 TEST(Limits, MemoryThatIsNotThereEndsWithASentence) {
   const std::string path = absl::StrCat(testing::TempDir(), "/strings.trace");
   std::string text = "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nStrings\n";

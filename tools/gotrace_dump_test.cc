@@ -27,7 +27,8 @@ constexpr char kTrace[] = "go1.27-annotations.trace";
 
 // Told where a trace is broken.
 constexpr char kHint[] =
-    "gotrace-dump: `gotrace-dump validate` tells more, --salvage goes on behind it\n";
+    "gotrace-dump: `gotrace-dump validate` tells more, --salvage gives all that can still be "
+    "read\n";
 
 std::string CompressedPath(absl::string_view trace) {
   return TestFilePath(absl::StrCat(trace, ".zst"));

@@ -54,9 +54,8 @@ class Output {
 };
 
 // A file that has its final name only once it is whole. What is no regular file, as a device or a
-// named pipe, is written as it is. A program writes one at a time: SIGHUP, SIGINT,
-// SIGQUIT, SIGTERM and SIGXCPU remove the last one begun, unless it is whole or they have handlers
-// of their own.
+// named pipe, is written as it is. A program writes one at a time: SIGHUP, SIGINT, SIGQUIT, SIGTERM
+// and SIGXCPU remove the last one begun, unless it is whole or they have handlers of their own.
 class OutputFile {
  public:
   // Begins to write `path`, under another name in the same directory. A file that is there keeps

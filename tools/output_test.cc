@@ -196,7 +196,19 @@ void ExpectRemovedBy(int signal_number) {
 }
 
 TEST(OutputFileDeathTest, IsRemovedBySignals) {
-  for (const int signal_number : {SIGHUP, SIGINT, SIGTERM}) ExpectRemovedBy(signal_number);
+  for (const int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
+    ExpectRemovedBy(signal_number);
+  }
+}
+
+TEST(OutputFileDeathTest, IsRemovedForLackOfMemory) {
+  const std::string directory = TestDirectory();
+  const auto create_and_end = [&] {
+    const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    EndForLackOfMemory();
+  };
+  EXPECT_EXIT(create_and_end(), testing::ExitedWithCode(2), "^gotrace-dump: out of memory; ");
+  EXPECT_EQ(CountFiles(directory), 0);
 }
 
 TEST(OutputFileDeathTest, LeavesIgnoredSignalsAlone) {

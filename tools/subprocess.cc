@@ -59,10 +59,11 @@ void Limit(int resource, rlim_t most) {
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_DFL);
   Limit(RLIMIT_FSIZE, options.file_size);
-  Limit(RLIMIT_AS, options.address_space);
   std::vector<char*> argv;
   for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
+  // Last, as nothing more can be allocated then.
+  Limit(RLIMIT_AS, options.address_space);
   execv(argv[0], argv.data());
   Die(argv[0]);
 }

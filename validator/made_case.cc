@@ -30,18 +30,14 @@ EventBuilder Status(GoId id, GoState to) {
 
 EventBuilder Assist(EventType type) { return EventBuilder(type).Goroutine(kG1).Thread(kM1); }
 
-// The tables of no strings and stacks, and of the name of a task as the model keeps it.
+// The tables of no strings and stacks, and the name of a task as the model keeps it.
 const GenerationTables& NoTables() {
   static const auto* const tables = new GenerationTables();
   return *tables;
 }
-const GenerationTables& TaskTables() {
-  static const auto* const tables = [] {
-    auto* made = new GenerationTables();
-    made->AddExtraString("other");
-    return made;
-  }();
-  return *tables;
+const std::string& OtherType() {
+  static const auto* const type = new std::string("other");
+  return *type;
 }
 
 // A generation with two threads, two Ps, 30 goroutines, and two regions that do not end.
@@ -127,10 +123,10 @@ std::vector<MadeCase> AllMadeCases() {
        {},
        {SyncNumber(1),
         EventBuilder(EventType::kUserTaskBegin)
-            .Tables(&TaskTables())
+            .Tables(&NoTables())
             .Arg(0, 1)
             .Arg(1, static_cast<uint64_t>(TaskId::kNone.value)),
-        EventBuilder(EventType::kUserTaskEnd).Tables(&TaskTables()).Arg(0, 1).Arg(3, 0)}},
+        EventBuilder(EventType::kUserTaskEnd).Arg(0, 1).TaskType(OtherType())}},
   };
 }
 

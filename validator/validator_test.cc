@@ -190,11 +190,7 @@ TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
 
 // Of a task without a parent whose type is "".
 EventBuilder OfTask(EventType type, uint64_t task) {
-  static const GenerationTables* const tables = [] {
-    auto* const made = new GenerationTables();
-    made->AddExtraString("");
-    return made;
-  }();
+  static const auto* const tables = new GenerationTables();
   return EventBuilder(type).Tables(tables).Arg(0, task).Arg(1, TaskId::kNone.value);
 }
 
