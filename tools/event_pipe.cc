@@ -29,31 +29,39 @@ EventPipe::~EventPipe() {
   thread_.join();
 }
 
+template <class Condition>
+void EventPipe::WaitFor(std::condition_variable* change, Condition condition) {
+  for (int i = 0; i < kLooks && !condition(); ++i) std::this_thread::yield();
+  std::unique_lock lock(mutex_);
+  change->wait(lock, condition);
+}
+
 void EventPipe::Drain() {
   if (!blocks_[handed_ % kBlocks].empty()) HandOver();
-  std::unique_lock lock(mutex_);
-  is_used_.wait(lock, [this] { return used_ == handed_; });
+  WaitFor(&is_used_, [this] { return used_ == handed_; });
 }
 
 // Leaves a block behind it that is free.
 void EventPipe::HandOver() {
-  std::unique_lock lock(mutex_);
-  ++handed_;
+  {
+    const std::lock_guard lock(mutex_);
+    ++handed_;
+  }
   is_handed_.notify_one();
-  is_used_.wait(lock, [this] { return handed_ - used_ < kBlocks; });
+  WaitFor(&is_used_, [this] { return handed_ - used_ < kBlocks; });
 }
 
 void EventPipe::Run() {
-  std::unique_lock lock(mutex_);
   while (true) {
-    is_handed_.wait(lock, [this] { return ends_ || used_ < handed_; });
+    WaitFor(&is_handed_, [this] { return used_ < handed_ || ends_; });
     if (used_ == handed_) return;
     std::vector<Event>& block = blocks_[used_ % kBlocks];
-    lock.unlock();
     if (wanted_.load(std::memory_order_relaxed) && !use_(block)) wanted_ = false;
     block.clear();
-    lock.lock();
-    ++used_;
+    {
+      const std::lock_guard lock(mutex_);
+      ++used_;
+    }
     is_used_.notify_one();
   }
 }

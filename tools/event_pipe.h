@@ -50,10 +50,18 @@ class EventPipe {
 
  private:
   // Enough for threads to seldom wait for each other, and few enough to stay in a core's cache.
-  static constexpr size_t kBlocks = 4;
-  static constexpr size_t kBlockSize = 1024;
+  static constexpr size_t kBlocks = 16;
+  static constexpr size_t kBlockSize = 512;
+
+  // How often a thread looks for what it waits for before it sleeps. One that is woken often comes
+  // to run on the core of the other, and then nothing is gained.
+  static constexpr int kLooks = 10'000;
 
   explicit EventPipe(Use use);
+
+  // Waits until `condition`, which only what notifies of `change` can make true.
+  template <class Condition>
+  void WaitFor(std::condition_variable* change, Condition condition);
 
   void HandOver();
   void Run();
@@ -63,15 +71,16 @@ class EventPipe {
 
   // Used in turn: those from used_ up to handed_ are the thread's, the others are not.
   std::array<std::vector<Event>, kBlocks> blocks_;
-  uint64_t handed_ = 0;  // Changed by the caller's thread only.
 
-  // Of the standard library, which ThreadSanitizer sees through; guards what follows, and handed_
-  // where it is changed.
+  // Changed under the lock, and looked at without it.
+  std::atomic<uint64_t> handed_ = 0;
+  std::atomic<uint64_t> used_ = 0;
+  std::atomic<bool> ends_ = false;
+
+  // Of the standard library, which ThreadSanitizer sees through.
   std::mutex mutex_;
   std::condition_variable is_handed_;
   std::condition_variable is_used_;
-  uint64_t used_ = 0;
-  bool ends_ = false;
   std::thread thread_;
 };
 
