@@ -65,6 +65,7 @@ TEST(DumpEventsTest, PrintsTheSameHoweverManyJobs) {
   EventsOptions json;
   json.json = true;
   json.stacks = true;
+  json.limit = 2000;
   EventsOptions some;
   some.limit = 3000;
   for (const EventsOptions& options : {EventsOptions(), json, some}) {
