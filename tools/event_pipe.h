@@ -19,7 +19,7 @@
 namespace gotrace {
 
 // A thread that is handed events. All but what it calls is to be called from one other thread. The
-// events must come from a Reader in strict mode, which changes no tables while they are read here.
+// events must come from a Reader in strict mode: the others add to tables that are looked at here.
 class EventPipe {
  public:
   // Uses some events, at least one, on the pipe's thread. They come in the order of Add(). Returns
