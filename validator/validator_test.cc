@@ -190,8 +190,7 @@ TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
 
 // Of a task without a parent whose type is "".
 EventBuilder OfTask(EventType type, uint64_t task) {
-  static const auto* const tables = new GenerationTables();
-  return EventBuilder(type).Tables(tables).Arg(0, task).Arg(1, TaskId::kNone.value);
+  return EventBuilder(type).Tables(&NoStrings()).Arg(0, task).Arg(1, TaskId::kNone.value);
 }
 
 EventBuilder RegionOf(EventType type, GoId goroutine) {
