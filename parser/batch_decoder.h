@@ -22,11 +22,13 @@ struct TimedEvent {
                                           // not have are 0 or left from another event.
 };
 
+// The table that an argument is an id of.
+enum class IdTableKind : uint8_t { kNone, kString, kStack, kEnd };
+
 // What decoding needs to know of a type.
-struct TimedEventRow {
-  uint8_t varints = 0;      // How many it has, the time difference included; 0 if it is not timed.
-  uint8_t string_args = 0;  // Which of TimedEvent::args are ids of strings, as bits.
-  uint8_t stack_args = 0;   // Which are ids of stacks.
+struct alignas(8) TimedEventRow {
+  uint8_t varints = 0;  // How many it has, the time difference included; 0 if it is not timed.
+  IdTableKind tables[kMaxTimedArgs - 1] = {};  // Of each of TimedEvent::args.
 };
 
 // By type on the wire.
@@ -35,9 +37,9 @@ inline constexpr std::array<TimedEventRow, 256> kTimedEventRows = [] {
   const auto make_row = [](std::initializer_list<absl::string_view> names) {
     TimedEventRow row;
     for (const absl::string_view name : names) {
-      const uint8_t bit = static_cast<uint8_t>(1u << row.varints++ >> 1);
-      if (ArgTypeOf(name) == ArgType::kString) row.string_args |= bit;
-      if (ArgTypeOf(name) == ArgType::kStack) row.stack_args |= bit;
+      const int arg = row.varints++ - 1;
+      if (ArgTypeOf(name) == ArgType::kString) row.tables[arg] = IdTableKind::kString;
+      if (ArgTypeOf(name) == ArgType::kStack) row.tables[arg] = IdTableKind::kStack;
     }
     return row;
   };
@@ -58,6 +60,12 @@ enum class DecodeFault : uint8_t {
 // Returns nullptr on a fault, with `*event` unspecified: DiagnoseTimedEvent() tells which.
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event);
 
+// The same, which also calls take(index, value) for each of event->args, whatever becomes of those
+// behind it.
+template <class Take>
+inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event,
+                                    const Take& take);
+
 // Does the same without regard to speed. Tests hold DecodeTimedEvent() against it.
 const char* DecodeTimedEventPlainly(const char* pos, const char* end, TimedEvent* event);
 
@@ -71,16 +79,29 @@ DecodeFault DiagnoseTimedEvent(const char* pos, const char* end, const char** fa
 inline constexpr int kMaxTimedEventSize = 1 + kMaxTimedArgs * kMaxVarintSize;
 
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event) {
-  if (end - pos < kMaxTimedEventSize) return DecodeTimedEventPlainly(pos, end, event);
-  const uint8_t type = static_cast<uint8_t>(*pos++);
-  const int count = kTimedEventRows[type].varints;
-  if (count == 0) return nullptr;
+  return DecodeTimedEvent(pos, end, event, [](int, uint64_t) {});
+}
+
+template <class Take>
+inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event,
+                                    const Take& take) {
+  const uint8_t type = static_cast<uint8_t>(*pos);
+  const uint8_t varints = kTimedEventRows[type].varints;
+  if (end - pos < kMaxTimedEventSize) {
+    pos = DecodeTimedEventPlainly(pos, end, event);
+    for (int i = 0; pos != nullptr && i + 1 < varints; ++i) take(i, event->args[i]);
+    return pos;
+  }
+  if (varints == 0) return nullptr;
   event->type = static_cast<EventType>(type);
-  pos = ReadVarintUnchecked(pos, &event->ticks);
-  if (pos == nullptr) return nullptr;
-  for (int i = 0; i < count - 1; ++i) {
-    pos = ReadVarintUnchecked(pos, &event->args[i]);
-    if (pos == nullptr) return nullptr;
+  pos = ReadVarintUnchecked(pos + 1, &event->ticks);
+#pragma GCC unroll 4
+  for (int i = 0; i < kMaxTimedArgs - 1; ++i) {
+    if (i + 1 == varints || pos == nullptr) break;
+    uint64_t value;
+    pos = ReadVarintUnchecked(pos, &value);
+    event->args[i] = value;
+    take(i, value);
   }
   return pos;
 }

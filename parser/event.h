@@ -249,6 +249,15 @@ class Event {
 
   static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
 
+  // Clocks of different cores may disagree by a little: what comes later in order comes later in
+  // time. `*last_time` is that of the event before this one, and becomes this one's.
+  void MakeLaterThan(int64_t* last_time) {
+    if (time_ <= *last_time) {
+      time_ = static_cast<int64_t>(static_cast<uint64_t>(*last_time) + 1);
+    }
+    *last_time = time_;
+  }
+
   absl::string_view String(uint64_t id) const;
   absl::string_view TaskTypeAtEnd() const;
 

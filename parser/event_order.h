@@ -46,6 +46,11 @@ class EventOrder {
     if (frontier_.has_parked()) WakeParked();
   }
 
+  // Whether nothing is to be done but to try the first event of the frontier, and if it advances,
+  // to move its thread on: then the caller may do it, and tell how often.
+  bool IsPlain() const { return frontier_.size() > 0 && !frontier_.has_parked(); }
+  void CountAttempts(uint64_t count) { attempts_ += count; }
+
   // How often an event was tried.
   uint64_t attempts() const { return attempts_; }
 

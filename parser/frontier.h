@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -42,6 +43,15 @@ class Frontier {
   // The cursor at `index`; the one at 0 is the earliest.
   ThreadCursor& cursor(size_t index) const { return *heap_[index].cursor; }
   int64_t time(size_t index) const { return heap_[index].time; }
+
+  // Up to which time, this one included, the cursor at 0 stays there as it moves on. Requires that
+  // the heap is not empty.
+  int64_t FirstUntil() const {
+    int64_t until = std::numeric_limits<int64_t>::max();
+    if (heap_.size() > 1) until = heap_[1].time;
+    if (heap_.size() > 2) until = std::min(until, heap_[2].time);
+    return until;
+  }
 
   // Adds a cursor that stands at an event.
   void Insert(std::unique_ptr<ThreadCursor> cursor);

@@ -64,6 +64,10 @@ class GenerationTables {
   bool HasString(uint64_t id) const { return id == 0 || strings_.Contains(id); }
   bool HasStack(uint64_t id) const { return id == 0 || stacks_.Contains(id); }
 
+  // Up to which id all strings, or stacks, are there.
+  uint64_t gapless_strings() const { return strings_.gapless(); }
+  uint64_t gapless_stacks() const { return stacks_.gapless(); }
+
   // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0
   // and if there is no such stack.
   static constexpr uint32_t kNoStack = static_cast<uint32_t>(-1);

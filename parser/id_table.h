@@ -37,6 +37,9 @@ class IdTable {
   // Whether there is an entry under `id`, which must not be 0.
   bool Contains(uint64_t id) const { return id <= gapless_ || Find(id) != kAbsent; }
 
+  // The id up to which, from 1 on, all have entries.
+  uint64_t gapless() const { return gapless_; }
+
   // The index of the entry under `id`, counted in order of insertion, or kAbsent.
   uint32_t Find(uint64_t id) const {
     if (id < dense_.size() && dense_[id] != kAbsent) return dense_[id];
@@ -53,7 +56,7 @@ class IdTable {
 
   std::vector<T> entries_;
   std::vector<uint32_t> dense_;  // Index by id.
-  uint64_t gapless_ = 0;         // All ids from 1 to this one have entries.
+  uint64_t gapless_ = 0;
   absl::flat_hash_map<uint64_t, uint32_t> sparse_;
 };
 

@@ -32,14 +32,11 @@ bool ReaderImpl::Refill() {
   return count > 0;
 }
 
-size_t ReaderImpl::Finish(Event* events, size_t count) {
+inline size_t ReaderImpl::Finish(Event* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     Event& event = events[i];
     if (!ids_found_ && !CheckIds(&event)) return i;
-    // Clocks of different cores may disagree by a little. What comes later in order comes later in
-    // time.
-    if (event.time_ <= last_time_) event.time_ = TraceClock::Add(last_time_, 1);
-    last_time_ = event.time_;
+    event.MakeLaterThan(&last_time_);
   }
   return count;
 }
@@ -47,9 +44,13 @@ size_t ReaderImpl::Finish(Event* events, size_t count) {
 template <bool kTolerant>
 size_t ReaderImpl::FindInGeneration() {
   size_t count = 0;
-  while (count + Scheduler::kMaxEvents <= kBlockSize && pending_.ok()) {
+  while (HasRoom(count) && pending_.ok()) {
     Event* const room = block_ + count;
-    size_t found = 0;
+    size_t found = order_.IsPlain() ? FindRun({room, kBlockSize - count}) : 0;
+    count += found;
+    if (found > 0) continue;
+    // What follows may be found to be wrong.
+    if (kTolerant && count > 0) break;
     if (SampleIsNext()) {
       TakeSample(room);
       found = 1;
@@ -61,9 +62,18 @@ size_t ReaderImpl::FindInGeneration() {
       found = scheduler_.events().size();
     }
     count += Finish(room, found);
-    if (kTolerant && count > 0) break;
   }
   return count;
+}
+
+size_t ReaderImpl::FindRun(absl::Span<Event> room) {
+  Scheduler::Run run = {frontier_.FirstUntil(), last_time_, room};
+  if (next_sample_ < samples_.size()) run.until = std::min(run.until, samples_[next_sample_].time);
+  order_.CountAttempts(scheduler_.AdvanceRun(&frontier_.cursor(0), &run));
+  const size_t found = scheduler_.events().size();
+  if (found > 0) frontier_.Update(0);
+  last_time_ = run.last_time;
+  return found;
 }
 
 Event* ReaderImpl::NextGeneration() {
@@ -113,10 +123,9 @@ Event* ReaderImpl::BeginGeneration() {
 }
 
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
-  if (tolerant()) return {};
   const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
   const bool is_large = generation_->bytes() >= options_.jobs_from_bytes;
-  if (jobs_ > 1 && is_large && threads <= kMostThreadsToHelp) {
+  if (jobs_ > 1 && is_large && !tolerant() && threads <= kMostThreadsToHelp) {
     if (helper_ == nullptr) helper_ = DecodeAhead::Start();
     // Without room for a thread of its own it goes on alone.
     if (helper_ == nullptr) jobs_ = 1;

@@ -51,24 +51,33 @@ class ReaderImpl {
   const ByteSource& source() const { return *source_; }
 
  private:
-  // In strict mode events are found some at a time. Otherwise callers may look at what was lost
-  // before each of them.
+  // How many events are found at a time, at most.
   static constexpr size_t kBlockSize = 64;
 
   // Finds the next events, or returns false at the end or after a failure, which sets status_.
   bool Refill();
 
   // Finds events of the generation being read, up to its end, to a failure, which sets pending_, or
-  // until the block is full. Returns how many.
+  // until the block is full. Returns how many. In the modes that go on after faults all but the
+  // first of them are plain: callers may look at what was lost before each event.
   template <bool kTolerant>
   size_t FindInGeneration();
+
+  // Whether `count` events of the block leave room for what one more attempt may find.
+  static constexpr bool HasRoom(size_t count) {
+    return count + Scheduler::kMaxEvents <= kBlockSize;
+  }
+
+  // Finds the events that come next of the thread that is first, as long as it is that and nothing
+  // about them is special. Returns how many, which are put into `room`.
+  size_t FindRun(absl::Span<Event> room);
 
   // The last step before `count` events are given. Returns how many are.
   size_t Finish(Event* events, size_t count);
 
   // How far cursors decode ahead, in events.
-  static constexpr size_t kMostAtOnce = 512;   // Of all threads.
-  static constexpr size_t kMostOfThread = 16;  // Of each.
+  static constexpr size_t kMostAtOnce = 8192;   // Of all threads.
+  static constexpr size_t kMostOfThread = 128;  // Of each.
 
   // With a helper: one for so many bytes of a thread, up to kMostHelped, and twice, as it decodes
   // the next ones while those before them are used. It does not pay with more threads.
@@ -76,8 +85,8 @@ class ReaderImpl {
   static constexpr size_t kMostHelped = 1024;
   static constexpr size_t kMostThreadsToHelp = 128;
 
-  // How far the cursors of the generation decode ahead. In the modes that go on after faults they
-  // do not, since what is left out depends on where each stands.
+  // How far the cursors of the generation decode ahead. In the modes that go on after faults there
+  // is no helper, since what is left out depends on where each stands.
   ThreadCursor::Ahead ChooseAhead();
 
   // Each returns the next event, or nullptr after setting pending_.

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "parser/scheduler_common_rules.h"
 #include "parser/scheduler_inline.h"
 #include "tracev2/event_spec.h"
 
@@ -64,8 +65,8 @@ void Scheduler::Erase(GoroutineState* goroutine) {
 
 Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }
 
-inline Scheduler::Outcome Scheduler::Dispatch(const Step& step) {
-  switch (step.event.type) {
+inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
+  switch (step.event().type) {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   case EventType::k##name:                                                          \
     return Order##rule(step);
@@ -76,27 +77,43 @@ inline Scheduler::Outcome Scheduler::Dispatch(const Step& step) {
   return OrderNone(step);
 }
 
-Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
+inline ThreadState* Scheduler::StateOfThread(ThreadCursor* cursor) {
   // A generation without timed events says nothing of anyone's state: the first is the first that
   // has some.
   if (first_generation_ == 0) first_generation_ = generation_->number();
-  ThreadState* thread = cursor->state;
-  if (thread == nullptr && cursor->thread() != ThreadId::kNone) {
-    thread = cursor->state = GetThread(cursor->thread());
+  if (cursor->state == nullptr) {
+    if (cursor->thread() == ThreadId::kNone) return &no_thread_;
+    cursor->state = GetThread(cursor->thread());
   }
-  Context context = {cursor->thread(), ProcId::kNone, GoId::kNone};
-  if (thread != nullptr) {
-    context.proc = thread->proc;
-    context.goroutine = thread->goroutine;
-  }
-  event_count_ = 0;
-  return Dispatch({cursor->event(), *cursor, thread, context});
+  return cursor->state;
 }
 
-Scheduler::Outcome Scheduler::OrderNone(const Step& step) {
-  return Fail(
-      FaultId::kEventWithoutRule,
-      absl::StrCat("expected an event that threads make, found ", EventTypeName(step.event.type)));
+Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
+  DropEvents();
+  return Dispatch({*cursor, StateOfThread(cursor)});
+}
+
+size_t Scheduler::AdvanceRun(ThreadCursor* cursor, Run* run) {
+  ThreadState* const thread = StateOfThread(cursor);
+  size_t advanced = 0;
+  EmitTo(run->room.data());
+  Event* const last_room = run->room.end() - kMaxEvents;
+  for (; events_end_ <= last_room && cursor->time() <= run->until; ++advanced) {
+    const DecodedEvent* const next = cursor->Peek();
+    if (next == nullptr || next->time < cursor->time() || !cursor->ids_found()) break;
+    Event* event = events_end_;
+    if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
+    cursor->Advance();
+    do event->MakeLaterThan(&run->last_time);
+    while (++event != events_end_);
+  }
+  return advanced;
+}
+
+Scheduler::Outcome Scheduler::OrderNone(Step step) {
+  return Fail(FaultId::kEventWithoutRule,
+              absl::StrCat("expected an event that threads make, found ",
+                           EventTypeName(step.event().type)));
 }
 
 ThreadState* Scheduler::GetThread(ThreadId id) {
@@ -111,8 +128,8 @@ Scheduler::Outcome Scheduler::Fail(FaultId id, std::string message) {
   return Outcome::kFault;
 }
 
-Scheduler::Outcome Scheduler::FailNeedsProc(const Step& step) {
-  if (step.thread == nullptr) return FailNeedsThread();
+Scheduler::Outcome Scheduler::FailNeedsProc(Step step) {
+  if (!step.has_thread()) return FailNeedsThread();
   return Fail(FaultId::kNeedsProc, "expected the thread to have a P, found none");
 }
 
@@ -120,17 +137,17 @@ Scheduler::Outcome Scheduler::FailNeedsGoroutine() {
   return Fail(FaultId::kNeedsGoroutine, "expected the thread to run a goroutine, found none");
 }
 
-Scheduler::Outcome Scheduler::FailHasGoroutine(const Step& step) {
+Scheduler::Outcome Scheduler::FailHasGoroutine(Step step) {
   return Fail(FaultId::kHasGoroutine,
               absl::StrCat("expected the thread to run no goroutine, found goroutine ",
-                           step.context.goroutine.value));
+                           step.goroutine().value));
 }
 
 Scheduler::Outcome Scheduler::FailNeedsThread() {
   return Fail(FaultId::kNeedsThread, "expected a thread that made the event, found none");
 }
 
-Scheduler::Outcome Scheduler::FailProcUnknown(const Step& step, ProcId proc) {
+Scheduler::Outcome Scheduler::FailProcUnknown(Step step, ProcId proc) {
   if (proc == ProcId::kNone) return FailNeedsProc(step);
   return Fail(FaultId::kProcUnknown,
               absl::StrCat("expected a P that was mentioned before, found P ", proc.value));
@@ -143,10 +160,10 @@ Scheduler::Outcome Scheduler::FailProcStatus(const ProcessorState& proc,
                            ProcStatusName(proc.status)));
 }
 
-Scheduler::Outcome Scheduler::FailGoroutineUnknown(const Step& step, GoId goroutine) {
-  return Fail(FaultId::kGoUnknown,
-              absl::StrCat("expected a goroutine that exists for ", EventTypeName(step.event.type),
-                           ", found goroutine ", goroutine.value));
+Scheduler::Outcome Scheduler::FailGoroutineUnknown(Step step, GoId goroutine) {
+  return Fail(FaultId::kGoUnknown, absl::StrCat("expected a goroutine that exists for ",
+                                                EventTypeName(step.event().type),
+                                                ", found goroutine ", goroutine.value));
 }
 
 Scheduler::Outcome Scheduler::FailGoroutineStatus(const GoroutineState& goroutine,

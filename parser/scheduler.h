@@ -49,6 +49,20 @@ class Scheduler {
   // Tries the event that `cursor` stands at. After kFault it can only be forced or left out.
   Outcome Advance(ThreadCursor* cursor);
 
+  // What AdvanceRun() does.
+  struct Run {
+    int64_t until;           // In nanoseconds: the latest time of an event that is taken.
+    int64_t last_time;       // Of the event before the run, and then of its last event.
+    absl::Span<Event> room;  // Where events are put, at least kMaxEvents.
+  };
+
+  // Advances the events of `cursor`, beginning with the one that it stands at, as long as Advance()
+  // gives kAdvanced and nothing else about them needs attention: all that they refer to is found,
+  // the next one is decoded already, and the thread's time does not go back. Gives the events their
+  // final times. Returns how many were advanced, which may be none: what all of them became stands
+  // in events() then.
+  size_t AdvanceRun(ThreadCursor* cursor, Run* run);
+
   // Advances the event that `cursor` stands at whatever came before: the model believes of others
   // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
   // the model can be used further in both cases.
@@ -80,17 +94,14 @@ class Scheduler {
 
   // What the last event that was advanced became: mostly one event, at most kMaxEvents. They are
   // overwritten by the next one that advances.
-  absl::Span<Event> events() { return absl::MakeSpan(events_, event_count_); }
+  absl::Span<Event> events() { return absl::MakeSpan(events_, events_end_); }
   static constexpr int kMaxEvents = 3;
 
   // Lets the following events() stand at `room`, which has room for kMaxEvents.
-  void EmitTo(Event* room) {
-    events_ = room;
-    event_count_ = 0;
-  }
+  void EmitTo(Event* room) { events_ = events_end_ = room; }
 
   // Empties events().
-  void DropEvents() { event_count_ = 0; }
+  void DropEvents() { events_end_ = events_; }
 
   FaultId fault_id() const { return fault_id_; }
   const std::string& fault_message() const { return fault_message_; }
@@ -103,14 +114,18 @@ class Scheduler {
     GoId goroutine;
   };
 
-  // One event being tried.
+  // One event being tried. The context is that before the event until its rule changes the thread.
   struct Step {
-    const TimedEvent& event;
     const ThreadCursor& cursor;
-    ThreadState* const thread;  // nullptr where no thread made the event.
-    const Context context;      // Before the event.
+    ThreadState* thread;  // no_thread_ where none made the event.
 
-    uint64_t arg(int index) const { return event.args[index]; }
+    const TimedEvent& event() const { return cursor.event(); }
+    uint64_t arg(int index) const { return event().args[index]; }
+    bool has_thread() const { return cursor.thread() != ThreadId::kNone; }
+    ThreadId thread_id() const { return cursor.thread(); }
+    ProcId proc() const { return thread->proc; }
+    GoId goroutine() const { return thread->goroutine; }
+    Context context() const { return {thread_id(), proc(), goroutine()}; }
   };
 
   enum class Need : uint8_t { kNo, kMaybe, kYes };
@@ -122,65 +137,65 @@ class Scheduler {
   };
 
   // Dispatch. ------------------------------------------------------------------------------------
-  [[gnu::always_inline]] Outcome Dispatch(const Step& step);
+  [[gnu::always_inline]] Outcome Dispatch(Step step);
 
   // Ps: scheduler_procs.cc. ----------------------------------------------------------------------
-  Outcome OrderProcStatus(const Step& step);
-  Outcome OrderProcStart(const Step& step);
-  Outcome OrderProcStop(const Step& step);
-  Outcome OrderProcSteal(const Step& step);
-  Outcome ConfirmAbandonedProc(const Step& step, ProcessorState* proc);
-  Outcome CheckSteal(const Step& step, ProcId proc, ThreadId victim);
+  Outcome OrderProcStatus(Step step);
+  Outcome OrderProcStart(Step step);
+  Outcome OrderProcStop(Step step);
+  Outcome OrderProcSteal(Step step);
+  Outcome ConfirmAbandonedProc(Step step, ProcessorState* proc);
+  Outcome CheckSteal(Step step, ProcId proc, ThreadId victim);
 
   // Goroutines: scheduler_goroutines.cc. ---------------------------------------------------------
-  Outcome OrderGoStatus(const Step& step);
-  Outcome BindSyscall(const Step& step, GoId goroutine, Context* context);
+  Outcome OrderGoStatus(Step step);
+  Outcome BindSyscall(Step step, GoId goroutine, Context* context);
   Outcome FailSyscallThread(GoId expected, ThreadId thread, GoId found);
   Outcome FailGoroutineExists(GoId goroutine);
-  Outcome OrderGoCreate(const Step& step);
-  Outcome OrderGoCreateSyscall(const Step& step);
-  Outcome OrderGoStart(const Step& step);
-  Outcome OrderGoStopExecuting(const Step& step);
-  Outcome OrderGoUnblock(const Step& step);
-  Outcome OrderGoSwitch(const Step& step);
-  Outcome OrderGoSyscallBegin(const Step& step);
-  Outcome OrderGoSyscallEnd(const Step& step);
-  Outcome OrderGoSyscallEndBlocked(const Step& step);
-  Outcome OrderGoDestroySyscall(const Step& step);
+  Outcome OrderGoCreate(Step step);
+  Outcome OrderGoCreateSyscall(Step step);
+  Outcome OrderGoStart(Step step);
+  Outcome OrderGoStopExecuting(Step step);
+  Outcome OrderGoUnblock(Step step);
+  Outcome OrderGoSwitch(Step step);
+  Outcome OrderGoSyscallBegin(Step step);
+  Outcome OrderGoSyscallEnd(Step step);
+  Outcome OrderGoSyscallEndBlocked(Step step);
+  Outcome OrderGoDestroySyscall(Step step);
 
   // Ranges and metrics: scheduler_ranges.cc. -----------------------------------------------------
-  Outcome OrderGoRangeBegin(const Step& step);
-  Outcome OrderGoRangeActive(const Step& step);
-  Outcome OrderGoRangeEnd(const Step& step);
-  Outcome OrderGCActive(const Step& step);
-  Outcome OrderGCBegin(const Step& step);
-  Outcome OrderGCEnd(const Step& step);
-  Outcome OrderGCSweepActive(const Step& step);
-  Outcome OrderGCSweepBegin(const Step& step);
-  Outcome OrderGCSweepEnd(const Step& step);
-  Outcome OrderHeapMetric(const Step& step);
-  Outcome OrderAllocFree(const Step& step);
+  Outcome OrderGoRangeBegin(Step step);
+  Outcome OrderGoRangeActive(Step step);
+  Outcome OrderGoRangeEnd(Step step);
+  Outcome OrderGCActive(Step step);
+  Outcome OrderGCBegin(Step step);
+  Outcome OrderGCEnd(Step step);
+  Outcome OrderGCSweepActive(Step step);
+  Outcome OrderGCSweepBegin(Step step);
+  Outcome OrderGCSweepEnd(Step step);
+  Outcome OrderHeapMetric(Step step);
+  Outcome OrderAllocFree(Step step);
   template <class State>
-  Outcome BeginRange(const Step& step, State* state, uint64_t kind);
+  Outcome BeginRange(Step step, State* state, uint64_t kind);
   template <class State>
-  Outcome ConfirmRange(const Step& step, State* state);
+  Outcome ConfirmRange(Step step, State* state);
   template <class State>
-  Outcome EndRange(const Step& step, State* state, uint64_t* kind);
+  Outcome EndRange(Step step, State* state, uint64_t* kind);
 
   // Open a range, and close the one at `place`, in the ranges of a goroutine or P.
   void OpenRangeIn(OpenRanges& ranges, const OpenRange& range);
   void CloseRangeIn(OpenRanges& ranges, size_t place);
 
   // Tasks, regions, logs: scheduler_annotations.cc. ----------------------------------------------
-  Outcome OrderAnnotation(const Step& step);
-  Outcome OrderUserTaskBegin(const Step& step);
-  Outcome OrderUserTaskEnd(const Step& step);
-  Outcome OrderUserRegionBegin(const Step& step);
-  Outcome OrderUserRegionEnd(const Step& step);
+  Outcome OrderAnnotation(Step step);
+  Outcome OrderUserTaskBegin(Step step);
+  Outcome OrderUserTaskEnd(Step step);
+  Outcome OrderUserRegionBegin(Step step);
+  Outcome OrderUserRegionEnd(Step step);
   Outcome FailString(uint64_t id);
 
   // For events that have no place in the order.
-  Outcome OrderNone(const Step& step);
+  Outcome OrderNone(Step step);
 
   // Going on after faults: scheduler_force.cc. ---------------------------------------------------
   void Accommodate(const TimedEvent& event, ThreadState* thread);
@@ -207,41 +222,44 @@ class Scheduler {
   // Shared by the rules. -------------------------------------------------------------------------
 
   // Adds an event without arguments and details.
-  Event& EmitBare(const Step& step, const Context& context, EventType type);
+  Event& EmitBare(Step step, const Context& context, EventType type);
 
   // Adds the event that `step` becomes, as seen from `context`.
-  Event& Emit(const Step& step, const Context& context);
-  Event& Emit(const Step& step) { return Emit(step, step.context); }
+  Event& Emit(Step step, const Context& context);
+  Event& Emit(Step step) { return Emit(step, step.context()); }
 
   // The same for a change of state of the goroutine or P `subject`.
   template <class State>
-  Event& EmitTransition(const Step& step, int64_t subject, State from, State to);
+  Event& EmitTransition(Step step, int64_t subject, State from, State to);
 
   template <class State>
   static Event& SetTransition(Event& event, int64_t subject, State from, State to);
 
   // Adds an event of `type`, without arguments, that the step stands for besides its own.
-  Event& EmitExtra(const Step& step, const Context& context, EventType type);
+  Event& EmitExtra(Step step, const Context& context, EventType type);
 
   // Faults unless the context has a thread and what else is needed, or the event is forced.
   // kAdvanced means that it may go on.
-  Outcome Check(const Step& step, Need proc, Need goroutine);
-  Outcome CheckExecuting(const Step& step) { return Check(step, Need::kYes, Need::kYes); }
+  Outcome Check(Step step, Need proc, Need goroutine);
+  Outcome CheckExecuting(Step step) { return Check(step, Need::kYes, Need::kYes); }
 
   // Checks that the context has a goroutine of `status`, and a P as `proc` says, and stores the
   // goroutine.
-  Outcome CheckStatus(const Step& step, Need proc, GoStatus status, GoroutineState** state);
+  Outcome CheckStatus(Step step, Need proc, GoStatus status, GoroutineState** state);
 
   // The state of the context's goroutine or P, or nullptr if it is not known.
-  GoroutineState* CurrentGoroutine(const Step& step);
-  ProcessorState* CurrentProc(const Step& step);
+  GoroutineState* CurrentGoroutine(Step step);
+  ProcessorState* CurrentProc(Step step);
 
   // Binds the step's thread to a goroutine or a P, or to none.
-  static void SetGoroutine(const Step& step, GoId id, GoroutineState* state = nullptr);
-  static void SetProc(const Step& step, ProcId id, ProcessorState* state = nullptr);
+  static void SetGoroutine(Step step, GoId id, GoroutineState* state = nullptr);
+  static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
 
   // The state of thread `id`, made if there is none.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
+
+  // The state of the cursor's thread, which is looked up once.
+  ThreadState* StateOfThread(ThreadCursor* cursor);
 
   SequenceNumber Sequence(uint64_t number) const { return {generation_->number(), number}; }
   bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= most_goroutines_; }
@@ -263,12 +281,12 @@ class Scheduler {
   [[gnu::cold]] Outcome Fail(FaultId id, std::string message);
   [[gnu::cold]] Outcome FailLimit(FaultId id);
   [[gnu::cold]] Outcome FailNeedsThread();
-  [[gnu::cold]] Outcome FailNeedsProc(const Step& step);
+  [[gnu::cold]] Outcome FailNeedsProc(Step step);
   [[gnu::cold]] Outcome FailNeedsGoroutine();
-  [[gnu::cold]] Outcome FailHasGoroutine(const Step& step);
-  [[gnu::cold]] Outcome FailProcUnknown(const Step& step, ProcId proc);
+  [[gnu::cold]] Outcome FailHasGoroutine(Step step);
+  [[gnu::cold]] Outcome FailProcUnknown(Step step, ProcId proc);
   [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
-  [[gnu::cold]] Outcome FailGoroutineUnknown(const Step& step, GoId goroutine);
+  [[gnu::cold]] Outcome FailGoroutineUnknown(Step step, GoId goroutine);
   [[gnu::cold]] Outcome FailGoroutineStatus(const GoroutineState& goroutine, GoStatus expected);
 
   const ReaderLimits limits_;
@@ -282,6 +300,7 @@ class Scheduler {
   StateTable<GoId, GoroutineState, 8192> goroutines_;
   StateTable<ProcId, ProcessorState, 64> procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;
+  ThreadState no_thread_;  // Which has no goroutine and no P, ever.
   absl::flat_hash_map<TaskId, TaskState> tasks_;
   GcState gc_state_ = GcState::kUndetermined;
   uint64_t gc_sequence_ = 0;
@@ -290,7 +309,7 @@ class Scheduler {
 
   Event own_events_[kMaxEvents];
   Event* events_ = own_events_;
-  int event_count_ = 0;
+  Event* events_end_ = own_events_;
 
   FaultId fault_id_ = {};
   std::string fault_message_;

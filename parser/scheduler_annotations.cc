@@ -6,7 +6,7 @@
 
 namespace gotrace {
 
-Scheduler::Outcome Scheduler::OrderAnnotation(const Step& step) {
+Scheduler::Outcome Scheduler::OrderAnnotation(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
   return Outcome::kAdvanced;
@@ -14,7 +14,7 @@ Scheduler::Outcome Scheduler::OrderAnnotation(const Step& step) {
 
 // A task may end several times, or be referred to without a beginning, and its id may be used again
 // after its end: only a second beginning is a fault.
-Scheduler::Outcome Scheduler::OrderUserTaskBegin(const Step& step) {
+Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   const TaskId id{step.arg(0)};
   if (tasks_.contains(id)) {
     return Fail(FaultId::kTaskExists, absl::StrCat("expected a new task, found task ", id.value,
@@ -32,7 +32,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderUserTaskEnd(const Step& step) {
+Scheduler::Outcome Scheduler::OrderUserTaskEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   Event& event = Emit(step);
   const auto task = tasks_.find(TaskId{step.arg(0)});
@@ -48,12 +48,12 @@ Scheduler::Outcome Scheduler::OrderUserTaskEnd(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderUserRegionBegin(const Step& step) {
+Scheduler::Outcome Scheduler::OrderUserRegionBegin(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   const absl::string_view* const name = generation_->tables().FindString(step.arg(1));
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
-  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Get(*name)});
@@ -61,12 +61,12 @@ Scheduler::Outcome Scheduler::OrderUserRegionBegin(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderUserRegionEnd(const Step& step) {
+Scheduler::Outcome Scheduler::OrderUserRegionEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   const absl::string_view* const name = generation_->tables().FindString(step.arg(1));
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
-  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   std::vector<OpenRegion>& open = goroutine->open().regions;
   // A region without a beginning began before the trace did.
   if (!open.empty()) {

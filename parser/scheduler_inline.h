@@ -9,57 +9,61 @@
 
 namespace gotrace {
 
-inline Scheduler::Outcome Scheduler::Check(const Step& step, Need proc, Need goroutine) {
-  const Context& context = step.context;
-  const bool has_proc = proc != Need::kYes || context.proc != ProcId::kNone;
+// The state that a status counts as.
+inline GoState StateOf(GoStatus status) {
+  constexpr GoState kStates[kGoStatusEnd] = {GoState::kUndetermined, GoState::kRunnable,
+                                             GoState::kRunning, GoState::kSyscall,
+                                             GoState::kWaiting};
+  return kStates[static_cast<int>(status)];
+}
+
+inline Scheduler::Outcome Scheduler::Check(Step step, Need proc, Need goroutine) {
+  const bool has_proc = proc != Need::kYes || step.proc() != ProcId::kNone;
   const bool has_goroutine =
-      goroutine == Need::kMaybe || (context.goroutine != GoId::kNone) == (goroutine == Need::kYes);
-  if (step.thread != nullptr && has_proc && has_goroutine) [[likely]]
+      goroutine == Need::kMaybe || (step.goroutine() != GoId::kNone) == (goroutine == Need::kYes);
+  if (step.has_thread() && has_proc && has_goroutine) [[likely]]
     return Outcome::kAdvanced;
   if (forcing_) return Outcome::kAdvanced;
-  if (step.thread == nullptr) return FailNeedsThread();
+  if (!step.has_thread()) return FailNeedsThread();
   if (!has_proc) return FailNeedsProc(step);
   return goroutine == Need::kYes ? FailNeedsGoroutine() : FailHasGoroutine(step);
 }
 
-inline Scheduler::Outcome Scheduler::CheckStatus(const Step& step, Need proc, GoStatus status,
+inline Scheduler::Outcome Scheduler::CheckStatus(Step step, Need proc, GoStatus status,
                                                  GoroutineState** state) {
   if (Outcome outcome = Check(step, proc, Need::kYes); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   GoroutineState* const current = CurrentGoroutine(step);
-  if (current == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  if (current == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   if (current->status != status) return FailGoroutineStatus(*current, status);
   *state = current;
   return Outcome::kAdvanced;
 }
 
-inline GoroutineState* Scheduler::CurrentGoroutine(const Step& step) {
-  const GoId id = step.context.goroutine;
-  if (step.thread == nullptr) return goroutines_.Find(id);
-  return goroutines_.Find(id, &step.thread->goroutine_state);
+inline GoroutineState* Scheduler::CurrentGoroutine(Step step) {
+  return goroutines_.Find(step.goroutine(), &step.thread->goroutine_state);
 }
 
-inline ProcessorState* Scheduler::CurrentProc(const Step& step) {
-  const ProcId id = step.context.proc;
-  if (step.thread == nullptr) return procs_.Find(id);
-  return procs_.Find(id, &step.thread->proc_state);
+inline ProcessorState* Scheduler::CurrentProc(Step step) {
+  return procs_.Find(step.proc(), &step.thread->proc_state);
 }
 
-inline void Scheduler::SetGoroutine(const Step& step, GoId id, GoroutineState* state) {
-  if (step.thread == nullptr) return;
+inline void Scheduler::SetGoroutine(Step step, GoId id, GoroutineState* state) {
+  if (!step.has_thread()) return;
   step.thread->goroutine = id;
   if (state != nullptr) step.thread->goroutine_state = state;
 }
 
-inline void Scheduler::SetProc(const Step& step, ProcId id, ProcessorState* state) {
-  if (step.thread == nullptr) return;
+inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
+  if (!step.has_thread()) return;
   step.thread->Bind(id, state);
   if (state != nullptr) step.thread->proc_state = state;
 }
 
-inline Event& Scheduler::EmitBare(const Step& step, const Context& context, EventType type) {
-  Event& event = events_[event_count_++];
+[[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context,
+                                                         EventType type) {
+  Event& event = *events_end_++;
   event.time_ = step.cursor.time();
   event.goroutine_ = context.goroutine;
   event.proc_ = context.proc;
@@ -72,15 +76,15 @@ inline Event& Scheduler::EmitBare(const Step& step, const Context& context, Even
   return event;
 }
 
-inline Event& Scheduler::EmitExtra(const Step& step, const Context& context, EventType type) {
+inline Event& Scheduler::EmitExtra(Step step, const Context& context, EventType type) {
   Event& event = EmitBare(step, context, type);
   std::memset(event.args_, 0, sizeof(event.args_));
   return event;
 }
 
-inline Event& Scheduler::Emit(const Step& step, const Context& context) {
-  Event& event = EmitBare(step, context, step.event.type);
-  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
+[[gnu::always_inline]] inline Event& Scheduler::Emit(Step step, const Context& context) {
+  Event& event = EmitBare(step, context, step.event().type);
+  std::memcpy(event.args_, step.event().args, sizeof(event.args_));
   return event;
 }
 
@@ -93,7 +97,8 @@ Event& Scheduler::SetTransition(Event& event, int64_t subject, State from, State
 }
 
 template <class State>
-Event& Scheduler::EmitTransition(const Step& step, int64_t subject, State from, State to) {
+[[gnu::always_inline]] inline Event& Scheduler::EmitTransition(Step step, int64_t subject,
+                                                               State from, State to) {
   return SetTransition(Emit(step), subject, from, to);
 }
 

@@ -17,7 +17,7 @@ ProcState StateOf(ProcStatus status) {
 
 }  // namespace
 
-Scheduler::Outcome Scheduler::OrderProcStatus(const Step& step) {
+Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const uint8_t value = static_cast<uint8_t>(step.arg(1));
   if (value >= kProcStatusEnd) {
@@ -52,7 +52,7 @@ Scheduler::Outcome Scheduler::OrderProcStatus(const Step& step) {
 
 // The status says that track of the P's syscall was lost, but it was not: the P is still where its
 // syscall began, and the event belongs to that thread.
-Scheduler::Outcome Scheduler::ConfirmAbandonedProc(const Step& step, ProcessorState* proc) {
+Scheduler::Outcome Scheduler::ConfirmAbandonedProc(Step step, ProcessorState* proc) {
   const ThreadState* const owner = proc->thread;
   if (owner == nullptr) {
     return Fail(FaultId::kProcThreadUnknown,
@@ -64,13 +64,13 @@ Scheduler::Outcome Scheduler::ConfirmAbandonedProc(const Step& step, ProcessorSt
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderProcStart(const Step& step) {
+Scheduler::Outcome Scheduler::OrderProcStart(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
   // A thread that still has a P is in a syscall from which the P is yet to be stolen.
   if (proc == nullptr || proc->status != ProcStatus::kIdle || !sequence.Follows(proc->sequence) ||
-      step.context.proc != ProcId::kNone) {
+      step.proc() != ProcId::kNone) {
     return Outcome::kWaits;
   }
   if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
@@ -83,9 +83,9 @@ Scheduler::Outcome Scheduler::OrderProcStart(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderProcStop(const Step& step) {
+Scheduler::Outcome Scheduler::OrderProcStop(Step step) {
   ProcessorState* const proc = CurrentProc(step);
-  if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
+  if (proc == nullptr) return FailProcUnknown(step, step.proc());
   if (proc->status != ProcStatus::kRunning && proc->status != ProcStatus::kSyscall) {
     return FailProcStatus(*proc, "Running or Syscall");
   }
@@ -98,7 +98,7 @@ Scheduler::Outcome Scheduler::OrderProcStop(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderProcSteal(const Step& step) {
+Scheduler::Outcome Scheduler::OrderProcSteal(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
@@ -128,9 +128,9 @@ Scheduler::Outcome Scheduler::OrderProcSteal(const Step& step) {
 }
 
 // Checks that `victim`, which may be the thief itself, has the P.
-Scheduler::Outcome Scheduler::CheckSteal(const Step& step, ProcId proc, ThreadId victim) {
-  ProcId found = step.context.proc;
-  if (victim != step.context.thread) {
+Scheduler::Outcome Scheduler::CheckSteal(Step step, ProcId proc, ThreadId victim) {
+  ProcId found = step.proc();
+  if (victim != step.thread_id()) {
     const auto it = threads_.find(victim);
     if (it == threads_.end()) {
       return Fail(FaultId::kProcStealThread, absl::StrCat("expected P ", proc.value, " on thread ",

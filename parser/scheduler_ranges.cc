@@ -33,8 +33,8 @@ void Scheduler::CloseRangeIn(OpenRanges& ranges, size_t place) {
 }
 
 template <class State>
-Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_t kind) {
-  const OpenRange range = {BeginOf(step.event.type), kind};
+Scheduler::Outcome Scheduler::BeginRange(Step step, State* state, uint64_t kind) {
+  const OpenRange range = {BeginOf(step.event().type), kind};
   OpenRanges& open = state->open().ranges;
   if (open.Find(range) != OpenRanges::kNone) {
     return Fail(FaultId::kRangeBegun,
@@ -49,8 +49,8 @@ Scheduler::Outcome Scheduler::BeginRange(const Step& step, State* state, uint64_
 }
 
 template <class State>
-Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
-  const OpenRange range = {BeginOf(step.event.type), 0};
+Scheduler::Outcome Scheduler::ConfirmRange(Step step, State* state) {
+  const OpenRange range = {BeginOf(step.event().type), 0};
   OpenRanges& open = state->open().ranges;
   const bool is_open = open.Find(range) != OpenRanges::kNone;
   if (in_first_generation() && is_open) {
@@ -68,8 +68,8 @@ Scheduler::Outcome Scheduler::ConfirmRange(const Step& step, State* state) {
 }
 
 template <class State>
-Scheduler::Outcome Scheduler::EndRange(const Step& step, State* state, uint64_t* kind) {
-  const EventType begin = BeginOf(step.event.type);
+Scheduler::Outcome Scheduler::EndRange(Step step, State* state, uint64_t* kind) {
+  const EventType begin = BeginOf(step.event().type);
   OpenRanges& open = state->open().ranges;
   const size_t place = open.FindFirst(begin);
   if (place == OpenRanges::kNone) {
@@ -82,16 +82,16 @@ Scheduler::Outcome Scheduler::EndRange(const Step& step, State* state, uint64_t*
 }
 
 // STWBegin and GCMarkAssistBegin.
-Scheduler::Outcome Scheduler::OrderGoRangeBegin(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGoRangeBegin(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
-  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
-  const bool has_kind = step.event.type == EventType::kSTWBegin;
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
+  const bool has_kind = step.event().type == EventType::kSTWBegin;
   return BeginRange(step, goroutine, has_kind ? step.arg(0) : 0);
 }
 
 // GCMarkAssistActive: like a status, it may be about any goroutine.
-Scheduler::Outcome Scheduler::OrderGoRangeActive(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGoRangeActive(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   GoroutineState* const goroutine = goroutines_.Find(id);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, id);
@@ -99,42 +99,42 @@ Scheduler::Outcome Scheduler::OrderGoRangeActive(const Step& step) {
 }
 
 // STWEnd and GCMarkAssistEnd.
-Scheduler::Outcome Scheduler::OrderGoRangeEnd(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGoRangeEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
-  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.context.goroutine);
+  if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   uint64_t kind = 0;
   if (Outcome outcome = EndRange(step, goroutine, &kind); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   Event& event = Emit(step);
   // The end says nothing of the reason; it is the begin's.
-  if (step.event.type == EventType::kSTWEnd) event.args_[0] = kind;
+  if (step.event().type == EventType::kSTWEnd) event.args_[0] = kind;
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderGCSweepBegin(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGCSweepBegin(Step step) {
   if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   ProcessorState* const proc = CurrentProc(step);
-  if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
+  if (proc == nullptr) return FailProcUnknown(step, step.proc());
   return BeginRange(step, proc, 0);
 }
 
-Scheduler::Outcome Scheduler::OrderGCSweepActive(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGCSweepActive(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   ProcessorState* const proc = procs_.Find(id);
   if (proc == nullptr) return FailProcUnknown(step, id);
   return ConfirmRange(step, proc);
 }
 
-Scheduler::Outcome Scheduler::OrderGCSweepEnd(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGCSweepEnd(Step step) {
   if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   ProcessorState* const proc = CurrentProc(step);
-  if (proc == nullptr) return FailProcUnknown(step, step.context.proc);
+  if (proc == nullptr) return FailProcUnknown(step, step.proc());
   uint64_t kind = 0;
   if (Outcome outcome = EndRange(step, proc, &kind); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
@@ -143,7 +143,7 @@ Scheduler::Outcome Scheduler::OrderGCSweepEnd(const Step& step) {
 
 // Beginnings and ends of GC cycles are numbered in one sequence over the whole trace, since they
 // happen on different threads.
-Scheduler::Outcome Scheduler::OrderGCActive(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGCActive(Step step) {
   if (in_first_generation()) {
     if (gc_state_ != GcState::kUndetermined) {
       return Fail(FaultId::kGCActiveNotFirst,
@@ -165,7 +165,7 @@ Scheduler::Outcome Scheduler::OrderGCActive(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderGCBegin(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGCBegin(Step step) {
   if (gc_state_ != GcState::kUndetermined) {
     if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
     if (gc_state_ == GcState::kRunning) {
@@ -179,7 +179,7 @@ Scheduler::Outcome Scheduler::OrderGCBegin(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderGCEnd(const Step& step) {
+Scheduler::Outcome Scheduler::OrderGCEnd(Step step) {
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running when it ends, found none");
@@ -191,7 +191,7 @@ Scheduler::Outcome Scheduler::OrderGCEnd(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderHeapMetric(const Step& step) {
+Scheduler::Outcome Scheduler::OrderHeapMetric(Step step) {
   if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -199,7 +199,7 @@ Scheduler::Outcome Scheduler::OrderHeapMetric(const Step& step) {
   return Outcome::kAdvanced;
 }
 
-Scheduler::Outcome Scheduler::OrderAllocFree(const Step& step) {
+Scheduler::Outcome Scheduler::OrderAllocFree(Step step) {
   if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }

@@ -63,7 +63,7 @@ void Scheduler::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditio
 
 void Scheduler::ListMet(WaitConditions* conditions) const {
   conditions->clear();
-  for (int i = 0; i < event_count_; ++i) ListMetBy(events_[i], conditions);
+  for (const Event* event = events_; event != events_end_; ++event) ListMetBy(*event, conditions);
 }
 
 void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const {

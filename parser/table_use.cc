@@ -31,14 +31,13 @@ void TableUse::Take(const Event& event) {
     strings_.assign(tables->string_count(), false);
     stacks_.assign(tables->stack_count(), false);
   }
-  const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(event.type_)];
-  for (unsigned i = 0, left = row.string_args; left != 0; ++i, left >>= 1) {
-    if ((left & 1) != 0) Mark(tables->StringIndex(event.args_[i]), &strings_);
-  }
   // A sample is given with its stack alone.
-  const unsigned stack_args = event.type_ == EventType::kCPUSample ? 1 : row.stack_args;
-  for (unsigned i = 0, left = stack_args; left != 0; ++i, left >>= 1) {
-    if ((left & 1) != 0) Mark(tables->StackIndex(event.args_[i]), &stacks_);
+  if (event.type_ == EventType::kCPUSample) return Mark(tables->StackIndex(event.args_[0]), &stacks_);
+  const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(event.type_)];
+  for (int i = 0; i + 1 < row.varints; ++i) {
+    const uint64_t id = event.args_[i];
+    if (row.tables[i] == IdTableKind::kString) Mark(tables->StringIndex(id), &strings_);
+    if (row.tables[i] == IdTableKind::kStack) Mark(tables->StackIndex(id), &stacks_);
   }
 }
 

@@ -67,6 +67,7 @@ void ThreadCursor::AskForMore() {
 ThreadCursor::Rest ThreadCursor::SkipAll() {
   Rest rest;
   decoder_.Seek(batch_, current_->position, current_->time);
+  current_ = last_;
   do {
     ++rest.batches;
     rest.bytes += decoder_.end() - decoder_.pos();

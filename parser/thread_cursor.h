@@ -47,8 +47,11 @@ class ThreadCursor {
     return Step::kEvent;
   }
 
-  // Leaves the rest of the batch being read: Advance() goes on with the thread's next one. Returns
-  // how many bytes were left. Requires that one event is decoded at a time.
+  // The next event, if it was decoded already, or nullptr. Advance() cannot fail then.
+  const DecodedEvent* Peek() const { return current_ == last_ ? nullptr : current_ + 1; }
+
+  // Leaves the rest of the batch being read, after kFault: Advance() goes on with the thread's next
+  // one. Returns how many bytes were left.
   size_t SkipBatch() { return decoder_.SkipBatch(); }
 
   // What was left of a thread.
@@ -59,8 +62,7 @@ class ThreadCursor {
   };
 
   // Leaves all of the thread from the event on that Advance() gave last, or that it could not
-  // decode, and returns what that was. Advance() gives kEnd then. Requires that one event is
-  // decoded at a time.
+  // decode, and returns what that was. Advance() gives kEnd then. Requires that there is no helper.
   Rest SkipAll();
 
   ThreadId thread() const { return thread_; }

@@ -1,7 +1,5 @@
 #include "parser/thread_decoder.h"
 
-#include "absl/numeric/bits.h"
-
 namespace gotrace {
 
 ThreadDecoder::ThreadDecoder(const Generation& generation, const ThreadBatches& thread,
@@ -25,39 +23,49 @@ bool ThreadDecoder::EnterNextBatch() {
   return true;
 }
 
-inline bool ThreadDecoder::FindIds(const TimedEvent& event, TimedEventRow row) const {
+bool ThreadDecoder::FindIds(const TimedEvent& event) const {
+  if (!check_ids_) return false;
   const GenerationTables& tables = generation_.tables();
-  for (unsigned left = row.stack_args | row.string_args; left != 0; left &= left - 1) {
-    const int index = absl::countr_zero(left);
-    const uint64_t id = event.args[index];
-    const bool is_stack = (row.stack_args >> index & 1) != 0;
-    if (!(is_stack ? tables.HasStack(id) : tables.HasString(id))) return false;
+  const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(event.type)];
+  for (int i = 0; i + 1 < row.varints; ++i) {
+    const uint64_t id = event.args[i];
+    if (row.tables[i] == IdTableKind::kStack && !tables.HasStack(id)) return false;
+    if (row.tables[i] == IdTableKind::kString && !tables.HasString(id)) return false;
   }
   return true;
 }
 
 size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   if (!EnterNextBatch()) return 0;
-  const char* const begin = batch().payload;
+  const GenerationTables& tables = generation_.tables();
+  // Up to these ids all are there, by IdTableKind.
+  const uint64_t gapless[] = {~uint64_t{0}, tables.gapless_strings(), tables.gapless_stacks()};
+  const EventBatch& batch = this->batch();
+  const char* const begin = batch.payload;
   const char* const end = end_;
+  const TraceClock clock = clock_;
   const char* pos = pos_;
   int64_t time = time_;
-  size_t count = 0;
-  for (; count < events.size() && pos != end; ++count) {
-    DecodedEvent& decoded = events[count];
-    if (time == 0) time = clock_.ToNs(batch().time);
-    const char* const next = DecodeTimedEvent(pos, end, &decoded.event);
+  DecodedEvent* decoded = events.data();
+  for (; decoded != events.end() && pos != end; ++decoded) {
+    if (time == 0) [[unlikely]]
+      time = clock.ToNs(batch.time);
+    bool found = check_ids_;
+    const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(*pos)];
+    const char* const next =
+        DecodeTimedEvent(pos, end, &decoded->event, [&](int index, uint64_t value) {
+          found &= value <= gapless[static_cast<int>(row.tables[index])];
+        });
     if (next == nullptr) break;
-    time = TraceClock::Add(clock_.ToNs(decoded.event.ticks), time);
-    decoded.time = time;
-    decoded.position = static_cast<uint32_t>(pos - begin);
-    const TimedEventRow row = kTimedEventRows[static_cast<uint8_t>(decoded.event.type)];
-    decoded.ids_found = check_ids_ && FindIds(decoded.event, row);
+    time = TraceClock::Add(clock.ToNs(decoded->event.ticks), time);
+    decoded->time = time;
+    decoded->position = static_cast<uint32_t>(pos - begin);
+    decoded->ids_found = found || FindIds(decoded->event);
     pos = next;
   }
   time_ = time;
   pos_ = pos;
-  return count;
+  return decoded - events.data();
 }
 
 void ThreadDecoder::Seek(uint32_t index, uint32_t position, int64_t time) {

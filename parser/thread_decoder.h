@@ -60,7 +60,8 @@ class ThreadDecoder {
   const Generation& generation() const { return generation_; }
 
  private:
-  bool FindIds(const TimedEvent& event, TimedEventRow row) const;
+  // Whether the tables have all that the event names, if that is asked for.
+  [[gnu::noinline]] bool FindIds(const TimedEvent& event) const;
 
   const Generation& generation_;
   const TraceClock clock_;

@@ -40,28 +40,7 @@ inline const char* ReadVarint(const char* pos, const char* end, uint64_t* value)
 
 // ReadVarint() where at least kMaxVarintSize bytes can be read at `pos`, so that no byte needs a
 // check against an end. Returns nullptr on overflow, the only fault left.
-inline const char* ReadVarintUnchecked(const char* pos, uint64_t* value) {
-  uint64_t byte = static_cast<uint8_t>(pos[0]);
-  if (byte < 0x80) {
-    *value = byte;
-    return pos + 1;
-  }
-  // Adding (byte - 1) << shift also takes away the continuation bit that the byte before it left.
-  uint64_t result = byte;
-#pragma GCC unroll 8
-  for (int i = 1; i < kMaxVarintSize - 1; ++i) {
-    byte = static_cast<uint8_t>(pos[i]);
-    result += (byte - 1) << (7 * i);
-    if (byte < 0x80) {
-      *value = result;
-      return pos + i + 1;
-    }
-  }
-  byte = static_cast<uint8_t>(pos[kMaxVarintSize - 1]);
-  if (byte > 1) return nullptr;
-  *value = result + ((byte - 1) << 63);
-  return pos + kMaxVarintSize;
-}
+inline const char* ReadVarintUnchecked(const char* pos, uint64_t* value);
 
 // Why ReadVarint(pos, end, …) failed. Requires that it did.
 inline VarintFault DiagnoseVarint(const char* pos, const char* end) {
@@ -92,6 +71,41 @@ inline int VarintSize(uint64_t value) {
   int size = 1;
   for (; value >= 0x80; value >>= 7) ++size;
   return size;
+}
+
+// Implementation details follow.
+
+// ReadVarintUnchecked() after the first `size` bytes, at least one. `sum` is what they add to the
+// value, the last one's continuation bit included, which the next byte takes away.
+[[gnu::noinline]] inline const char* ReadLongVarint(const char* pos, int size, uint64_t sum, uint64_t* value) {
+  for (int i = size; i < kMaxVarintSize - 1; ++i) {
+    const uint64_t byte = static_cast<uint8_t>(pos[i]);
+    sum += (byte - 1) << (7 * i);
+    if (byte < 0x80) {
+      *value = sum;
+      return pos + i + 1;
+    }
+  }
+  const uint64_t byte = static_cast<uint8_t>(pos[kMaxVarintSize - 1]);
+  if (byte > 1) return nullptr;
+  *value = sum + ((byte - 1) << 63);
+  return pos + kMaxVarintSize;
+}
+
+inline const char* ReadVarintUnchecked(const char* pos, uint64_t* value) {
+  // Most have one to three bytes.
+  constexpr int kInline = 3;
+  uint64_t sum = 0;
+#pragma GCC unroll 3
+  for (int i = 0; i < kInline; ++i) {
+    const uint64_t byte = static_cast<uint8_t>(pos[i]);
+    sum += (byte - (i > 0)) << (7 * i);
+    if (byte < 0x80) {
+      *value = sum;
+      return pos + i + 1;
+    }
+  }
+  return ReadLongVarint(pos, kInline, sum, value);
 }
 
 }  // namespace gotrace

@@ -1,0 +1,125 @@
+// The rules of the events that most of a trace consists of, inline where events are dispatched. For
+// scheduler.cc only.
+#ifndef GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
+#define GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
+
+#include "parser/scheduler.h"
+#include "parser/scheduler_inline.h"
+
+namespace gotrace {
+
+inline Scheduler::Outcome Scheduler::OrderGoCreate(Step step) {
+  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  const GoroutineState* const creator = CurrentGoroutine(step);
+  if (creator != nullptr && creator->status != GoStatus::kRunning) {
+    return FailGoroutineStatus(*creator, GoStatus::kRunning);
+  }
+  const GoId id{static_cast<int64_t>(step.arg(0))};
+  if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
+  if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
+  GoroutineState* const created = goroutines_.Insert(id);
+  const bool blocked = step.event().type == EventType::kGoCreateBlocked;
+  created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
+  created->sequence = Sequence(0);
+  EmitTransition(step, id.value, GoState::kNotExist, StateOf(created->status));
+  return Outcome::kAdvanced;
+}
+
+inline Scheduler::Outcome Scheduler::OrderGoStart(Step step) {
+  const GoId id{static_cast<int64_t>(step.arg(0))};
+  const SequenceNumber sequence = Sequence(step.arg(1));
+  GoroutineState* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || goroutine->status != GoStatus::kRunnable ||
+      !sequence.Follows(goroutine->sequence)) {
+    return Outcome::kWaits;
+  }
+  if (Outcome outcome = Check(step, Need::kYes, Need::kNo); outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  goroutine->status = GoStatus::kRunning;
+  goroutine->sequence = sequence;
+  EmitTransition(step, id.value, GoState::kRunnable, GoState::kRunning);
+  SetGoroutine(step, id, goroutine);
+  return Outcome::kAdvanced;
+}
+
+// GoDestroy, GoStop and GoBlock: the current goroutine leaves its thread.
+inline Scheduler::Outcome Scheduler::OrderGoStopExecuting(Step step) {
+  GoroutineState* goroutine = nullptr;
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
+      outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  GoState to = GoState::kNotExist;
+  if (step.event().type == EventType::kGoDestroy) {
+    Erase(goroutine);
+  } else {
+    const bool stop = step.event().type == EventType::kGoStop;
+    goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
+    to = StateOf(goroutine->status);
+  }
+  EmitTransition(step, step.goroutine().value, GoState::kRunning, to);
+  SetGoroutine(step, GoId::kNone);
+  return Outcome::kAdvanced;
+}
+
+inline Scheduler::Outcome Scheduler::OrderGoUnblock(Step step) {
+  const GoId id{static_cast<int64_t>(step.arg(0))};
+  const SequenceNumber sequence = Sequence(step.arg(1));
+  GoroutineState* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || goroutine->status != GoStatus::kWaiting ||
+      !sequence.Follows(goroutine->sequence)) {
+    return Outcome::kWaits;
+  }
+  // Anyone may unblock a goroutine, even a thread without a P: there is no context to check.
+  goroutine->status = GoStatus::kRunnable;
+  goroutine->sequence = sequence;
+  EmitTransition(step, id.value, GoState::kWaiting, GoState::kRunnable);
+  return Outcome::kAdvanced;
+}
+
+inline Scheduler::Outcome Scheduler::OrderGoSyscallBegin(Step step) {
+  GoroutineState* goroutine = nullptr;
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
+      outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  ProcessorState* const proc = CurrentProc(step);
+  if (proc == nullptr) return FailProcUnknown(step, step.proc());
+  // The number tells apart the syscalls that a later ProcSteal may mean. The P runs here, so that
+  // no other thread's event can bring the number that is missing.
+  const SequenceNumber sequence = Sequence(step.arg(0));
+  if (!sequence.Follows(proc->sequence)) {
+    return Fail(
+        FaultId::kProcSequence,
+        absl::StrCat("expected sequence number ", proc->sequence.number + 1, " of generation ",
+                     proc->sequence.generation, " for P ", proc->id.value, ", found ",
+                     sequence.number, " of generation ", sequence.generation));
+  }
+  goroutine->status = GoStatus::kSyscall;
+  proc->status = ProcStatus::kSyscall;
+  proc->sequence = sequence;
+  EmitTransition(step, goroutine->id.value, GoState::kRunning, GoState::kSyscall);
+  return Outcome::kAdvanced;
+}
+
+inline Scheduler::Outcome Scheduler::OrderGoSyscallEnd(Step step) {
+  GoroutineState* goroutine = nullptr;
+  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kSyscall, &goroutine);
+      outcome != Outcome::kAdvanced) {
+    return outcome;
+  }
+  ProcessorState* const proc = CurrentProc(step);
+  if (proc == nullptr) return FailProcUnknown(step, step.proc());
+  if (proc->status != ProcStatus::kSyscall) return FailProcStatus(*proc, "Syscall");
+  goroutine->status = GoStatus::kRunning;
+  proc->status = ProcStatus::kRunning;
+  EmitTransition(step, goroutine->id.value, GoState::kSyscall, GoState::kRunning);
+  return Outcome::kAdvanced;
+}
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
