@@ -116,8 +116,11 @@ absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
   return counts;
 }
 
-absl::StatusOr<PassCounts> ValidatePass(std::unique_ptr<ByteSource> source) {
-  const ValidationReport report = ValidateTrace(std::move(source), ValidateOptions());
+absl::StatusOr<PassCounts> ValidatePass(std::unique_ptr<ByteSource> source,
+                                        const ReaderOptions& options) {
+  ValidateOptions validate_options;
+  validate_options.jobs = options.jobs;
+  const ValidationReport report = ValidateTrace(std::move(source), validate_options);
   if (!report.status.ok()) return report.status;
   if (report.verdict() != Verdict::kSound) {
     return absl::DataLossError(
@@ -154,7 +157,7 @@ absl::StatusOr<PassCounts> RunPass(PassKind kind, std::unique_ptr<ByteSource> so
     case PassKind::kRead:
       return ReadPass(std::move(source), options);
     case PassKind::kValidate:
-      return ValidatePass(std::move(source));
+      return ValidatePass(std::move(source), options);
     case PassKind::kText:
       return TextPass(std::move(source), options);
     case PassKind::kJson:

@@ -33,7 +33,8 @@ absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
 
 // Reads and judges them, as `gotrace-dump validate` does. Errors that it finds are a failure;
 // warnings are none.
-absl::StatusOr<PassCounts> ValidatePass(std::unique_ptr<ByteSource> source);
+absl::StatusOr<PassCounts> ValidatePass(std::unique_ptr<ByteSource> source,
+                                        const ReaderOptions& options);
 
 // Make the text that `gotrace-dump events` prints, and that with --format=json, in blocks that are
 // thrown away.

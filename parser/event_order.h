@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_EVENT_ORDER_H_
 #define GOTRACE_PARSER_EVENT_ORDER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,22 +50,24 @@ class EventOrder {
   // Whether nothing is to be done but to try the first event of the frontier, and if it advances,
   // to move its thread on: then the caller may do it, and tell how often.
   bool IsPlain() const { return frontier_.size() > 0 && !frontier_.has_parked(); }
-  void CountAttempts(uint64_t count) { attempts_ += count; }
+  void CountAttempts(uint64_t count) {
+    attempts_.store(attempts() + count, std::memory_order_relaxed);
+  }
 
-  // How often an event was tried.
-  uint64_t attempts() const { return attempts_; }
+  // How often an event was tried. Any thread may ask.
+  uint64_t attempts() const { return attempts_.load(std::memory_order_relaxed); }
 
  private:
   // As Go's reader does.
   template <class Attempt>
   Outcome AdvanceAny(const Attempt& attempt) {
-    ++attempts_;
+    CountAttempts(1);
     Outcome outcome = attempt(0);
     if (outcome != Outcome::kWaits) return outcome;
     // Others are tried in order of time. The first one just was, and stays first.
     frontier_.Sort();
     for (size_t i = 1; i < frontier_.size() && outcome == Outcome::kWaits; ++i) {
-      ++attempts_;
+      CountAttempts(1);
       outcome = attempt(i);
     }
     return outcome;
@@ -75,7 +78,7 @@ class EventOrder {
   template <class Attempt>
   Outcome AdvanceReady(const Attempt& attempt) {
     while (frontier_.size() > 0) {
-      ++attempts_;
+      CountAttempts(1);
       if (const Outcome outcome = attempt(0); outcome != Outcome::kWaits) return outcome;
       ParkFirst();
     }
@@ -89,7 +92,7 @@ class EventOrder {
   const size_t exact_ties_threads_;
   Frontier frontier_;
   WaitConditions conditions_;
-  uint64_t attempts_ = 0;
+  std::atomic<uint64_t> attempts_ = 0;
 };
 
 }  // namespace gotrace

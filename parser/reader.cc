@@ -1,6 +1,7 @@
 #include "parser/reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,74 +13,137 @@
 namespace gotrace {
 
 absl::Span<const Event> ReaderImpl::NextBlock() {
-  if (next_ == end_ && !Refill()) return {};
-  return absl::MakeConstSpan(std::exchange(next_, end_), end_);
+  if (!status_.ok()) return {};
+  if (is_ahead_) {
+    const absl::Span<const Event> events = ahead_->Take();
+    if (!events.empty()) return Give(events);
+    is_ahead_ = false;
+  }
+  while (pending_.ok()) {
+    size_t count = FindPlain(absl::MakeSpan(block_));
+    plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
+    if (count == 0) count = tolerant() ? FindNext<true>(block_) : FindNext<false>(block_);
+    if (count > 0) {
+      if (plain_blocks_ >= kBlocksBeforeAhead) RunAhead();
+      return Give({block_, count});
+    }
+    if (!pending_.ok() || !GenerationEnds()) continue;
+    if (done_) break;
+    Event* const sync = NextGeneration();
+    if (sync != nullptr && Finish(sync, 1) == 1) return Give({sync, 1});
+  }
+  status_ = std::exchange(pending_, absl::OkStatus());
+  return {};
 }
 
-bool ReaderImpl::Refill() {
-  next_ = end_ = nullptr;
-  if (!status_.ok()) return false;
-  size_t count = 0;
-  if (pending_.ok()) count = tolerant() ? FindInGeneration<true>() : FindInGeneration<false>();
-  next_ = block_;
-  if (count == 0 && pending_.ok() && !done_) {
-    next_ = NextGeneration();
-    count = next_ == nullptr ? 0 : Finish(&sync_, 1);
+void ReaderImpl::RunAhead() {
+  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes) return;
+  if (ahead_ == nullptr) {
+    ahead_ = OrderAhead::Start([this](absl::Span<Event> room) { return FindPlain(room); });
   }
-  end_ = next_ + count;
-  event_count_ += count;
-  if (count == 0) status_ = std::exchange(pending_, absl::OkStatus());
-  return count > 0;
+  if (ahead_ == nullptr) {
+    jobs_ = 1;
+    return;
+  }
+  is_ahead_ = true;
+  ahead_->Resume();
 }
 
 inline size_t ReaderImpl::Finish(Event* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    Event& event = events[i];
-    if (!ids_found_ && !CheckIds(&event)) return i;
-    event.MakeLaterThan(&last_time_);
+    if (!ids_found_ && !CheckIds(&events[i])) return i;
+    events[i].MakeLaterThan(&last_time_);
   }
   return count;
+}
+
+size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
+  size_t count = 0;
+  while (room.size() - count >= Scheduler::kMaxEvents) {
+    if (order_.IsPlain()) {
+      const size_t found = FindRuns(room.subspan(count));
+      count += found;
+      if (found > 0) continue;
+    }
+    if (SampleIsNext()) {
+      if (!generation_->tables().HasStack(samples_[next_sample_].stack)) break;
+      TakeSample(&room[count]);
+      room[count++].MakeLaterThan(&last_time_);
+      continue;
+    }
+    if (frontier_.empty()) break;
+    scheduler_.EmitTo(&room[count]);
+    if (order_.Advance([this](size_t i) { return TryPlainly(i); }) !=
+        EventOrder::Outcome::kAdvanced) {
+      break;
+    }
+    for (Event& event : scheduler_.events()) event.MakeLaterThan(&last_time_);
+    count += scheduler_.events().size();
+  }
+  return count;
+}
+
+size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
+  Scheduler::Run run = {/*until=*/0, last_time_, room.begin(), room.end()};
+  const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
+                                                             : std::numeric_limits<int64_t>::max();
+  uint64_t advanced = 0;
+  while (run.HasRoom() && frontier_.EarliestTime() <= next_sample) {
+    run.until = std::min(frontier_.FirstUntil(), next_sample);
+    const size_t length = scheduler_.AdvanceRun(&frontier_.cursor(0), &run);
+    if (length == 0) break;
+    advanced += length;
+    frontier_.Update(0);
+  }
+  order_.CountAttempts(advanced);
+  last_time_ = run.last_time;
+  return run.room - room.begin();
+}
+
+bool ReaderImpl::IsPlain(ThreadCursor* cursor) {
+  if (!cursor->ids_found()) return false;
+  const DecodedEvent* const next = cursor->Peek();
+  return next == nullptr ? cursor->EndsNext() : next->time >= cursor->time();
+}
+
+EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
+  ThreadCursor& cursor = frontier_.cursor(index);
+  if (!IsPlain(&cursor)) return EventOrder::Outcome::kStopped;
+  switch (scheduler_.Advance(&cursor)) {
+    case Scheduler::Outcome::kAdvanced:
+      break;
+    case Scheduler::Outcome::kWaits:
+      return EventOrder::Outcome::kWaits;
+    case Scheduler::Outcome::kFault:
+      return EventOrder::Outcome::kStopped;
+  }
+  if (cursor.Advance() == ThreadCursor::Step::kEvent) {
+    frontier_.Update(index);
+  } else {
+    frontier_.Remove(index);
+  }
+  return EventOrder::Outcome::kAdvanced;
 }
 
 template <bool kTolerant>
-size_t ReaderImpl::FindInGeneration() {
-  size_t count = 0;
-  while (HasRoom(count) && pending_.ok()) {
-    Event* const room = block_ + count;
-    size_t found = order_.IsPlain() ? FindRun({room, kBlockSize - count}) : 0;
-    count += found;
-    if (found > 0) continue;
-    // What follows may be found to be wrong.
-    if (kTolerant && count > 0) break;
-    if (SampleIsNext()) {
-      TakeSample(room);
-      found = 1;
-    } else {
-      if (frontier_.empty()) break;
-      scheduler_.EmitTo(room);
-      AdvanceFrontier<kTolerant>();
-      if (!pending_.ok()) break;
-      found = scheduler_.events().size();
-    }
-    count += Finish(room, found);
+size_t ReaderImpl::FindNext(Event* room) {
+  if (SampleIsNext()) {
+    TakeSample(room);
+    ids_found_ = false;
+    return Finish(room, 1);
   }
-  return count;
-}
-
-size_t ReaderImpl::FindRun(absl::Span<Event> room) {
-  Scheduler::Run run = {frontier_.FirstUntil(), last_time_, room};
-  if (next_sample_ < samples_.size()) run.until = std::min(run.until, samples_[next_sample_].time);
-  order_.CountAttempts(scheduler_.AdvanceRun(&frontier_.cursor(0), &run));
-  const size_t found = scheduler_.events().size();
-  if (found > 0) frontier_.Update(0);
-  last_time_ = run.last_time;
-  return found;
+  if (frontier_.empty()) return 0;
+  scheduler_.EmitTo(room);
+  AdvanceFrontier<kTolerant>();
+  if (!pending_.ok()) return 0;
+  return Finish(room, scheduler_.events().size());
 }
 
 Event* ReaderImpl::NextGeneration() {
-  if (helper_ != nullptr) helper_->Forget();
+  plain_blocks_ = kBlocksBeforeAhead;
   frontier_.Clear();
   samples_ = {};
+  next_sample_ = 0;
   if (generation_ != nullptr && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables());
   }
@@ -122,18 +186,9 @@ Event* ReaderImpl::BeginGeneration() {
   return MakeSync(&tables, begin, generation_->begin_offset());
 }
 
-ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
-  const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
-  const bool is_large = generation_->bytes() >= options_.jobs_from_bytes;
-  if (jobs_ > 1 && is_large && !tolerant() && threads <= kMostThreadsToHelp) {
-    if (helper_ == nullptr) helper_ = DecodeAhead::Start();
-    // Without room for a thread of its own it goes on alone.
-    if (helper_ == nullptr) jobs_ = 1;
-    const size_t bytes_of_thread = generation_->bytes() / threads;
-    const size_t events = std::clamp(bytes_of_thread / kBytesPerHelped, kMostOfThread, kMostHelped);
-    if (helper_ != nullptr) return {events, /*check_ids=*/true, helper_.get()};
-  }
+ThreadCursor::Ahead ReaderImpl::ChooseAhead() const {
   // Many threads would take each other's out of the cache.
+  const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
   return {std::clamp<size_t>(kMostAtOnce / threads, 1, kMostOfThread), /*check_ids=*/true};
 }
 
@@ -272,13 +327,23 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
-const Event* Reader::Next() { return impl_->Next(); }
-absl::Span<const Event> Reader::NextBlock() { return impl_->NextBlock(); }
+bool Reader::Refill() {
+  const absl::Span<const Event> block = impl_->NextBlock();
+  next_ = block.begin();
+  end_ = block.end();
+  return !block.empty();
+}
+
+absl::Span<const Event> Reader::NextBlock() {
+  if (next_ == end_ && !Refill()) return {};
+  return absl::MakeConstSpan(std::exchange(next_, end_), end_);
+}
+
 const absl::Status& Reader::status() const { return impl_->status(); }
 Version Reader::version() const { return impl_->version(); }
 const GenerationInfo& Reader::generation() const { return impl_->info(); }
 const Losses& Reader::losses() const { return impl_->losses(); }
-uint64_t Reader::event_count() const { return impl_->event_count(); }
+uint64_t Reader::event_count() const { return impl_->event_count() - (end_ - next_); }
 uint64_t Reader::attempts() const { return impl_->attempts(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }

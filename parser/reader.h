@@ -77,7 +77,10 @@ class Reader {
   // until one of them gives a kSync event or nothing.
   //
   // A trace gives a kSync event first and last, and one before each further generation.
-  const Event* Next();
+  const Event* Next() {
+    if (next_ == end_ && !Refill()) return nullptr;
+    return next_++;
+  }
 
   // The next events, at least one, or none where Next() would give nullptr. All belong to one
   // generation: a kSync event is always the first of its block. They are valid until the next call
@@ -114,7 +117,13 @@ class Reader {
  private:
   explicit Reader(std::unique_ptr<ReaderImpl> impl);
 
+  // Finds the next events, or returns false if there are none.
+  bool Refill();
+
   std::unique_ptr<ReaderImpl> impl_;
+  // Those that were found and not given. They belong to impl_.
+  const Event* next_ = nullptr;
+  const Event* end_ = nullptr;
 };
 
 }  // namespace gotrace

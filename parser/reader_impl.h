@@ -11,10 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/decode_ahead.h"
 #include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
+#include "parser/order_ahead.h"
 #include "parser/reader.h"
 #include "parser/scheduler.h"
 #include "parser/tolerant_generation_reader.h"
@@ -36,58 +36,61 @@ class ReaderImpl {
         frontier_(order_.frontier()),
         jobs_(options_.jobs == 0 ? std::thread::hardware_concurrency() : options_.jobs) {}
 
-  const Event* Next() {
-    if (next_ == end_ && !Refill()) return nullptr;
-    return next_++;
-  }
+  // The next events, or none at the end or after a failure, which sets status().
   absl::Span<const Event> NextBlock();
 
   const absl::Status& status() const { return status_; }
   Version version() const { return version_; }
   const GenerationInfo& info() const { return info_; }
   const Losses& losses() const { return losses_; }
-  uint64_t event_count() const { return event_count_ - (end_ - next_); }
+  uint64_t event_count() const { return event_count_; }
   uint64_t attempts() const { return order_.attempts(); }
   const ByteSource& source() const { return *source_; }
 
  private:
-  // How many events are found at a time, at most.
+  // How many events this thread finds at a time, at most.
   static constexpr size_t kBlockSize = 64;
 
-  // Finds the next events, or returns false at the end or after a failure, which sets status_.
-  bool Refill();
+  // The next events if they are plain: nothing that is asked for by an event is missing, no thread
+  // goes back in time or goes on with what cannot be decoded, and some thread's event can come
+  // next. Puts them into `room` and returns how many, which is 0 where that is not so or the
+  // generation ends. Touches nothing but the model of the scheduler, the threads and the samples,
+  // and calls nothing of the caller's.
+  size_t FindPlain(absl::Span<Event> room);
 
-  // Finds events of the generation being read, up to its end, to a failure, which sets pending_, or
-  // until the block is full. Returns how many. In the modes that go on after faults all but the
-  // first of them are plain: callers may look at what was lost before each event.
+  // The same for events whose threads need not wait.
+  size_t FindRuns(absl::Span<Event> room);
+
+  // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
+  EventOrder::Outcome TryPlainly(size_t index);
+  static bool IsPlain(ThreadCursor* cursor);
+
+  // Finds what comes next, whatever is wrong about it, and puts it into `room`. Returns how many
+  // events that is: none where they were left out, at the generation's end, and at a failure, which
+  // sets pending_.
   template <bool kTolerant>
-  size_t FindInGeneration();
-
-  // Whether `count` events of the block leave room for what one more attempt may find.
-  static constexpr bool HasRoom(size_t count) {
-    return count + Scheduler::kMaxEvents <= kBlockSize;
-  }
-
-  // Finds the events that come next of the thread that is first, as long as it is that and nothing
-  // about them is special. Returns how many, which are put into `room`.
-  size_t FindRun(absl::Span<Event> room);
+  size_t FindNext(Event* room);
 
   // The last step before `count` events are given. Returns how many are.
   size_t Finish(Event* events, size_t count);
 
+  bool GenerationEnds() const { return frontier_.empty() && next_sample_ == samples_.size(); }
+
+  absl::Span<const Event> Give(absl::Span<const Event> events) {
+    event_count_ += events.size();
+    return events;
+  }
+
   // How far cursors decode ahead, in events.
-  static constexpr size_t kMostAtOnce = 8192;   // Of all threads.
-  static constexpr size_t kMostOfThread = 128;  // Of each.
+  static constexpr size_t kMostAtOnce = 4096;  // Of all threads.
+  static constexpr size_t kMostOfThread = 64;  // Of each.
+  ThreadCursor::Ahead ChooseAhead() const;
 
-  // With a helper: one for so many bytes of a thread, up to kMostHelped, and twice, as it decodes
-  // the next ones while those before them are used. It does not pay with more threads.
-  static constexpr size_t kBytesPerHelped = 16;
-  static constexpr size_t kMostHelped = 1024;
-  static constexpr size_t kMostThreadsToHelp = 128;
+  // Has further plain events found on another thread, if there may be one and it pays.
+  void RunAhead();
 
-  // How far the cursors of the generation decode ahead. In the modes that go on after faults there
-  // is no helper, since what is left out depends on where each stands.
-  ThreadCursor::Ahead ChooseAhead();
+  // So many blocks have to be plain before that. Where much is wrong, it would only be in the way.
+  static constexpr int kBlocksBeforeAhead = 8;
 
   // Each returns the next event, or nullptr after setting pending_.
   Event* NextGeneration();
@@ -158,19 +161,18 @@ class ReaderImpl {
   bool ids_found_ = false;  // Whether all that the next events refer to is known to be there.
   Event block_[kBlockSize];
   Event sync_;
-  // Those of block_, or the one of sync_, that were found and not given.
-  const Event* next_ = nullptr;
-  const Event* end_ = nullptr;
   GenerationInfo info_;
   int64_t last_time_ = 0;
   uint64_t syncs_ = 0;
-  uint64_t event_count_ = 0;  // Those in block_ included.
+  uint64_t event_count_ = 0;
   bool done_ = false;
   absl::Status pending_;  // A failure to tell once the events before it were given.
   absl::Status status_;
   size_t jobs_;
-  // Last, as it views the generation and the cursors.
-  std::unique_ptr<DecodeAhead> helper_;
+  int plain_blocks_ = 0;   // That were found one after the other.
+  bool is_ahead_ = false;  // Whether ahead_ is at work, or may be.
+  // Last, as it uses all that is before it.
+  std::unique_ptr<OrderAhead> ahead_;
 };
 
 // Inline, since every event passes here.

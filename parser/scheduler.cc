@@ -96,16 +96,14 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
 size_t Scheduler::AdvanceRun(ThreadCursor* cursor, Run* run) {
   ThreadState* const thread = StateOfThread(cursor);
   size_t advanced = 0;
-  EmitTo(run->room.data());
-  Event* const last_room = run->room.end() - kMaxEvents;
-  for (; events_end_ <= last_room && cursor->time() <= run->until; ++advanced) {
+  for (; cursor->time() <= run->until && run->HasRoom(); ++advanced) {
     const DecodedEvent* const next = cursor->Peek();
     if (next == nullptr || next->time < cursor->time() || !cursor->ids_found()) break;
-    Event* event = events_end_;
+    EmitTo(run->room);
     if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
     cursor->Advance();
-    do event->MakeLaterThan(&run->last_time);
-    while (++event != events_end_);
+    do run->room->MakeLaterThan(&run->last_time);
+    while (++run->room != events_end_);
   }
   return advanced;
 }

@@ -51,16 +51,18 @@ class Scheduler {
 
   // What AdvanceRun() does.
   struct Run {
-    int64_t until;           // In nanoseconds: the latest time of an event that is taken.
-    int64_t last_time;       // Of the event before the run, and then of its last event.
-    absl::Span<Event> room;  // Where events are put, at least kMaxEvents.
+    int64_t until;      // In nanoseconds: the latest time of an event that is taken.
+    int64_t last_time;  // Of the event before the run, and then of its last event.
+    Event* room;        // Where the next events are put,
+    Event* room_end;    // and where that ends.
+
+    bool HasRoom() const { return room_end - room >= kMaxEvents; }
   };
 
   // Advances the events of `cursor`, beginning with the one that it stands at, as long as Advance()
   // gives kAdvanced and nothing else about them needs attention: all that they refer to is found,
-  // the next one is decoded already, and the thread's time does not go back. Gives the events their
-  // final times. Returns how many were advanced, which may be none: what all of them became stands
-  // in events() then.
+  // the thread has a next event, and that is not earlier. Gives the events their
+  // final times. Returns how many were advanced, which may be none.
   size_t AdvanceRun(ThreadCursor* cursor, Run* run);
 
   // Advances the event that `cursor` stands at whatever came before: the model believes of others

@@ -170,17 +170,18 @@ Scheduler::Outcome Scheduler::OrderGoDestroySyscall(Step step) {
     return outcome;
   }
   const int64_t goroutine_id = goroutine->id.value;
+  const Context context = step.context();  // Both events are seen from the whole of it.
   if (step.proc() != ProcId::kNone) {
     ProcessorState* const proc = CurrentProc(step);
     if (proc == nullptr) return FailProcUnknown(step, step.proc());
     if (proc->status != ProcStatus::kSyscall) return FailProcStatus(*proc, "Syscall");
     proc->status = ProcStatus::kSyscallAbandoned;
-    SetTransition(EmitExtra(step, step.context(), EventType::kProcSteal), proc->id.value,
+    SetTransition(EmitExtra(step, context, EventType::kProcSteal), proc->id.value,
                   ProcState::kRunning, ProcState::kIdle);
     SetProc(step, ProcId::kNone);
   }
   Erase(goroutine);
-  EmitTransition(step, goroutine_id, GoState::kSyscall, GoState::kNotExist);
+  SetTransition(Emit(step, context), goroutine_id, GoState::kSyscall, GoState::kNotExist);
   SetGoroutine(step, GoId::kNone);
   return Outcome::kAdvanced;
 }

@@ -110,6 +110,7 @@ Scheduler::Outcome Scheduler::OrderProcSteal(Step step) {
   if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
+  const Context context = step.context();  // The thief may be its own victim.
   // Where track of the syscall was lost, the thread may be anywhere by now and is left alone.
   const bool abandoned = proc->status == ProcStatus::kSyscallAbandoned;
   const ThreadId victim{static_cast<int64_t>(step.arg(2))};
@@ -122,8 +123,8 @@ Scheduler::Outcome Scheduler::OrderProcSteal(Step step) {
   }
   proc->status = ProcStatus::kIdle;
   proc->sequence = sequence;
-  EmitTransition(step, id.value, abandoned ? ProcState::kIdle : ProcState::kRunning,
-                 ProcState::kIdle);
+  SetTransition(Emit(step, context), id.value, abandoned ? ProcState::kIdle : ProcState::kRunning,
+                ProcState::kIdle);
   return Outcome::kAdvanced;
 }
 

@@ -32,7 +32,8 @@ void TableUse::Take(const Event& event) {
     stacks_.assign(tables->stack_count(), false);
   }
   // A sample is given with its stack alone.
-  if (event.type_ == EventType::kCPUSample) return Mark(tables->StackIndex(event.args_[0]), &stacks_);
+  if (event.type_ == EventType::kCPUSample)
+    return Mark(tables->StackIndex(event.args_[0]), &stacks_);
   const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(event.type_)];
   for (int i = 0; i + 1 < row.varints; ++i) {
     const uint64_t id = event.args_[i];

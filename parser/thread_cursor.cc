@@ -10,68 +10,67 @@ namespace gotrace {
 ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& thread,
                            const Ahead& ahead)
     : thread_(thread.thread),
+      current_(own_),
+      last_(own_),
       batch_(thread.first),
       decoder_(generation, thread, ahead.check_ids),
-      ahead_size_(ahead.events),
-      helper_(ahead.helper),
-      request_(&decoder_) {
-  if (helper_ != nullptr || ahead_size_ > 1) {
-    ahead_.reset(new DecodedEvent[helper_ != nullptr ? 2 * ahead_size_ : ahead_size_]);
-  }
-  current_ = last_ = room().data();
+      half_size_(ahead.events) {
+  if (half_size_ > 1) ahead_.reset(new DecodedEvent[2 * half_size_]);
 }
 
-// The decoder of `other` may be at work.
 ThreadCursor::ThreadCursor(const ThreadCursor& other)
     : state(other.state),
       ticket(other.ticket),
       thread_(other.thread_),
+      current_(&own_[1]),
+      last_(&own_[1]),
       payload_offset_(other.payload_offset_),
       batch_(other.batch_),
       decoder_(other.decoder_.generation(), {thread_, batch_, batch_}, /*check_ids=*/false),
-      own_(*other.current_),
-      request_(&decoder_) {
-  current_ = last_ = &own_;
-  own_.ids_found = false;
-  DecodedEvent again;
-  decoder_.Seek(batch_, own_.position, own_.time);
-  decoder_.Decode(absl::MakeSpan(&again, 1));
-  decoder_.Seek(batch_, decoder_.position(), own_.time);
+      half_size_(1),
+      own_{{}, *other.current_} {
+  own_[1].ids_found = false;
+  // The decoder of `other` stands further on.
+  decoder_.Seek(batch_, own_[1].position, own_[1].time);
+  decoder_.Decode(absl::MakeSpan(&own_[0], 1));
+  decoder_.Seek(batch_, decoder_.position(), own_[1].time);
 }
 
-ThreadCursor::Step ThreadCursor::Refill() {
+const DecodedEvent* ThreadCursor::PeekFar() {
+  if (!has_peeked_) {
+    peeked_ = decoder_.Decode(room());
+    has_peeked_ = true;
+  }
+  return peeked_ == 0 ? nullptr : room().data();
+}
+
+ThreadCursor::Step ThreadCursor::AdvanceFar() {
+  PeekFar();
+  has_peeked_ = false;
+  if (peeked_ == 0 && EndsNext()) return Step::kEnd;
   const absl::Span<DecodedEvent> events = room();
-  const bool asked = std::exchange(asked_, false);
-  const size_t count = asked ? helper_->Take(&request_) : decoder_.Decode(events);
-  if (count == 0 && !decoder_.failed()) return Step::kEnd;
+  second_half_ = !second_half_;
   batch_ = decoder_.batch_index();
   payload_offset_ = decoder_.batch().payload_offset;
-  current_ = events.data();
-  if (count == 0) {
-    last_ = current_;
+  current_ = last_ = events.data();
+  if (peeked_ == 0) {
     events[0].time = decoder_.time();
     events[0].position = decoder_.position();
     return Step::kFault;
   }
-  last_ = current_ + count - 1;
-  if (helper_ != nullptr) AskForMore();
+  last_ += peeked_ - 1;
   return Step::kEvent;
-}
-
-void ThreadCursor::AskForMore() {
-  second_half_ = !second_half_;
-  asked_ = true;
-  helper_->Ask(&request_, room());
 }
 
 ThreadCursor::Rest ThreadCursor::SkipAll() {
   Rest rest;
   decoder_.Seek(batch_, current_->position, current_->time);
   current_ = last_;
+  has_peeked_ = false;
   do {
     ++rest.batches;
     rest.bytes += decoder_.end() - decoder_.pos();
-    while (decoder_.pos() != decoder_.end() && decoder_.Decode(absl::MakeSpan(&own_, 1)) > 0) {
+    while (decoder_.pos() != decoder_.end() && decoder_.Decode(room().first(1)) > 0) {
       ++rest.events;
     }
     decoder_.SkipBatch();

@@ -8,7 +8,6 @@
 
 #include "absl/types/span.h"
 #include "parser/batch_decoder.h"
-#include "parser/decode_ahead.h"
 #include "parser/fault.h"
 #include "parser/generation.h"
 #include "parser/ids.h"
@@ -27,9 +26,6 @@ class ThreadCursor {
   struct Ahead {
     size_t events = 1;       // How many it decodes at a time, at most.
     bool check_ids = false;  // Whether ids_found() tells something, see ThreadDecoder.
-    // Who decodes the next of them while those before are used, if anyone does. The cursor must
-    // live until it forgot all requests, or ended.
-    DecodeAhead* helper = nullptr;
   };
 
   ThreadCursor(const Generation& generation, const ThreadBatches& thread)
@@ -42,13 +38,17 @@ class ThreadCursor {
 
   // Goes to the next event: event(), time() and offset() then give it. At kFault, fault() does.
   Step Advance() {
-    if (current_ == last_) return Refill();
+    if (current_ == last_) return AdvanceFar();
     ++current_;
     return Step::kEvent;
   }
 
-  // The next event, if it was decoded already, or nullptr. Advance() cannot fail then.
-  const DecodedEvent* Peek() const { return current_ == last_ ? nullptr : current_ + 1; }
+  // The event that Advance() would go to, or nullptr where it would give something else: EndsNext()
+  // tells what. It is valid until Advance().
+  const DecodedEvent* Peek() { return current_ == last_ ? PeekFar() : current_ + 1; }
+
+  // Whether Advance() would give kEnd. Requires that Peek() gave nullptr.
+  bool EndsNext() const { return !decoder_.failed(); }
 
   // Leaves the rest of the batch being read, after kFault: Advance() goes on with the thread's next
   // one. Returns how many bytes were left.
@@ -62,7 +62,7 @@ class ThreadCursor {
   };
 
   // Leaves all of the thread from the event on that Advance() gave last, or that it could not
-  // decode, and returns what that was. Advance() gives kEnd then. Requires that there is no helper.
+  // decode, and returns what that was. Advance() gives kEnd then.
   Rest SkipAll();
 
   ThreadId thread() const { return thread_; }
@@ -82,27 +82,26 @@ class ThreadCursor {
   uint64_t ticket = 0;
 
  private:
-  // Where the next events are put.
+  // Where further events are put: there are two halves, as those before are still in use.
   absl::Span<DecodedEvent> room() {
-    if (ahead_ == nullptr) return absl::MakeSpan(&own_, 1);
-    return absl::MakeSpan(ahead_.get() + (second_half_ ? ahead_size_ : 0), ahead_size_);
+    DecodedEvent* const both = ahead_ == nullptr ? own_ : ahead_.get();
+    return absl::MakeSpan(both + (second_half_ ? half_size_ : 0), half_size_);
   }
-  Step Refill();
-  void AskForMore();
+  [[gnu::noinline]] Step AdvanceFar();
+  [[gnu::noinline]] const DecodedEvent* PeekFar();
 
   const ThreadId thread_;
   const DecodedEvent* current_;
-  const DecodedEvent* last_;     // Of those that are decoded.
+  const DecodedEvent* last_;     // Of those that are decoded, in one half.
   uint64_t payload_offset_ = 0;  // Of their batch.
   uint32_t batch_;               // Its index.
   ThreadDecoder decoder_;
-  DecodedEvent own_;                       // Where one is decoded at a time,
-  std::unique_ptr<DecodedEvent[]> ahead_;  // and where more are; twice with a helper.
-  size_t ahead_size_ = 0;
-  bool second_half_ = false;
-  bool asked_ = false;
-  DecodeAhead* const helper_ = nullptr;
-  DecodeAhead::Request request_;
+  const size_t half_size_;
+  bool second_half_ = false;               // Whether room() is the second half.
+  bool has_peeked_ = false;                // Whether those behind last_ were decoded into room(),
+  size_t peeked_ = 0;                      // and how many those are, 0 at an end or a fault.
+  DecodedEvent own_[2];                    // Where one is decoded at a time,
+  std::unique_ptr<DecodedEvent[]> ahead_;  // and where more are.
 };
 
 }  // namespace gotrace

@@ -1,18 +1,14 @@
 #include "tools/dump.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/types/span.h"
 #include "export/go_text.h"
 #include "export/json.h"
-#include "tools/event_pipe.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {
@@ -39,36 +35,18 @@ void TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress
   }
 }
 
-// Opens and reads the trace, and gives `formatter` the events that the options ask for: on a thread
-// of its own if there is a second core for it, and if nothing changes tables as it looks at them.
+// Opens and reads the trace, and gives `formatter` the events that the options ask for.
 template <class Formatter>
 EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
                           const EventsOptions& options, Progress* progress, Formatter formatter,
                           Output* out) {
-  const auto format = [&](const Event& event) {
+  absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
+  if (!reader.ok()) return {reader.status(), 0, {}};
+  TakeEvents(&*reader, options, progress, [&](const Event& event) {
     formatter.Append(event, &out->buffer());
     out->MaybeFlush();
     return out->usable();
-  };
-  std::unique_ptr<EventPipe> pipe;
-  if (reader_options.jobs > 1 && reader_options.mode == ReadMode::kStrict) {
-    pipe = EventPipe::Start([&](absl::Span<const Event> events) {
-      return std::all_of(events.begin(), events.end(), format);
-    });
-  }
-  if (pipe != nullptr) {
-    --reader_options.jobs;
-    reader_options.on_generation_end = [&](const GenerationTables&) { pipe->Drain(); };
-  }
-  absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
-  if (!reader.ok()) return {reader.status(), 0, {}};
-  if (pipe != nullptr) {
-    // Even if reading throws: the reader's tables go away before the pipe.
-    const absl::Cleanup drain = [&] { pipe->Drain(); };
-    TakeEvents(&*reader, options, progress, [&](const Event& event) { return pipe->Add(event); });
-  } else {
-    TakeEvents(&*reader, options, progress, format);
-  }
+  });
   return {reader->status(), reader->event_count(), reader->losses()};
 }
 

@@ -33,9 +33,7 @@ struct EventsResult {
 };
 
 // Reads the trace in `file` and prints the events that the options ask for. Stops early where no
-// further one can be printed; the failure of writing stands in `out`. With two or more of
-// ReaderOptions::jobs, in strict mode, it reads on one core and prints on another. Sets
-// ReaderOptions::on_generation_end.
+// further one can be printed; the failure of writing stands in `out`.
 EventsResult DumpEvents(const std::string& file, ReaderOptions reader_options,
                         const EventsOptions& options, Progress* progress, Output* out);
 

@@ -48,8 +48,7 @@ uint64_t TotalSize(const std::vector<ListedFile>& files) {
   return total;
 }
 
-Judged ValidateOne(const ListedFile& file, const ValidateCommand& command, Reached* reached) {
-  ValidateOptions options = command.options;
+Judged ValidateOne(const ListedFile& file, ValidateOptions options, bool json, Reached* reached) {
   uint64_t bytes_before = 0;
   uint64_t events_before = 0;
   options.on_progress = [&](uint64_t bytes, uint64_t events) {
@@ -60,10 +59,10 @@ Judged ValidateOne(const ListedFile& file, const ValidateCommand& command, Reach
   const std::string name = file.path == "-" ? "standard input" : file.path;
   TextBuffer text;
   if (!file.named && !report.foreign.empty()) {
-    (command.json ? AppendSkippedJson : AppendSkipped)(name, report, &text);
+    (json ? AppendSkippedJson : AppendSkipped)(name, report, &text);
     return {&ValidateSummary::skipped, std::string(text.view())};
   }
-  (command.json ? AppendReportJson : AppendReport)(name, report, &text);
+  (json ? AppendReportJson : AppendReport)(name, report, &text);
   int ValidateSummary::*const kCounts[] = {&ValidateSummary::sound, &ValidateSummary::broken,
                                            &ValidateSummary::unjudged};
   return {kCounts[static_cast<int>(report.verdict())], std::string(text.view())};
@@ -100,11 +99,15 @@ ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
   Reached reached;
   std::atomic<size_t> next = 0;
   std::atomic<bool> stopped = false;
+  const size_t cores = static_cast<size_t>(std::max(command.jobs, 1));
+  const size_t at_once = std::clamp<size_t>(files.size(), 1, cores);
+  ValidateOptions options = command.options;
+  options.jobs = cores / at_once;
   const auto work = [&] {
     while (!stopped) {
       const size_t index = next++;
       if (index >= files.size()) return;
-      results[index].set_value(ValidateOne(files[index], command, &reached));
+      results[index].set_value(ValidateOne(files[index], options, command.json, &reached));
     }
   };
   ValidateSummary summary;
@@ -114,8 +117,7 @@ ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
   count.files = files.size();
   // Joined on the way out, before what the threads refer to goes away.
   std::vector<std::jthread> threads;
-  const size_t jobs = std::min(files.size(), static_cast<size_t>(std::max(command.jobs, 1)));
-  BeginThreads(jobs, work, &threads);
+  BeginThreads(at_once, work, &threads);
   for (std::promise<Judged>& result : results) {
     ++count.file;
     const Judged judged = WaitFor(result.get_future(), count, reached, &progress);

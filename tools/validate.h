@@ -14,7 +14,8 @@ struct ValidateCommand {
   std::vector<std::string> paths;  // Files, directories, or "-" for the standard input.
   ValidateOptions options;
   bool json = false;
-  int jobs = 1;  // How many files are read at once.
+  int jobs =
+      1;  // How many cores may be used: so many files are read at once, if there are as many.
 };
 
 // What all files together came to, those up to where the output was closed.

@@ -43,6 +43,8 @@ class Judge {
     ReaderOptions reader_options;
     reader_options.mode = ReadMode::kCollect;
     reader_options.limits = options_.limits;
+    reader_options.jobs = options_.jobs;
+    reader_options.jobs_from_bytes = options_.jobs_from_bytes;
     reader_options.on_fault = [this](const Fault& fault) {
       is_whole_ = false;
       Keep(fault);

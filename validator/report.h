@@ -3,6 +3,7 @@
 #define GOTRACE_VALIDATOR_REPORT_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "parser/byte_source.h"
+#include "parser/read_mode.h"
 #include "parser/reader_limits.h"
 #include "tracev2/version.h"
 #include "validator/check.h"
@@ -33,6 +35,9 @@ struct ValidateOptions {
   // goes on as its effect tells. A source that was opened before has its own limit of decompressed
   // bytes.
   ReaderLimits limits;
+  // How many cores may be used: see ReaderOptions::jobs, and jobs_from_bytes there.
+  size_t jobs = 1;
+  uint64_t jobs_from_bytes = kJobsFromBytes;
   // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
   // the file, and how many events were given.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;

@@ -1,4 +1,4 @@
-#include "parser/decode_ahead.h"
+#include "parser/thread_cursor.h"
 
 #include <memory>
 #include <numeric>
@@ -12,7 +12,6 @@
 #include "parser/byte_source.h"
 #include "parser/fault.h"
 #include "parser/generation.h"
-#include "parser/thread_cursor.h"
 #include "testdata/test_data.h"
 
 namespace gotrace {
@@ -21,7 +20,7 @@ namespace {
 using Step = ThreadCursor::Step;
 
 // A generation of a real trace, which views the source.
-class DecodeAheadTest : public testing::Test {
+class ThreadCursorTest : public testing::Test {
  protected:
   void SetUp() override {
     Frame(ReadTestTrace("go1.27-gc.trace"));
@@ -59,22 +58,38 @@ void ExpectSameEvent(const ThreadCursor& found, const ThreadCursor& expected) {
   for (int i = 0; i < count; ++i) ASSERT_EQ(found.event().args[i], expected.event().args[i]);
 }
 
-// Walks over all threads by cursors with and without a helper, in an order by `seed`, and checks
-// that they give the same. Adds to `*faults` how many threads end with a fault.
-void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& helped,
+// Checks that `cursor` told rightly, by `peeked`, what Advance() then gave.
+void ExpectPeeked(const ThreadCursor& cursor, const DecodedEvent* peeked, bool ends, Step step) {
+  ASSERT_EQ(peeked != nullptr, step == Step::kEvent);
+  if (peeked == nullptr) {
+    ASSERT_EQ(ends, step == Step::kEnd);
+  } else {
+    ASSERT_EQ(peeked->time, cursor.time());
+    ASSERT_EQ(peeked->event.type, cursor.event().type);
+  }
+}
+
+// Walks over all threads by cursors that decode ahead and by such that do not, in an order by
+// `seed`, and checks that they give the same. Adds to `*faults` how many threads end with a fault.
+void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& ahead,
                     const std::vector<std::unique_ptr<ThreadCursor>>& alone, uint64_t seed,
                     int* faults) {
   std::mt19937_64 random(seed);
-  std::vector<size_t> left(helped.size());
+  std::vector<size_t> left(ahead.size());
   std::iota(left.begin(), left.end(), size_t{0});
   while (!left.empty()) {
     const size_t place = random() % left.size();
-    ThreadCursor& found = *helped[left[place]];
+    ThreadCursor& found = *ahead[left[place]];
     ThreadCursor& expected = *alone[left[place]];
-    // Mostly more than one event, so that now the helper is ahead and now the cursor.
     for (uint64_t run = random() % 50; run > 0; --run) {
+      const bool peeks = random() % 2 == 0;
+      const DecodedEvent* const peeked = peeks ? found.Peek() : nullptr;
+      const bool ends = peeks && peeked == nullptr && found.EndsNext();
       const Step step = expected.Advance();
       ASSERT_EQ(found.Advance(), step);
+      if (peeks) {
+        ASSERT_NO_FATAL_FAILURE(ExpectPeeked(found, peeked, ends, step));
+      }
       if (step == Step::kEvent) {
         ASSERT_NO_FATAL_FAILURE(ExpectSameEvent(found, expected));
         continue;
@@ -92,21 +107,16 @@ void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& helped,
   }
 }
 
-TEST_F(DecodeAheadTest, GivesWhatACursorAloneGives) {
+TEST_F(ThreadCursorTest, GivesTheSameHoweverFarItDecodesAhead) {
   for (const size_t events : {1, 2, 7, 1000}) {
-    std::vector<std::unique_ptr<ThreadCursor>> helped;
-    const auto helper = DecodeAhead::Start();
-    ASSERT_NE(helper, nullptr);
-    helped = MakeCursors({events, /*check_ids=*/true, helper.get()});
     int faults = 0;
-    ASSERT_NO_FATAL_FAILURE(ExpectSameWalk(helped, MakeCursors({}), events, &faults));
-    EXPECT_EQ(faults, 0);
     ASSERT_NO_FATAL_FAILURE(ExpectSameWalk(MakeCursors({events, /*check_ids=*/true}),
                                            MakeCursors({}), events, &faults));
+    EXPECT_EQ(faults, 0);
   }
 }
 
-TEST_F(DecodeAheadTest, FindsTheSameFaults) {
+TEST_F(ThreadCursorTest, FindsTheSameFaults) {
   const std::string sound = bytes_;
   std::mt19937_64 random(3);
   int faults = 0;
@@ -115,15 +125,13 @@ TEST_F(DecodeAheadTest, FindsTheSameFaults) {
     damaged[16 + random() % 5000] = static_cast<char>(random());
     Frame(std::move(damaged));
     if (generation_ == nullptr) continue;
-    std::vector<std::unique_ptr<ThreadCursor>> helped;
-    const auto helper = DecodeAhead::Start();
-    helped = MakeCursors({1 + random() % 20, /*check_ids=*/true, helper.get()});
-    ASSERT_NO_FATAL_FAILURE(ExpectSameWalk(helped, MakeCursors({}), random(), &faults));
+    const auto ahead = MakeCursors({1 + random() % 20, /*check_ids=*/true});
+    ASSERT_NO_FATAL_FAILURE(ExpectSameWalk(ahead, MakeCursors({}), random(), &faults));
   }
   EXPECT_GT(faults, 5);
 }
 
-TEST_F(DecodeAheadTest, TellsWhetherAllIdsAreThere) {
+TEST_F(ThreadCursorTest, TellsWhetherAllIdsAreThere) {
   uint64_t missing = 0;
   for (const bool check_ids : {true, false}) {
     for (const auto& cursor : MakeCursors({8, check_ids})) {
@@ -133,12 +141,11 @@ TEST_F(DecodeAheadTest, TellsWhetherAllIdsAreThere) {
   EXPECT_EQ(missing, 0u);
 }
 
-TEST_F(DecodeAheadTest, ACopyGoesOnFromTheSameEvent) {
-  std::vector<std::unique_ptr<ThreadCursor>> helped;
-  const auto helper = DecodeAhead::Start();
-  helped = MakeCursors({16, /*check_ids=*/true, helper.get()});
-  ThreadCursor& cursor = *helped[0];
+TEST_F(ThreadCursorTest, ACopyGoesOnFromTheSameEvent) {
+  const auto cursors = MakeCursors({16, /*check_ids=*/true});
+  ThreadCursor& cursor = *cursors[0];
   for (int i = 0; i < 40 && cursor.Advance() == Step::kEvent; ++i) {
+    if (i % 2 == 0) cursor.Peek();
     ThreadCursor copy(cursor);
     ThreadCursor other(cursor);
     ASSERT_NO_FATAL_FAILURE(ExpectSameEvent(copy, cursor));
@@ -157,22 +164,29 @@ TEST_F(DecodeAheadTest, ACopyGoesOnFromTheSameEvent) {
   }
 }
 
-TEST_F(DecodeAheadTest, ForgetsWhatNobodyTook) {
-  const auto helper = DecodeAhead::Start();
-  for (int i = 0; i < 100; ++i) {
-    auto helped = MakeCursors({64, /*check_ids=*/true, helper.get()});
-    for (const auto& cursor : helped) EXPECT_EQ(cursor->Advance(), Step::kEvent);
-    helper->Forget();
+TEST_F(ThreadCursorTest, LeavesTheRestOfAThreadFromWhereItStands) {
+  uint64_t skipped = 0;
+  for (uint64_t seen = 1; seen < 60; seen += 7) {
+    const auto ahead = MakeCursors({16, /*check_ids=*/true});
+    const auto alone = MakeCursors({});
+    for (size_t thread = 0; thread < ahead.size(); ++thread) {
+      bool ends = false;
+      for (uint64_t i = 0; i < seen && !ends; ++i) {
+        ends = ahead[thread]->Advance() == Step::kEnd;
+        ASSERT_EQ(alone[thread]->Advance() == Step::kEnd, ends);
+      }
+      if (ends) continue;
+      if (seen % 2 == 0) ahead[thread]->Peek();
+      const ThreadCursor::Rest rest = ahead[thread]->SkipAll();
+      const ThreadCursor::Rest expected = alone[thread]->SkipAll();
+      EXPECT_EQ(rest.events, expected.events);
+      EXPECT_EQ(rest.bytes, expected.bytes);
+      EXPECT_EQ(rest.batches, expected.batches);
+      EXPECT_EQ(ahead[thread]->Advance(), Step::kEnd);
+      skipped += rest.events;
+    }
   }
-}
-
-TEST_F(DecodeAheadTest, MayEndWithRequestsOnTheirWay) {
-  for (int i = 0; i < 100; ++i) {
-    std::vector<std::unique_ptr<ThreadCursor>> helped;
-    const auto helper = DecodeAhead::Start();
-    helped = MakeCursors({64, /*check_ids=*/true, helper.get()});
-    for (const auto& cursor : helped) ASSERT_EQ(cursor->Advance(), Step::kEvent);
-  }
+  EXPECT_GT(skipped, 1000u);
 }
 
 }  // namespace

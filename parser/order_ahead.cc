@@ -1,0 +1,94 @@
+#include "parser/order_ahead.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <utility>
+
+namespace gotrace {
+
+std::unique_ptr<OrderAhead> OrderAhead::Start(Find find) {
+  // The caller's handlers of signals expect to run on its own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::unique_ptr<OrderAhead> started;
+  try {
+    started.reset(new OrderAhead(std::move(find)));
+  } catch (const std::system_error&) {
+    // That is how std::thread tells that there are too many.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+OrderAhead::OrderAhead(Find find) : find_(std::move(find)) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+OrderAhead::~OrderAhead() {
+  Tell(&for_thread_, [this] { ends_ = true; });
+  thread_.join();
+}
+
+template <class Condition>
+void OrderAhead::WaitFor(std::condition_variable* change, Condition condition) {
+  for (int i = 0; i < kLooks && !condition(); ++i) std::this_thread::yield();
+  if (condition()) return;
+  std::unique_lock lock(mutex_);
+  change->wait(lock, condition);
+}
+
+template <class Change>
+void OrderAhead::Tell(std::condition_variable* change, Change make) {
+  {
+    const std::lock_guard lock(mutex_);
+    make();
+  }
+  change->notify_one();
+}
+
+void OrderAhead::Resume() {
+  Tell(&for_thread_, [this] { rests_ = false; });
+}
+
+absl::Span<const Event> OrderAhead::Take() {
+  if (std::exchange(has_block_, false)) Tell(&for_thread_, [this] { ++taken_; });
+  WaitFor(&for_owner_, [this] { return found_ > taken_ || rests_; });
+  // It rests only after the last block that it found.
+  if (found_ == taken_) {
+    if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    return {};
+  }
+  has_block_ = true;
+  const Block& block = blocks_[taken_ % kBlocks];
+  return absl::MakeConstSpan(block.events.get(), block.size);
+}
+
+void OrderAhead::Run() {
+  while (true) {
+    WaitFor(&for_thread_, [this] { return !rests_ || ends_; });
+    if (ends_) return;
+    try {
+      FindBlocks();
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+    Tell(&for_owner_, [this] { rests_ = true; });
+  }
+}
+
+void OrderAhead::FindBlocks() {
+  while (true) {
+    WaitFor(&for_thread_, [this] { return found_ - taken_ < kBlocks || ends_; });
+    if (ends_) return;
+    Block& block = blocks_[found_ % kBlocks];
+    block.size = find_(absl::MakeSpan(block.events.get(), kBlockSize));
+    if (block.size == 0) return;
+    Tell(&for_owner_, [this] { ++found_; });
+  }
+}
+
+}  // namespace gotrace

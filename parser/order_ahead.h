@@ -1,0 +1,98 @@
+// Puts events in order on another core before they are asked for.
+#ifndef GOTRACE_PARSER_ORDER_AHEAD_H_
+#define GOTRACE_PARSER_ORDER_AHEAD_H_
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "absl/types/span.h"
+#include "parser/event.h"
+
+namespace gotrace {
+
+// A thread of its own that finds events, as long as nothing about them is special, and hands them
+// over in blocks. What is special is left to its owner, while the thread rests. All but what it
+// calls is to be called from one other thread.
+class OrderAhead {
+ public:
+  // Finds the next events on the thread, and puts them into `room`, of kBlockSize events. Returns
+  // how many, or 0 if the owner must go on. What it throws is thrown by Take().
+  using Find = std::function<size_t(absl::Span<Event> room)>;
+
+  static constexpr size_t kBlockSize = 512;
+
+  // Starts the thread, which rests, with all signals blocked. Returns nullptr if there can be no
+  // further one.
+  static std::unique_ptr<OrderAhead> Start(Find find);
+
+  OrderAhead(const OrderAhead&) = delete;
+  OrderAhead& operator=(const OrderAhead&) = delete;
+
+  // Ends the thread, once it is done with what it is finding.
+  ~OrderAhead();
+
+  // Lets the thread find events. Requires that it rests, and that Take() told so if it did not
+  // since its start.
+  void Resume();
+
+  // The next events that were found, or none if the thread rests: then the owner may use all that
+  // Find() uses. They are valid until the next call of Take().
+  absl::Span<const Event> Take();
+
+ private:
+  // Enough for threads to seldom wait for each other, and few enough to stay in a core's cache.
+  static constexpr size_t kBlocks = 16;
+
+  // How often a thread looks for what it waits for before it sleeps. One that is woken often comes
+  // to run on the core of the other, and then nothing is gained.
+  static constexpr int kLooks = 10'000;
+
+  struct Block {
+    std::unique_ptr<Event[]> events{new Event[kBlockSize]};
+    size_t size = 0;
+  };
+
+  explicit OrderAhead(Find find);
+
+  // Waits until `condition`, which only what notifies of `change` can make true.
+  template <class Condition>
+  void WaitFor(std::condition_variable* change, Condition condition);
+
+  // Makes `change` under the lock and notifies.
+  template <class Change>
+  void Tell(std::condition_variable* change, Change make);
+
+  void Run();
+  void FindBlocks();
+
+  const Find find_;
+
+  // Used in turn: those from taken_ up to found_ are the owner's, the others the thread's.
+  std::array<Block, kBlocks> blocks_;
+  bool has_block_ = false;     // Whether the owner still uses the block at taken_.
+  std::exception_ptr thrown_;  // By Find(). Looked at only while the thread rests.
+
+  // Changed under the lock, and looked at without it.
+  std::atomic<uint64_t> found_ = 0;
+  std::atomic<uint64_t> taken_ = 0;
+  std::atomic<bool> rests_ = true;
+  std::atomic<bool> ends_ = false;
+
+  // Of the standard library, which ThreadSanitizer sees through.
+  std::mutex mutex_;
+  std::condition_variable for_thread_;
+  std::condition_variable for_owner_;
+  std::thread thread_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_ORDER_AHEAD_H_
