@@ -83,8 +83,9 @@ class Reader {
   }
 
   // The next events, at least one, or none where Next() would give nullptr. All belong to one
-  // generation: a kSync event is always the first of its block. They are valid until the next call
-  // of Next() or NextBlock().
+  // generation: a kSync event is always the first of its block. What on_fault and on_time_back tell
+  // meanwhile stands before the first of them. They are valid until the next call of Next() or
+  // NextBlock().
   absl::Span<const Event> NextBlock();
 
   // OK as long as nothing was wrong. After that the first failure, for good: a fault, which

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "parser/reader.h"
 #include "tracev2/quote.h"
 #include "tracev2/version.h"
@@ -126,20 +127,20 @@ class Judge {
                                                 : Add(std::move(finding));
     });
     uint64_t end = 0;
-    while (const Event* event = reader->Next()) {
-      AddFaults(event, &validator);
-      if (event->kind() == EventKind::kSync) {
-        end = event->offset();
-        if (reader->generation().begin_offset != generation_.begin_offset) {
-          generation_ = reader->generation();
-          validator.BeginGeneration(generation_.number);
-          if (generation_.damaged) validator.Lose();
-        }
+    uint64_t reported = 0;
+    for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+      AddFaults(&block.front(), &validator);
+      if (block.front().kind() == EventKind::kSync) {
+        end = block.front().offset();
+        BeginGeneration(reader->generation(), &validator);
       }
-      validator.Check(*event);
-      if (options_.strictness == Strictness::kAll) table_checks_.Take(*event);
-      if (options_.on_progress && reader->event_count() % kEventsPerReport == 0) {
-        options_.on_progress(reader->input_read(), reader->event_count());
+      for (const Event& event : block) {
+        validator.Check(event);
+        if (options_.strictness == Strictness::kAll) table_checks_.Take(event);
+      }
+      if (options_.on_progress && validator.event_count() - reported >= kEventsPerReport) {
+        reported = validator.event_count();
+        options_.on_progress(reader->input_read(), reported);
       }
     }
     FlushInnermost();
@@ -149,6 +150,14 @@ class Judge {
     if (!reader->status().ok()) Stop(reader->status());
     Count(*reader, std::max(end, reader->generation().end_offset));
     if (options_.on_progress) options_.on_progress(reader->input_read(), reader->event_count());
+  }
+
+  // Takes the generation of a sync event, unless that is the last one, which has none.
+  void BeginGeneration(const GenerationInfo& generation, Validator* validator) {
+    if (generation.begin_offset == generation_.begin_offset) return;
+    generation_ = generation;
+    validator->BeginGeneration(generation.number);
+    if (generation.damaged) validator->Lose();
   }
 
   void AddTimeBack(const Place& place, int64_t last_time) {
