@@ -107,7 +107,7 @@ compare() {
 
 # compare_file FILE: all rows of one trace. Go's tools take no compressed files.
 compare_file() {
-  local name file=$scratch/trace
+  local name mode jobs file=$scratch/trace
   name=$(basename "$1")
   name=${name%.zst}
   name=${name%.gz}
@@ -119,14 +119,18 @@ compare_file() {
   esac
   if $have_goref; then
     compare "$name" decode reported "$trace_bench" decode "$file" "$reps" -- "$GOREF" raw "$file" "$reps"
-    for jobs in 1 2; do
-      compare "$name" "read, jobs=$jobs" reported "$trace_bench" read "$file" "$reps" --jobs=$jobs \
-        -- "$GOREF" read "$file" "$reps"
+    for mode in read validate; do
+      for jobs in 1 2; do
+        compare "$name" "$mode, jobs=$jobs" reported "$trace_bench" "$mode" "$file" "$reps" --jobs=$jobs \
+          -- "$GOREF" "$mode" "$file" "$reps"
+      done
     done
-    compare "$name" validate reported "$trace_bench" validate "$file" "$reps" -- "$GOREF" validate "$file" "$reps"
   fi
   if $have_tool; then
-    compare "$name" events elapsed "$gotrace_dump" events "$file" -- "${go_tool[@]}" -d=parsed "$file"
+    for jobs in 1 2; do
+      compare "$name" "events, jobs=$jobs" elapsed "$gotrace_dump" events --jobs=$jobs "$file" \
+        -- "${go_tool[@]}" -d=parsed "$file"
+    done
     compare "$name" wire elapsed "$gotrace_dump" wire "$file" -- "${go_tool[@]}" -d=wire "$file"
   fi
 }

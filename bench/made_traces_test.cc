@@ -153,7 +153,7 @@ Reading ReadWith(size_t jobs, const std::string& trace) {
   return reading;
 }
 
-// The generations are large enough for the reader to decode on another core.
+// The generations are large enough for the reader to use another core.
 TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
   for (const MadeTraceOptions& options :
        {Options(2, 100, 2, 80'000), Options(40, 2000, 3, 80'000), Options(16, 100, 2, 80'000, 101),
@@ -175,10 +175,10 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
     std::string damaged = trace;
     damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
     const Reading alone = ReadWith(1, damaged);
-    const Reading helped = ReadWith(2, damaged);
-    EXPECT_EQ(helped.end, alone.end);
-    EXPECT_EQ(helped.events, alone.events);
-    EXPECT_EQ(helped.mixed, alone.mixed);
+    const Reading with_help = ReadWith(2, damaged);
+    EXPECT_EQ(with_help.end, alone.end);
+    EXPECT_EQ(with_help.events, alone.events);
+    EXPECT_EQ(with_help.mixed, alone.mixed);
     ends.insert(alone.end);
   }
   EXPECT_GT(ends.size(), 6u);

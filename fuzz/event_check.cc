@@ -77,7 +77,7 @@ void EventCheck::WriteAsJson(const Event& event, const JsonFormatter& formatter)
 }
 
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
-                            uint64_t size, Forms forms, size_t exact_ties_threads) {
+                            uint64_t size, Forms forms, size_t exact_ties_threads, size_t jobs) {
   CheckedReading reading;
   const auto on_fault = [&](const Fault& fault) {
     CheckFault(fault, size);
@@ -86,6 +86,8 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
   ReaderOptions options;
   options.mode = mode;
   options.exact_ties_threads = exact_ties_threads;
+  options.jobs = jobs;
+  options.jobs_from_bytes = 0;
   options.on_fault = on_fault;
   absl::StatusOr<Reader> reader =
       source.ok() ? Reader::FromSource(*std::move(source), options) : source.status();

@@ -66,10 +66,11 @@ struct CheckedReading {
 };
 
 // Reads all of `source`, by Reader::Next(), and checks what can be checked. `size` is that of the
-// (decompressed) trace. See ReaderOptions for `exact_ties_threads`.
+// (decompressed) trace. See ReaderOptions for `exact_ties_threads` and `jobs`, which counts for
+// traces of any size.
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
                             uint64_t size, Forms forms = Forms::kNone,
-                            size_t exact_ties_threads = kExactTiesThreads);
+                            size_t exact_ties_threads = kExactTiesThreads, size_t jobs = 1);
 
 // Checks a fault of a trace of `size` bytes, and writes it.
 void CheckFault(const Fault& fault, uint64_t size);

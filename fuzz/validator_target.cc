@@ -84,6 +84,12 @@ void RunTarget(absl::string_view input) {
   FUZZ_CHECK(as_go.warnings == 0 && as_go.notes == 0, text);
 
   // Threads are slow to begin: not every input gets them.
+  if (input.size() % 8 == 4) {
+    ValidateOptions two_cores;
+    two_cores.jobs = 2;
+    two_cores.jobs_from_bytes = 0;
+    FUZZ_CHECK(ReportText(ValidateTrace(*SourceFromBytes(input), two_cores)) == text, text);
+  }
   if (input.size() % 8 == 0) {
     const MemoryFile file(input);
     FUZZ_CHECK(ValidateAtOnce(file.path(), 1) == ValidateAtOnce(file.path(), 3), text);

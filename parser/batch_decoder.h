@@ -23,7 +23,7 @@ struct TimedEvent {
 };
 
 // The table that an argument is an id of.
-enum class IdTableKind : uint8_t { kNone, kString, kStack, kEnd };
+enum class IdTableKind : uint8_t { kNone, kString, kStack };
 
 // What decoding needs to know of a type.
 struct alignas(8) TimedEventRow {
@@ -60,8 +60,7 @@ enum class DecodeFault : uint8_t {
 // Returns nullptr on a fault, with `*event` unspecified: DiagnoseTimedEvent() tells which.
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event);
 
-// The same, which also calls take(index, value) for each of event->args, whatever becomes of those
-// behind it.
+// The same, which also calls take(index, value) for each of event->args that can be decoded.
 template <class Take>
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event,
                                     const Take& take);
@@ -97,9 +96,10 @@ inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent
   pos = ReadVarintUnchecked(pos + 1, &event->ticks);
 #pragma GCC unroll 4
   for (int i = 0; i < kMaxTimedArgs - 1; ++i) {
-    if (i + 1 == varints || pos == nullptr) break;
+    if (i + 1 == varints || pos == nullptr) return pos;
     uint64_t value;
     pos = ReadVarintUnchecked(pos, &value);
+    if (pos == nullptr) return nullptr;
     event->args[i] = value;
     take(i, value);
   }

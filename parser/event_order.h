@@ -19,7 +19,7 @@ class EventOrder {
   enum class Outcome : uint8_t {
     kAdvanced,  // An event came next, or was left out: its thread is at another one now.
     kWaits,     // None can come next. The scheduler found that for each of them.
-    kStopped,   // A fault ended it.
+    kStopped,   // The attempt tells not to go on.
   };
 
   // `scheduler` must outlive it. For `exact_ties_threads` see ReaderOptions; with more threads,
@@ -49,7 +49,7 @@ class EventOrder {
 
   // Whether nothing is to be done but to try the first event of the frontier, and if it advances,
   // to move its thread on: then the caller may do it, and tell how often.
-  bool IsPlain() const { return frontier_.size() > 0 && !frontier_.has_parked(); }
+  bool TriesOnlyFirst() const { return frontier_.size() > 0 && !frontier_.has_parked(); }
   void CountAttempts(uint64_t count) {
     attempts_.store(attempts() + count, std::memory_order_relaxed);
   }

@@ -7,21 +7,35 @@
 #include <utility>
 
 namespace gotrace {
+namespace {
+
+// The caller's handlers of signals expect to run on its own threads: one that starts while this
+// lives gets none.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
 
 std::unique_ptr<OrderAhead> OrderAhead::Start(Find find) {
-  // The caller's handlers of signals expect to run on its own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::unique_ptr<OrderAhead> started;
+  const SignalsBlocked signals_blocked;
   try {
-    started.reset(new OrderAhead(std::move(find)));
+    return std::unique_ptr<OrderAhead>(new OrderAhead(std::move(find)));
   } catch (const std::system_error&) {
     // That is how std::thread tells that there are too many.
+    return nullptr;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
 }
 
 OrderAhead::OrderAhead(Find find) : find_(std::move(find)) {

@@ -5,10 +5,19 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <random>
+#include <string>
 #include <thread>
+#include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "parser/event_builder.h"
+#include "parser/reader.h"
+#include "parser/test_util.h"
+#include "testdata/test_data.h"
 
 namespace gotrace {
 namespace {
@@ -106,6 +115,94 @@ TEST(OrderAheadTest, GivesWhatWasThrownToItsOwner) {
   EXPECT_FALSE(ahead->Take().empty());
   EXPECT_THROW(ahead->Take(), std::bad_alloc);
   EXPECT_TRUE(ahead->Take().empty());
+}
+
+// All that reading tells, in the order in which it does, however many cores it uses.
+std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
+  std::string log;
+  ReaderOptions options;
+  options.mode = mode;
+  options.jobs = jobs;
+  options.jobs_from_bytes = 0;
+  const std::thread::id caller = std::this_thread::get_id();
+  options.on_fault = [&](const Fault& fault) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    absl::StrAppend(&log, "fault ", FormatFault(fault), "\n");
+  };
+  options.on_time_back = [&](const Place& event, int64_t last_time) {
+    absl::StrAppend(&log, "back ", event.offset.value_or(0), " from ", last_time, "\n");
+  };
+  options.on_generation_end = [&](const GenerationTables&) { absl::StrAppend(&log, "end\n"); };
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace, std::move(options));
+  if (!reader.ok()) return std::string(reader.status().message());
+  while (const Event* event = reader->Next()) {
+    const Losses& losses = reader->losses();
+    absl::StrAppend(&log, reader->event_count(), " of ", reader->generation().number, " lost ",
+                    losses.faults, " ", losses.dropped_events, " ", losses.marked_events, " ",
+                    losses.unresolved, " ", Describe(*event), "\n");
+  }
+  absl::StrAppend(&log, reader->status().message());
+  return log;
+}
+
+// Where two texts begin to differ, as a failure would print megabytes.
+std::string DifferenceOf(const std::string& a, const std::string& b) {
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (in_a == a.end() && in_b == b.end()) return "";
+  const size_t line = a.rfind('\n', in_a - a.begin()) + 1;
+  return absl::StrCat(a.substr(line, 300), "\n--- and ---\n", b.substr(line, 300));
+}
+
+// A thread that goes back in time with every batch.
+std::string TraceThatGoesBack() {
+  std::string text =
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=9000 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\n";
+  for (int id = 2; id < 4000; ++id) {
+    if (id % 800 == 0) absl::StrAppend(&text, "EventBatch gen=1 m=1 time=9000 size=auto\n");
+    absl::StrAppend(&text, "GoCreate dt=1 new_g=", id, " new_stack=0 stack=0\n");
+  }
+  return Assemble(text);
+}
+
+TEST(OrderAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
+  std::mt19937_64 random(7);
+  int faults = 0;
+  int backs = 0;
+  for (const std::string& sound : {ReadTestTrace("go1.27-gc.trace"),
+                                   ReadTestTrace("go1.25-cpuprofile.trace"), TraceThatGoesBack()}) {
+    for (int i = 0; i < 4; ++i) {
+      std::string trace = sound;
+      // The first one stays sound; the others have ever more damages.
+      for (int damage = 0; damage < 2 * i; ++damage) {
+        trace[16 + random() % (trace.size() - 16)] = static_cast<char>(random());
+      }
+      for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
+        SCOPED_TRACE(absl::StrCat(sound.size(), " ", i, " ", static_cast<int>(mode)));
+        const std::string alone = ReadingOf(trace, mode, 1);
+        ASSERT_EQ(DifferenceOf(ReadingOf(trace, mode, 2), alone), "");
+        faults += absl::StrContains(alone, "\nfault ");
+        backs += absl::StrContains(alone, "\nback ");
+      }
+    }
+  }
+  EXPECT_GT(faults, 5);
+  EXPECT_GT(backs, 2);
+}
+
+TEST(OrderAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
+  const std::string trace = ReadTestTrace("go1.27-gc.trace");
+  for (int events = 0; events < 6000; events += 500) {
+    ReaderOptions options;
+    options.jobs = 2;
+    options.jobs_from_bytes = 0;
+    Reader reader = *Reader::FromBytes(trace, options);
+    for (int i = 0; i < events / 2; ++i) ASSERT_NE(reader.Next(), nullptr);
+    Reader other = std::move(reader);
+    for (int i = events / 2; i < events; ++i) ASSERT_NE(other.Next(), nullptr);
+    EXPECT_EQ(other.event_count(), static_cast<uint64_t>(events));
+  }
 }
 
 }  // namespace

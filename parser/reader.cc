@@ -60,7 +60,7 @@ inline size_t ReaderImpl::Finish(Event* events, size_t count) {
 size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
   size_t count = 0;
   while (room.size() - count >= Scheduler::kMaxEvents) {
-    if (order_.IsPlain()) {
+    if (order_.TriesOnlyFirst()) {
       const size_t found = FindRuns(room.subspan(count));
       count += found;
       if (found > 0) continue;
@@ -84,7 +84,7 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
 }
 
 size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
-  Scheduler::Run run = {/*until=*/0, last_time_, room.begin(), room.end()};
+  Scheduler::Run run = {/*until=*/0, watches_time_, last_time_, room.begin(), room.end()};
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
   uint64_t advanced = 0;
@@ -100,10 +100,11 @@ size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
   return run.room - room.begin();
 }
 
-bool ReaderImpl::IsPlain(ThreadCursor* cursor) {
+bool ReaderImpl::IsPlain(ThreadCursor* cursor) const {
   if (!cursor->ids_found()) return false;
   const DecodedEvent* const next = cursor->Peek();
-  return next == nullptr ? cursor->EndsNext() : next->time >= cursor->time();
+  if (next == nullptr) return cursor->EndsNext();
+  return !watches_time_ || next->time >= cursor->time();
 }
 
 EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
@@ -127,9 +128,9 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
 
 template <bool kTolerant>
 size_t ReaderImpl::FindNext(Event* room) {
+  ids_found_ = false;
   if (SampleIsNext()) {
     TakeSample(room);
-    ids_found_ = false;
     return Finish(room, 1);
   }
   if (frontier_.empty()) return 0;

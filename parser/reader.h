@@ -107,7 +107,8 @@ class Reader {
 
   // How often an event was held against the model of Go's scheduler to find which comes next. What
   // reading costs, besides decoding, is in proportion to that; a trace that makes much of it for
-  // few events is a strange one. In strict mode it counts some events more than were given.
+  // few events is a strange one. It counts attempts for events that were not given yet, and some
+  // more than once, which depends on ReaderOptions::jobs.
   uint64_t attempts() const;
 
   // The size of the input as it stands in the file, compressed or not, or 0 if it is not known, and

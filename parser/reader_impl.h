@@ -34,6 +34,7 @@ class ReaderImpl {
         scheduler_(options_.limits),
         order_(&scheduler_, options_.exact_ties_threads),
         frontier_(order_.frontier()),
+        watches_time_(tolerant() && options_.on_time_back != nullptr),
         jobs_(options_.jobs == 0 ? std::thread::hardware_concurrency() : options_.jobs) {}
 
   // The next events, or none at the end or after a failure, which sets status().
@@ -51,11 +52,12 @@ class ReaderImpl {
   // How many events this thread finds at a time, at most.
   static constexpr size_t kBlockSize = 64;
 
-  // The next events if they are plain: nothing that is asked for by an event is missing, no thread
-  // goes back in time or goes on with what cannot be decoded, and some thread's event can come
-  // next. Puts them into `room` and returns how many, which is 0 where that is not so or the
-  // generation ends. Touches nothing but the model of the scheduler, the threads and the samples,
-  // and calls nothing of the caller's.
+  // The next events if they are plain: nothing is asked for that is missing, nothing is to be told
+  // of the thread's next event, which can be decoded, and some thread's event can come next. Puts
+  // them into `room` and returns how many, which is 0 where that is not so or the generation ends:
+  // FindNext() then finds what stands there, and a rule that gave a fault gives it again. Touches
+  // the model of the scheduler, the threads, the samples and last_time_, adds extra strings to the
+  // tables, and calls nothing of the caller's.
   size_t FindPlain(absl::Span<Event> room);
 
   // The same for events whose threads need not wait.
@@ -63,7 +65,7 @@ class ReaderImpl {
 
   // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
   EventOrder::Outcome TryPlainly(size_t index);
-  static bool IsPlain(ThreadCursor* cursor);
+  bool IsPlain(ThreadCursor* cursor) const;
 
   // Finds what comes next, whatever is wrong about it, and puts it into `room`. Returns how many
   // events that is: none where they were left out, at the generation's end, and at a failure, which
@@ -168,6 +170,7 @@ class ReaderImpl {
   bool done_ = false;
   absl::Status pending_;  // A failure to tell once the events before it were given.
   absl::Status status_;
+  const bool watches_time_;  // Whether it is told where a thread goes back in time.
   size_t jobs_;
   int plain_blocks_ = 0;   // That were found one after the other.
   bool is_ahead_ = false;  // Whether ahead_ is at work, or may be.

@@ -488,5 +488,48 @@ TEST(SalvageTest, ManyThreadsThatAllWaitTakeNoLongerThanTheirSize) {
   EXPECT_EQ(result.losses.marked_events, uint64_t{kThreads});
 }
 
+// The second batch is earlier than the first: a thread's last event before that is looked at by
+// itself, and so is the one behind it, which has two faults.
+TEST(SalvageTest, WhatAnEventNamesIsLookedUpAlsoIfItIsMarked) {
+  const std::string bytes = Assemble(
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=100 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\nGoCreate dt=1 new_g=2 new_stack=0 stack=0\n"
+      "EventBatch gen=1 m=1 time=50 size=auto\nGoCreate dt=1 new_g=2 new_stack=98 stack=99\n");
+  for (const ReadMode mode : kTolerantModes) {
+    ReaderOptions options;
+    options.mode = mode;
+    std::vector<FaultId> faults;
+    options.on_fault = [&](const Fault& fault) { faults.push_back(fault.id); };
+    int backs = 0;
+    options.on_time_back = [&](const Place&, int64_t) { ++backs; };
+    Reader reader = *Reader::FromBytes(bytes, options);
+    while (reader.Next() != nullptr) continue;
+    EXPECT_EQ(backs, 1);
+    EXPECT_EQ(reader.losses().unresolved, 2u);
+    ASSERT_FALSE(faults.empty());
+    EXPECT_EQ(faults.front(), FaultId::kGoExists);
+    EXPECT_EQ(reader.losses().marked_events, 1u);
+  }
+}
+
+// An id that stands for none may be that of a P in a damaged trace, and is then found where no
+// thread made the event. Nothing of it may be left when the model is forgotten.
+TEST(SalvageTest, WhatHasNoThreadRemembersNothing) {
+  std::string text = "Trace Go1.22\n";
+  for (int gen = 1; gen <= 3; ++gen) {
+    absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=1 size=auto\n",
+                    "Frequency freq=1000000000\nEventBatch gen=", gen,
+                    " m=1 time=1 size=auto\nProcStatus dt=1 p=18446744073709551615 pstatus=1\n",
+                    "EventBatch gen=", gen, " m=18446744073709551615 time=5 size=auto\n",
+                    "ProcStop dt=1\nProcStop dt=1\n");
+  }
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(Assemble(text), mode);
+    EXPECT_GE(result.faults.size(), 3u);
+    for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kProcUnknown);
+  }
+}
+
 }  // namespace
 }  // namespace gotrace

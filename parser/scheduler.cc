@@ -98,7 +98,8 @@ size_t Scheduler::AdvanceRun(ThreadCursor* cursor, Run* run) {
   size_t advanced = 0;
   for (; cursor->time() <= run->until && run->HasRoom(); ++advanced) {
     const DecodedEvent* const next = cursor->Peek();
-    if (next == nullptr || next->time < cursor->time() || !cursor->ids_found()) break;
+    if (next == nullptr || !cursor->ids_found()) break;
+    if (run->watches_time && next->time < cursor->time()) break;
     EmitTo(run->room);
     if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
     cursor->Advance();

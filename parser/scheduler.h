@@ -46,12 +46,14 @@ class Scheduler {
   // Tells which generation the following events belong to. It must outlive them.
   void BeginGeneration(Generation* generation);
 
-  // Tries the event that `cursor` stands at. After kFault it can only be forced or left out.
+  // Tries the event that `cursor` stands at. After kFault it can only be forced or left out; tried
+  // again before anything else changes, it gives the same.
   Outcome Advance(ThreadCursor* cursor);
 
   // What AdvanceRun() does.
   struct Run {
     int64_t until;      // In nanoseconds: the latest time of an event that is taken.
+    bool watches_time;  // Whether an event is left that is followed by an earlier one.
     int64_t last_time;  // Of the event before the run, and then of its last event.
     Event* room;        // Where the next events are put,
     Event* room_end;    // and where that ends.
@@ -62,7 +64,9 @@ class Scheduler {
   // Advances the events of `cursor`, beginning with the one that it stands at, as long as Advance()
   // gives kAdvanced and nothing else about them needs attention: all that they refer to is found,
   // the thread has a next event, and that is not earlier. Gives the events their
-  // final times. Returns how many were advanced, which may be none.
+  // final times. Returns how many were advanced, which may be none; the frontier is to be told
+  // where the thread stands now, and events() gives nothing of them. Every rule emits an event at
+  // least.
   size_t AdvanceRun(ThreadCursor* cursor, Run* run);
 
   // Advances the event that `cursor` stands at whatever came before: the model believes of others
@@ -302,7 +306,7 @@ class Scheduler {
   StateTable<GoId, GoroutineState, 8192> goroutines_;
   StateTable<ProcId, ProcessorState, 64> procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;
-  ThreadState no_thread_;  // Which has no goroutine and no P, ever.
+  ThreadState no_thread_;  // Which is bound to no goroutine and no P, ever.
   absl::flat_hash_map<TaskId, TaskState> tasks_;
   GcState gc_state_ = GcState::kUndetermined;
   uint64_t gc_sequence_ = 0;

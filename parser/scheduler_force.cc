@@ -23,6 +23,7 @@ void Scheduler::Forget() {
   goroutines_.Clear();
   procs_.Clear();
   threads_.clear();
+  no_thread_ = ThreadState();
   open_ranges_ = 0;
   gc_state_ = GcState::kUndetermined;
   first_generation_ = 0;

@@ -24,8 +24,8 @@ static_assert(sizeof(DecodedEvent) == 64);
 // Walks over a thread's event batches, in bulk. Views the generation, which must outlive it.
 class ThreadDecoder {
  public:
-  // With `check_ids`, DecodedEvent::ids_found tells whether the generation's tables, which must be
-  // whole then, have every string and stack that the event names. Otherwise it stays false.
+  // With `check_ids`, DecodedEvent::ids_found tells whether the generation's tables have every
+  // string and stack that the event names, when it is decoded. Otherwise it stays false.
   ThreadDecoder(const Generation& generation, const ThreadBatches& thread, bool check_ids);
 
   // Decodes the next events into `events`, which must not be empty, and returns how many: all are

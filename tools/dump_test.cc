@@ -32,6 +32,7 @@ Dumped Dump(const std::string& file, size_t jobs, const EventsOptions& options =
   Output out(fd, path);
   ReaderOptions reader_options;
   reader_options.jobs = jobs;
+  reader_options.jobs_from_bytes = 0;
   reader_options.mode = mode;
   Progress progress(/*prints_along=*/true);
   Dumped dumped;

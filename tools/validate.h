@@ -14,8 +14,9 @@ struct ValidateCommand {
   std::vector<std::string> paths;  // Files, directories, or "-" for the standard input.
   ValidateOptions options;
   bool json = false;
-  int jobs =
-      1;  // How many cores may be used: so many files are read at once, if there are as many.
+  // How many cores may be used: that many files are read at once, and if there are fewer files,
+  // each by as many cores as there are for each.
+  int jobs = 1;
 };
 
 // What all files together came to, those up to where the output was closed.

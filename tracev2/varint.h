@@ -77,7 +77,8 @@ inline int VarintSize(uint64_t value) {
 
 // ReadVarintUnchecked() after the first `size` bytes, at least one. `sum` is what they add to the
 // value, the last one's continuation bit included, which the next byte takes away.
-[[gnu::noinline]] inline const char* ReadLongVarint(const char* pos, int size, uint64_t sum, uint64_t* value) {
+[[gnu::noinline]] inline const char* ReadLongVarint(const char* pos, int size, uint64_t sum,
+                                                    uint64_t* value) {
   for (int i = size; i < kMaxVarintSize - 1; ++i) {
     const uint64_t byte = static_cast<uint8_t>(pos[i]);
     sum += (byte - 1) << (7 * i);
