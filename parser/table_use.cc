@@ -1,9 +1,35 @@
 #include "parser/table_use.h"
 
+#include <array>
+#include <cstddef>
+
 #include "parser/batch_decoder.h"
 
 namespace gotrace {
 namespace {
+
+// Which of an event's arguments are ids of strings or of stacks.
+struct alignas(16) IdArgs {
+  uint8_t count = 0;
+  uint8_t args[kMaxTimedArgs - 1] = {};
+  bool is_stack[kMaxTimedArgs - 1] = {};
+};
+
+// By type on the wire.
+constexpr std::array<IdArgs, 256> kIdArgs = [] {
+  std::array<IdArgs, 256> all = {};
+  for (size_t type = 0; type < all.size(); ++type) {
+    const TimedEventRow& row = kTimedEventRows[type];
+    for (uint8_t arg = 0; arg + 1 < row.varints; ++arg) {
+      if (row.tables[arg] == IdTableKind::kNone) continue;
+      all[type].is_stack[all[type].count] = row.tables[arg] == IdTableKind::kStack;
+      all[type].args[all[type].count++] = arg;
+    }
+  }
+  // A sample is given with its stack alone.
+  all[static_cast<size_t>(EventType::kCPUSample)] = {1, {0}, {true}};
+  return all;
+}();
 
 void Mark(uint32_t index, std::vector<bool>* used) {
   // What was found missing meanwhile stands behind what the tables had.
@@ -26,20 +52,34 @@ TableUse::Unused CountUnused(const std::vector<bool>& used) {
 void TableUse::Take(const Event& event) {
   const GenerationTables* const tables = event.tables_;
   if (tables == nullptr) return;
-  if (tables->serial() != serial_) {
-    serial_ = tables->serial();
-    strings_.assign(tables->string_count(), false);
-    stacks_.assign(tables->stack_count(), false);
+  if (tables->serial() != serial_) Begin(*tables);
+  const IdArgs& ids = kIdArgs[static_cast<uint8_t>(event.type_)];
+  for (int i = 0; i < ids.count; ++i) {
+    const uint64_t id = event.args_[ids.args[i]];
+    if (!seen_[ids.is_stack[i]].Has(id)) MarkNew(*tables, ids.is_stack[i], id);
   }
-  // A sample is given with its stack alone.
-  if (event.type_ == EventType::kCPUSample)
-    return Mark(tables->StackIndex(event.args_[0]), &stacks_);
-  const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(event.type_)];
-  for (int i = 0; i + 1 < row.varints; ++i) {
-    const uint64_t id = event.args_[i];
-    if (row.tables[i] == IdTableKind::kString) Mark(tables->StringIndex(id), &strings_);
-    if (row.tables[i] == IdTableKind::kStack) Mark(tables->StackIndex(id), &stacks_);
+}
+
+void TableUse::Begin(const GenerationTables& tables) {
+  serial_ = tables.serial();
+  strings_.assign(tables.string_count(), false);
+  stacks_.assign(tables.stack_count(), false);
+  for (Seen& seen : seen_) seen = {};
+}
+
+void TableUse::MarkNew(const GenerationTables& tables, bool is_stack, uint64_t id) {
+  if (is_stack) {
+    Mark(tables.StackIndex(id), &stacks_);
+  } else {
+    Mark(tables.StringIndex(id), &strings_);
   }
+  if (id >= kMostSeen) return;
+  Seen& seen = seen_[is_stack];
+  if (id >= seen.end) {
+    seen.words.resize(2 * (id / 64) + 1);
+    seen.end = 64 * seen.words.size();
+  }
+  seen.words[id / 64] |= uint64_t{1} << (id % 64);
 }
 
 // The bits of `tables`, of which no event may have been taken at all, without what was added as
