@@ -127,10 +127,7 @@ compare_file() {
     done
   fi
   if $have_tool; then
-    for jobs in 1 2; do
-      compare "$name" "events, jobs=$jobs" elapsed "$gotrace_dump" events --jobs=$jobs "$file" \
-        -- "${go_tool[@]}" -d=parsed "$file"
-    done
+    compare "$name" events elapsed "$gotrace_dump" events "$file" -- "${go_tool[@]}" -d=parsed "$file"
     compare "$name" wire elapsed "$gotrace_dump" wire "$file" -- "${go_tool[@]}" -d=wire "$file"
   fi
 }
