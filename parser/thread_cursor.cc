@@ -13,9 +13,9 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       current_(own_),
       last_(own_),
       batch_(thread.first),
-      decoder_(generation, thread, ahead.check_ids),
-      half_size_(ahead.events) {
-  if (half_size_ > 1) ahead_.reset(new DecodedEvent[2 * half_size_]);
+      half_size_(static_cast<uint32_t>(ahead.events)),
+      decoder_(generation, thread, ahead.check_ids) {
+  if (half_size_ > 1) ahead_.reset(new DecodedEvent[size_t{2} * half_size_]);
 }
 
 ThreadCursor::ThreadCursor(const ThreadCursor& other)
@@ -26,8 +26,8 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
       last_(&own_[1]),
       payload_offset_(other.payload_offset_),
       batch_(other.batch_),
-      decoder_(other.decoder_.generation(), {thread_, batch_, batch_}, /*check_ids=*/false),
       half_size_(1),
+      decoder_(other.decoder_.generation(), {thread_, batch_, batch_}, /*check_ids=*/false),
       own_{{}, *other.current_} {
   own_[1].ids_found = false;
   // The decoder of `other` stands further on.
@@ -38,7 +38,7 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
 
 const DecodedEvent* ThreadCursor::PeekFar() {
   if (!has_peeked_) {
-    peeked_ = decoder_.Decode(room());
+    peeked_ = static_cast<uint32_t>(decoder_.Decode(room()));
     has_peeked_ = true;
   }
   return peeked_ == 0 ? nullptr : room().data();

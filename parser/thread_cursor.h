@@ -95,14 +95,16 @@ class ThreadCursor {
   const DecodedEvent* last_;     // Of those that are decoded, in one half.
   uint64_t payload_offset_ = 0;  // Of their batch.
   uint32_t batch_;               // Its index.
+  const uint32_t half_size_;
   ThreadDecoder decoder_;
-  const size_t half_size_;
   bool second_half_ = false;               // Whether room() is the second half.
   bool has_peeked_ = false;                // Whether those behind last_ were decoded into room(),
-  size_t peeked_ = 0;                      // and how many those are, 0 at an end or a fault.
-  DecodedEvent own_[2];                    // Where one is decoded at a time,
-  std::unique_ptr<DecodedEvent[]> ahead_;  // and where more are.
+  uint32_t peeked_ = 0;                    // and how many those are, 0 at an end or a fault.
+  std::unique_ptr<DecodedEvent[]> ahead_;  // Where more than one are decoded at a time,
+  DecodedEvent own_[2];                    // and where they are not.
 };
+// A generation may have a hundred thousand threads.
+static_assert(sizeof(ThreadCursor) <= 256);
 
 }  // namespace gotrace
 
