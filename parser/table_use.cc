@@ -64,7 +64,7 @@ void TableUse::Begin(const GenerationTables& tables) {
   serial_ = tables.serial();
   strings_.assign(tables.string_count(), false);
   stacks_.assign(tables.stack_count(), false);
-  for (Seen& seen : seen_) seen = {};
+  for (IdSet& seen : seen_) seen.Clear();
 }
 
 void TableUse::MarkNew(const GenerationTables& tables, bool is_stack, uint64_t id) {
@@ -73,13 +73,7 @@ void TableUse::MarkNew(const GenerationTables& tables, bool is_stack, uint64_t i
   } else {
     Mark(tables.StringIndex(id), &strings_);
   }
-  if (id >= kMostSeen) return;
-  Seen& seen = seen_[is_stack];
-  if (id >= seen.end) {
-    seen.words.resize(2 * (id / 64) + 1);
-    seen.end = 64 * seen.words.size();
-  }
-  seen.words[id / 64] |= uint64_t{1} << (id % 64);
+  seen_[is_stack].Add(id);
 }
 
 // The bits of `tables`, of which no event may have been taken at all, without what was added as

@@ -7,6 +7,7 @@
 
 #include "parser/event.h"
 #include "parser/generation_tables.h"
+#include "parser/id_set.h"
 
 namespace gotrace {
 
@@ -29,17 +30,6 @@ class TableUse {
   Unused UnusedStacks(const GenerationTables& tables) const;
 
  private:
-  // Ids beyond this are odd enough to be looked up each time.
-  static constexpr uint64_t kMostSeen = 1 << 22;
-
-  // Ids that were marked, so that they need not be looked up again.
-  struct Seen {
-    std::vector<uint64_t> words;  // A bit for each id
-    uint64_t end = 0;             // below this one.
-
-    bool Has(uint64_t id) const { return id < end && (words[id / 64] >> (id % 64) & 1) != 0; }
-  };
-
   void Begin(const GenerationTables& tables);
   [[gnu::noinline]] void MarkNew(const GenerationTables& tables, bool is_stack, uint64_t id);
   std::vector<bool> UsedIn(const GenerationTables& tables, const std::vector<bool>& used,
@@ -48,7 +38,7 @@ class TableUse {
   uint64_t serial_ = 0;  // Of the tables that the bits below are about.
   std::vector<bool> strings_;
   std::vector<bool> stacks_;
-  Seen seen_[2];  // Strings and stacks.
+  IdSet seen_[2];  // Ids of strings, and of stacks, that need not be looked up again.
 };
 
 }  // namespace gotrace

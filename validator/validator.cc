@@ -17,19 +17,18 @@ namespace {
 constexpr uint64_t kLeastForRate = 500'000'000;
 constexpr double kMostOff = 0.01;
 
-// Ids of stacks beyond this are odd enough to be looked at each time.
-constexpr uint64_t kMostStacksRemembered = 1 << 22;
-
 }  // namespace
 
 Validator::Validator(const ValidatorOptions& options, Sink sink)
-    : options_(options), sink_(std::move(sink)) {}
+    : options_(options), sink_(std::move(sink)) {
+  ForgetStacks();
+}
 
 void Validator::Check(const Event& event) {
   ++event_count_;
   quiet_ = event.fault().has_value();
   CheckTime(event);
-  if (!IsStackChecked(event.stack_id())) CheckStack(event, event.stack());
+  if (!checked_stacks_.Has(event.stack_id())) CheckStack(event, event.stack());
   if (event.kind() == EventKind::kStateTransition) {
     CheckTransition(event);
   } else {
@@ -132,16 +131,14 @@ void Validator::ReportTime(const Event& event, int64_t last) {
                          static_cast<double>(gap) / 1e9));
 }
 
+void Validator::ForgetStacks() {
+  checked_stacks_.Clear();
+  checked_stacks_.Add(0);  // The empty one.
+}
+
 void Validator::CheckStack(const Event& event, const Stack& stack) {
   const uint64_t id = stack.id();
-  if (id < kMostStacksRemembered) {
-    const uint64_t word = id / 64;
-    if (id >= checked_stacks_end_) {
-      checked_stacks_.resize(2 * word + 1);
-      checked_stacks_end_ = 64 * checked_stacks_.size();
-    }
-    checked_stacks_[word] |= uint64_t{1} << (id % 64);
-  }
+  checked_stacks_.Add(id);
   for (size_t i = 0; i < stack.size(); ++i) {
     const StackFrame frame = stack.frame(i);
     // What stands for a stack that no table has is told of where that is found.
@@ -169,8 +166,7 @@ void Validator::CheckSync(const Event& event) {
     if (!lost_) Resume();
     last_clocks_.reset();
   }
-  checked_stacks_.assign(1, 1);
-  checked_stacks_end_ = 64;
+  ForgetStacks();
   ended_before_ = std::exchange(ended_, {});
   CheckClocks(event, sync);
 }

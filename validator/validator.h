@@ -20,6 +20,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "parser/event.h"
+#include "parser/id_set.h"
 #include "parser/ids.h"
 #include "tracev2/version.h"
 #include "validator/dense_table.h"
@@ -157,10 +158,8 @@ class Validator {
     has_time_ = true;
   }
   [[gnu::cold]] void ReportTime(const Event& event, int64_t last);
-  bool IsStackChecked(uint64_t id) const {
-    return id < checked_stacks_end_ && (checked_stacks_[id / 64] >> (id % 64) & 1) != 0;
-  }
   void CheckStack(const Event& event, const Stack& stack);
+  void ForgetStacks();
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
@@ -225,9 +224,7 @@ class Validator {
   // The sync before the first transition of the trace, or after a loss; 0 if there was none yet.
   uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
-  // A bit for each id, of the generation at hand. Stack 0 is the empty one.
-  std::vector<uint64_t> checked_stacks_ = {1};
-  uint64_t checked_stacks_end_ = 64;  // Ids from here on have no bit.
+  IdSet checked_stacks_;  // Of the generation at hand.
 
   ResourceTable goroutines_;
   ResourceTable procs_;

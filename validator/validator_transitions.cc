@@ -31,7 +31,7 @@ void Validator::CheckTransition(const Event& event) {
   // Only a goroutine that is created has another stack than the event.
   if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
     const Stack stack = event.transition_stack();
-    if (!IsStackChecked(stack.id())) CheckStack(event, stack);
+    if (!checked_stacks_.Has(stack.id())) CheckStack(event, stack);
   }
   if (first_sync_ == 0) first_sync_ = last_sync_;
   // Two values rather than a ResourceId, which is slow to pass on.
