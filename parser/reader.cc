@@ -22,7 +22,7 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
   while (pending_.ok()) {
     size_t count = FindPlain(absl::MakeSpan(block_));
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
-    if (count == 0) count = tolerant() ? FindNext<true>(block_) : FindNext<false>(block_);
+    if (count == 0) count = FindNext(block_);
     if (count > 0) {
       if (plain_blocks_ >= kBlocksBeforeAhead) RunAhead();
       return Give({block_, count});
@@ -49,9 +49,9 @@ void ReaderImpl::RunAhead() {
   ahead_->Resume();
 }
 
-inline size_t ReaderImpl::Finish(Event* events, size_t count) {
+size_t ReaderImpl::Finish(Event* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (!ids_found_ && !CheckIds(&events[i])) return i;
+    if (!CheckIds(&events[i])) return i;
     events[i].MakeLaterThan(&last_time_);
   }
   return count;
@@ -118,24 +118,51 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
     case Scheduler::Outcome::kFault:
       return EventOrder::Outcome::kStopped;
   }
-  if (cursor.Advance() == ThreadCursor::Step::kEvent) {
-    frontier_.Update(index);
-  } else {
-    frontier_.Remove(index);
+  return MoveOn(index);
+}
+
+EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
+  ThreadCursor& cursor = frontier_.cursor(index);
+  switch (scheduler_.Advance(&cursor)) {
+    case Scheduler::Outcome::kAdvanced:
+      break;
+    case Scheduler::Outcome::kWaits:
+      return EventOrder::Outcome::kWaits;
+    case Scheduler::Outcome::kFault:
+      if (!tolerant()) {
+        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
+        return EventOrder::Outcome::kStopped;
+      }
+      if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
+      break;
+  }
+  return MoveOn(index);
+}
+
+EventOrder::Outcome ReaderImpl::MoveOn(size_t index) {
+  ThreadCursor& cursor = frontier_.cursor(index);
+  switch (tolerant() ? AdvanceTolerantly(&cursor) : cursor.Advance()) {
+    case ThreadCursor::Step::kEvent:
+      frontier_.Update(index);
+      break;
+    case ThreadCursor::Step::kEnd:
+      frontier_.Remove(index);
+      break;
+    case ThreadCursor::Step::kFault:
+      Fail(cursor.fault());
+      return EventOrder::Outcome::kStopped;
   }
   return EventOrder::Outcome::kAdvanced;
 }
 
-template <bool kTolerant>
 size_t ReaderImpl::FindNext(Event* room) {
-  ids_found_ = false;
   if (SampleIsNext()) {
     TakeSample(room);
     return Finish(room, 1);
   }
   if (frontier_.empty()) return 0;
   scheduler_.EmitTo(room);
-  AdvanceFrontier<kTolerant>();
+  AdvanceFrontier();
   if (!pending_.ok()) return 0;
   return Finish(room, scheduler_.events().size());
 }
@@ -167,7 +194,6 @@ Event* ReaderImpl::BeginGeneration() {
            generation_->batch_count(), generation_->threads().size(), tables.string_count(),
            tables.stack_count()};
   samples_ = tables.cpu_samples();
-  next_sample_ = 0;
   const ThreadCursor::Ahead ahead = ChooseAhead();
   for (const ThreadBatches& thread : generation_->threads()) {
     auto cursor = std::make_unique<ThreadCursor>(*generation_, thread, ahead);
@@ -217,12 +243,10 @@ void ReaderImpl::TakeSample(Event* event) {
   event->args_[0] = sample.stack;
 }
 
-template <bool kTolerant>
-inline void ReaderImpl::AdvanceFrontier() {
-  const EventOrder::Outcome outcome =
-      order_.Advance([this](size_t i) { return TryAdvance<kTolerant>(i); });
+void ReaderImpl::AdvanceFrontier() {
+  const EventOrder::Outcome outcome = order_.Advance([this](size_t i) { return TryAdvance(i); });
   if (outcome == EventOrder::Outcome::kWaits) {
-    kTolerant ? GoOnWithoutAdvance() : (void)Fail(NoAdvance());
+    tolerant() ? GoOnWithoutAdvance() : (void)Fail(NoAdvance());
   }
 }
 

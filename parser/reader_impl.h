@@ -70,7 +70,6 @@ class ReaderImpl {
   // Finds what comes next, whatever is wrong about it, and puts it into `room`. Returns how many
   // events that is: none where they were left out, at the generation's end, and at a failure, which
   // sets pending_.
-  template <bool kTolerant>
   size_t FindNext(Event* room);
 
   // The last step before `count` events are given. Returns how many are.
@@ -106,15 +105,15 @@ class ReaderImpl {
   void TakeSample(Event* event);
 
   // Makes the next event of the frontier come next. It may be left out.
-  template <bool kTolerant>
   void AdvanceFrontier();
   Event* MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset);
 
   // Tries the event of the cursor at `index` of the frontier, and moves that cursor on. A fault
   // that stops sets pending_.
-  template <bool kTolerant>
   EventOrder::Outcome TryAdvance(size_t index);
-  template <bool kTolerant>
+
+  // Brings the cursor at `index`, whose event was just taken, to its next one. As in Go's reader,
+  // in strict mode a fault there takes the event before it along.
   EventOrder::Outcome MoveOn(size_t index);
 
   // The modes that go on after faults.
@@ -160,7 +159,6 @@ class ReaderImpl {
   absl::Span<const CpuSample> samples_;  // Of the generation.
   size_t next_sample_ = 0;
 
-  bool ids_found_ = false;  // Whether all that the next events refer to is known to be there.
   Event block_[kBlockSize];
   Event sync_;
   GenerationInfo info_;
@@ -177,47 +175,6 @@ class ReaderImpl {
   // Last, as it uses all that is before it.
   std::unique_ptr<OrderAhead> ahead_;
 };
-
-// Inline, since every event passes here.
-
-template <bool kTolerant>
-inline EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
-  ThreadCursor& cursor = frontier_.cursor(index);
-  switch (scheduler_.Advance(&cursor)) {
-    case Scheduler::Outcome::kAdvanced:
-      ids_found_ = cursor.ids_found();
-      break;
-    case Scheduler::Outcome::kWaits:
-      return EventOrder::Outcome::kWaits;
-    case Scheduler::Outcome::kFault:
-      if (!kTolerant) {
-        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
-        return EventOrder::Outcome::kStopped;
-      }
-      if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
-      break;
-  }
-  return MoveOn<kTolerant>(index);
-}
-
-// Decodes the next event of the thread whose event was just taken. As in Go's reader, in strict
-// mode a fault there takes that event with it.
-template <bool kTolerant>
-inline EventOrder::Outcome ReaderImpl::MoveOn(size_t index) {
-  ThreadCursor& cursor = frontier_.cursor(index);
-  switch (kTolerant ? AdvanceTolerantly(&cursor) : cursor.Advance()) {
-    case ThreadCursor::Step::kEvent:
-      frontier_.Update(index);
-      break;
-    case ThreadCursor::Step::kEnd:
-      frontier_.Remove(index);
-      break;
-    case ThreadCursor::Step::kFault:
-      Fail(cursor.fault());
-      return EventOrder::Outcome::kStopped;
-  }
-  return EventOrder::Outcome::kAdvanced;
-}
 
 }  // namespace gotrace
 

@@ -116,11 +116,11 @@ void ReaderImpl::GoOnWithoutAdvance() {
   if (frontier_.size() == 0) {
     frontier_.WakeEarliest();
     // An event that was forced may have let it go on without that showing.
-    if (TryAdvance<true>(0) != EventOrder::Outcome::kWaits) return order_.WakeOthers();
+    if (TryAdvance(0) != EventOrder::Outcome::kWaits) return order_.WakeOthers();
   }
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
   if (!KeepToLimits(frontier_.cursor(0).place())) return;
-  MoveOn<true>(0);
+  MoveOn(0);
   order_.WakeOthers();
 }
 

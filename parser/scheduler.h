@@ -63,10 +63,10 @@ class Scheduler {
 
   // Advances the events of `cursor`, beginning with the one that it stands at, as long as Advance()
   // gives kAdvanced and nothing else about them needs attention: all that they refer to is found,
-  // the thread has a next event, and that is not earlier. Gives the events their
-  // final times. Returns how many were advanced, which may be none; the frontier is to be told
-  // where the thread stands now, and events() gives nothing of them. Every rule emits an event at
-  // least.
+  // and the thread has a next event, one that is not earlier if run->watches_time. Gives the events
+  // their final times. Returns how many were advanced, which may be none; the frontier is to be
+  // told where the thread stands now, and events() gives nothing of them. Every rule emits an event
+  // at least.
   size_t AdvanceRun(ThreadCursor* cursor, Run* run);
 
   // Advances the event that `cursor` stands at whatever came before: the model believes of others
