@@ -100,9 +100,9 @@ ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
   std::atomic<size_t> next = 0;
   std::atomic<bool> stopped = false;
   const size_t cores = static_cast<size_t>(std::max(command.jobs, 1));
-  const size_t at_once = std::clamp<size_t>(files.size(), 1, cores);
+  const size_t at_once = std::min(files.size(), cores);
   ValidateOptions options = command.options;
-  options.jobs = cores / at_once;
+  options.jobs = cores / std::max<size_t>(at_once, 1);
   const auto work = [&] {
     while (!stopped) {
       const size_t index = next++;
