@@ -77,8 +77,7 @@ absl::Span<const Event> OrderAhead::Take() {
     return {};
   }
   has_block_ = true;
-  const Block& block = blocks_[taken_ % kBlocks];
-  return absl::MakeConstSpan(block.events.get(), block.size);
+  return absl::MakeConstSpan(BlockAt(taken_), sizes_[taken_ % kBlocks]);
 }
 
 void OrderAhead::Run() {
@@ -98,9 +97,9 @@ void OrderAhead::FindBlocks() {
   while (true) {
     WaitFor(&for_thread_, [this] { return found_ - taken_ < kBlocks || ends_; });
     if (ends_) return;
-    Block& block = blocks_[found_ % kBlocks];
-    block.size = find_(absl::MakeSpan(block.events.get(), kBlockSize));
-    if (block.size == 0) return;
+    const size_t size = find_(absl::MakeSpan(BlockAt(found_), kBlockSize));
+    if (size == 0) return;
+    sizes_[found_ % kBlocks] = size;
     Tell(&for_owner_, [this] { ++found_; });
   }
 }

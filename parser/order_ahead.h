@@ -55,11 +55,6 @@ class OrderAhead {
   // to run on the core of the other, and then nothing is gained.
   static constexpr int kLooks = 10'000;
 
-  struct Block {
-    std::unique_ptr<Event[]> events{new Event[kBlockSize]};
-    size_t size = 0;
-  };
-
   explicit OrderAhead(Find find);
 
   // Waits until `condition`, which only what notifies of `change` can make true.
@@ -70,13 +65,17 @@ class OrderAhead {
   template <class Change>
   void Tell(std::condition_variable* change, Change make);
 
+  // The block that is number `count` of all.
+  Event* BlockAt(uint64_t count) { return &events_[count % kBlocks * kBlockSize]; }
+
   void Run();
   void FindBlocks();
 
   const Find find_;
 
   // Used in turn: those from taken_ up to found_ are the owner's, the others the thread's.
-  std::array<Block, kBlocks> blocks_;
+  const std::unique_ptr<Event[]> events_{new Event[kBlocks * kBlockSize]};
+  std::array<size_t, kBlocks> sizes_ = {};
   bool has_block_ = false;     // Whether the owner still uses the block at taken_.
   std::exception_ptr thrown_;  // By Find(). Looked at only while the thread rests.
 

@@ -1,15 +1,30 @@
 #include "parser/scheduler.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "parser/prefetch.h"
 #include "parser/scheduler_common_rules.h"
 #include "parser/scheduler_inline.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
+namespace {
+
+// Where events are handed to another core, each takes half the time if the lines of those this far
+// behind it are on their way.
+constexpr ptrdiff_t kRoomAhead = 16;
+
+void PrefetchRoom(const Event* room) {
+  static_assert(sizeof(Event) <= 128);
+  PrefetchForWrite(room);
+  PrefetchForWrite(reinterpret_cast<const char*>(room) + 64);
+}
+
+}  // namespace
 
 void Scheduler::BeginGeneration(Generation* generation) {
   generation_ = generation;
@@ -101,6 +116,7 @@ size_t Scheduler::AdvanceRun(ThreadCursor* cursor, Run* run) {
     if (next == nullptr || !cursor->ids_found()) break;
     if (run->watches_time && next->time < cursor->time()) break;
     EmitTo(run->room);
+    PrefetchRoom(run->room + kRoomAhead);
     if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
     cursor->Advance();
     do run->room->MakeLaterThan(&run->last_time);
