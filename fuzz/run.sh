@@ -35,15 +35,11 @@ limits=(-max_len=65536 -timeout=10 -rss_limit_mb=2048)
 
 # Binaries are copied, as the next build may put others in their place.
 build_all() {
-  local fuzzers built
+  local files=("${targets[@]/%/_fuzzer}" trace.dict write_seeds name_cases) built
   mkdir -p build/fuzz/bin
-  fuzzers=("${targets[@]/%/_fuzzer}")
-  bazel build --ui_event_filters=-info --noshow_progress --config=fuzz "${fuzzers[@]/#///fuzz:}"
+  bazel build --ui_event_filters=-info --noshow_progress --config=fuzz "${files[@]/#///fuzz:}"
   built=$(bazel info --config=fuzz bazel-bin 2>/dev/null)
-  install -m 755 "${fuzzers[@]/#/$built/fuzz/}" build/fuzz/bin
-  bazel build --ui_event_filters=-info --noshow_progress //fuzz:dictionary //fuzz:write_seeds //fuzz:name_cases
-  built=$(bazel info bazel-bin 2>/dev/null)
-  install -m 755 "$built"/fuzz/{trace.dict,write_seeds,name_cases} build/fuzz/bin
+  install -m 755 "${files[@]/#/$built/fuzz/}" build/fuzz/bin
 }
 
 # fuzz TARGET: runs it, and leaves what it printed in $work/log.N.
