@@ -42,9 +42,9 @@ struct ReaderOptions {
   // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
   // time, and Reader::attempts(): with two or more, a thread of the Reader's own finds events while
   // those before them are used, where the trace is large enough. What is wrong with a trace is met,
-  // and told, on the caller's thread. How much faster that is depends on the machine and on what is
-  // done with the events (bench/README.md), so that it has to be asked for. Such a Reader cannot be
-  // used in a child process that was forked without its thread.
+  // and told, on the caller's thread. What is gained is the time in which the events are used, up
+  // to half (bench/README.md). Such a Reader cannot be used in a child process that was forked
+  // without its thread, so that it has to be asked for.
   size_t jobs = 1;
 
   // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that

@@ -1,8 +1,10 @@
 #include "tools/command_line.h"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "absl/flags/commandlineflag.h"
@@ -30,7 +32,9 @@ ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
 ABSL_FLAG(std::string, strictness, "all", "what counts: go or all");
 ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print");
-ABSL_FLAG(int32_t, jobs, 1, "how many cores to use");
+// Where it is not known how many there are, one.
+ABSL_FLAG(int32_t, jobs, std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), 1),
+          "how many cores to use");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(bool, salvage, false, "go on after faults");
 ABSL_FLAG(std::string, limits, "", "what a trace may ask of memory and time");
@@ -174,7 +178,7 @@ constexpr FlagRow kFlags[] = {
     {"max_per_check", On(Command::kValidate), "--max-per-check=N",
      "print N findings of each check, and count the others\n(default 20)"},
     {"jobs", On(Command::kEvents) | On(Command::kInfo) | On(Command::kValidate), "--jobs=N",
-     "use N cores at most (default 1), for several files\nat once or to read one ahead"},
+     "use N cores at most (default: all), for several\nfiles at once or to read one ahead"},
     {"salvage", On(Command::kEvents) | On(Command::kFootprint) | On(Command::kInfo), "--salvage",
      "go on after faults with all that can still be read;\nwhat was left out is told on the "
      "standard error"},
