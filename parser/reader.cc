@@ -84,18 +84,11 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
 }
 
 size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
-  Scheduler::Run run = {/*until=*/0, watches_time_, last_time_, room.begin(), room.end()};
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  uint64_t advanced = 0;
-  while (run.HasRoom() && frontier_.EarliestTime() <= next_sample) {
-    run.until = std::min(frontier_.FirstUntil(), next_sample);
-    const size_t length = scheduler_.AdvanceRun(&frontier_.cursor(0), &run);
-    if (length == 0) break;
-    advanced += length;
-    frontier_.Update(0);
-  }
-  order_.CountAttempts(advanced);
+  const Scheduler::Run run = scheduler_.AdvanceRuns(
+      &frontier_, {next_sample, watches_time_, last_time_, room.begin(), room.end()});
+  order_.CountAttempts(run.advanced);
   last_time_ = run.last_time;
   return run.room - room.begin();
 }

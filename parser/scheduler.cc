@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "parser/frontier.h"
 #include "parser/prefetch.h"
 #include "parser/scheduler_common_rules.h"
 #include "parser/scheduler_inline.h"
@@ -108,10 +109,11 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   return Dispatch({*cursor, StateOfThread(cursor)});
 }
 
-size_t Scheduler::AdvanceRun(ThreadCursor* cursor, Run* run) {
+[[gnu::always_inline]] inline bool Scheduler::AdvanceRun(ThreadCursor* cursor, int64_t until,
+                                                         Run* run) {
   ThreadState* const thread = StateOfThread(cursor);
-  size_t advanced = 0;
-  for (; cursor->time() <= run->until && run->HasRoom(); ++advanced) {
+  const uint64_t advanced_before = run->advanced;
+  for (; cursor->time() <= until && run->HasRoom(); ++run->advanced) {
     const DecodedEvent* const next = cursor->Peek();
     if (next == nullptr || !cursor->ids_found()) break;
     if (run->watches_time && next->time < cursor->time()) break;
@@ -122,7 +124,16 @@ size_t Scheduler::AdvanceRun(ThreadCursor* cursor, Run* run) {
     do run->room->MakeLaterThan(&run->last_time);
     while (++run->room != events_end_);
   }
-  return advanced;
+  return run->advanced != advanced_before;
+}
+
+Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
+  while (run.HasRoom() && frontier->time(0) <= run.until) {
+    const int64_t until = std::min(frontier->FirstUntil(), run.until);
+    if (!AdvanceRun(&frontier->cursor(0), until, &run)) break;
+    frontier->Update(0);
+  }
+  return run;
 }
 
 Scheduler::Outcome Scheduler::OrderNone(Step step) {

@@ -24,6 +24,8 @@
 
 namespace gotrace {
 
+class Frontier;
+
 // Few enough for one event to need no allocation.
 using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
 
@@ -50,24 +52,23 @@ class Scheduler {
   // again before anything else changes, it gives the same.
   Outcome Advance(ThreadCursor* cursor);
 
-  // What AdvanceRun() does.
+  // What AdvanceRuns() takes, and gives as it is when it ends.
   struct Run {
-    int64_t until;      // In nanoseconds: the latest time of an event that is taken.
-    bool watches_time;  // Whether an event is left that is followed by an earlier one.
-    int64_t last_time;  // Of the event before the run, and then of its last event.
-    Event* room;        // Where the next events are put,
-    Event* room_end;    // and where that ends.
+    int64_t until;          // In nanoseconds: the latest time of an event that is taken.
+    bool watches_time;      // Whether an event is left that is followed by an earlier one.
+    int64_t last_time;      // Of the event before, and then of the last one that was taken.
+    Event* room;            // Where the next events are put,
+    Event* room_end;        // and where that ends.
+    uint64_t advanced = 0;  // How many events advanced: for each, one or more were put there.
 
     bool HasRoom() const { return room_end - room >= kMaxEvents; }
   };
 
-  // Advances the events of `cursor`, beginning with the one that it stands at, as long as Advance()
-  // gives kAdvanced and nothing else about them needs attention: all that they refer to is found,
-  // and the thread has a next event, one that is not earlier if run->watches_time. Gives the events
-  // their final times. Returns how many were advanced, which may be none; the frontier is to be
-  // told where the thread stands now, and events() gives nothing of them. Every rule emits an event
-  // at least.
-  size_t AdvanceRun(ThreadCursor* cursor, Run* run);
+  // Advances the first events of `frontier`, of which there are some and none is parked, as long as
+  // Advance() gives kAdvanced and nothing else about them needs attention: all that they refer to
+  // is found, and the thread has a next event, one that is not earlier if run.watches_time. Moves
+  // their threads on, and gives the events their final times. events() gives nothing of them.
+  Run AdvanceRuns(Frontier* frontier, Run run);
 
   // Advances the event that `cursor` stands at whatever came before: the model believes of others
   // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
@@ -260,6 +261,10 @@ class Scheduler {
   // Binds the step's thread to a goroutine or a P, or to none.
   static void SetGoroutine(Step step, GoId id, GoroutineState* state = nullptr);
   static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
+
+  // Does what AdvanceRuns() does with one thread, up to the time `until`. Returns whether any event
+  // advanced.
+  bool AdvanceRun(ThreadCursor* cursor, int64_t until, Run* run);
 
   // The state of thread `id`, made if there is none.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
