@@ -28,7 +28,7 @@ enum class ReadMode : uint8_t {
 inline constexpr size_t kExactTiesThreads = 64;
 
 // The default of ReaderOptions::jobs_from_bytes.
-inline constexpr uint64_t kJobsFromBytes = 256 << 10;
+inline constexpr uint64_t kJobsFromBytes = 1 << 20;
 
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
