@@ -3,7 +3,7 @@
 # should not: check_length.sh [GENERATIONS], which is the length of the shorter trace (default 2). The
 # longer one has 64 times as many.
 #
-#   PAIRS  how often each runs (default 5); the times, of the processor, are medians
+#   PAIRS  how often each is measured (default 5); the times, of the processor, are medians
 #   TRACE_BENCH, MAKE_TRACE  programs built before; else Bazel builds them with --config=opt
 set -euo pipefail
 export LC_ALL=C
@@ -47,11 +47,13 @@ cpu_seconds() {
 # seconds_of_passes MODE FILE REPS: the time of REPS passes over it, without that of bringing the file
 # into memory.
 seconds_of_passes() {
-  echo "$(cpu_seconds "$trace_bench" "$1" "$2" $((2 * $3)))" \
-    "$(cpu_seconds "$trace_bench" "$1" "$2" "$3")" | awk '{ print $1 - $2 }'
+  local once twice
+  once=$(cpu_seconds "$trace_bench" "$1" "$2" "$3")
+  twice=$(cpu_seconds "$trace_bench" "$1" "$2" $((2 * $3)))
+  awk -v once="$once" -v twice="$twice" 'BEGIN { print twice - once }'
 }
 
-# The shorter trace is gone over 64 times, so that both sides take about as many events.
+# The shorter trace is gone over 64 times as often, so that both sides take about as many events.
 events=$("$trace_bench" read "$scratch/$long" 1 | number events)
 for mode in decode read validate text json; do
   for ((i = 0; i < pairs; ++i)); do

@@ -133,6 +133,7 @@ struct Reading {
 Reading ReadWith(size_t jobs, const std::string& trace) {
   ReaderOptions options;
   options.jobs = jobs;
+  options.jobs_from_bytes = 0;
   absl::StatusOr<Reader> reader = Reader::FromBytes(trace, options);
   if (!reader.ok()) return {0, 0, reader.status().ToString()};
   Reading reading;
@@ -153,7 +154,6 @@ Reading ReadWith(size_t jobs, const std::string& trace) {
   return reading;
 }
 
-// The generations are large enough for the reader to use another core.
 TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
   for (const MadeTraceOptions& options :
        {Options(2, 100, 2, 80'000), Options(40, 2000, 3, 80'000), Options(16, 100, 2, 80'000, 101),

@@ -23,6 +23,7 @@ class IdSet {
     words_[id / 64] |= uint64_t{1} << (id % 64);
   }
 
+  // Keeps the room, which is half a megabyte at most.
   void Clear() {
     words_.clear();
     end_ = 0;

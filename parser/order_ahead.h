@@ -39,8 +39,8 @@ class OrderAhead {
   // Ends the thread, once it is done with what it is finding.
   ~OrderAhead();
 
-  // Lets the thread find events. Requires that it was never let before, or that Take() has given
-  // none since.
+  // Lets the thread find events. Requires that this is the first call, or that Take() gave none
+  // since the last one.
   void Resume();
 
   // The next events that were found, or none if the thread rests: then the owner may use all that

@@ -111,6 +111,8 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
     case Scheduler::Outcome::kFault:
       return EventOrder::Outcome::kStopped;
   }
+  // Calls nothing of the caller's: the next event can be decoded, and where that is watched it is
+  // not earlier.
   return MoveOn(index);
 }
 

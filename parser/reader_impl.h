@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "parser/cores.h"
 #include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
@@ -35,7 +35,7 @@ class ReaderImpl {
         order_(&scheduler_, options_.exact_ties_threads),
         frontier_(order_.frontier()),
         watches_time_(tolerant() && options_.on_time_back != nullptr),
-        jobs_(options_.jobs == 0 ? std::thread::hardware_concurrency() : options_.jobs) {}
+        jobs_(options_.jobs == 0 ? AvailableCores() : options_.jobs) {}
 
   // The next events, or none at the end or after a failure, which sets status().
   absl::Span<const Event> NextBlock();

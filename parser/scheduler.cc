@@ -15,14 +15,15 @@
 namespace gotrace {
 namespace {
 
-// Where events are handed to another core, each takes half the time if the lines of those this far
-// behind it are on their way.
+// Where events are handed to another core, each takes half the time if the lines of the one this
+// many places on are on their way.
 constexpr ptrdiff_t kRoomAhead = 16;
 
-void PrefetchRoom(const Event* room) {
-  static_assert(sizeof(Event) <= 128);
-  PrefetchForWrite(room);
-  PrefetchForWrite(reinterpret_cast<const char*>(room) + 64);
+void PrefetchEvent(const Event* event) {
+  constexpr size_t kCacheLine = 64;
+  static_assert(sizeof(Event) <= 2 * kCacheLine);
+  PrefetchForWrite(event);
+  PrefetchForWrite(reinterpret_cast<const char*>(event) + kCacheLine);
 }
 
 }  // namespace
@@ -109,28 +110,28 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   return Dispatch({*cursor, StateOfThread(cursor)});
 }
 
-[[gnu::always_inline]] inline bool Scheduler::AdvanceRun(ThreadCursor* cursor, int64_t until,
+[[gnu::always_inline]] inline bool Scheduler::AdvanceRun(ThreadCursor* cursor, int64_t run_until,
                                                          Run* run) {
   ThreadState* const thread = StateOfThread(cursor);
-  const uint64_t advanced_before = run->advanced;
-  for (; cursor->time() <= until && run->HasRoom(); ++run->advanced) {
+  const Event* const begin = run->room;
+  for (; cursor->time() <= run_until && run->HasRoom(); ++run->advanced) {
     const DecodedEvent* const next = cursor->Peek();
     if (next == nullptr || !cursor->ids_found()) break;
     if (run->watches_time && next->time < cursor->time()) break;
     EmitTo(run->room);
-    PrefetchRoom(run->room + kRoomAhead);
+    if (run->room_end - run->room > kRoomAhead) PrefetchEvent(run->room + kRoomAhead);
     if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
     cursor->Advance();
     do run->room->MakeLaterThan(&run->last_time);
     while (++run->room != events_end_);
   }
-  return run->advanced != advanced_before;
+  return run->room != begin;
 }
 
 Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
   while (run.HasRoom() && frontier->time(0) <= run.until) {
-    const int64_t until = std::min(frontier->FirstUntil(), run.until);
-    if (!AdvanceRun(&frontier->cursor(0), until, &run)) break;
+    const int64_t run_until = std::min(frontier->FirstUntil(), run.until);
+    if (!AdvanceRun(&frontier->cursor(0), run_until, &run)) break;
     frontier->Update(0);
   }
   return run;

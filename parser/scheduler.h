@@ -24,8 +24,6 @@
 
 namespace gotrace {
 
-class Frontier;
-
 // Few enough for one event to need no allocation.
 using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
 
@@ -52,7 +50,7 @@ class Scheduler {
   // again before anything else changes, it gives the same.
   Outcome Advance(ThreadCursor* cursor);
 
-  // What AdvanceRuns() takes, and gives as it is when it ends.
+  // What AdvanceRuns() goes by, and how far it came.
   struct Run {
     int64_t until;          // In nanoseconds: the latest time of an event that is taken.
     bool watches_time;      // Whether an event is left that is followed by an earlier one.
@@ -64,7 +62,7 @@ class Scheduler {
     bool HasRoom() const { return room_end - room >= kMaxEvents; }
   };
 
-  // Advances the first events of `frontier`, of which there are some and none is parked, as long as
+  // Requires that `frontier` has threads and none is parked. Advances its first events as long as
   // Advance() gives kAdvanced and nothing else about them needs attention: all that they refer to
   // is found, and the thread has a next event, one that is not earlier if run.watches_time. Moves
   // their threads on, and gives the events their final times. events() gives nothing of them.

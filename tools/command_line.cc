@@ -1,10 +1,8 @@
 #include "tools/command_line.h"
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "absl/flags/commandlineflag.h"
@@ -16,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "parser/cores.h"
 #include "parser/reader_limits.h"
 #include "tools/version.h"
 
@@ -32,9 +31,7 @@ ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
 ABSL_FLAG(std::string, strictness, "all", "what counts: go or all");
 ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print");
-// Where it is not known how many there are, one.
-ABSL_FLAG(int32_t, jobs, std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), 1),
-          "how many cores to use");
+ABSL_FLAG(int32_t, jobs, static_cast<int32_t>(gotrace::AvailableCores()), "how many cores to use");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(bool, salvage, false, "go on after faults");
 ABSL_FLAG(std::string, limits, "", "what a trace may ask of memory and time");

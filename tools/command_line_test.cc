@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "parser/cores.h"
 #include "parser/reader_limits.h"
 
 namespace gotrace {
@@ -87,11 +88,12 @@ TEST_F(CommandLineTest, Defaults) {
   EXPECT_FALSE(absl::GetFlag(FLAGS_json));
   EXPECT_FALSE(absl::GetFlag(FLAGS_padded));
   EXPECT_EQ(absl::GetFlag(FLAGS_o), "");
+  EXPECT_EQ(static_cast<size_t>(absl::GetFlag(FLAGS_jobs)), AvailableCores());
 }
 
 TEST_F(CommandLineTest, EachFlagReachesItsVariable) {
   ExpectLine({"--format=json", "--stacks", "--kind=Log", "--g=1", "--p=2", "--m=3", "--from=4s",
-              "--to=5s", "--limit=6", "f"},
+              "--to=5s", "--limit=6", "--jobs=7", "f"},
              Command::kEvents, "f");
   EXPECT_EQ(absl::GetFlag(FLAGS_format), "json");
   EXPECT_TRUE(absl::GetFlag(FLAGS_stacks));
@@ -102,6 +104,7 @@ TEST_F(CommandLineTest, EachFlagReachesItsVariable) {
   EXPECT_EQ(absl::GetFlag(FLAGS_from), "4s");
   EXPECT_EQ(absl::GetFlag(FLAGS_to), "5s");
   EXPECT_EQ(absl::GetFlag(FLAGS_limit), 6);
+  EXPECT_EQ(absl::GetFlag(FLAGS_jobs), 7);
   ExpectLine({"wire", "--header", "f"}, Command::kWire, "f");
   EXPECT_TRUE(absl::GetFlag(FLAGS_header));
   ExpectLine({"assemble", "--padded", "-o", "out", "f"}, Command::kAssemble, "f");

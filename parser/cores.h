@@ -1,0 +1,15 @@
+// How much can be done at once.
+#ifndef GOTRACE_PARSER_CORES_H_
+#define GOTRACE_PARSER_CORES_H_
+
+#include <cstddef>
+
+namespace gotrace {
+
+// How many cores this process may use, at least 1: what `taskset` or a container's set of cores
+// leaves of the machine's.
+size_t AvailableCores();
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_CORES_H_

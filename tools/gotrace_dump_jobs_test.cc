@@ -1,0 +1,69 @@
+// Runs the commands on a trace that is large enough for another core to help.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "bench/made_traces.h"
+#include "gtest/gtest.h"
+#include "parser/read_mode.h"
+#include "tools/subprocess.h"
+
+namespace gotrace {
+namespace {
+
+class Jobs : public testing::Test {
+ protected:
+  void SetUp() override {
+    MadeTraceOptions options;
+    options.threads = 8;
+    options.events = 200'000;
+    TraceMaker maker(options);
+    const std::string trace(maker.NextGeneration());
+    ASSERT_GT(trace.size(), kJobsFromBytes);
+    Write(trace);
+  }
+
+  void Write(const std::string& trace) {
+    std::ofstream(path_, std::ios::binary) << trace;
+    trace_ = trace;
+  }
+
+  // Runs a command on the trace with the default, and expects the same as with one core.
+  SubprocessResult RunBoth(std::vector<std::string> args) const {
+    args.push_back(path_);
+    const SubprocessResult many = RunDump(args);
+    args.push_back("--jobs=1");
+    const SubprocessResult one = RunDump(args);
+    EXPECT_EQ(many.exit_code, one.exit_code);
+    EXPECT_TRUE(many.out == one.out);
+    EXPECT_EQ(many.err, one.err);
+    return many;
+  }
+
+  const std::string path_ = absl::StrCat(testing::TempDir(), "/jobs.trace");
+  std::string trace_;
+};
+
+TEST_F(Jobs, ChangeNothingOfTheOutput) {
+  EXPECT_GT(RunBoth({"events"}).out.size(), trace_.size());
+  EXPECT_EQ(RunBoth({"info", "--json"}).exit_code, 0);
+  EXPECT_EQ(RunBoth({"validate"}).exit_code, 0);
+}
+
+TEST_F(Jobs, ChangeNothingWhereTheTraceIsDamaged) {
+  trace_[trace_.size() / 2] ^= 0x55;
+  Write(trace_);
+  EXPECT_EQ(RunBoth({"events"}).exit_code, 1);
+  EXPECT_EQ(RunBoth({"events", "--salvage"}).exit_code, 1);
+  EXPECT_EQ(RunBoth({"validate"}).exit_code, 1);
+}
+
+TEST_F(Jobs, EndInTheMiddle) {
+  EXPECT_EQ(RunBoth({"events", "--limit=30000"}).exit_code, 0);
+  const SubprocessResult closed = RunDump({"events", path_}, {.read_at_most = 1'000'000});
+  EXPECT_EQ(closed.err, "");
+}
+
+}  // namespace
+}  // namespace gotrace
