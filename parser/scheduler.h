@@ -260,9 +260,9 @@ class Scheduler {
   static void SetGoroutine(Step step, GoId id, GoroutineState* state = nullptr);
   static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
 
-  // Does what AdvanceRuns() does with one thread, up to the time `until`. Returns whether any event
-  // advanced.
-  bool AdvanceRun(ThreadCursor* cursor, int64_t until, Run* run);
+  // Does what AdvanceRuns() does with one thread, up to the time `run_until`. Returns whether any
+  // event advanced.
+  bool AdvanceRun(ThreadCursor* cursor, int64_t run_until, Run* run);
 
   // The state of thread `id`, made if there is none.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
