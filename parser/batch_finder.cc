@@ -291,7 +291,10 @@ std::optional<uint64_t> BatchFinder::PeekGeneration() {
 
 bool BatchFinder::AtEnd() {
   Refill();
-  return source_.window().empty();
+  const absl::string_view window = source_.window();
+  // ReadBatch() takes the type of an experimental batch alone for the end too.
+  return window.empty() ||
+         (window.size() == 1 && window[0] == static_cast<char>(EventType::kExperimentalBatch));
 }
 
 }  // namespace gotrace

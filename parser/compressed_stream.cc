@@ -56,6 +56,12 @@ class Decompressor : public ByteStream {
                         absl::StrCat("the ", name_, " data is damaged: ", why)});
   }
 
+  // No fault of the data.
+  absl::Status NoMemory() const {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there is not enough memory to unpack the ", name_, " data"));
+  }
+
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
 
@@ -102,6 +108,7 @@ class ZstdStream final : public Decompressor {
 
  protected:
   absl::StatusOr<size_t> Decompress(char* buffer, size_t size) override {
+    if (context_ == nullptr) return NoMemory();
     ZSTD_inBuffer in = {begin_, static_cast<size_t>(end_ - begin_), 0};
     ZSTD_outBuffer out = {buffer, size, 0};
     // Without input it would call the end of a frame the beginning of the next one.
@@ -112,6 +119,7 @@ class ZstdStream final : public Decompressor {
           "it asks for more than 128 MB of memory; if `zstd --long` made it so, unpack it "
           "first with `zstd -d --long=31`");
     }
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) return NoMemory();
     if (ZSTD_isError(result) != 0) return Corrupt(ZSTD_getErrorName(result));
     begin_ += in.pos;
     between_frames_ = result == 0;
@@ -138,7 +146,7 @@ class GzipStream final : public Decompressor {
 
  protected:
   absl::StatusOr<size_t> Decompress(char* buffer, size_t size) override {
-    if (!ready_) return absl::ResourceExhaustedError("no memory for a gzip decompressor");
+    if (!ready_) return NoMemory();
     if (between_members_) {
       if (begin_ == end_) return 0;
       inflateReset(&stream_);
@@ -153,6 +161,8 @@ class GzipStream final : public Decompressor {
     begin_ = reinterpret_cast<const char*>(stream_.next_in);
     if (result == Z_STREAM_END) {
       between_members_ = true;
+    } else if (result == Z_MEM_ERROR) {
+      return NoMemory();
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
       return Corrupt(stream_.msg == nullptr ? zError(result) : stream_.msg);
     }

@@ -162,6 +162,11 @@ TEST(SalvageTest, AnOddEndOfASoundTraceIsReadAlikeInAllModes) {
   // The type of an experimental batch, and nothing of it.
   ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true)) + "1");
   ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/false)) + "1");
+  // Both, with a number of a generation that nothing confirms.
+  const std::string odd =
+      "EventBatch gen=7 m=1 time=3000000000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\n";
+  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true) + odd));
+  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true) + odd) + "1");
 }
 
 TEST(SalvageTest, AHeaderAloneIsAFaultWhereItIsOneInStrictMode) {

@@ -90,6 +90,21 @@ TEST(Limits, MemoryThatIsNotThereEndsWithASentence) {
     EXPECT_TRUE(absl::StartsWith(result.err, "gotrace-dump: out of memory; ")) << result.err;
   }
 }
+
+TEST(Limits, WhatThereIsNoMemoryToUnpackIsNotCalledDamaged) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/window.zst");
+  // The header of a trace in a frame that asks for a window of 128 MB.
+  std::ofstream(path, std::ios::binary)
+      << std::string("\x28\xb5\x2f\xfd\0\x88\x81\0\0go 1.26 trace\0\0\0", 25);
+  for (const std::string command : {"events", "info", "validate", "repair"}) {
+    EXPECT_EQ(RunDump({command, path}).exit_code, 0) << command;
+    const SubprocessResult result = RunDump({command, path}, {.address_space = 100 << 20});
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_TRUE(absl::StrContains(absl::StrCat(result.out, result.err),
+                                  "there is not enough memory to unpack the zstd data"))
+        << result.out << result.err;
+  }
+}
 #endif
 
 }  // namespace

@@ -109,7 +109,8 @@ void RemoveAtSignals(const std::string& temporary) {
 
 void EndForLackOfMemory() {
   constexpr absl::string_view kMessage =
-      "gotrace-dump: out of memory; --help tells of --limits, which bound what a trace may take\n";
+      "gotrace-dump: out of memory; --jobs=1 takes less, and --help tells of --limits, which bound "
+      "what a trace may take\n";
   if (has_unfinished != 0) unlink(unfinished);
   [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(2);

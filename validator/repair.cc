@@ -387,6 +387,14 @@ bool PassesLimit(const absl::Status& status) {
   return fault.has_value() && IsLimit(fault->id);
 }
 
+// Counts what stands behind the last trace among the input's bytes.
+absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
+  const absl::StatusOr<uint64_t> size = CountBytes(source);
+  plan->input_bytes = size.ok() ? *size : source->offset();
+  // That the compression around it is damaged does not matter to the traces before.
+  return size.ok() || FaultOf(size.status()).has_value() ? absl::OkStatus() : size.status();
+}
+
 // Plans each of the traces that stand one behind the other in the input, and takes the best.
 absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPlan* plan) {
   plan->events = 0;
@@ -398,7 +406,8 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPl
       // Behind the first trace there may be what is none. An error of I/O is never told by a plan,
       // nor is a limit, behind which there may be more.
       const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
-      return is_first || !may_end ? status : absl::OkStatus();
+      if (is_first || !may_end) return status;
+      return CountRest(source, plan);
     }
     planner.Choose();
     next = planner.next_trace();

@@ -209,6 +209,9 @@ TEST(Repair, KeepsTheLargerOfTwoTraces) {
   const std::string large = AssembleBatches(26, GenerationText(1) + GenerationText(2));
   EXPECT_EQ(Repair(small + large).bytes, large);
   EXPECT_EQ(Repair(large + small).bytes, large);
+  // Repair() expects that all bytes of the input are counted.
+  const std::string newer("go 1.99 trace\0\0\0 of no version that is known", 45);
+  EXPECT_EQ(Repair(small + newer).bytes, small);
 }
 
 TEST(Repair, TakesNothingOfAnotherTraceIntoOneThatWasCutOff) {
