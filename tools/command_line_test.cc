@@ -206,8 +206,8 @@ start where the trace tells it (since Go 1.25), and its duration.
 
 Flags:
   --json              print one JSON object, for each file on a line
-  --jobs=N            use N cores at most (default: all), for several
-                      files at once or to read one ahead
+  --jobs=N            use N cores at most (default: all): one may read
+                      ahead, and `validate` reads as many files at once
   --salvage           go on after faults with all that can still be read;
                       what was left out is told on the standard error
   --limits=NAME=N,... what a trace may ask of memory and time before it is
