@@ -49,14 +49,19 @@ void EventCheck::CheckChain(const Event& event) {
   const int to = is_proc ? static_cast<int>(change.proc_to) : static_cast<int>(change.go_to);
   constexpr int kNotExist = static_cast<int>(GoState::kNotExist);
   static_assert(kNotExist == static_cast<int>(ProcState::kNotExist));
-  const auto [it, is_new] = states_.try_emplace({change.resource.kind, change.resource.id}, to);
+  const auto [it, is_new] = resources_.try_emplace({change.resource.kind, change.resource.id});
+  Resource& resource = it->second;
   if (is_new) {
     FUZZ_CHECK(from <= kNotExist, absl::StrCat(Describe(event), " is the first transition"));
   } else {
-    FUZZ_CHECK(from == it->second, absl::StrCat(Describe(event), " after state ", it->second));
+    resource.is_torn |= event.type() == EventType::kProcStatus &&
+                        change.proc_to == ProcState::kRunning && event.thread() != resource.thread;
+    FUZZ_CHECK(resource.is_torn || from == resource.state,
+               absl::StrCat(Describe(event), " after state ", resource.state));
   }
-  it->second = to;
-  if (to == kNotExist) states_.erase(it);
+  resource.state = to;
+  resource.thread = event.thread();
+  if (to == kNotExist) resources_.erase(it);
 }
 
 void EventCheck::WriteInEveryForm(const Event& event) {

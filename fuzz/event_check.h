@@ -47,7 +47,13 @@ class EventCheck {
   uint64_t last_sync_ = 0;
   std::optional<int64_t> last_time_;
   bool went_back_ = false;
-  std::map<std::pair<ResourceKind, int64_t>, int> states_;
+  // A goroutine or a P.
+  struct Resource {
+    int state = 0;         // A GoState or ProcState.
+    ThreadId thread;       // Whose event told of it last.
+    bool is_torn = false;  // Whether two threads run it: Go's reader takes statuses that say so.
+  };
+  std::map<std::pair<ResourceKind, int64_t>, Resource> resources_;
   GoTextFormatter go_text_;
   TextBuffer buffer_;
 };
