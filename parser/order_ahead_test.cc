@@ -65,8 +65,9 @@ TEST(OrderAheadTest, RestsUntilItMayGoOn) {
   const auto ahead = Start(&counter);
   for (int64_t end = 1; end < 20'000; end = end * 3 + 1) {
     counter.end = end;
+    const int64_t begin = counter.next;
     ahead->Resume();
-    EXPECT_EQ(TakeAll(ahead.get(), counter.next), end);
+    EXPECT_EQ(TakeAll(ahead.get(), begin), end);
     EXPECT_TRUE(ahead->Take().empty());
   }
 }
