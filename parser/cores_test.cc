@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <thread>
-
 #include "gtest/gtest.h"
 
 namespace gotrace {

@@ -23,7 +23,7 @@ class IdSet {
     words_[id / 64] |= uint64_t{1} << (id % 64);
   }
 
-  // Keeps the room, which is half a megabyte at most.
+  // Keeps the room, which is a megabyte at most.
   void Clear() {
     words_.clear();
     end_ = 0;

@@ -103,17 +103,12 @@ bool ReaderImpl::IsPlain(ThreadCursor* cursor) const {
 EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   if (!IsPlain(&cursor)) return EventOrder::Outcome::kStopped;
-  switch (scheduler_.Advance(&cursor)) {
-    case Scheduler::Outcome::kAdvanced:
-      break;
-    case Scheduler::Outcome::kWaits:
-      return EventOrder::Outcome::kWaits;
-    case Scheduler::Outcome::kFault:
-      return EventOrder::Outcome::kStopped;
-  }
+  const Scheduler::Outcome outcome = scheduler_.Advance(&cursor);
   // Calls nothing of the caller's: the next event can be decoded, and where that is watched it is
   // not earlier.
-  return MoveOn(index);
+  if (outcome == Scheduler::Outcome::kAdvanced) return MoveOn(index);
+  return outcome == Scheduler::Outcome::kWaits ? EventOrder::Outcome::kWaits
+                                               : EventOrder::Outcome::kStopped;
 }
 
 EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {

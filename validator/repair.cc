@@ -389,10 +389,10 @@ bool PassesLimit(const absl::Status& status) {
 
 // Counts what stands behind the last trace among the input's bytes.
 absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
-  const absl::StatusOr<uint64_t> size = CountBytes(source);
-  plan->input_bytes = size.ok() ? *size : source->offset();
+  const absl::Status status = CountBytes(source).status();
+  plan->input_bytes = source->offset();
   // That the compression around it is damaged does not matter to the traces before.
-  return size.ok() || FaultOf(size.status()).has_value() ? absl::OkStatus() : size.status();
+  return FaultOf(status).has_value() ? absl::OkStatus() : status;
 }
 
 // Plans each of the traces that stand one behind the other in the input, and takes the best.
