@@ -69,7 +69,7 @@ void OrderAhead::Resume() {
 }
 
 absl::Span<const Event> OrderAhead::Take() {
-  if (std::exchange(has_block_, false)) Tell(&for_thread_, [this] { ++taken_; });
+  if (std::exchange(has_block_, false)) GiveBack();
   WaitFor(&for_owner_, [this] { return found_ > taken_ || rests_; });
   // It rests only after the last block that it found.
   if (found_ == taken_) {
@@ -78,6 +78,23 @@ absl::Span<const Event> OrderAhead::Take() {
   }
   has_block_ = true;
   return absl::MakeConstSpan(BlockAt(taken_), sizes_[taken_ % kBlocks]);
+}
+
+void OrderAhead::GiveBack() {
+  bool few = false;
+  {
+    const std::lock_guard lock(mutex_);
+    few = found_ - ++taken_ == kFewBlocks;
+  }
+  if (few) for_thread_.notify_one();
+}
+
+bool OrderAhead::WaitForRoom() {
+  if (found_ - taken_ == kBlocks) {
+    std::unique_lock lock(mutex_);
+    for_thread_.wait(lock, [this] { return found_ - taken_ <= kFewBlocks || ends_; });
+  }
+  return !ends_;
 }
 
 void OrderAhead::Run() {
@@ -94,9 +111,7 @@ void OrderAhead::Run() {
 }
 
 void OrderAhead::FindBlocks() {
-  while (true) {
-    WaitFor(&for_thread_, [this] { return found_ - taken_ < kBlocks || ends_; });
-    if (ends_) return;
+  while (WaitForRoom()) {
     const size_t size = find_(absl::MakeSpan(BlockAt(found_), kBlockSize));
     if (size == 0) return;
     sizes_[found_ % kBlocks] = size;

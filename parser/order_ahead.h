@@ -51,8 +51,12 @@ class OrderAhead {
   // Enough for threads to seldom wait for each other, and few enough to stay in a core's cache.
   static constexpr size_t kBlocks = 16;
 
-  // How often a thread looks for what it waits for before it sleeps. One that is woken often comes
-  // to run on the core of the other, and then nothing is gained.
+  // Where all blocks are full the owner is slow, and the thread sleeps until this many are left: it
+  // is woken seldom, and the owner does not come to wait for it.
+  static constexpr size_t kFewBlocks = 4;
+
+  // How often a thread looks for other things that it waits for before it sleeps. One that is woken
+  // often comes to run on the core of the other, and then nothing is gained.
   static constexpr int kLooks = 10'000;
 
   explicit OrderAhead(Find find);
@@ -67,6 +71,12 @@ class OrderAhead {
 
   // The block that is number `count` of all.
   Event* BlockAt(uint64_t count) { return &events_[count % kBlocks * kBlockSize]; }
+
+  // Lets the thread use the block again that the owner has.
+  void GiveBack();
+
+  // Waits until there is a block that the owner does not have. Returns false if the thread ends.
+  bool WaitForRoom();
 
   void Run();
   void FindBlocks();
