@@ -178,7 +178,8 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
   }
   const uint64_t end_offset = spill_.has_value() ? spill_->offset : source_.offset();
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
-    return FaultResult(std::move(status));
+    // What is missing stood where the trace cannot be read, or behind it: that tells more.
+    return FaultResult(after_.ok() ? std::move(status) : after_);
   }
   return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
 }

@@ -135,6 +135,10 @@ class GenerationReader {
   // Where reading stands in the trace.
   uint64_t offset() const { return source_.offset(); }
 
+  // Why nothing can be read behind the generation that Next() gave last, if that is known: then it
+  // may lack what stood there.
+  const absl::Status& after() const { return after_; }
+
  private:
   // Up to Go 1.25 a generation ends where a batch of the next one stands, which is kept for then.
   Result NextWithSpill();

@@ -200,9 +200,10 @@ TEST(SpillTest, WhatWasReadBeforeABrokenBatchIsGiven) {
   }
 }
 
-TEST(SpillTest, AnUnsoundGenerationTakesThePlaceOfABrokenBatch) {
+TEST(SpillTest, ABrokenBatchIsToldInPlaceOfWhatTheGenerationLacks) {
   const std::string first = Bytes(3, "\x0b\x01");
-  ExpectFault(Version::kGo122, first + "\x02", FaultId::kNoFrequency, first.size());
+  ExpectFault(Version::kGo122, first + "\x02", FaultId::kBatchType, first.size());
+  ExpectFault(Version::kGo122, first, FaultId::kNoFrequency, first.size());
 }
 
 TEST(SpillTest, TheSpilledBatchMayBeTheLast) {

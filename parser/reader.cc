@@ -12,6 +12,16 @@
 
 namespace gotrace {
 
+namespace {
+
+// Whether the fault is what follows where a batch of the generation is missing.
+bool LacksSomething(FaultId id) {
+  return id == FaultId::kEventStackId || id == FaultId::kEventStringId ||
+         id == FaultId::kNoAdvance;
+}
+
+}  // namespace
+
 absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
   if (is_ahead_) {
@@ -254,8 +264,10 @@ Fault ReaderImpl::NoAdvance() {
           std::move(stall.details)};
 }
 
-Event* ReaderImpl::Fail(absl::Status status) {
-  pending_ = std::move(status);
+Event* ReaderImpl::Fail(Fault fault) {
+  // What is missing stood where the trace cannot be read, or behind it.
+  const bool is_echo = LacksSomething(fault.id) && !generations_.after().ok();
+  pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
   return nullptr;
 }
 

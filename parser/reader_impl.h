@@ -134,8 +134,7 @@ class ReaderImpl {
   void ForgetWrongTime(int64_t begin);
   void Report(const Fault& fault);
 
-  Event* Fail(absl::Status status);
-  Event* Fail(Fault fault) { return Fail(FaultStatus(std::move(fault))); }
+  Event* Fail(Fault fault);
   Fault NoAdvance();
 
   // Checks that what the event refers to is in the tables. What is missing there is a fault, or in

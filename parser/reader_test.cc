@@ -486,12 +486,31 @@ TEST(ReaderSourceTest, BrokenTracesBreakAlikeHoweverTheyArrive) {
 }
 
 TEST(ReaderSourceTest, ACutCompressedTraceGivesWhatItHolds) {
-  const std::string bytes = ReadTestTrace("go1.22-generations.trace");
-  const std::string zstd = Zstd(bytes);
-  const Outcome whole = Read(bytes);
-  const Outcome cut = Read(absl::string_view(zstd).substr(0, zstd.size() - 1));
-  EXPECT_TRUE(IsFault(cut.status, FaultId::kCompressedTruncated, std::nullopt));
-  EXPECT_LE(cut.events.size(), whole.events.size());
+  // That it was cut is told wherever that was, and not what is missing for it.
+  for (const absl::string_view name : {"go1.22-generations.trace", "go1.27-generations.trace"}) {
+    const std::string bytes = ReadTestTrace(name);
+    const Outcome whole = Read(bytes);
+    for (const std::string& compressed : {Zstd(bytes), Gzip(bytes)}) {
+      for (const size_t size : {compressed.size() / 4, compressed.size() / 2,
+                                compressed.size() * 3 / 4, compressed.size() - 1}) {
+        const Outcome cut = Read(absl::string_view(compressed).substr(0, size));
+        EXPECT_TRUE(IsFault(cut.status, FaultId::kCompressedTruncated, std::nullopt));
+        EXPECT_LE(cut.events.size(), whole.events.size());
+      }
+    }
+  }
+}
+
+TEST(ReaderSourceTest, AnInputThatFailsTellsWhy) {
+  const absl::Status failure = absl::UnavailableError("the disk is gone");
+  for (const Version version : {Version::kGo122, Version::kGo125, Version::kGo126}) {
+    const std::string bytes = SmallTrace(version);
+    for (size_t size = kHeaderSize; size < bytes.size(); size += 3) {
+      const Outcome outcome = ReadAll(Reader::FromSource(*SourceFromStream(
+          std::make_unique<PieceStream>(bytes.substr(0, size), /*piece=*/7, failure))));
+      EXPECT_EQ(outcome.status, failure) << size << " bytes of version 1." << static_cast<uint32_t>(version);
+    }
+  }
 }
 
 // A pipe that nobody closes: what was written must be read as far as it can be.
