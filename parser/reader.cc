@@ -209,7 +209,6 @@ Event* ReaderImpl::BeginGeneration() {
   }
   info_.damaged = lost_;
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
-  if (tolerant()) ForgetWrongTime(begin);
   return MakeSync(&tables, begin, generation_->begin_offset());
 }
 

@@ -131,7 +131,7 @@ class ReaderImpl {
   void LeaveOut(ThreadCursor* cursor);
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   [[gnu::cold, gnu::noinline]] void TellTimeBack(const ThreadCursor& cursor, int64_t last_time);
-  void ForgetWrongTime(int64_t begin);
+  void ForgetWrongTime();
   void Report(const Fault& fault);
 
   Event* Fail(Fault fault);

@@ -508,7 +508,8 @@ TEST(ReaderSourceTest, AnInputThatFailsTellsWhy) {
     for (size_t size = kHeaderSize; size < bytes.size(); size += 3) {
       const Outcome outcome = ReadAll(Reader::FromSource(*SourceFromStream(
           std::make_unique<PieceStream>(bytes.substr(0, size), /*piece=*/7, failure))));
-      EXPECT_EQ(outcome.status, failure) << size << " bytes of version 1." << static_cast<uint32_t>(version);
+      EXPECT_EQ(outcome.status, failure)
+          << size << " bytes of version 1." << static_cast<uint32_t>(version);
     }
   }
 }

@@ -27,6 +27,7 @@ Event* ReaderImpl::NextTolerantGeneration() {
     done_ = pending_.ok();
     return MakeSync(nullptr, last_time_, tolerant_generations_.offset());
   }
+  if (options_.mode == ReadMode::kSalvage || lost_ || doubtful_) ForgetWrongTime();
   const bool follows = last_number == 0 || generation_->number() == last_number + 1;
   // A generation tells all statuses anew. To hold them against a model that may be wrong would find
   // the same fault twice.
@@ -157,12 +158,15 @@ void ReaderImpl::TellTimeBack(const ThreadCursor& cursor, int64_t last_time) {
   if (options_.on_time_back) options_.on_time_back(cursor.place(), last_time);
 }
 
-// Generations overlap by no more than it takes to stop all threads. If the last one ended long
-// after this one begins, a time in it was wrong, and must not push all later times forward.
-void ReaderImpl::ForgetWrongTime(int64_t begin) {
+// Generations seldom overlap by more than it takes to stop all threads. If the last one ended long
+// after this one begins, a time in it was probably wrong, and must not push all later times forward.
+// Where nothing else was wrong only salvaging takes that for a damage: Go's reader does not mind.
+void ReaderImpl::ForgetWrongTime() {
   constexpr int64_t kLongestOverlap = 100'000'000;
-  if (begin > 0 && TraceClock::Subtract(last_time_, begin) > kLongestOverlap)
+  const int64_t begin = generation_->tables().clock().ToNs(generation_->min_ticks());
+  if (begin > 0 && TraceClock::Subtract(last_time_, begin) > kLongestOverlap) {
     last_time_ = begin - 1;
+  }
 }
 
 void ReaderImpl::Report(const Fault& fault) {

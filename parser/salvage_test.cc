@@ -448,6 +448,21 @@ TEST(SalvageTest, AWrongTimeDoesNotPushTheNextGenerationForward) {
   EXPECT_EQ(salvaged.events.back().time, sound.events.back().time);
 }
 
+// As where a thread was not run for a while in the middle of an event.
+TEST(SalvageTest, GenerationsMayOverlapWhereNothingIsWrong) {
+  const std::string bytes =
+      Assemble(Text(true, {{1, "HeapGoal dt=1300000000 heapgoal_value=1\n"}}));
+  const Result strict = Read(bytes, ReadMode::kStrict);
+  const Result collected = Read(bytes, ReadMode::kCollect);
+  EXPECT_TRUE(collected.faults.empty());
+  ASSERT_EQ(collected.events.size(), strict.events.size());
+  for (size_t i = 0; i < strict.events.size(); ++i) {
+    EXPECT_EQ(collected.events[i].time, strict.events[i].time);
+    if (i == 0) continue;
+    EXPECT_GT(collected.events[i].time, collected.events[i - 1].time);
+  }
+}
+
 TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   const Result sound = Read(bytes, ReadMode::kStrict);
