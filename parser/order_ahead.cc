@@ -10,13 +10,16 @@ namespace gotrace {
 namespace {
 
 // The caller's handlers of signals expect to run on its own threads: one that starts while this
-// lives gets none.
+// lives gets none, but those of what it does itself.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) {
+      sigdelset(&blocked, own);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
   }
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;

@@ -131,9 +131,13 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
     absl::StrAppend(&log, "fault ", FormatFault(fault), "\n");
   };
   options.on_time_back = [&](const Place& event, int64_t last_time) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
     absl::StrAppend(&log, "back ", event.offset.value_or(0), " from ", last_time, "\n");
   };
-  options.on_generation_end = [&](const GenerationTables&) { absl::StrAppend(&log, "end\n"); };
+  options.on_generation_end = [&](const GenerationTables&) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    absl::StrAppend(&log, "end\n");
+  };
   absl::StatusOr<Reader> reader = Reader::FromBytes(trace, std::move(options));
   if (!reader.ok()) return std::string(reader.status().message());
   while (const Event* event = reader->Next()) {

@@ -13,6 +13,9 @@ namespace gotrace {
 
 class GenerationTables;
 
+// The modes that go on after faults look at half a megabyte of what follows each batch: of a pipe
+// that pauses they give a generation only once as much was written behind it, or the pipe is
+// closed.
 enum class ReadMode : uint8_t {
   // Stops at the first fault, where Go's reader stops.
   kStrict,
@@ -43,8 +46,8 @@ struct ReaderOptions {
   // time, and Reader::attempts(): with two or more, a thread of the Reader's own finds events while
   // those before them are used, where the trace is large enough. What is wrong with a trace is met,
   // and told, on the caller's thread. What is gained is the time in which the events are used, up
-  // to half (bench/README.md). Such a Reader cannot be used in a child process that was forked
-  // without its thread, so that it has to be asked for.
+  // to half (bench/README.md). Such a Reader can be neither used nor destroyed in a child process
+  // that was forked without its thread, so that it has to be asked for.
   size_t jobs = 1;
 
   // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that
@@ -66,7 +69,8 @@ struct ReaderOptions {
   // events like others. Told when the event is decoded, a little before it is given.
   std::function<void(const Place& event, int64_t last_time)> on_time_back;
 
-  // Shown the tables of each generation after its last event was given, and before they go away.
+  // Shown the tables of each generation after its last event was given, and before they go away:
+  // not of one in which strict reading stops.
   std::function<void(const GenerationTables&)> on_generation_end;
 };
 

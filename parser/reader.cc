@@ -16,8 +16,7 @@ namespace {
 
 // Whether the fault is what follows where a batch of the generation is missing.
 bool LacksSomething(FaultId id) {
-  return id == FaultId::kEventStackId || id == FaultId::kEventStringId ||
-         id == FaultId::kNoAdvance;
+  return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
 }  // namespace
@@ -98,7 +97,7 @@ size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
                                                              : std::numeric_limits<int64_t>::max();
   const Scheduler::Run run = scheduler_.AdvanceRuns(
       &frontier_, {next_sample, watches_time_, last_time_, room.begin(), room.end()});
-  order_.CountAttempts(run.advanced);
+  order_.CountAttempts(run.attempts);
   last_time_ = run.last_time;
   return run.room - room.begin();
 }

@@ -47,7 +47,8 @@ class ReaderImpl;
 // largest generation, and by ReaderOptions::limits. Movable, and a moved-from Reader can only be
 // assigned to or destroyed; not thread-safe, but different Readers may be used at the same time. A
 // Reader may start one thread of its own, see ReaderOptions::jobs, and calls nothing of the
-// caller's from it.
+// caller's from it. It throws nothing of its own; where memory runs out (std::bad_alloc), or a
+// callback throws, it can only be destroyed.
 class Reader {
  public:
   // Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
@@ -60,8 +61,9 @@ class Reader {
   // The same for `bytes`, which must outlive the Reader and everything that it gives.
   static absl::StatusOr<Reader> FromBytes(absl::string_view bytes, ReaderOptions options = {});
 
-  // The same for what can be read from the descriptor `fd`, a pipe or a socket too. It is read one
-  // generation at a time, to its end unless there is a fault, and stays the caller's to close.
+  // The same for what can be read from the descriptor `fd`, a pipe or a socket too. In strict mode
+  // it is read one generation at a time; see ReadMode for the others. It is read to its end unless
+  // there is a fault, and stays the caller's to close.
   static absl::StatusOr<Reader> FromStream(int fd, ReaderOptions options = {});
 
   // The same for a source of the caller's making.

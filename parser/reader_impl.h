@@ -90,7 +90,8 @@ class ReaderImpl {
   // Has further plain events found on another thread, if there may be one and it pays.
   void RunAhead();
 
-  // So many blocks have to be plain before that. Where much is wrong, it would only be in the way.
+  // So many blocks have to be plain before that, within a generation in which something was not.
+  // Where much is wrong, it would only be in the way.
   static constexpr int kBlocksBeforeAhead = 8;
 
   // Each returns the next event, or nullptr after setting pending_.
@@ -121,7 +122,7 @@ class ReaderImpl {
   Event* NextTolerantGeneration();
   // Each returns false if it left out the rest of the generation.
   bool GoOnAfterFault(ThreadCursor* cursor);
-  void GoOnWithoutString(ThreadCursor* cursor);
+  bool GoOnWithoutString(ThreadCursor* cursor);
   // Advances the event whatever stands against it, marked with `why`, or leaves it out.
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
   // Leaves out the rest of the generation if the model passes a limit.

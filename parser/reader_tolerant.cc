@@ -41,10 +41,7 @@ Event* ReaderImpl::NextTolerantGeneration() {
 
 bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   const FaultId id = scheduler_.fault_id();
-  if (id == FaultId::kEventStringId) {
-    GoOnWithoutString(cursor);
-    return KeepToLimits(cursor->place());
-  }
+  if (id == FaultId::kEventStringId) return GoOnWithoutString(cursor);
   // Where something is missing, contradictions are its echo. That too much is open is told once.
   const bool is_echo = id == FaultId::kLimitNesting
                            ? std::exchange(nested_, true)
@@ -78,7 +75,7 @@ void ReaderImpl::LeaveOutGeneration() {
 }
 
 // The model asks for the names of tasks and regions before CheckIds() sees the event.
-void ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
+bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
   Event event;
   event.type_ = cursor->event().type;
   event.offset_ = cursor->offset();
@@ -86,10 +83,11 @@ void ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
   event.tables_ = &generation_->tables();
   std::copy(std::begin(cursor->event().args), std::end(cursor->event().args), event.args_);
   CheckIds(&event);
+  if (scheduler_.Advance(cursor) == Scheduler::Outcome::kAdvanced) return true;
+  if (scheduler_.fault_id() != FaultId::kRegionNesting) return GoOnAfterFault(cursor);
   // A name that nobody knows fits every region.
-  if (scheduler_.Advance(cursor) != Scheduler::Outcome::kAdvanced) {
-    ForceEvent(cursor, FaultId::kEventStringId);
-  }
+  ForceEvent(cursor, FaultId::kEventStringId);
+  return KeepToLimits(cursor->place());
 }
 
 bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
@@ -159,8 +157,9 @@ void ReaderImpl::TellTimeBack(const ThreadCursor& cursor, int64_t last_time) {
 }
 
 // Generations seldom overlap by more than it takes to stop all threads. If the last one ended long
-// after this one begins, a time in it was probably wrong, and must not push all later times forward.
-// Where nothing else was wrong only salvaging takes that for a damage: Go's reader does not mind.
+// after this one begins, a time in it was probably wrong, and must not push all later times
+// forward. Where nothing else was wrong only salvaging takes that for a damage: Go's reader does
+// not mind.
 void ReaderImpl::ForgetWrongTime() {
   constexpr int64_t kLongestOverlap = 100'000'000;
   const int64_t begin = generation_->tables().clock().ToNs(generation_->min_ticks());

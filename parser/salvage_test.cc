@@ -317,6 +317,35 @@ TEST(SalvageTest, RegionsWithoutANameAreNotMarked) {
   }
 }
 
+TEST(SalvageTest, WhatElseIsWrongWithAnEventWithoutANameIsToldToo) {
+  const std::string bytes =
+      Assemble(Text(true, {{1,
+                            "ProcStop dt=1\n"
+                            "UserTaskBegin dt=1 task=3 parent_task=0 name_string=9 stack=0\n"}}));
+  for (const ReadMode mode : kTolerantModes) {
+    const Result result = Read(bytes, mode);
+    ASSERT_GE(result.faults.size(), 2u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kEventStringId);
+    EXPECT_EQ(result.faults[1].id, FaultId::kNeedsProc);
+    EXPECT_EQ(result.faults[1].place.offset, result.faults[0].place.offset);
+  }
+}
+
+// As the time of an event in a batch that begins 2^63 ticks late: it is before 0.
+TEST(SalvageTest, AFirstEventIsNotEarlierThanAnother) {
+  const std::string bytes = Assemble(
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=9223372036854775808 size=auto\nProcStatus dt=1 p=1 pstatus=1\n");
+  ReaderOptions options;
+  options.mode = ReadMode::kCollect;
+  options.on_time_back = [](const Place& place, int64_t last_time) {
+    ADD_FAILURE() << *place.time << " after " << last_time;
+  };
+  Reader reader = *Reader::FromBytes(bytes, options);
+  while (reader.Next() != nullptr) continue;
+  EXPECT_EQ(reader.event_count(), 3u);
+}
+
 TEST(SalvageTest, MisusedRegionsAreKeptAndMarked) {
   const std::string begin = "UserRegionBegin dt=1 task=1 name_string=1 stack=0\n";
   const std::string inner = "UserRegionBegin dt=1 task=1 name_string=2 stack=0\n";

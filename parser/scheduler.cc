@@ -114,12 +114,13 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
                                                          Run* run) {
   ThreadState* const thread = StateOfThread(cursor);
   const Event* const begin = run->room;
-  for (; cursor->time() <= run_until && run->HasRoom(); ++run->advanced) {
+  while (cursor->time() <= run_until && run->HasRoom()) {
     const DecodedEvent* const next = cursor->Peek();
     if (next == nullptr || !cursor->ids_found()) break;
     if (run->watches_time && next->time < cursor->time()) break;
     EmitTo(run->room);
     if (run->room_end - run->room > kRoomAhead) PrefetchEvent(run->room + kRoomAhead);
+    ++run->attempts;
     if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
     cursor->Advance();
     do run->room->MakeLaterThan(&run->last_time);
@@ -134,6 +135,7 @@ Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
     if (!AdvanceRun(&frontier->cursor(0), run_until, &run)) break;
     frontier->Update(0);
   }
+  DropEvents();
   return run;
 }
 

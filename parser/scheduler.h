@@ -57,7 +57,7 @@ class Scheduler {
     int64_t last_time;      // Of the event before, and then of the last one that was taken.
     Event* room;            // Where the next events are put,
     Event* room_end;        // and where that ends.
-    uint64_t advanced = 0;  // How many events advanced: for each, one or more were put there.
+    uint64_t attempts = 0;  // How many events were tried.
 
     bool HasRoom() const { return room_end - room >= kMaxEvents; }
   };

@@ -77,9 +77,7 @@ class Scheduler::Explainer {
       case EventType::kProcStart:
         return ExplainProcStart(event, cursor.state);
       case EventType::kProcSteal:
-        return ExplainProc(event, "in a syscall", [](ProcStatus status) {
-          return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;
-        });
+        return ExplainProc(event, "in a syscall", InSyscall);
       case EventType::kGoStart:
         return ExplainGoroutine(event, cursor.thread(), GoStatus::kRunnable);
       case EventType::kGoUnblock:

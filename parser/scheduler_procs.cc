@@ -102,9 +102,7 @@ Scheduler::Outcome Scheduler::OrderProcSteal(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
-  if (proc == nullptr ||
-      (proc->status != ProcStatus::kSyscall && proc->status != ProcStatus::kSyscallAbandoned) ||
-      !sequence.Follows(proc->sequence)) {
+  if (proc == nullptr || !InSyscall(proc->status) || !sequence.Follows(proc->sequence)) {
     return Outcome::kWaits;
   }
   if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {

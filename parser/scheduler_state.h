@@ -58,6 +58,11 @@ struct ResourceState {
     return *spans;
   }
 };
+// Whether a P of that status is held by a thread in a syscall, from which it can be stolen.
+inline bool InSyscall(ProcStatus status) {
+  return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;
+}
+
 using GoroutineState = ResourceState<GoId, GoStatus>;
 using ProcessorState = ResourceState<ProcId, ProcStatus>;
 

@@ -9,10 +9,6 @@ namespace {
 
 using Kind = WaitCondition::Kind;
 
-bool InSyscall(ProcStatus status) {
-  return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;
-}
-
 }  // namespace
 
 void Scheduler::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const {

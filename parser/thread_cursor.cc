@@ -1,5 +1,6 @@
 #include "parser/thread_cursor.h"
 
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,8 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       batch_(thread.first),
       half_size_(static_cast<uint32_t>(ahead.events)),
       decoder_(generation, thread, ahead.check_ids) {
+  // No first event is earlier.
+  own_[0].time = std::numeric_limits<int64_t>::min();
   if (half_size_ > 1) ahead_.reset(new DecodedEvent[size_t{2} * half_size_]);
 }
 

@@ -144,6 +144,7 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
     Output out(fd, "/dev/full");
     ReaderOptions reader_options;
     reader_options.jobs = jobs;
+    reader_options.jobs_from_bytes = 0;
     Progress progress(/*prints_along=*/true);
     const EventsResult result =
         DumpEvents(TracePath(), reader_options, EventsOptions(), &progress, &out);

@@ -64,6 +64,7 @@ TEST_F(Jobs, EndInTheMiddle) {
   const SubprocessResult closed =
       RunDump({"events", path_, "--jobs=2"}, {.read_at_most = 1'000'000});
   EXPECT_EQ(closed.err, "");
+  EXPECT_EQ(closed.exit_code, 2);
 }
 
 }  // namespace

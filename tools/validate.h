@@ -14,8 +14,8 @@ struct ValidateCommand {
   std::vector<std::string> paths;  // Files, directories, or "-" for the standard input.
   ValidateOptions options;
   bool json = false;
-  // How many cores may be used: that many files are read at once, and if there are fewer files,
-  // each by as many cores as there are for each.
+  // How many cores may be used: that many files are read at once, and if there are at most half as
+  // many files, each on two cores.
   int jobs = 1;
 };
 

@@ -39,7 +39,8 @@ class Judge {
   void Run(std::unique_ptr<ByteSource> source) {
     auto shown = std::make_unique<ShownSource>(std::move(source));
     source_ = shown.get();
-    if (IsForeign()) return;
+    const uint64_t input_size = source_->input_size();
+    if (IsForeign()) return TellProgress(input_size, 0);
     const std::string begin(source_->window().substr(0, kHeaderSearched));
     ReaderOptions reader_options;
     reader_options.mode = ReadMode::kCollect;
@@ -65,7 +66,7 @@ class Judge {
       source_ = nullptr;  // It went with the attempt.
       Stop(reader.status());
       report_.foreign = ForeignBegin(reader.status(), begin);
-      return;
+      return TellProgress(input_size, 0);
     }
     ReadAll(&*reader);
   }
@@ -87,7 +88,6 @@ class Judge {
     std::optional<ForeignInput> foreign;
     if (is_whole || !begin.empty()) foreign = RecogniseInput(begin);
     if (!foreign.has_value()) return false;
-    report_.bytes = begin.size() < kRecognisedBytes ? begin.size() : source_->input_size();
     const bool may_hide_trace =
         foreign->check == CheckId::kInputHttp || foreign->check == CheckId::kInputText;
     if (!may_hide_trace || !HoldsHeader(begin)) report_.foreign = foreign->what;
@@ -138,9 +138,9 @@ class Judge {
         validator.Check(event);
         if (options_.strictness == Strictness::kAll) table_checks_.Take(event);
       }
-      if (options_.on_progress && validator.event_count() - reported >= kEventsPerReport) {
+      if (validator.event_count() - reported >= kEventsPerReport) {
         reported = validator.event_count();
-        options_.on_progress(reader->input_read(), reported);
+        TellProgress(reader->input_read(), reported);
       }
     }
     FlushInnermost();
@@ -149,7 +149,11 @@ class Judge {
     validator.Finish();
     if (!reader->status().ok()) Stop(reader->status());
     Count(*reader, std::max(end, reader->generation().end_offset));
-    if (options_.on_progress) options_.on_progress(reader->input_read(), reader->event_count());
+    TellProgress(reader->input_read(), reader->event_count());
+  }
+
+  void TellProgress(uint64_t input_read, uint64_t events) {
+    if (options_.on_progress) options_.on_progress(input_read, events);
   }
 
   // Takes the generation of a sync event, unless that is the last one, which has none.

@@ -39,7 +39,8 @@ struct ValidateOptions {
   size_t jobs = 1;
   uint64_t jobs_from_bytes = kJobsFromBytes;
   // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
-  // the file, and how many events were given.
+  // the file, and how many events were given. Of what is no trace nothing more needs to be read:
+  // then all counts as read.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;
 };
 
@@ -69,7 +70,7 @@ struct ValidationReport {
   // nothing wrong with.
   uint64_t events = 0;
   uint64_t good_events = 0;
-  // Of the (decompressed) trace, and of that what could be used.
+  // Of the (decompressed) trace, 0 where there is none, and of that what could be used.
   uint64_t bytes = 0;
   uint64_t good_bytes = 0;
 

@@ -1,4 +1,5 @@
 // Traces that Go's runtime wrote are sound.
+#include <memory>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -18,6 +19,23 @@ TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
     EXPECT_EQ(report.good_events, trace.events) << trace.name;
     EXPECT_EQ(report.bytes, trace.size) << trace.name;
     EXPECT_EQ(report.good_bytes, trace.size) << trace.name;
+  }
+}
+
+// A page that was fetched in place of a trace has no bytes of one, however it arrives; and of what
+// is passed over all counts as read.
+TEST(SoundTracesTest, TellHowFarReadingCame) {
+  const std::string page = "<html>" + std::string(100'000, ' ');
+  for (const std::string& input : {ReadTestTrace("go1.27-gc.trace"), page, std::string("tar")}) {
+    uint64_t read = 0;
+    ValidateOptions options;
+    options.on_progress = [&](uint64_t bytes, uint64_t) { read = bytes; };
+    const ValidationReport report = ValidateTrace(*SourceFromBytes(input), options);
+    EXPECT_EQ(read, input.size());
+    const ValidationReport streamed =
+        ValidateTrace(*SourceFromStream(std::make_unique<MemoryStream>(input)), options);
+    EXPECT_EQ(report.bytes, streamed.bytes);
+    EXPECT_EQ(report.bytes == 0, report.events == 0);
   }
 }
 
