@@ -354,6 +354,57 @@ TEST_P(DecompressorTest, TellsCorruptFromTruncated) {
   EXPECT_TRUE(trailing.bytes == content);
 }
 
+// It stands in the last eight bytes of gzip and the last four of zstd.
+TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{300'000}}) {
+    const std::string content = absl::StrCat(RandomBytes(size / 2), std::string(size / 2, 'x'));
+    std::string damaged = Compress(content);
+    const size_t place = damaged.size() - (zstd() ? 4 : 8);
+    damaged[place] = static_cast<char>(damaged[place] ^ 1);
+    for (const size_t buffer : {size_t{1}, size_t{1000}, size_t{1} << 20}) {
+      const StreamContent found = Decompress(damaged, 1 << 16, buffer);
+      EXPECT_TRUE(IsFault(found.status, FaultId::kCompressedCorrupt, std::nullopt));
+      EXPECT_TRUE(found.bytes == content) << size << " " << buffer << " " << found.bytes.size();
+    }
+  }
+}
+
+// How much of it is given does not depend on how it arrives, nor on how it is asked for.
+TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
+  std::string content;
+  for (int i = 0; i < 100'000; ++i) absl::StrAppend(&content, i * i % 1000, " ");
+  std::string damaged = Compress(content);
+  for (const size_t percent : {50, 80, 99}) {
+    const size_t place = damaged.size() * percent / 100;
+    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
+    const StreamContent expected = Decompress(damaged);
+    EXPECT_TRUE(IsFault(expected.status, FaultId::kCompressedCorrupt, std::nullopt));
+    // A zstd frame is made of blocks of 128 KB, a gzip member of single symbols.
+    const size_t before = content.size() * percent / 100 / 2;
+    EXPECT_GE(expected.bytes.size(), zstd() ? before / 131072 * 131072 : before);
+    EXPECT_TRUE(absl::StartsWith(content, expected.bytes.substr(0, before)));
+    for (const size_t piece : {1, 1000, 100'000}) {
+      for (const size_t buffer : {7, 4096, 1 << 20}) {
+        const StreamContent found = Decompress(damaged, piece, buffer);
+        EXPECT_TRUE(found.bytes == expected.bytes) << piece << " " << buffer;
+        EXPECT_EQ(found.status, expected.status);
+      }
+    }
+    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
+  }
+}
+
+TEST(GzipTest, ZerosBehindAMemberAreNothing) {
+  const std::string padded = Gzip("trace") + std::string(512, '\0');
+  for (const absl::string_view behind : {"", "x"}) {
+    const auto stream = MakeDecompressor(
+        Compression::kGzip, std::make_unique<PieceStream>(absl::StrCat(padded, behind), 100));
+    const StreamContent found = ReadStream(stream.get());
+    EXPECT_EQ(found.bytes, "trace");
+    EXPECT_EQ(found.status.ok(), behind.empty()) << found.status;
+  }
+}
+
 TEST_P(DecompressorTest, ErrorsOfTheInputPassThrough) {
   const std::string content = RandomBytes(1000);
   const std::string compressed = Compress(content);

@@ -26,10 +26,11 @@ class Decompressor : public ByteStream {
       if (begin_ == end_ && !at_end_ && !more_held_) {
         if (status_ = Refill(); !status_.ok()) return status_;
       }
-      const absl::StatusOr<size_t> written = Decompress(buffer, size);
-      if (!written.ok()) return status_ = written.status();
-      more_held_ = *written == size;
-      if (*written > 0) return Count(*written);
+      const size_t written = Decompress(buffer, size, &status_);
+      more_held_ = written == size;
+      // What was good before an error is given first.
+      if (written > 0) return Count(written);
+      if (!status_.ok()) return status_;
       if (begin_ != end_ || !at_end_) continue;
       if (between_frames()) return 0;
       return status_ = FaultStatus({FaultId::kCompressedTruncated, Place(),
@@ -43,11 +44,15 @@ class Decompressor : public ByteStream {
       : name_(name), input_(std::move(input)), most_(most), buffer_(new char[kInputSize]) {}
 
   // Turns bytes from begin_ on into at most `size` bytes at `buffer`, moves begin_, and returns how
-  // many were written.
-  virtual absl::StatusOr<size_t> Decompress(char* buffer, size_t size) = 0;
+  // many were written. That may be some even where `*status` becomes an error, after which it is
+  // not called again.
+  virtual size_t Decompress(char* buffer, size_t size, absl::Status* status) = 0;
 
   // Whether the input may end here.
   virtual bool between_frames() const = 0;
+
+  // Whether the library may hold bytes for which there was no room.
+  bool more_held() const { return more_held_; }
 
   // Where the damage stands is not told: the libraries notice it at a place that depends on how
   // much they are given at once.
@@ -96,7 +101,7 @@ class Decompressor : public ByteStream {
   const std::unique_ptr<char[]> buffer_;
   uint64_t input_size_ = 0;  // How many compressed bytes were read.
   bool at_end_ = false;
-  bool more_held_ = false;  // The library may hold bytes for which there was no room.
+  bool more_held_ = false;
   absl::Status status_;
 };
 
@@ -107,21 +112,23 @@ class ZstdStream final : public Decompressor {
   ~ZstdStream() override { ZSTD_freeDCtx(context_); }
 
  protected:
-  absl::StatusOr<size_t> Decompress(char* buffer, size_t size) override {
-    if (context_ == nullptr) return NoMemory();
-    ZSTD_inBuffer in = {begin_, static_cast<size_t>(end_ - begin_), 0};
+  size_t Decompress(char* buffer, size_t size, absl::Status* status) override {
+    if (context_ == nullptr) {
+      *status = NoMemory();
+      return 0;
+    }
+    const size_t room = more_held() ? 0 : InputStep();
+    ZSTD_inBuffer in = {begin_, std::min<size_t>(end_ - begin_, room), 0};
     ZSTD_outBuffer out = {buffer, size, 0};
     // Without input it would call the end of a frame the beginning of the next one.
     if (in.size == 0 && between_frames_) return 0;
     const size_t result = ZSTD_decompressStream(context_, &out, &in);
-    if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge) {
-      return Corrupt(
-          "it asks for more than 128 MB of memory; if `zstd --long` made it so, unpack it "
-          "first with `zstd -d --long=31`");
+    if (ZSTD_isError(result) != 0) {
+      *status = ErrorOf(result);
+      return 0;
     }
-    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) return NoMemory();
-    if (ZSTD_isError(result) != 0) return Corrupt(ZSTD_getErrorName(result));
     begin_ += in.pos;
+    wanted_ = result;
     between_frames_ = result == 0;
     return out.pos;
   }
@@ -129,8 +136,30 @@ class ZstdStream final : public Decompressor {
   bool between_frames() const override { return between_frames_; }
 
  private:
+  // How much the library is given at once: not the end of one block with the header of the next. It
+  // does not tell what it unpacked in the same call in which it meets an error.
+  size_t InputStep() const {
+    constexpr size_t kBlockHeaderSize = 3;
+    if (between_frames_) return 1;
+    return wanted_ > kBlockHeaderSize ? wanted_ - kBlockHeaderSize : wanted_;
+  }
+
+  absl::Status ErrorOf(size_t result) const {
+    switch (ZSTD_getErrorCode(result)) {
+      case ZSTD_error_frameParameter_windowTooLarge:
+        return Corrupt(
+            "it asks for more than 128 MB of memory; if `zstd --long` made it so, unpack it first "
+            "with `zstd -d --long=31`");
+      case ZSTD_error_memory_allocation:
+        return NoMemory();
+      default:
+        return Corrupt(ZSTD_getErrorName(result));
+    }
+  }
+
   ZSTD_DCtx* const context_;
   bool between_frames_ = true;
+  size_t wanted_ = 0;  // How many bytes the library asked for last, with the next block's header.
 };
 
 class GzipStream final : public Decompressor {
@@ -145,9 +174,14 @@ class GzipStream final : public Decompressor {
   }
 
  protected:
-  absl::StatusOr<size_t> Decompress(char* buffer, size_t size) override {
-    if (!ready_) return NoMemory();
+  size_t Decompress(char* buffer, size_t size, absl::Status* status) override {
+    if (!ready_) {
+      *status = NoMemory();
+      return 0;
+    }
     if (between_members_) {
+      // Tapes and disks pad with zeros, which gzip ignores too.
+      while (begin_ != end_ && *begin_ == 0) ++begin_;
       if (begin_ == end_) return 0;
       inflateReset(&stream_);
       between_members_ = false;
@@ -162,9 +196,9 @@ class GzipStream final : public Decompressor {
     if (result == Z_STREAM_END) {
       between_members_ = true;
     } else if (result == Z_MEM_ERROR) {
-      return NoMemory();
+      *status = NoMemory();
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      return Corrupt(stream_.msg == nullptr ? zError(result) : stream_.msg);
+      *status = Corrupt(stream_.msg == nullptr ? zError(result) : stream_.msg);
     }
     return room - stream_.avail_out;
   }
