@@ -100,6 +100,11 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
     out->Append(absl::StrCat("; ", Share(report.good_events, report.events), " of ", report.events,
                              " events and ", Share(report.good_bytes, report.bytes), " of ",
                              report.bytes, " bytes are good"));
+    if (report.lost_events == 1) {
+      out->Append("; errors took 1 event with them");
+    } else if (report.lost_events > 1) {
+      out->Append(absl::StrCat("; errors took ", report.lost_events, " events with them"));
+    }
   }
   out->Append('\n');
 }
@@ -128,6 +133,7 @@ void AppendJson(absl::string_view name, absl::string_view verdict, const Validat
   json.Member("notes", report.notes);
   json.Member("events", report.events);
   json.Member("good_events", report.good_events);
+  json.Member("lost_events", report.lost_events);
   json.Member("bytes", report.bytes);
   json.Member("good_bytes", report.good_bytes);
   json.Key("findings");

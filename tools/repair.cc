@@ -164,7 +164,8 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
   }
   const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
   if (plan.sound) {
-    lines.push_back(absl::StrCat("sound, there is nothing to repair", written));
+    lines.push_back(absl::StrCat("sound, there is nothing to repair", written,
+                                 written.empty() ? "" : ", not compressed"));
     return lines;
   }
   if (plan.pieces.empty()) {
@@ -176,6 +177,12 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
   const auto kept =
       std::count_if(plan.generations.begin(), plan.generations.end(),
                     [](const RepairedGeneration& generation) { return generation.events > 0; });
+  uint64_t cut = 0;
+  for (const RepairedGeneration& generation : plan.generations) cut += generation.events_cut;
+  if (cut > 0) {
+    lines.push_back(absl::StrCat("`gotrace-dump events --salvage` prints the ",
+                                 cut == 1 ? "event" : "events", " that cutting off takes too"));
+  }
   lines.push_back(absl::StrCat(kept, " of ", plan.generations.size(),
                                plan.generations.size() == 1 ? " generation" : " generations",
                                target.empty() ? " can be" : "", " kept, with ", plan.events,

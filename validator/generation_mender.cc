@@ -80,7 +80,7 @@ class Mender {
     for (const ThreadBatches& thread : generation_.threads()) {
       auto cursor = std::make_unique<ThreadCursor>(generation_, thread);
       const ThreadCursor::Step step = cursor->Advance();
-      if (step == ThreadCursor::Step::kFault && !CutOff(*cursor, cursor->fault())) return;
+      if (step == ThreadCursor::Step::kFault && !CutOff(cursor.get(), cursor->fault())) return;
       if (step == ThreadCursor::Step::kEvent) frontier_.Insert(std::move(cursor));
     }
     Outcome outcome = Outcome::kAdvanced;
@@ -131,20 +131,21 @@ class Mender {
   }
 
   Outcome CutOffAt(size_t index, Fault fault) {
-    if (!CutOff(frontier_.cursor(index), std::move(fault))) return Outcome::kStopped;
+    if (!CutOff(&frontier_.cursor(index), std::move(fault))) return Outcome::kStopped;
     frontier_.Remove(index);
     return Outcome::kAdvanced;
   }
 
   // Cuts off the thread's events from the one at hand on, unless that is not allowed.
-  bool CutOff(const ThreadCursor& cursor, Fault fault) {
+  bool CutOff(ThreadCursor* cursor, Fault fault) {
     if (mode_ == MendMode::kWhole) {
       result_.fault = std::move(fault);
       return false;
     }
     Mend(std::move(fault));
-    const Place place = cursor.place();
-    result_.mending.cuts[cursor.thread()] = {*place.batch_offset, *place.offset};
+    const Place place = cursor->place();
+    result_.mending.cuts[cursor->thread()] = {*place.batch_offset, *place.offset};
+    result_.mending.events_cut += cursor->SkipAll().events;
     return true;
   }
 
@@ -157,7 +158,7 @@ class Mender {
     frontier_.WakeAll();
     const Fault fault = NoAdvance();
     for (size_t i = 0; i < frontier_.size(); ++i) {
-      if (!CutOff(frontier_.cursor(i), fault)) return;
+      if (!CutOff(&frontier_.cursor(i), fault)) return;
     }
   }
 

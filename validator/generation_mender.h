@@ -29,6 +29,7 @@ struct Mending {
 
   std::set<uint64_t> left_out;              // Offsets of single events that go.
   absl::flat_hash_map<ThreadId, Cut> cuts;  // By thread.
+  uint64_t events_cut = 0;                  // That go with them, as far as they can be decoded.
 
   // Table entries that must be added: strings with their ids, and stacks of one frame in a function
   // whose name is another of those strings.

@@ -226,6 +226,7 @@ class Planner {
     described.events_left_out = mending.left_out.size();
     described.entries_added = mending.strings.size() + mending.stacks.size();
     described.threads_cut = mending.cuts.size();
+    described.events_cut = mending.events_cut;
     described.fate = !mending.cuts.empty() ? GenerationFate::kCutShort
                      : mending.nothing()   ? GenerationFate::kKept
                                            : GenerationFate::kMended;

@@ -46,7 +46,8 @@ struct RepairedGeneration {
   std::optional<Fault> fault;    // Why it is not kept: the first one.
   uint64_t events_left_out = 0;  // Single events, where it was mended.
   uint64_t entries_added = 0;    // Of tables.
-  uint64_t threads_cut = 0;      // That end early.
+  uint64_t threads_cut = 0;      // That end early,
+  uint64_t events_cut = 0;       // and the events that are lost with that.
 };
 
 // A part of the output: bytes of the input, or others.

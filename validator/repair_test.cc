@@ -257,6 +257,10 @@ TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
   ASSERT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kCutShort}));
   EXPECT_EQ(repaired.plan.events, 3U + 1 + kCount + 3);
   EXPECT_EQ(repaired.plan.generations[0].threads_cut, kCount + 0U);
+  EXPECT_EQ(repaired.plan.generations[0].events_cut, kCount + 0U);
+  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
+                                "4000 threads cut off where nothing can come next, which takes "
+                                "4000 events"));
 }
 
 TEST(Repair, TellsThatNothingIsLeft) {

@@ -26,7 +26,8 @@ std::string Changes(const RepairedGeneration& generation) {
   }
   if (generation.threads_cut > 0) {
     changes.push_back(absl::StrCat(Count(generation.threads_cut, "thread", "threads"),
-                                   " cut off where nothing can come next"));
+                                   " cut off where nothing can come next, which takes ",
+                                   Count(generation.events_cut, "event", "events")));
   }
   if (changes.empty()) changes.push_back("its frequency taken from another generation");
   return absl::StrJoin(changes, ", ");

@@ -247,6 +247,7 @@ class Judge {
     const Losses& losses = reader.losses();
     report_.events = reader.event_count() + losses.dropped_events;
     report_.good_events = reader.event_count() - losses.marked_events;
+    report_.lost_events = losses.dropped_events;
     report_.bytes = bytes;
     const uint64_t bad = losses.skipped_bytes + losses.dropped_bytes;
     report_.good_bytes = bytes - std::min(bad, bytes);

@@ -66,10 +66,11 @@ struct ValidationReport {
   uint64_t warnings = 0;
   uint64_t notes = 0;
 
-  // Events that were decoded, and those among them that could be judged and that reading found
-  // nothing wrong with.
+  // Events that were decoded; those among them that could be judged and that reading found nothing
+  // wrong with; and those that errors took with them: they have no place in the order.
   uint64_t events = 0;
   uint64_t good_events = 0;
+  uint64_t lost_events = 0;
   // Of the (decompressed) trace, 0 where there is none, and of that what could be used.
   uint64_t bytes = 0;
   uint64_t good_bytes = 0;
