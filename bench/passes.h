@@ -23,8 +23,8 @@ struct PassCounts {
 // broken or cannot be read.
 
 // Decodes every event as it stands on the wire, framing and tables too, without order or meaning:
-// those of threads as a Reader does it, the others as RawReader does it. Counts the same events as
-// RawReader.
+// those of threads by the decoder that a Reader uses, the others as RawReader does it. Counts the
+// same events as RawReader.
 absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source);
 
 // Gives the events in order, one by one.

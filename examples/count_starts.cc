@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <iostream>
 #include <map>
 
 #include "parser/reader.h"
@@ -6,7 +7,7 @@
 // Counts how often each goroutine of a trace began to run.
 int main(int argc, char** argv) {
   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
-  if (!reader.ok()) return std::puts(reader.status().ToString().c_str()), 1;
+  if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;
   std::map<int64_t, int> starts;
   while (const gotrace::Event* event = reader->Next()) {
     if (event->kind() != gotrace::EventKind::kStateTransition) continue;
@@ -14,5 +15,6 @@ int main(int argc, char** argv) {
     if (change.go_to == gotrace::GoState::kRunning) ++starts[change.resource.id];
   }
   for (auto [id, count] : starts) std::printf("goroutine %lld: %d\n", (long long)id, count);
-  return reader->status().ok() ? 0 : (std::puts(reader->status().ToString().c_str()), 1);
+  if (!reader->status().ok()) return std::cerr << reader->status().message() << '\n', 1;
+  return 0;
 }

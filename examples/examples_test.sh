@@ -3,11 +3,11 @@
 set -euo pipefail
 
 failed=0
-# expect CODE TEXT COMMAND...: the command's exit code, and a text that it must print.
+# expect CODE TEXT COMMAND...: the command's exit code, and a text that it or its errors must have.
 expect() {
   local code=$1 text=$2 got=0 out
   shift 2
-  out=$("$@") || got=$?
+  out=$("$@" 2>&1) || got=$?
   if [[ $got -ne $code || $out != *"$text"* ]]; then
     echo "$*: exit code $got for $code, and not \"$text\" but: $out"
     failed=1
@@ -26,5 +26,9 @@ expect 1 "[batch-truncated]" examples/judge "$cut"
 expect 1 "broken" examples/judge "$cut"
 expect 0 "305 events, 0 of them" examples/salvage "$sound"
 expect 1 "216 events, 0 of them" examples/salvage "$cut"
+# A directory can be opened and not read.
+for program in count_starts judge salvage; do
+  expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
+done
 expect 1 "[state-mismatch]" examples/judge_events
 exit $failed

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <iostream>
 
 #include "validator/report.h"
 
@@ -12,5 +13,6 @@ int main(int argc, char** argv) {
     std::puts(gotrace::FormatFinding(finding).c_str());
   }
   std::puts(gotrace::FormatVerdict(report).c_str());
+  if (!report.status.ok()) std::cerr << report.status.message() << '\n';
   return report.verdict() == gotrace::Verdict::kSound ? 0 : 1;
 }

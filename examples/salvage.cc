@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <iostream>
 
 #include "parser/reader.h"
 
@@ -11,10 +12,11 @@ int main(int argc, char** argv) {
   };
   absl::StatusOr<gotrace::Reader> reader =
       gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out", options);
-  if (!reader.ok()) return std::puts(reader.status().ToString().c_str()), 1;
+  if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;
   int marked = 0;
   while (const gotrace::Event* event = reader->Next()) marked += event->fault().has_value();
   std::printf("%llu events, %d of them contradict others\n",
               (unsigned long long)reader->event_count(), marked);
+  if (!reader->status().ok()) return std::cerr << reader->status().message() << '\n', 1;
   return reader->losses().faults == 0 ? 0 : 1;
 }

@@ -96,7 +96,17 @@ absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
   return absl::OkStatus();
 }
 
-absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
+// Where another header stands in `window`, as behind what the program printed; "" if none does.
+std::string OtherHeader(absl::string_view window) {
+  const size_t pos = FindHeader(window);
+  if (pos == absl::string_view::npos) return "";
+  return absl::StrCat("; a trace's header stands at byte ", pos,
+                      ", and `gotrace-dump repair` removes what is before it");
+}
+
+// `window` begins with the header, and may show what follows.
+absl::Status HeaderFault(const Header& header, absl::string_view window) {
+  const absl::string_view bytes = window.substr(0, kHeaderSize);
   Fault fault;
   fault.place.offset = 0;
   switch (header.status) {
@@ -127,8 +137,8 @@ absl::Status HeaderFault(const Header& header, absl::string_view bytes) {
     case HeaderStatus::kOk:
     case HeaderStatus::kNotATrace:
       fault.id = FaultId::kNotATrace;
-      fault.message =
-          absl::StrCat("expected a header like \"go 1.22 trace\", found ", Quoted(bytes));
+      fault.message = absl::StrCat("expected a header like \"go 1.22 trace\", found ",
+                                   Quoted(bytes), OtherHeader(window));
       break;
   }
   return FaultStatus(std::move(fault));
@@ -151,7 +161,7 @@ absl::StatusOr<Version> ReadHeader(ByteSource* source) {
   const absl::string_view bytes = source->window().substr(0, kHeaderSize);
   if (bytes.size() < kHeaderSize && !status.ok()) return status;
   const Header header = ParseHeader(bytes);
-  if (header.status != HeaderStatus::kOk) return HeaderFault(header, bytes);
+  if (header.status != HeaderStatus::kOk) return HeaderFault(header, source->window());
   source->Skip(kHeaderSize);
   return header.version;
 }

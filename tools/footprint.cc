@@ -102,10 +102,46 @@ void AppendRowsJson(absl::string_view key, const std::vector<Row>& rows, JsonWri
   json->EndArray();
 }
 
+// Tells whether a trace ends where it may, which its single events do not show.
+class EndWatcher {
+ public:
+  explicit EndWatcher(Version version) : version_(version) {}
+
+  // Takes the next event, which ends at `offset`.
+  void Take(const RawEvent& event, uint64_t offset) {
+    if (event.type == EventType::kEventBatch) batch_end_ = offset + event.args[3];
+    in_generation_ |= FindEventSpec(event.type)->timed();
+    if (event.type == EventType::kEndOfGeneration) in_generation_ = false;
+  }
+
+  absl::Status Check(uint64_t end) const {
+    Fault fault;
+    fault.place.offset = end;
+    if (end < batch_end_) {
+      fault.id = FaultId::kBatchTruncated;
+      fault.message = absl::StrCat("expected ", batch_end_ - end,
+                                   " more bytes of the last batch, found the end of the trace");
+      return FaultStatus(std::move(fault));
+    }
+    if (version_ < Version::kGo126 || !in_generation_) return absl::OkStatus();
+    fault.id = FaultId::kGenerationIncomplete;
+    fault.message =
+        "expected an end of generation, found the end of the trace; it was probably cut off";
+    return FaultStatus(std::move(fault));
+  }
+
+ private:
+  const Version version_;
+  uint64_t batch_end_ = 0;      // Of the last batch, as its header tells.
+  bool in_generation_ = false;  // Whether an end of generation must follow.
+};
+
 }  // namespace
 
 absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* footprint) {
+  EndWatcher watcher(reader->version());
   while (const RawEvent* event = reader->Next()) {
+    watcher.Take(*event, reader->offset());
     Footprint::Share& share = footprint->by_type[static_cast<uint8_t>(event->type)];
     share.bytes += reader->event_size();
     ++share.count;
@@ -116,7 +152,9 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
     }
   }
   footprint->bytes = reader->offset();
-  return footprint->status = reader->status();
+  footprint->status = reader->status();
+  footprint->status.Update(watcher.Check(reader->offset()));
+  return footprint->status;
 }
 
 namespace {

@@ -128,6 +128,33 @@ TEST(Footprint, CountsWhatStandsBeforeAFault) {
   EXPECT_EQ(batches.bytes, 5);
 }
 
+// Cut off where an event ends: nothing of the events themselves shows it.
+TEST(Footprint, TellsThatATraceIsCutOff) {
+  for (const absl::string_view name : {"go1.22-threads.trace", "go1.27-threads.trace"}) {
+    const std::string bytes = ReadTestTrace(name);
+    RawReader reader =
+        *RawReader::FromSource(*SourceFromBytes(bytes), RawReader::Types::kOfVersion);
+    std::vector<uint64_t> ends;
+    while (reader.Next() != nullptr) ends.push_back(reader.offset());
+    const bool has_ends = reader.version() >= Version::kGo126;
+    int cut = 0;
+    for (size_t i = ends.size() / 3; i + 1 < ends.size(); i += ends.size() / 50) {
+      Footprint footprint;
+      const absl::Status status = Collect(bytes.substr(0, ends[i]), &footprint);
+      EXPECT_EQ(status, footprint.status);
+      const std::optional<Fault> fault = FaultOf(status);
+      // A cut between two batches does not show before version 1.26.
+      if (!fault.has_value() && !has_ends) continue;
+      ASSERT_TRUE(fault.has_value()) << ends[i] << " bytes of " << name;
+      EXPECT_TRUE(fault->id == FaultId::kBatchTruncated ||
+                  (fault->id == FaultId::kGenerationIncomplete && has_ends));
+      EXPECT_EQ(fault->place.offset, ends[i]);
+      ++cut;
+    }
+    EXPECT_GT(cut, 25) << name;
+  }
+}
+
 // What the text of the wire format tells of a trace.
 struct TextCount {
   std::map<std::string, uint64_t> events;

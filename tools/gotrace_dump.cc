@@ -298,15 +298,18 @@ int Report(const std::string& file, const Result& result) {
   return is_broken ? kBroken : kUsageOrIo;
 }
 
-// What to do next about a fault behind sound events, where nothing better is told.
+// What to do next about a fault, where nothing better is told.
 Result WithHint(Command command, Result result) {
   const bool takes_salvage =
       command == Command::kEvents || command == Command::kInfo || command == Command::kFootprint;
   const std::optional<Fault> fault = FaultOf(result.status);
-  // Of a limit its message tells.
+  // Of a limit its message tells, and an assembler's input is no trace.
   const bool tells_enough = !fault.has_value() || IsLimit(fault->id) || !result.hint.empty();
-  if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0 && !tells_enough) {
+  if (tells_enough || command == Command::kAssemble) return result;
+  if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0) {
     result.hint = "`gotrace-dump validate` tells more, --salvage gives all that can still be read";
+  } else if (result.events == 0) {
+    result.hint = "`gotrace-dump validate` tells more";
   }
   return result;
 }
@@ -374,7 +377,7 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, limits, &progress);
   if (!input.ok()) return Report(file, {input.status()});
   const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); }, limits);
-  if (!plan.ok()) return Report(file, {plan.status()});
+  if (!plan.ok()) return Report(file, WithHint(Command::kRepair, {plan.status()}));
   const bool writes = !check && !plan->pieces.empty();
   if (writes) {
     const absl::Status status = WriteRepairedTo(target, *plan, *input, out);

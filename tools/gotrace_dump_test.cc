@@ -308,6 +308,10 @@ TEST(Dump, TellsWhatIsWrongWithTheInput) {
       {"page.html", "<!DOCTYPE html><html></html>\n",
        "byte 0: expected a header like \"go 1.22 trace\", found \"<!DOCTYPE html><\" "
        "[not-a-trace]"},
+      {"prefixed", "listening on :8080\n" + ReadTestTrace("go1.27-gc.trace"),
+       "byte 0: expected a header like \"go 1.22 trace\", found \"listening on :80\"; a trace's "
+       "header stands at byte 19, and `gotrace-dump repair` removes what is before it "
+       "[not-a-trace]"},
       {"v1", std::string("go 1.21 trace\0\0\0", 16),
        "byte 0: found a v1 trace, written by Go 1.21 or thereabouts; gotrace reads traces of Go "
        "1.22 and later; `go tool trace` reads both [v1-trace]"},
@@ -317,13 +321,14 @@ TEST(Dump, TellsWhatIsWrongWithTheInput) {
       {"cut.zst", ReadTestFile("go1.27-gc.trace.zst").substr(0, 10),
        "the zstd data ends inside a frame, after 10 bytes of the compressed file "
        "[compressed-truncated]"}};
+  constexpr absl::string_view kHint = "gotrace-dump: `gotrace-dump validate` tells more\n";
   for (const Case& c : kCases) {
     const std::string path = WriteFile(c.name, c.content);
     for (const char* const command : {"events", "wire", "footprint", "info"}) {
       ExpectFailure(RunDump({command, path}), 1, "",
-                    absl::StrCat("gotrace-dump: ", path, ": ", c.error, "\n"));
+                    absl::StrCat("gotrace-dump: ", path, ": ", c.error, "\n", kHint));
       ExpectFailure(RunDump({command, "-"}, {.input = c.content}), 1, "",
-                    absl::StrCat("gotrace-dump: standard input: ", c.error, "\n"));
+                    absl::StrCat("gotrace-dump: standard input: ", c.error, "\n", kHint));
     }
   }
 }

@@ -56,6 +56,10 @@ bool IsFraming(FaultId id) {
   }
 }
 
+bool IsOfCompression(FaultId id) {
+  return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated;
+}
+
 // A run of generations that Go's reader takes one after the other.
 struct Run {
   std::vector<size_t> generations;  // Indices in RepairPlan::generations.
@@ -144,6 +148,11 @@ class Planner {
   void Note(Fault fault) {
     // What there is no room for cannot be kept, and must not go without asking.
     if (IsLimit(fault.id) && !passed_limit_.has_value()) passed_limit_ = fault;
+    // It is of the file and not of a generation.
+    if (IsOfCompression(fault.id)) {
+      plan_.input_fault = std::move(fault);
+      return;
+    }
     if (fault.id == FaultId::kBatchMisfit) shortened_.insert(*fault.place.offset);
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!first_fault_.has_value()) first_fault_ = std::move(fault);
@@ -380,6 +389,7 @@ void Join(RepairPlan other, RepairPlan* plan) {
                            other.generations.end());
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
+  plan->input_fault = std::move(other.input_fault);
   plan->input_bytes = other.input_bytes;
 }
 

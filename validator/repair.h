@@ -68,6 +68,8 @@ struct RepairPlan {
   uint64_t header_offset = 0;  // How much stands before the trace's header.
   std::vector<Fault> stray;    // The first few places that have bytes of no batch.
   uint64_t stray_bytes = 0;    // Of all such places.
+  // Why the input cannot be decompressed further, where that is so: what could be is used.
+  std::optional<Fault> input_fault;
 };
 
 // Opens the input, from its beginning. Called several times.

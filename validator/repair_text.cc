@@ -61,6 +61,10 @@ bool IsStray(const RepairPlan& plan, const Fault& fault) {
 
 std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
   std::vector<std::string> lines;
+  if (plan.input_fault.has_value()) {
+    lines.push_back(
+        absl::StrCat(FormatFault(*plan.input_fault), "; what could be decompressed is used"));
+  }
   if (plan.header_offset > 0) {
     lines.push_back(absl::StrCat(Count(plan.header_offset, "byte", "bytes"),
                                  " before the trace's header are removed"));
