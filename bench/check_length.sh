@@ -54,8 +54,8 @@ seconds_of_passes() {
 }
 
 # The shorter trace is gone over 64 times as often, so that both sides take about as many events.
-events=$("$trace_bench" read "$scratch/$long" 1 | number events)
 for mode in decode read validate text json; do
+  events=$("$trace_bench" $mode "$scratch/$long" 1 | number events)
   for ((i = 0; i < pairs; ++i)); do
     seconds_of_passes $mode "$scratch/$short" 64 >> "$scratch/$mode.short"
     seconds_of_passes $mode "$scratch/$long" 1 >> "$scratch/$mode.long"

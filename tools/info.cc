@@ -95,7 +95,9 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("version      1.%d (%s)\n", static_cast<uint32_t>(info.version),
                               WrittenBy(info.version)));
   out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
-  out->Append(absl::StrFormat("duration     %.6f s\n", Seconds(info.begin, info.end)));
+  out->Append(info.has_times()
+                  ? absl::StrFormat("duration     %.6f s\n", Seconds(info.begin, info.end))
+                  : "duration     unknown\n");
   out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
   out->Append(absl::StrFormat("events       %d\n", info.events));
   out->Append(absl::StrFormat("goroutines   %d\n", info.goroutines));
@@ -130,9 +132,11 @@ void AppendInfoJson(const TraceInfo& info, TextBuffer* out) {
   if (info.wall_begin.has_value()) {
     json.Member("wall_begin", absl::string_view(FormatUtc(*info.wall_begin)));
   }
-  json.Member("begin", info.begin);
-  json.Member("end", info.end);
-  json.Member("duration", TraceClock::Subtract(info.end, info.begin));
+  if (info.has_times()) {
+    json.Member("begin", info.begin);
+    json.Member("end", info.end);
+    json.Member("duration", TraceClock::Subtract(info.end, info.begin));
+  }
   json.Member("bytes", info.bytes);
   json.Member("events", info.events);
   json.Member("goroutines", info.goroutines);

@@ -41,6 +41,9 @@ struct TraceInfo {
   std::optional<absl::Time> wall_begin;   // The wall-clock time of `begin`.
   absl::Status status;                    // What reading ended with.
   Losses losses;                          // What it left out.
+
+  // Whether `begin` and `end` mean anything: without a generation there is no clock.
+  bool has_times() const { return !generations.empty(); }
 };
 
 // Reads all of `reader` into `*info`. Returns the failure of reading, if any, which then stands in
