@@ -96,17 +96,23 @@ absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
   return absl::OkStatus();
 }
 
-// Where another header stands in `window`, as behind what the program printed; "" if none does.
-std::string OtherHeader(absl::string_view window) {
-  const size_t pos = FindHeader(window);
+// How far a header is looked for that does not stand at the beginning, in bytes. What is no trace
+// may come from a pipe that pauses: so few that it is seldom waited for.
+constexpr size_t kHeaderSearched = 4096;
+
+// Where another header stands, as behind what the program printed; "" if none does nearby.
+std::string OtherHeader(ByteSource* source) {
+  // It does not matter why there is no more.
+  source->Fill(kHeaderSearched).IgnoreError();
+  const size_t pos = FindHeader(source->window().substr(0, kHeaderSearched));
   if (pos == absl::string_view::npos) return "";
   return absl::StrCat("; a trace's header stands at byte ", pos,
                       ", and `gotrace-dump repair` removes what is before it");
 }
 
-// `window` begins with the header, and may show what follows.
-absl::Status HeaderFault(const Header& header, absl::string_view window) {
-  const absl::string_view bytes = window.substr(0, kHeaderSize);
+// What is wrong with the header that `source` stands at.
+absl::Status HeaderFault(const Header& header, ByteSource* source) {
+  const std::string bytes(source->window().substr(0, kHeaderSize));
   Fault fault;
   fault.place.offset = 0;
   switch (header.status) {
@@ -138,7 +144,7 @@ absl::Status HeaderFault(const Header& header, absl::string_view window) {
     case HeaderStatus::kNotATrace:
       fault.id = FaultId::kNotATrace;
       fault.message = absl::StrCat("expected a header like \"go 1.22 trace\", found ",
-                                   Quoted(bytes), OtherHeader(window));
+                                   Quoted(bytes), OtherHeader(source));
       break;
   }
   return FaultStatus(std::move(fault));
@@ -161,7 +167,7 @@ absl::StatusOr<Version> ReadHeader(ByteSource* source) {
   const absl::string_view bytes = source->window().substr(0, kHeaderSize);
   if (bytes.size() < kHeaderSize && !status.ok()) return status;
   const Header header = ParseHeader(bytes);
-  if (header.status != HeaderStatus::kOk) return HeaderFault(header, source->window());
+  if (header.status != HeaderStatus::kOk) return HeaderFault(header, source);
   source->Skip(kHeaderSize);
   return header.version;
 }

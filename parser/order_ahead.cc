@@ -19,7 +19,7 @@ class SignalsBlocked {
     for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) {
       sigdelset(&blocked, own);
     }
-    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
   }
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
