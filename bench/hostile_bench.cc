@@ -1,7 +1,7 @@
 // Times traces that are made to be expensive, each at five sizes of which each is twice the last:
 //   bazel run --config=opt //bench:hostile_bench -- [FIRST_COUNT]
 // Prints a line for each trace and way of reading it, and exits with 1 if twice the size took more
-// than 2.5 times as long, or more than twice the attempts.
+// than 2.5 times as long, or more than 2.1 times the attempts.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

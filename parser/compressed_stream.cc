@@ -180,7 +180,7 @@ class GzipStream final : public Decompressor {
       return 0;
     }
     if (between_members_) {
-      // Tapes and disks pad with zeros, which gzip ignores too.
+      // Tapes and disks pad with zeros, which gzip ignores too where nothing follows.
       while (begin_ != end_ && *begin_ == 0) ++begin_;
       if (begin_ == end_) return 0;
       inflateReset(&stream_);

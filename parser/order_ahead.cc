@@ -10,7 +10,7 @@ namespace gotrace {
 namespace {
 
 // The caller's handlers of signals expect to run on its own threads: one that starts while this
-// lives gets none, but those of what it does itself.
+// lives gets none but those that its own instructions cause.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

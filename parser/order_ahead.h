@@ -29,8 +29,9 @@ class OrderAhead {
 
   static constexpr size_t kBlockSize = 512;
 
-  // Starts the thread, which rests, with all signals blocked but those that it may cause itself, as
-  // SIGBUS, and SIGPROF. Returns nullptr if there can be no further one.
+  // Starts the thread, which rests. All signals are blocked there but those that its own
+  // instructions cause, such as SIGBUS, and SIGPROF. Returns nullptr if there can be no further
+  // one.
   static std::unique_ptr<OrderAhead> Start(Find find);
 
   OrderAhead(const OrderAhead&) = delete;

@@ -19,6 +19,15 @@ bool LacksSomething(FaultId id) {
   return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
+// Whether it tells that there is more of the trace than can be read. Behind bytes that are no batch
+// there may be nothing, as where a program's output was appended.
+bool IsCutOff(const absl::Status& status) {
+  const std::optional<Fault> fault = FaultOf(status);
+  if (!fault.has_value()) return !status.ok();
+  return fault->id == FaultId::kBatchTruncated || fault->id == FaultId::kBatchHeaderTruncated ||
+         fault->id == FaultId::kCompressedTruncated || fault->id == FaultId::kCompressedCorrupt;
+}
+
 }  // namespace
 
 absl::Span<const Event> ReaderImpl::NextBlock() {
@@ -263,8 +272,8 @@ Fault ReaderImpl::NoAdvance() {
 }
 
 Event* ReaderImpl::Fail(Fault fault) {
-  // What is missing stood where the trace cannot be read, or behind it.
-  const bool is_echo = LacksSomething(fault.id) && !generations_.after().ok();
+  // What is missing stood behind the place where the trace is cut off.
+  const bool is_echo = LacksSomething(fault.id) && IsCutOff(generations_.after());
   pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
   return nullptr;
 }

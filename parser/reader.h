@@ -55,7 +55,7 @@ class Reader {
   // taken off. A file that is still being written to is read to the end that it has by then; one
   // that becomes shorter gives what could be read and then an error, kAborted. Fails if the file
   // cannot be read or does not begin with the header of a trace that the library knows: FaultOf()
-  // tells these apart.
+  // tells these apart. What is no trace is refused once 4096 bytes of it, or its end, were read.
   static absl::StatusOr<Reader> Open(const std::string& path, ReaderOptions options = {});
 
   // The same for `bytes`, which must outlive the Reader and everything that it gives.

@@ -90,8 +90,8 @@ class ReaderImpl {
   // Has further plain events found on another thread, if there may be one and it pays.
   void RunAhead();
 
-  // So many blocks have to be plain before that, within a generation in which something was not.
-  // Where much is wrong, it would only be in the way.
+  // After something that was not plain, so many blocks have to be plain before that. Where much is
+  // wrong, it would only be in the way.
   static constexpr int kBlocksBeforeAhead = 8;
 
   // Each returns the next event, or nullptr after setting pending_.

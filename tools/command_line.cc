@@ -169,7 +169,7 @@ constexpr FlagRow kFlags[] = {
     {"padded", On(Command::kAssemble), "--padded",
      "write batch sizes in ten bytes, as Go's runtime does"},
     {"json", On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate), "--json",
-     "print one JSON object on a line; `validate`, one for\neach file"},
+     "print one JSON object on a line; for `validate`, one\nper file"},
     {"strictness", On(Command::kValidate), "--strictness=go|all",
      "only what Go's own reader and validator refuse,\nor warnings and notes too (default)"},
     {"max_per_check", On(Command::kValidate), "--max-per-check=N",

@@ -205,8 +205,8 @@ threads, goroutines and Ps were seen, the events by kind, the wall-clock time of
 start where the trace tells it (since Go 1.25), and its duration.
 
 Flags:
-  --json              print one JSON object on a line; `validate`, one for
-                      each file
+  --json              print one JSON object on a line; for `validate`, one
+                      per file
   --jobs=N            use N cores at most (default: all): one may read
                       ahead, and `validate` reads as many files at once
   --salvage           go on after faults with all that can still be read;

@@ -10,6 +10,7 @@
 #include "export/json_text.h"
 #include "parser/batch_finder.h"
 #include "parser/batch_reader.h"
+#include "parser/generation.h"
 #include "tools/salvage.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
@@ -102,6 +103,15 @@ void AppendRowsJson(absl::string_view key, const std::vector<Row>& rows, JsonWri
   json->EndArray();
 }
 
+Fault NoEndOfGeneration(uint64_t end) {
+  Fault fault;
+  fault.id = FaultId::kGenerationIncomplete;
+  fault.place.offset = end;
+  fault.message =
+      "expected an end of generation, found the end of the trace; it was probably cut off";
+  return fault;
+}
+
 // Tells whether a trace ends where it may, which its single events do not show.
 class EndWatcher {
  public:
@@ -109,8 +119,11 @@ class EndWatcher {
 
   // Takes the next event, which ends at `offset`.
   void Take(const RawEvent& event, uint64_t offset) {
-    if (event.type == EventType::kEventBatch) batch_end_ = offset + event.args[3];
-    in_generation_ |= FindEventSpec(event.type)->timed();
+    if (event.type == EventType::kEventBatch) {
+      batch_end_ = offset + std::min<uint64_t>(event.args[3], kMaxBatchSize);
+    }
+    // A generation that was begun but has no events of threads needs no end.
+    in_generation_ |= FindEventSpec(event.type)->timed() && event.type != EventType::kClockSnapshot;
     if (event.type == EventType::kEndOfGeneration) in_generation_ = false;
   }
 
@@ -124,10 +137,7 @@ class EndWatcher {
       return FaultStatus(std::move(fault));
     }
     if (version_ < Version::kGo126 || !in_generation_) return absl::OkStatus();
-    fault.id = FaultId::kGenerationIncomplete;
-    fault.message =
-        "expected an end of generation, found the end of the trace; it was probably cut off";
-    return FaultStatus(std::move(fault));
+    return FaultStatus(NoEndOfGeneration(end));
   }
 
  private:
@@ -229,12 +239,18 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
   BatchFinder finder(source, *version, report);
   BatchCounter counter(*version, report, footprint);
   Batch batch;
+  bool in_generation = false;
   while (finder.Next(batch.generation, &batch)) {
     counter.Count(batch);
+    in_generation |= IsEventBatch(batch, *version);
+    if (batch.kind() == EventType::kEndOfGeneration) in_generation = false;
     source->Release(source->offset());
     if (progress->Due()) {
       progress->Show({source->input_read(), source->input_size(), footprint->events});
     }
+  }
+  if (in_generation && *version >= Version::kGo126 && !finder.truncated()) {
+    report(NoEndOfGeneration(source->offset()));
   }
   footprint->losses.skipped_bytes = finder.skipped_bytes();
   footprint->bytes = source->offset();

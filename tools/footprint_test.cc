@@ -1,6 +1,8 @@
 #include "tools/footprint.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +12,9 @@
 #include "absl/strings/str_split.h"
 #include "export/json_checker.h"
 #include "gtest/gtest.h"
+#include "parser/batch_reader.h"
 #include "parser/byte_source.h"
+#include "parser/reader.h"
 #include "testdata/test_data.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/text_form.h"
@@ -131,6 +135,7 @@ TEST(Footprint, CountsWhatStandsBeforeAFault) {
 // Cut off where an event ends: nothing of the events themselves shows it.
 TEST(Footprint, TellsThatATraceIsCutOff) {
   for (const absl::string_view name : {"go1.22-threads.trace", "go1.27-threads.trace"}) {
+    SCOPED_TRACE(name);
     const std::string bytes = ReadTestTrace(name);
     RawReader reader =
         *RawReader::FromSource(*SourceFromBytes(bytes), RawReader::Types::kOfVersion);
@@ -153,6 +158,33 @@ TEST(Footprint, TellsThatATraceIsCutOff) {
     }
     EXPECT_GT(cut, 25) << name;
   }
+}
+
+// Whether a cut between two batches shows is as for a Reader, with and without salvaging.
+TEST(Footprint, TakesTheEndOfATraceAsAReaderDoes) {
+  const std::string bytes = ReadTestTrace("go1.27-generations.trace");
+  const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
+  ASSERT_TRUE(ReadHeader(source.get()).ok());
+  int complete = 0;
+  int incomplete = 0;
+  for (Batch batch; *ReadBatch(source.get(), &batch);) {
+    const std::string cut = bytes.substr(0, source->offset());
+    Reader reader = *Reader::FromBytes(cut);
+    while (reader.Next() != nullptr) continue;
+    const bool is_cut = FaultOf(reader.status()).has_value();
+    ++(is_cut ? incomplete : complete);
+    Footprint strict;
+    EXPECT_EQ(Collect(cut, &strict).ok(), !is_cut) << cut.size();
+    Footprint salvaged;
+    const std::unique_ptr<ByteSource> all = *SourceFromBytes(cut);
+    Progress progress(/*prints_along=*/false);
+    EXPECT_TRUE(SalvageFootprint(
+                    all.get(), [](const Fault&) {}, &progress, &salvaged)
+                    .ok());
+    EXPECT_EQ(salvaged.losses.faults, is_cut ? 1u : 0u) << cut.size();
+  }
+  EXPECT_GT(complete, 5);
+  EXPECT_GT(incomplete, 5);
 }
 
 // What the text of the wire format tells of a trace.

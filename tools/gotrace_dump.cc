@@ -308,7 +308,8 @@ Result WithHint(Command command, Result result) {
   if (tells_enough || command == Command::kAssemble) return result;
   if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0) {
     result.hint = "`gotrace-dump validate` tells more, --salvage gives all that can still be read";
-  } else if (result.events == 0) {
+  } else if (result.events == 0 && fault->id != FaultId::kV1Trace &&
+             fault->id != FaultId::kUnknownVersion && fault->id != FaultId::kCompressedCorrupt) {
     result.hint = "`gotrace-dump validate` tells more";
   }
   return result;

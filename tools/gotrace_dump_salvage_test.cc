@@ -139,8 +139,7 @@ TEST(Salvage, InfoTellsWhatItLacks) {
   const std::string path = Garbage();
   const JsonValue strict = Object({"info", "--json", path}, 1);
   EXPECT_EQ(Text(strict, "complete"), "false");
-  // What an event names may have stood where the garbage is.
-  EXPECT_TRUE(absl::EndsWith(Text(strict, "error"), "[batch-type]")) << Text(strict, "error");
+  EXPECT_TRUE(absl::EndsWith(Text(strict, "error"), "[event-string-id]")) << Text(strict, "error");
   EXPECT_EQ(strict.Find("losses"), nullptr);
 
   const JsonValue salvaged = Object({"info", "--json", "--salvage", path}, 1);

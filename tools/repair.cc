@@ -179,9 +179,10 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
                     [](const RepairedGeneration& generation) { return generation.events > 0; });
   uint64_t cut = 0;
   for (const RepairedGeneration& generation : plan.generations) cut += generation.events_cut;
-  if (cut > 0) {
-    lines.push_back(absl::StrCat("`gotrace-dump events --salvage` prints the ",
-                                 cut == 1 ? "event" : "events", " that cutting off takes too"));
+  // Only what begins with a header can be salvaged.
+  if (cut > 0 && plan.header_offset == 0) {
+    lines.push_back(absl::StrCat("`gotrace-dump events --salvage` also prints the ",
+                                 cut == 1 ? "event" : "events", " lost by cutting off"));
   }
   lines.push_back(absl::StrCat(kept, " of ", plan.generations.size(),
                                plan.generations.size() == 1 ? " generation" : " generations",

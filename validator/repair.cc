@@ -60,6 +60,11 @@ bool IsOfCompression(FaultId id) {
   return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated;
 }
 
+void GoApart(RepairedGeneration* generation) {
+  generation->fate = GenerationFate::kApart;
+  generation->events = generation->events_cut = 0;
+}
+
 // A run of generations that Go's reader takes one after the other.
 struct Run {
   std::vector<size_t> generations;  // Indices in RepairPlan::generations.
@@ -246,8 +251,7 @@ class Planner {
   void EndRun() {
     Run* const loser = run_.events > best_.events ? &best_ : &run_;
     for (const size_t index : loser->generations) {
-      plan_.generations[index].fate = GenerationFate::kApart;
-      plan_.generations[index].events = 0;
+      GoApart(&plan_.generations[index]);
     }
     if (loser == &best_) best_ = std::move(run_);
     run_ = Run();
@@ -375,8 +379,7 @@ absl::Status Verify(const RepairPlan& plan, const OpenInput& open, const ReaderL
 void Join(RepairPlan other, RepairPlan* plan) {
   RepairPlan& loser = other.events > plan->events ? *plan : other;
   for (RepairedGeneration& generation : loser.generations) {
-    if (generation.events > 0) generation.fate = GenerationFate::kApart;
-    generation.events = 0;
+    if (generation.events > 0) GoApart(&generation);
   }
   if (&loser == plan) {
     plan->version = other.version;
@@ -389,7 +392,7 @@ void Join(RepairPlan other, RepairPlan* plan) {
                            other.generations.end());
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
-  plan->input_fault = std::move(other.input_fault);
+  if (other.input_fault.has_value()) plan->input_fault = std::move(other.input_fault);
   plan->input_bytes = other.input_bytes;
 }
 
@@ -403,7 +406,8 @@ absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
   const absl::Status status = CountBytes(source).status();
   plan->input_bytes = source->offset();
   // That the compression around it is damaged does not matter to the traces before.
-  return FaultOf(status).has_value() ? absl::OkStatus() : status;
+  plan->input_fault = FaultOf(status);
+  return plan->input_fault.has_value() ? absl::OkStatus() : status;
 }
 
 // Plans each of the traces that stand one behind the other in the input, and takes the best.

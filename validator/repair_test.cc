@@ -259,7 +259,7 @@ TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
   EXPECT_EQ(repaired.plan.generations[0].threads_cut, kCount + 0U);
   EXPECT_EQ(repaired.plan.generations[0].events_cut, kCount + 0U);
   EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
-                                "4000 threads cut off where nothing can come next, which takes "
+                                "4000 threads cut off where nothing can come next, which loses "
                                 "4000 events"));
 }
 

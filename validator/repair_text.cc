@@ -26,7 +26,7 @@ std::string Changes(const RepairedGeneration& generation) {
   }
   if (generation.threads_cut > 0) {
     changes.push_back(absl::StrCat(Count(generation.threads_cut, "thread", "threads"),
-                                   " cut off where nothing can come next, which takes ",
+                                   " cut off where nothing can come next, which loses ",
                                    Count(generation.events_cut, "event", "events")));
   }
   if (changes.empty()) changes.push_back("its frequency taken from another generation");
@@ -63,7 +63,8 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
   std::vector<std::string> lines;
   if (plan.input_fault.has_value()) {
     lines.push_back(
-        absl::StrCat(FormatFault(*plan.input_fault), "; what could be decompressed is used"));
+        absl::StrCat(FormatFault(*plan.input_fault),
+                     plan.pieces.empty() ? "" : "; what could be decompressed is used"));
   }
   if (plan.header_offset > 0) {
     lines.push_back(absl::StrCat(Count(plan.header_offset, "byte", "bytes"),

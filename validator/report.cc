@@ -83,7 +83,7 @@ class Judge {
  private:
   bool IsForeign() {
     // An error shows again when the reader meets it.
-    const bool is_whole = source_->Fill(kRecognisedBytes).ok();
+    const bool is_whole = source_->Fill(kHeaderSearched).ok();
     const absl::string_view begin = source_->window();
     std::optional<ForeignInput> foreign;
     if (is_whole || !begin.empty()) foreign = RecogniseInput(begin);

@@ -40,7 +40,7 @@ struct ValidateOptions {
   uint64_t jobs_from_bytes = kJobsFromBytes;
   // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
   // the file, and how many events were given. Of what is no trace nothing more needs to be read:
-  // then all counts as read.
+  // then all of its size, if that is known, counts as read.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;
 };
 
