@@ -93,7 +93,9 @@ void OrderAhead::GiveBack() {
 }
 
 bool OrderAhead::WaitForRoom() {
-  if (found_ - taken_ == kBlocks) {
+  const auto is_full = [this] { return found_ - taken_ == kBlocks; };
+  for (int i = 0; i < kLooksForRoom && is_full(); ++i) std::this_thread::yield();
+  if (is_full()) {
     std::unique_lock lock(mutex_);
     for_thread_.wait(lock, [this] { return found_ - taken_ <= kFewBlocks || ends_; });
   }

@@ -52,8 +52,10 @@ class OrderAhead {
   // Enough for threads to seldom wait for each other, and few enough to stay in a core's cache.
   static constexpr size_t kBlocks = 16;
 
-  // Where all blocks are full the owner is slow, and the thread sleeps until this many are left: it
-  // is woken seldom, and the owner does not come to wait for it.
+  // Where all blocks are full, the thread looks this often for one that is free. If there is none
+  // yet, the owner is slow, and the thread sleeps until few are left: it is woken seldom, and the
+  // owner does not come to wait for it.
+  static constexpr int kLooksForRoom = 1000;
   static constexpr size_t kFewBlocks = 4;
 
   // How often a thread looks for other things that it waits for before it sleeps. One that is woken
