@@ -100,10 +100,9 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
     out->Append(absl::StrCat("; ", Share(report.good_events, report.events), " of ", report.events,
                              " events and ", Share(report.good_bytes, report.bytes), " of ",
                              report.bytes, " bytes are good"));
-    if (report.lost_events == 1) {
-      out->Append("; errors took 1 event with them");
-    } else if (report.lost_events > 1) {
-      out->Append(absl::StrCat("; errors took ", report.lost_events, " events with them"));
+    if (report.lost_events > 0) {
+      out->Append(absl::StrCat("; errors took ", report.lost_events,
+                               report.lost_events == 1 ? " event" : " events", " with them"));
     }
   }
   out->Append('\n');

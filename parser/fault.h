@@ -75,6 +75,11 @@ absl::Status FaultStatus(Fault fault);
 // tells of an I/O error.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
+// Whether the fault is one of the file's compression, and not of the trace in it.
+inline bool IsOfCompression(FaultId id) {
+  return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated;
+}
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_PARSER_FAULT_H_

@@ -48,6 +48,15 @@ bool IsEventBatch(const Batch& batch, Version version) {
   }
 }
 
+Fault IncompleteGeneration(std::optional<uint64_t> number, uint64_t end) {
+  Fault fault = {FaultId::kGenerationIncomplete, Place(),
+                 "expected an end of generation, found the end of the trace; it was probably cut "
+                 "off"};
+  fault.place.offset = end;
+  fault.place.generation = number;
+  return fault;
+}
+
 Generation::Generation(const ReaderLimits& limits)
     : most_bytes_(std::min(limits.generation_bytes, ReaderLimits::kMostGenerationBytes)),
       most_threads_(limits.threads) {}
@@ -195,12 +204,7 @@ GenerationReader::Result GenerationReader::NextWithEnd() {
     if (!*more) {
       // Go's reader calls a generation nothing if it has no event batches.
       if (generation->threads().empty()) return {};
-      Fault fault = {FaultId::kGenerationIncomplete, Place(),
-                     "expected an end of generation, found the end of the trace; it was probably "
-                     "cut off"};
-      fault.place.offset = batch.offset;
-      fault.place.generation = generation->number();
-      return FaultResult(FaultStatus(std::move(fault)));
+      return FaultResult(FaultStatus(IncompleteGeneration(generation->number(), batch.offset)));
     }
     if (generation->number() == 0) generation->set_number(batch.generation);
     if (batch.kind() == EventType::kEndOfGeneration) break;

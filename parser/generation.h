@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "parser/batch_reader.h"
 #include "parser/byte_source.h"
+#include "parser/fault.h"
 #include "parser/generation_tables.h"
 #include "parser/ids.h"
 #include "parser/reader_limits.h"
@@ -39,6 +40,10 @@ struct EventBatch {
 // Whether a batch of a trace of `version` holds timed events, rather than a table, CPU samples,
 // what belongs to a sync, or the data of an experiment.
 bool IsEventBatch(const Batch& batch, Version version);
+
+// The fault of a trace that ends at `end` inside of a generation, whose number may not be known
+// (FORMAT.md §6.3).
+Fault IncompleteGeneration(std::optional<uint64_t> number, uint64_t end);
 
 // The event batches of one thread, in the trace's order.
 struct ThreadBatches {

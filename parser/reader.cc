@@ -25,7 +25,7 @@ bool IsCutOff(const absl::Status& status) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value()) return !status.ok();
   return fault->id == FaultId::kBatchTruncated || fault->id == FaultId::kBatchHeaderTruncated ||
-         fault->id == FaultId::kCompressedTruncated || fault->id == FaultId::kCompressedCorrupt;
+         IsOfCompression(fault->id);
 }
 
 }  // namespace

@@ -171,9 +171,7 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   incomplete_ = !ended && (version_ >= Version::kGo126 || finder_.truncated());
   // That the trace ends inside a batch was told already.
   if (incomplete_ && !finder_.truncated()) {
-    ReportMissing(FaultId::kGenerationIncomplete, *generation, end,
-                  "expected an end of generation, found the end of the trace; it was probably cut "
-                  "off");
+    Report(IncompleteGeneration(generation->number(), end));
   }
   // The tables may be in what there was no room for, which was told too.
   incomplete_ |= overlong_.has_value();
@@ -202,19 +200,14 @@ void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
   // Up to Go 1.24 the runtime writes the frequency when the generation ends, before the tables.
   const bool is_cut = is_last_ && version_ < Version::kGo125 && !sync_damaged_;
   incomplete_ |= is_cut;
-  ReportMissing(
-      FaultId::kNoFrequency, *generation, end,
+  Fault fault = {
+      FaultId::kNoFrequency, Place(),
       absl::StrCat("expected a sync batch with a frequency, found none in the generation",
                    is_cut ? ", with which the trace ends: it was probably cut off" : "",
                    "; times are told ",
-                   last_clock_.known() ? "in that of the generation before" : "in ticks"));
-}
-
-void TolerantGenerationReader::ReportMissing(FaultId id, const Generation& generation, uint64_t end,
-                                             std::string message) {
-  Fault fault = {id, Place(), std::move(message)};
+                   last_clock_.known() ? "in that of the generation before" : "in ticks")};
   fault.place.offset = end;
-  fault.place.generation = generation.number();
+  fault.place.generation = generation->number();
   Report(std::move(fault));
 }
 

@@ -71,7 +71,6 @@ class TolerantGenerationReader {
   void ReportNoGeneration();
   void Finish(bool ended, Generation* generation);
   void TakeClock(uint64_t end, Generation* generation);
-  void ReportMissing(FaultId id, const Generation& generation, uint64_t end, std::string message);
   void ReportBatch(FaultId id, const Batch& batch, std::string message);
   void Report(Fault fault);
 

@@ -1,6 +1,7 @@
 #include "tools/footprint.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,15 +104,6 @@ void AppendRowsJson(absl::string_view key, const std::vector<Row>& rows, JsonWri
   json->EndArray();
 }
 
-Fault NoEndOfGeneration(uint64_t end) {
-  Fault fault;
-  fault.id = FaultId::kGenerationIncomplete;
-  fault.place.offset = end;
-  fault.message =
-      "expected an end of generation, found the end of the trace; it was probably cut off";
-  return fault;
-}
-
 // Tells whether a trace ends where it may, which its single events do not show.
 class EndWatcher {
  public:
@@ -128,16 +120,16 @@ class EndWatcher {
   }
 
   absl::Status Check(uint64_t end) const {
-    Fault fault;
-    fault.place.offset = end;
     if (end < batch_end_) {
+      Fault fault;
       fault.id = FaultId::kBatchTruncated;
+      fault.place.offset = end;
       fault.message = absl::StrCat("expected ", batch_end_ - end,
                                    " more bytes of the last batch, found the end of the trace");
       return FaultStatus(std::move(fault));
     }
     if (version_ < Version::kGo126 || !in_generation_) return absl::OkStatus();
-    return FaultStatus(NoEndOfGeneration(end));
+    return FaultStatus(IncompleteGeneration(std::nullopt, end));
   }
 
  private:
@@ -250,7 +242,7 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
     }
   }
   if (in_generation && *version >= Version::kGo126 && !finder.truncated()) {
-    report(NoEndOfGeneration(source->offset()));
+    report(IncompleteGeneration(std::nullopt, source->offset()));
   }
   footprint->losses.skipped_bytes = finder.skipped_bytes();
   footprint->bytes = source->offset();

@@ -211,7 +211,9 @@ TEST(Salvage, TellsAHeaderThatIsBroken) {
     const SubprocessResult result = RunDump({command, "--salvage", path});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.out, "");
-    EXPECT_TRUE(absl::StrContains(result.err, "[not-a-trace]\n")) << result.err;
+    EXPECT_TRUE(absl::EndsWith(result.err,
+                               "[not-a-trace]\ngotrace-dump: `gotrace-dump validate` tells more\n"))
+        << result.err;
   }
   EXPECT_EQ(RunDump({"info", "--salvage", "/no/such/file"}).exit_code, 2);
 }

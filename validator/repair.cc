@@ -56,10 +56,6 @@ bool IsFraming(FaultId id) {
   }
 }
 
-bool IsOfCompression(FaultId id) {
-  return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated;
-}
-
 void GoApart(RepairedGeneration* generation) {
   generation->fate = GenerationFate::kApart;
   generation->events = generation->events_cut = 0;
