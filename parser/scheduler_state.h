@@ -2,7 +2,9 @@
 #ifndef GOTRACE_PARSER_SCHEDULER_STATE_H_
 #define GOTRACE_PARSER_SCHEDULER_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -103,7 +105,7 @@ class StateTable {
   State* Find(IdType id) const {
     State* const near = near_[Place(id)];
     if (near != nullptr && near->id == id) return near;
-    if (far_.empty()) return nullptr;
+    if (newest_far_ < id) return nullptr;
     const auto it = far_.find(id);
     return it == far_.end() ? nullptr : it->second;
   }
@@ -120,8 +122,12 @@ class StateTable {
     state->id = id;
     state->live = true;
     State*& near = near_[Place(id)];
-    if (near != nullptr) far_.emplace(near->id, near);
-    near = state;
+    State* far = state;
+    if (near == nullptr || far_.size() >= kNear) far = std::exchange(near, state);
+    if (far != nullptr) {
+      far_.emplace(far->id, far);
+      newest_far_ = std::max(newest_far_, far->id);
+    }
     ++size_;
     return state;
   }
@@ -151,6 +157,7 @@ class StateTable {
       }
     }
     far_.clear();
+    newest_far_ = kOldest;
     chunks_.clear();
     free_.clear();
     used_ = size_ = 0;
@@ -160,6 +167,7 @@ class StateTable {
 
  private:
   static constexpr size_t kChunk = 256;
+  static constexpr IdType kOldest{std::numeric_limits<decltype(IdType::value)>::min()};
 
   static size_t Place(IdType id) { return static_cast<uint64_t>(id.value) % kNear; }
 
@@ -176,10 +184,14 @@ class StateTable {
     return &chunks_.back()[used_++];
   }
 
-  // Ids rise, and most goroutines are short-lived: of those whose ids have the same remainder by
-  // kNear, the one that came last stands in an array, and only those that it drove out are hashed.
+  // Most goroutines are short-lived, and what else there is are often a few hundred. Of those whose
+  // ids have the same remainder by kNear one stands in an array, and the others are hashed: the one
+  // that came first stays there, until so many are hashed that there must be many long-lived ones.
+  // From then on the one that came last does.
   std::unique_ptr<State* []> near_ { new State*[kNear]() };
   absl::flat_hash_map<IdType, State*> far_;
+  // No id in far_ is above it, nor was one since Clear(). Ids rise, so that a new one is above it.
+  IdType newest_far_ = kOldest;
   std::vector<std::unique_ptr<State[]>> chunks_;
   size_t used_ = 0;  // Of the last chunk.
   size_t size_ = 0;
