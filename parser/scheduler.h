@@ -306,8 +306,8 @@ class Scheduler {
 
   uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
   NamePool names_;            // Of open regions and tasks, and so before them.
-  StateTable<GoId, GoroutineState, 8192> goroutines_;
-  StateTable<ProcId, ProcessorState, 64> procs_;
+  StateTable<GoroutineState> goroutines_{kSlotsForGoroutines};
+  StateTable<ProcessorState> procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;
   ThreadState no_thread_;  // Which is bound to no goroutine and no P, ever.
   absl::flat_hash_map<TaskId, TaskState> tasks_;

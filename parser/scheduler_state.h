@@ -2,14 +2,12 @@
 #ifndef GOTRACE_PARSER_SCHEDULER_STATE_H_
 #define GOTRACE_PARSER_SCHEDULER_STATE_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "parser/dense_table.h"
 #include "parser/ids.h"
 #include "parser/name_pool.h"
 #include "parser/open_ranges.h"
@@ -97,18 +95,14 @@ struct ThreadState {
   void Unbind() { Bind(ProcId::kNone, nullptr); }
 };
 
-// Resources by id. Their addresses stay; what was erased is used again for another id, so a stale
-// pointer still points to some state of the same type.
-template <class IdType, class State, size_t kNear>
-class StateTable {
+// Resources by id. What was erased is used again for another id, so a stale pointer still points to
+// some state of the same type, until Clear().
+template <class State>
+class StateTable : public DenseTable<State> {
  public:
-  State* Find(IdType id) const {
-    State* const near = near_[Place(id)];
-    if (near != nullptr && near->id == id) return near;
-    if (newest_far_ < id) return nullptr;
-    const auto it = far_.find(id);
-    return it == far_.end() ? nullptr : it->second;
-  }
+  using IdType = typename DenseTable<State>::IdType;
+  using DenseTable<State>::DenseTable;
+  using DenseTable<State>::Find;
 
   // The same where `*last` remembers what was found last, which may be stale.
   State* Find(IdType id, State** last) const {
@@ -118,17 +112,8 @@ class StateTable {
 
   // Requires that there is none with this id.
   State* Insert(IdType id) {
-    State* const state = Allocate();
-    state->id = id;
+    State* const state = DenseTable<State>::Insert(id);
     state->live = true;
-    State*& near = near_[Place(id)];
-    State* far = state;
-    if (near == nullptr || far_.size() >= kNear) far = std::exchange(near, state);
-    if (far != nullptr) {
-      far_.emplace(far->id, far);
-      newest_far_ = std::max(newest_far_, far->id);
-    }
-    ++size_;
     return state;
   }
 
@@ -136,66 +121,6 @@ class StateTable {
     State* const state = Find(id);
     return state == nullptr ? Insert(id) : state;
   }
-
-  void Erase(State* state) {
-    State*& near = near_[Place(state->id)];
-    if (near == state) {
-      near = nullptr;
-    } else {
-      far_.erase(state->id);
-    }
-    *state = State();
-    free_.push_back(state);
-    --size_;
-  }
-
-  // Erases all. Costs time in proportion to what there was.
-  void Clear() {
-    for (const std::unique_ptr<State[]>& chunk : chunks_) {
-      for (size_t i = 0; i < kChunk; ++i) {
-        if (chunk[i].live) near_[Place(chunk[i].id)] = nullptr;
-      }
-    }
-    far_.clear();
-    newest_far_ = kOldest;
-    chunks_.clear();
-    free_.clear();
-    used_ = size_ = 0;
-  }
-
-  size_t size() const { return size_; }
-
- private:
-  static constexpr size_t kChunk = 256;
-  static constexpr IdType kOldest{std::numeric_limits<decltype(IdType::value)>::min()};
-
-  static size_t Place(IdType id) { return static_cast<uint64_t>(id.value) % kNear; }
-
-  State* Allocate() {
-    if (!free_.empty()) {
-      State* const state = free_.back();
-      free_.pop_back();
-      return state;
-    }
-    if (used_ == kChunk || chunks_.empty()) {
-      chunks_.emplace_back(new State[kChunk]);
-      used_ = 0;
-    }
-    return &chunks_.back()[used_++];
-  }
-
-  // Most goroutines are short-lived, and what else there is are often a few hundred. Of those whose
-  // ids have the same remainder by kNear one stands in an array, and the others are hashed: the one
-  // that came first stays there, until so many are hashed that there must be many long-lived ones.
-  // From then on the one that came last does.
-  std::unique_ptr<State* []> near_ { new State*[kNear]() };
-  absl::flat_hash_map<IdType, State*> far_;
-  // No id in far_ is above it, nor was one since Clear(). Ids rise, so that a new one is above it.
-  IdType newest_far_ = kOldest;
-  std::vector<std::unique_ptr<State[]>> chunks_;
-  size_t used_ = 0;  // Of the last chunk.
-  size_t size_ = 0;
-  std::vector<State*> free_;
 };
 
 }  // namespace gotrace

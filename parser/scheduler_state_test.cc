@@ -8,8 +8,7 @@
 namespace gotrace {
 namespace {
 
-// Few enough places for ids to drive each other out.
-using Goroutines = StateTable<GoId, GoroutineState, 16>;
+using Goroutines = StateTable<GoroutineState>;
 
 TEST(SequenceNumberTest, FollowsTheOneBeforeInTheSameGeneration) {
   const SequenceNumber last = {3, 7};
@@ -90,18 +89,18 @@ TEST(StateTableTest, AddressesStayWhileOthersComeAndGo) {
 TEST(StateTableTest, FindsIdsThatShareAPlace) {
   Goroutines table;
   GoroutineState* const first = table.Insert(GoId{3});
-  GoroutineState* const second = table.Insert(GoId{19});
-  GoroutineState* const third = table.Insert(GoId{-13});
+  GoroutineState* const second = table.Insert(GoId{67});
+  GoroutineState* const third = table.Insert(GoId{-61});
   EXPECT_EQ(table.Find(GoId{3}), first);
-  EXPECT_EQ(table.Find(GoId{19}), second);
-  EXPECT_EQ(table.Find(GoId{-13}), third);
-  EXPECT_EQ(table.Find(GoId{35}), nullptr);
+  EXPECT_EQ(table.Find(GoId{67}), second);
+  EXPECT_EQ(table.Find(GoId{-61}), third);
+  EXPECT_EQ(table.Find(GoId{131}), nullptr);
   table.Erase(third);
-  EXPECT_EQ(table.Find(GoId{-13}), nullptr);
-  EXPECT_EQ(table.Find(GoId{19}), second);
+  EXPECT_EQ(table.Find(GoId{-61}), nullptr);
+  EXPECT_EQ(table.Find(GoId{67}), second);
   table.Erase(first);
   EXPECT_EQ(table.Find(GoId{3}), nullptr);
-  EXPECT_EQ(table.Find(GoId{19}), second);
+  EXPECT_EQ(table.Find(GoId{67}), second);
   EXPECT_EQ(table.size(), 1u);
 }
 

@@ -19,11 +19,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
+#include "parser/dense_table.h"
 #include "parser/event.h"
 #include "parser/id_set.h"
 #include "parser/ids.h"
 #include "tracev2/version.h"
-#include "validator/dense_table.h"
 #include "validator/finding.h"
 
 namespace gotrace {
@@ -226,7 +226,7 @@ class Validator {
   std::optional<ClockSnapshot> last_clocks_;
   IdSet checked_stacks_;  // Of the generation at hand.
 
-  ResourceTable goroutines_;
+  ResourceTable goroutines_{kSlotsForGoroutines};
   ResourceTable procs_;
   DenseTable<Context> threads_;
   absl::node_hash_map<std::pair<ResourceKind, int64_t>, Opens> opens_;

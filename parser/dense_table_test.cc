@@ -1,4 +1,4 @@
-#include "validator/dense_table.h"
+#include "parser/dense_table.h"
 
 #include <cstdint>
 #include <limits>
@@ -64,7 +64,26 @@ TEST(DenseTableTest, GrowsWithWhatIsAliveOnly) {
     if (id >= kAlive) table.Erase(table.Find(id - kAlive));
   }
   EXPECT_EQ(table.size(), static_cast<size_t>(kAlive));
-  EXPECT_LE(table.slot_count(), 8u * (kAlive + 1));
+  EXPECT_LE(table.slot_count(), 4u * (kAlive + 1));
+}
+
+TEST(DenseTableTest, BeginsWithAsManySlotsAsAskedAndGoesBackToThem) {
+  DenseTable<Entry> table(256);
+  EXPECT_EQ(table.slot_count(), 256u);
+  for (int64_t id = 0; id < 1000; ++id) table.Insert(id);
+  EXPECT_GE(table.slot_count(), 2000u);
+  table.Clear();
+  EXPECT_EQ(table.slot_count(), 256u);
+}
+
+TEST(DenseTableTest, WhatIsErasedIsAsIfItWereNew) {
+  Table table;
+  Entry* const entry = table.Insert(1);
+  entry->value = 7;
+  table.Erase(entry);
+  EXPECT_EQ(entry->id, -1);
+  EXPECT_EQ(entry->value, 0u);
+  EXPECT_EQ(table.Insert(2), entry);
 }
 
 TEST(DenseTableTest, IsEmptyOnceCleared) {

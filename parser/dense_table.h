@@ -1,40 +1,41 @@
 // States by ids that are mostly dense.
-#ifndef GOTRACE_VALIDATOR_DENSE_TABLE_H_
-#define GOTRACE_VALIDATOR_DENSE_TABLE_H_
+#ifndef GOTRACE_PARSER_DENSE_TABLE_H_
+#define GOTRACE_PARSER_DENSE_TABLE_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "parser/ids.h"
 
 namespace gotrace {
 
-// Holds entries by their member `int64_t id`. Go numbers goroutines, Ps and threads one after the
-// other, so an id's lowest bits mostly tell its place; an entry whose place is taken goes into a
-// hash map. Ids may be any, and memory stays in proportion to the most entries there were at a
-// time. Addresses stay as long as the entry does.
+// Holds entries by their member `id`, which is an int64_t or an Id of one. Go numbers goroutines,
+// Ps and threads one after the other, so an id's lowest bits mostly tell its place; an entry whose
+// place is taken goes into a hash map. So those that live long keep their places, and of the many
+// that come and go few meet one. Ids may be any, and memory stays in proportion to the most entries
+// there were at a time. Addresses stay as long as the entry does.
 template <class Entry>
 class DenseTable {
-  static_assert(std::is_trivially_destructible_v<Entry>);
-
  public:
-  DenseTable() { Clear(); }
+  using IdType = decltype(Entry::id);
+
+  // With places for few entries, or for what `fewest_slots`, a power of two, allows.
+  explicit DenseTable(size_t fewest_slots = 64) : fewest_slots_(fewest_slots) { Clear(); }
 
   // The entry of `id`, or nullptr.
-  Entry* Find(int64_t id) const {
+  Entry* Find(IdType id) const {
     Entry* const entry = slots_[SlotOf(id)];
     if (entry != nullptr && entry->id == id) return entry;
     return crowds_[CrowdOf(id)] == 0 ? nullptr : FindOverflow(id);
   }
 
   // Adds an entry for `id` as Entry() makes it. Requires that there is none.
-  [[gnu::noinline]] Entry* Insert(int64_t id) {
+  [[gnu::noinline]] Entry* Insert(IdType id) {
     Entry* const entry = Allocate();
     entry->id = id;
     if (slot_count() < kSlotsPerEntry * ++size_) Grow();
@@ -42,7 +43,7 @@ class DenseTable {
     return entry;
   }
 
-  // Takes out an entry of this table.
+  // Takes out an entry of this table. It becomes Entry(), and is used again for another.
   void Erase(Entry* entry) {
     Entry*& slot = slots_[SlotOf(entry->id)];
     if (slot == entry) {
@@ -52,12 +53,13 @@ class DenseTable {
       --crowds_[CrowdOf(entry->id)];
     }
     --size_;
+    *entry = Entry();
     free_.push_back(entry);
   }
 
   // Takes out all entries.
   void Clear() {
-    MakeSlots(kFewestSlots);
+    MakeSlots(fewest_slots_);
     overflow_ = {};
     crowds_ = {};
     chunks_.clear();
@@ -72,14 +74,19 @@ class DenseTable {
   size_t slot_count() const { return slot_mask_ + 1; }
 
  private:
-  static constexpr size_t kFewestSlots = 64;
-  static constexpr size_t kSlotsPerEntry = 4;  // At least; at most twice as many.
+  static constexpr size_t kSlotsPerEntry = 2;  // At least; at most twice as many.
   static constexpr size_t kChunk = 256;
   static constexpr size_t kCrowds = 64;
 
-  size_t SlotOf(int64_t id) const { return static_cast<uint64_t>(id) & slot_mask_; }
+  static uint64_t NumberOf(int64_t id) { return static_cast<uint64_t>(id); }
+  template <class Tag, class Rep>
+  static uint64_t NumberOf(Id<Tag, Rep> id) {
+    return static_cast<uint64_t>(id.value);
+  }
 
-  static size_t CrowdOf(int64_t id) { return static_cast<uint64_t>(id) % kCrowds; }
+  size_t SlotOf(IdType id) const { return NumberOf(id) & slot_mask_; }
+
+  static size_t CrowdOf(IdType id) { return NumberOf(id) % kCrowds; }
 
   // Requires a power of two.
   void MakeSlots(size_t count) {
@@ -87,7 +94,7 @@ class DenseTable {
     slot_mask_ = count - 1;
   }
 
-  [[gnu::noinline]] Entry* FindOverflow(int64_t id) const {
+  [[gnu::noinline]] Entry* FindOverflow(IdType id) const {
     const auto it = overflow_.find(id);
     return it == overflow_.end() ? nullptr : it->second;
   }
@@ -96,7 +103,7 @@ class DenseTable {
     if (!free_.empty()) {
       Entry* const entry = free_.back();
       free_.pop_back();
-      return new (entry) Entry();
+      return entry;
     }
     if (used_ == kChunk) {
       chunks_.emplace_back(new Entry[kChunk]);
@@ -118,7 +125,7 @@ class DenseTable {
   void Grow() {
     const std::unique_ptr<Entry*[]> slots = std::move(slots_);
     const size_t count = slot_count();
-    const absl::flat_hash_map<int64_t, Entry*> overflow = std::exchange(overflow_, {});
+    const absl::flat_hash_map<IdType, Entry*> overflow = std::exchange(overflow_, {});
     crowds_ = {};
     MakeSlots(2 * count);
     for (size_t i = 0; i < count; ++i) {
@@ -127,9 +134,10 @@ class DenseTable {
     for (const auto& [id, entry] : overflow) Place(entry);
   }
 
+  const size_t fewest_slots_;
   std::unique_ptr<Entry*[]> slots_;
   size_t slot_mask_ = 0;
-  absl::flat_hash_map<int64_t, Entry*> overflow_;  // Never has an id that stands in its slot.
+  absl::flat_hash_map<IdType, Entry*> overflow_;  // Never has an id that stands in its slot.
   // How many of those there are for each value of an id's lowest bits, so that what is nowhere is
   // mostly found to be so without hashing.
   std::array<uint64_t, kCrowds> crowds_;
@@ -139,6 +147,10 @@ class DenseTable {
   size_t size_ = 0;
 };
 
+// As many slots for goroutines fit the second cache of a core, and let few short-lived ones meet
+// the hundreds that live long.
+inline constexpr size_t kSlotsForGoroutines = 8192;
+
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_DENSE_TABLE_H_
+#endif  // GOTRACE_PARSER_DENSE_TABLE_H_
