@@ -80,15 +80,17 @@ constexpr CommandRow kCommands[] = {
      "  gotrace-dump wire --header a.out | gotrace-dump assemble --padded -o b.out -\n"},
     {Command::kFootprint, "footprint", "print what takes how many bytes",
      "Prints for each type of event that occurs how many there are and how many bytes they\n"
-     "take, the largest first, and the same for strings, stacks and batch headers.\n",
+     "take, the largest first, and the same for strings, stacks and batch headers.\n"
+     "Of several files each is told under its name.\n",
      "  gotrace-dump footprint trace.out\n"
      "  gotrace-dump footprint --json trace.out\n"},
     {Command::kInfo, "info", "print what a trace holds",
      "Prints a trace's version, its generations with their times, sizes and batches, how many\n"
      "threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its\n"
-     "start where the trace tells it (since Go 1.25), and its duration.\n",
+     "start where the trace tells it (since Go 1.25), and its duration. Of several files each\n"
+     "is told under its name; one that is broken does not keep the others from being read.\n",
      "  gotrace-dump info trace.out\n"
-     "  gotrace-dump info --json trace.out\n"},
+     "  gotrace-dump info --json *.out | jq -r 'select(.duration > 1e9).file'\n"},
     {Command::kValidate, "validate", "judge traces: what is wrong with them, and where",
      "Reads whole traces, going on after faults, and prints all that is wrong or odd: errors,\n"
      "warnings and notes, each with its place and the id of its check. The last line of each\n"
@@ -119,6 +121,10 @@ constexpr CommandRow kCommands[] = {
 };
 
 constexpr unsigned On(Command command) { return 1U << static_cast<unsigned>(command); }
+
+// The commands that take several files.
+constexpr unsigned kTakesFiles =
+    On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate);
 
 // Which commands take a flag, and how help tells of it.
 struct FlagRow {
@@ -169,7 +175,7 @@ constexpr FlagRow kFlags[] = {
     {"padded", On(Command::kAssemble), "--padded",
      "write batch sizes in ten bytes, as Go's runtime does"},
     {"json", On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate), "--json",
-     "print one JSON object on a line; for `validate`, one\nper file"},
+     "print one JSON object on a line for each file"},
     {"strictness", On(Command::kValidate), "--strictness=go|all",
      "only what Go's own reader and validator refuse,\nor warnings and notes too (default)"},
     {"max_per_check", On(Command::kValidate), "--max-per-check=N",
@@ -337,8 +343,8 @@ class ArgumentParser {
     if (plain_.empty()) {
       return absl::InvalidArgumentError("no FILE was given; - stands for the standard input");
     }
-    const bool takes_many = line_.command == Command::kValidate;
-    if (plain_.size() > 1 && !takes_many) return TooManyFiles();
+    const bool takes_files = (On(line_.command) & kTakesFiles) != 0;
+    if (plain_.size() > 1 && !takes_files) return TooManyFiles();
     line_.file = plain_[0];
     line_.files = plain_;
     return line_;
@@ -355,8 +361,9 @@ class ArgumentParser {
     if (may_have_command && plain_[0].find_first_of("./") == std::string::npos) {
       return UnknownCommand(plain_[0]);
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat("one FILE at a time, found ", plain_[0], " and ", plain_[1]));
+    return absl::InvalidArgumentError(absl::StrCat("one FILE at a time, found ", plain_[0], " and ",
+                                                   plain_[1], "; only ", ListCommands(kTakesFiles),
+                                                   " take several"));
   }
 
   static absl::Status UnknownCommand(absl::string_view name) {
@@ -400,7 +407,7 @@ std::string CommandHelp(Command command) {
   const CommandRow& row = RowOf(command);
   std::string help =
       absl::StrCat("Usage: gotrace-dump ", row.name,
-                   command == Command::kValidate ? " [FLAGS] FILE…\n\n" : " [FLAGS] FILE\n\n",
+                   (On(command) & kTakesFiles) != 0 ? " [FLAGS] FILE…\n\n" : " [FLAGS] FILE\n\n",
                    row.description, "\nFlags:\n");
   AppendFlags(On(command), &help);
   absl::StrAppend(&help, "\nExamples:\n", row.examples, "\n", kExitCodes);
@@ -413,9 +420,8 @@ std::string ProgramHelp() {
       "\n"
       "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight recorder,\n"
       "`go test -trace`, or /debug/pprof/trace. FILE may be - for the standard input, and may be\n"
-      "compressed with zstd or gzip.\n"
-      "\n"
-      "Commands:\n";
+      "compressed with zstd or gzip. ";
+  absl::StrAppend(&help, ListCommands(kTakesFiles), " take several.\n\nCommands:\n");
   for (const CommandRow& row : kCommands) {
     absl::StrAppendFormat(&help, "  %-10s %s\n", row.name, row.summary);
   }

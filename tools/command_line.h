@@ -38,7 +38,7 @@ enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo, kVa
 struct CommandLine {
   Command command = Command::kEvents;
   std::string file;                // "-" for the standard input.
-  std::vector<std::string> files;  // All of them, for `validate`; `file` is the first.
+  std::vector<std::string> files;  // All of them; `file` is the first.
   std::string help;                // What to print instead of doing anything, or "".
 };
 

@@ -142,14 +142,28 @@ TEST_F(CommandLineTest, TheLastOfTwoCounts) {
   EXPECT_EQ(absl::GetFlag(FLAGS_g), "2");
 }
 
+TEST_F(CommandLineTest, SeveralFiles) {
+  for (const char* const command : {"info", "footprint", "validate"}) {
+    const absl::StatusOr<CommandLine> line = Parse({command, "a", "b"});
+    ASSERT_TRUE(line.ok()) << line.status();
+    EXPECT_EQ(line->files, (std::vector<std::string>{"a", "b"}));
+  }
+}
+
 TEST_F(CommandLineTest, ErrorsOfFiles) {
   ExpectError({}, "no FILE was given; - stands for the standard input");
   ExpectError({"info"}, "no FILE was given; - stands for the standard input");
   ExpectError({"--"}, "no FILE was given; - stands for the standard input");
   ExpectError({"--g=1"}, "no FILE was given; - stands for the standard input");
-  ExpectError({"a.out", "b.out"}, "one FILE at a time, found a.out and b.out");
-  ExpectError({"info", "a", "b"}, "one FILE at a time, found a and b");
-  ExpectError({"--", "a", "--g"}, "one FILE at a time, found a and --g");
+  ExpectError({"a.out", "b.out"},
+              "one FILE at a time, found a.out and b.out; only `footprint`, `info` and `validate` "
+              "take several");
+  ExpectError(
+      {"wire", "a", "b"},
+      "one FILE at a time, found a and b; only `footprint`, `info` and `validate` take several");
+  ExpectError(
+      {"--", "a", "--g"},
+      "one FILE at a time, found a and --g; only `footprint`, `info` and `validate` take several");
   ExpectError({"a.out", "info"}, "the command comes first: gotrace-dump info a.out");
 }
 
@@ -198,15 +212,15 @@ TEST_F(CommandLineTest, Help) {
 
 TEST_F(CommandLineTest, HelpOfACommand) {
   EXPECT_EQ(CommandHelp(Command::kInfo),
-            R"(Usage: gotrace-dump info [FLAGS] FILE
+            R"(Usage: gotrace-dump info [FLAGS] FILE…
 
 Prints a trace's version, its generations with their times, sizes and batches, how many
 threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its
-start where the trace tells it (since Go 1.25), and its duration.
+start where the trace tells it (since Go 1.25), and its duration. Of several files each
+is told under its name; one that is broken does not keep the others from being read.
 
 Flags:
-  --json              print one JSON object on a line; for `validate`, one
-                      per file
+  --json              print one JSON object on a line for each file
   --jobs=N            use N cores at most (default: all): one may read
                       ahead, and `validate` reads as many files at once
   --salvage           go on after faults with all that can still be read;
@@ -222,7 +236,7 @@ Flags:
 
 Examples:
   gotrace-dump info trace.out
-  gotrace-dump info --json trace.out
+  gotrace-dump info --json *.out | jq -r 'select(.duration > 1e9).file'
 
 Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or
 its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a

@@ -262,9 +262,10 @@ void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
   AppendRows(footprint, {{"total", {footprint.bytes, footprint.events}}}, out);
 }
 
-void AppendFootprintJson(const Footprint& footprint, TextBuffer* out) {
+void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
+  json.Member("file", file);
   AppendCompleteness(footprint.status, footprint.losses, &json);
   json.Member("bytes", footprint.bytes);
   json.Member("count", footprint.events);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "parser/byte_source.h"
 #include "parser/fault.h"
 #include "parser/raw_reader.h"
@@ -40,9 +41,9 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
                               Progress* progress, Footprint* footprint);
 
-// Appends the footprint as a table, or as one JSON object on a line.
+// Appends the footprint as a table, or as one JSON object on a line, which names `file`.
 void AppendFootprint(const Footprint& footprint, TextBuffer* out);
-void AppendFootprintJson(const Footprint& footprint, TextBuffer* out);
+void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out);
 
 }  // namespace gotrace
 

@@ -40,7 +40,7 @@ std::string Text(const Footprint& footprint) {
 
 std::string Json(const Footprint& footprint) {
   TextBuffer out;
-  AppendFootprintJson(footprint, &out);
+  AppendFootprintJson("a.trace", footprint, &out);
   return std::string(out.view());
 }
 
@@ -89,7 +89,7 @@ total                              86 100.00%           15 100.00%
   const std::string json = Json(footprint);
   EXPECT_EQ(
       json,
-      R"({"complete":true,"bytes":86,"count":15,"events":[{"name":"EventBatch","bytes":27,"count":5},)"
+      R"({"file":"a.trace","complete":true,"bytes":86,"count":15,"events":[{"name":"EventBatch","bytes":27,"count":5},)"
       R"({"name":"Frequency","bytes":12,"count":2},{"name":"GoStatus","bytes":10,"count":2},)"
       R"({"name":"ProcStatus","bytes":8,"count":2},{"name":"String","bytes":5,"count":1},)"
       R"({"name":"HeapAlloc","bytes":4,"count":1},{"name":"GoLabel","bytes":3,"count":1},)"
@@ -113,9 +113,10 @@ header                             16 100.00%            0   0.00%
 
 total                              16 100.00%            0   0.00%
 )");
-  EXPECT_EQ(Json(footprint), R"({"complete":true,"bytes":16,"count":0,"events":[],)"
-                             R"("parts":[{"name":"header","bytes":16,"count":0}]})"
-                             "\n");
+  EXPECT_EQ(Json(footprint),
+            R"({"file":"a.trace","complete":true,"bytes":16,"count":0,"events":[],)"
+            R"("parts":[{"name":"header","bytes":16,"count":0}]})"
+            "\n");
 }
 
 TEST(Footprint, CountsWhatStandsBeforeAFault) {

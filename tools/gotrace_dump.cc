@@ -1,6 +1,7 @@
 // gotrace-dump: reads Go execution traces on the command line.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -191,14 +192,36 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
   return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
 }
 
-Result RunInfo(const std::string& file, const ReaderLimits& limits, Output* out) {
+// Puts the names of files above what is told of them, where there are several.
+class Headings {
+ public:
+  explicit Headings(bool shown) : shown_(shown) {}
+
+  void Append(const std::string& file, Output* out) {
+    if (!shown_) return;
+    out->buffer().Append(absl::StrCat(is_first_ ? "" : "\n", NameOf(file), ":\n"));
+    is_first_ = false;
+  }
+
+ private:
+  const bool shown_;
+  bool is_first_ = true;
+};
+
+Result RunInfo(const std::string& file, const ReaderLimits& limits, Headings* headings,
+               Output* out) {
   FaultLog log;
   absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
-  (absl::GetFlag(FLAGS_json) ? AppendInfoJson : AppendInfo)(info, &out->buffer());
+  if (absl::GetFlag(FLAGS_json)) {
+    AppendInfoJson(NameOf(file), info, &out->buffer());
+  } else {
+    headings->Append(file, out);
+    AppendInfo(info, &out->buffer());
+  }
   return {std::move(status), info.events, "", SalvageReport(NameOf(file), log, reader->losses())};
 }
 
@@ -224,11 +247,18 @@ Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out)
   return {std::move(status), 0, is_for_header ? kHint : ""};
 }
 
-void PrintFootprint(const Footprint& footprint, Output* out) {
-  (absl::GetFlag(FLAGS_json) ? AppendFootprintJson : AppendFootprint)(footprint, &out->buffer());
+void PrintFootprint(const std::string& file, const Footprint& footprint, Headings* headings,
+                    Output* out) {
+  if (absl::GetFlag(FLAGS_json)) {
+    AppendFootprintJson(NameOf(file), footprint, &out->buffer());
+  } else {
+    headings->Append(file, out);
+    AppendFootprint(footprint, &out->buffer());
+  }
 }
 
-Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits, Output* out) {
+Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits, Headings* headings,
+                           Output* out) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
   if (!source.ok()) return {source.status()};
   FaultLog log;
@@ -236,19 +266,20 @@ Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits, 
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
       source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
-  if (footprint.bytes > 0) PrintFootprint(footprint, out);
+  if (footprint.bytes > 0) PrintFootprint(file, footprint, headings, out);
   return {std::move(status), footprint.events, "",
           SalvageReport(NameOf(file), log, footprint.losses)};
 }
 
-Result RunFootprint(const std::string& file, const ReaderLimits& limits, Output* out) {
-  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, out);
+Result RunFootprint(const std::string& file, const ReaderLimits& limits, Headings* headings,
+                    Output* out) {
+  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, headings, out);
   absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion, limits);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
   absl::Status status = CollectFootprint(&*reader, &progress, &footprint);
-  PrintFootprint(footprint, out);
+  PrintFootprint(file, footprint, headings, out);
   return {std::move(status), footprint.events};
 }
 
@@ -392,6 +423,58 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   return plan->sound || writes ? kSuccess : kBroken;
 }
 
+// Writes out what is left, tells what `result` came to and returns the exit code.
+int Conclude(Command command, const std::string& file, Result result, Output* out) {
+  out->Flush();
+  if (!out->status().ok()) return Report(file, {out->status()});
+  // Whoever closed the pipe, as `head` does, knows it and need not be told.
+  if (out->closed()) return kUsageOrIo;
+  for (const std::string& text : result.salvage_report) {
+    absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
+  }
+  if (!result.status.ok()) return Report(file, WithHint(command, std::move(result)));
+  return result.salvage_report.empty() ? kSuccess : kBroken;
+}
+
+// Tells of one file after the other. Returns the worst of their exit codes.
+int RunForEach(const CommandLine& line, const ReaderLimits& limits, Output* out) {
+  const auto run = line.command == Command::kInfo ? RunInfo : RunFootprint;
+  Headings headings(line.files.size() > 1);
+  int worst = kSuccess;
+  for (const std::string& file : line.files) {
+    Result result = run(file, limits, &headings, out);
+    worst = std::max(worst, Conclude(line.command, file, std::move(result), out));
+    if (!out->usable()) break;
+  }
+  return worst;
+}
+
+int Run(const CommandLine& line, const ReaderLimits& limits, Output* out) {
+  switch (line.command) {
+    case Command::kEvents: {
+      const absl::StatusOr<EventsOptions> options = EventsOptionsFromFlags();
+      if (!options.ok()) return UsageError(options.status());
+      return Conclude(line.command, line.file, RunEvents(line.file, *options, limits, out), out);
+    }
+    case Command::kWire:
+      return Conclude(line.command, line.file, RunWire(line.file, limits, out), out);
+    case Command::kAssemble:
+      return Conclude(line.command, line.file, RunAssemble(line.file, out), out);
+    case Command::kFootprint:
+    case Command::kInfo:
+      return RunForEach(line, limits, out);
+    case Command::kValidate: {
+      absl::StatusOr<ValidateCommand> command = ValidateCommandFromFlags();
+      if (!command.ok()) return UsageError(command.status());
+      command->options.limits = limits;
+      return RunValidate(*std::move(command), line, out);
+    }
+    case Command::kRepair:
+      return RunRepair(line.file, limits, out);
+  }
+  return kUsageOrIo;
+}
+
 int Main(absl::Span<char* const> args) {
   // A closed pipe and a file's largest size show when something is written.
   std::signal(SIGPIPE, SIG_IGN);
@@ -399,54 +482,17 @@ int Main(absl::Span<char* const> args) {
   std::set_new_handler(EndForLackOfMemory);
   const absl::StatusOr<CommandLine> line = ParseCommandLine(args);
   if (!line.ok()) return UsageError(line.status());
-  const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
-  if (!limits.ok()) return UsageError(limits.status());
-  if (line->help.empty() && absl::GetFlag(FLAGS_jobs) < 1) {
-    return UsageError(absl::InvalidArgumentError("--jobs must be 1 or more"));
-  }
   Output out(STDOUT_FILENO, "the standard output");
-  Result result;
   if (!line->help.empty()) {
     out.buffer().Append(line->help);
-  } else {
-    switch (line->command) {
-      case Command::kEvents: {
-        const absl::StatusOr<EventsOptions> options = EventsOptionsFromFlags();
-        if (!options.ok()) return UsageError(options.status());
-        result = RunEvents(line->file, *options, *limits, &out);
-        break;
-      }
-      case Command::kWire:
-        result = RunWire(line->file, *limits, &out);
-        break;
-      case Command::kAssemble:
-        result = RunAssemble(line->file, &out);
-        break;
-      case Command::kFootprint:
-        result = RunFootprint(line->file, *limits, &out);
-        break;
-      case Command::kValidate: {
-        absl::StatusOr<ValidateCommand> command = ValidateCommandFromFlags();
-        if (!command.ok()) return UsageError(command.status());
-        command->options.limits = *limits;
-        return RunValidate(*std::move(command), *line, &out);
-      }
-      case Command::kRepair:
-        return RunRepair(line->file, *limits, &out);
-      case Command::kInfo:
-        result = RunInfo(line->file, *limits, &out);
-        break;
-    }
+    return Conclude(line->command, "", {}, &out);
   }
-  out.Flush();
-  if (!out.status().ok()) return Report(line->file, {out.status()});
-  // Whoever closed the pipe, as `head` does, knows it and need not be told.
-  if (out.closed()) return kUsageOrIo;
-  for (const std::string& text : result.salvage_report) {
-    absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
+  const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
+  if (!limits.ok()) return UsageError(limits.status());
+  if (absl::GetFlag(FLAGS_jobs) < 1) {
+    return UsageError(absl::InvalidArgumentError("--jobs must be 1 or more"));
   }
-  if (!result.status.ok()) return Report(line->file, WithHint(line->command, std::move(result)));
-  return result.salvage_report.empty() ? kSuccess : kBroken;
+  return Run(*line, *limits, &out);
 }
 
 }  // namespace

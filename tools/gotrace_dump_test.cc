@@ -140,14 +140,56 @@ TEST(Dump, ReadsFilesAndStreamsAlike) {
         args.push_back(file);
         return args;
       };
-      const std::string expected = Output(with(CompressedPath(trace)));
+      // What is printed but for the file's name, which only these two commands tell.
+      const bool tells_name = command.back() == "--json";
+      const auto output = [&](const std::string& file, const SubprocessOptions& options = {}) {
+        const std::string out = Output(with(file), options);
+        if (!tells_name) return out;
+        const std::string name = file == "-" ? "standard input" : file;
+        absl::string_view rest = out;
+        EXPECT_TRUE(absl::ConsumePrefix(&rest, absl::StrCat("{\"file\":\"", name, "\","))) << out;
+        return std::string(rest);
+      };
+      const std::string expected = output(CompressedPath(trace));
       EXPECT_FALSE(expected.empty());
-      EXPECT_EQ(Output(with(raw_path)), expected);
-      EXPECT_EQ(Output(with(gzip_path)), expected);
-      EXPECT_EQ(Output(with("-"), {.input = zstd}), expected);
-      EXPECT_EQ(Output(with("-"), {.input = raw}), expected);
-      EXPECT_EQ(Output(with("-"), {.input = raw, .piece_size = 64 << 10}), expected);
+      EXPECT_EQ(output(raw_path), expected);
+      EXPECT_EQ(output(gzip_path), expected);
+      EXPECT_EQ(output("-", {.input = zstd}), expected);
+      EXPECT_EQ(output("-", {.input = raw}), expected);
+      EXPECT_EQ(output("-", {.input = raw, .piece_size = 64 << 10}), expected);
     }
+  }
+}
+
+TEST(Dump, InfoAndFootprintTellOfSeveralFilesUnderTheirNames) {
+  const std::string first = CompressedPath(kTrace);
+  const std::string second = CompressedPath("go1.27-gc.trace");
+  for (const std::string command : {"info", "footprint"}) {
+    EXPECT_EQ(Output({command, first, second}),
+              absl::StrCat(first, ":\n", Output({command, first}), "\n", second, ":\n",
+                           Output({command, second})));
+    EXPECT_EQ(
+        Output({command, "--json", first, second}),
+        absl::StrCat(Output({command, "--json", first}), Output({command, "--json", second})));
+    EXPECT_TRUE(absl::StartsWith(Output({command, "--json", first}),
+                                 absl::StrCat("{\"file\":\"", first, "\",")));
+  }
+}
+
+// One that is broken does not keep the others from being read, and the worst exit code counts.
+TEST(Dump, InfoAndFootprintGoOnAfterAFileThatIsBroken) {
+  const std::string good = CompressedPath(kTrace);
+  const std::string cut = WriteFile("cut2.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  const std::string missing = "/no/such/file";
+  for (const std::string command : {"info", "footprint"}) {
+    const std::string of_good = Output({command, good});
+    const SubprocessResult of_cut = RunDump({command, cut});
+    const SubprocessResult of_missing = RunDump({command, missing});
+    const SubprocessResult two = RunDump({command, cut, good});
+    ExpectFailure(two, 1, absl::StrCat(cut, ":\n", of_cut.out, "\n", good, ":\n", of_good),
+                  of_cut.err);
+    const SubprocessResult all = RunDump({command, missing, cut, good});
+    ExpectFailure(all, 2, two.out, absl::StrCat(of_missing.err, of_cut.err));
   }
 }
 

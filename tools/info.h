@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "parser/event_kind.h"
 #include "parser/ids.h"
@@ -50,9 +51,9 @@ struct TraceInfo {
 // `info->status` too; what stood before it is counted.
 absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
 
-// Appends the information as text, or as one JSON object on a line.
+// Appends the information as text, or as one JSON object on a line, which names `file`.
 void AppendInfo(const TraceInfo& info, TextBuffer* out);
-void AppendInfoJson(const TraceInfo& info, TextBuffer* out);
+void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out);
 
 }  // namespace gotrace
 

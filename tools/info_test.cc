@@ -35,7 +35,7 @@ std::string Text(const TraceInfo& info) {
 
 std::string Json(const TraceInfo& info) {
   TextBuffer out;
-  AppendInfoJson(info, &out);
+  AppendInfoJson("a.trace", info, &out);
   const std::string json(out.view());
   EXPECT_EQ(CheckJson(absl::string_view(json).substr(0, json.size() - 1)), "");
   return json;
@@ -89,7 +89,7 @@ Generations:
 )");
   EXPECT_EQ(
       Json(info),
-      R"({"version":"1.25","complete":true,"wall_begin":"2023-11-14T22:13:20.000001Z","begin":1000,)"
+      R"({"file":"a.trace","version":"1.25","complete":true,"wall_begin":"2023-11-14T22:13:20.000001Z","begin":1000,)"
       R"("end":2000000003,"duration":1999999003,"bytes":119,"events":9,"goroutines":2,"procs":1,)"
       R"("threads":1,"events_by_kind":{"Sync":3,"Label":1,"StateTransition":5},)"
       R"("generations":[{"number":1,"begin":1000,"end":1500004,"offset":16,"bytes":60,"events":5,)"
