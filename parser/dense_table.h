@@ -24,7 +24,7 @@ class DenseTable {
  public:
   using IdType = decltype(Entry::id);
 
-  // With places for few entries, or for what `fewest_slots`, a power of two, allows.
+  // Begins with `fewest_slots`, a power of two, and goes back to as many at Clear().
   explicit DenseTable(size_t fewest_slots = 64) : fewest_slots_(fewest_slots) { Clear(); }
 
   // The entry of `id`, or nullptr.
@@ -57,9 +57,14 @@ class DenseTable {
     free_.push_back(entry);
   }
 
-  // Takes out all entries.
+  // Takes out all entries. Costs time in proportion to the most that there were since the last
+  // time.
   void Clear() {
-    MakeSlots(fewest_slots_);
+    if (slots_ == nullptr || slot_count() != fewest_slots_) {
+      MakeSlots(fewest_slots_);
+    } else {
+      EmptySlots();
+    }
     overflow_ = {};
     crowds_ = {};
     chunks_.clear();
@@ -92,6 +97,13 @@ class DenseTable {
   void MakeSlots(size_t count) {
     slots_ = std::make_unique<Entry*[]>(count);
     slot_mask_ = count - 1;
+  }
+
+  // Each of a table that has few entries is looked for, rather than to write over many slots.
+  void EmptySlots() {
+    for (const std::unique_ptr<Entry[]>& chunk : chunks_) {
+      for (size_t i = 0; i < kChunk; ++i) slots_[SlotOf(chunk[i].id)] = nullptr;
+    }
   }
 
   [[gnu::noinline]] Entry* FindOverflow(IdType id) const {

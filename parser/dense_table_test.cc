@@ -76,6 +76,20 @@ TEST(DenseTableTest, BeginsWithAsManySlotsAsAskedAndGoesBackToThem) {
   EXPECT_EQ(table.slot_count(), 256u);
 }
 
+TEST(DenseTableTest, IsEmptyOnceClearedWithoutHavingGrown) {
+  DenseTable<Entry> table(4096);
+  for (int64_t id = -50; id < 50; ++id) table.Insert(id * 4097);
+  table.Insert(50 << 20);  // In the slot of 0.
+  table.Erase(table.Find(4097));
+  table.Clear();
+  EXPECT_EQ(table.slot_count(), 4096u);
+  EXPECT_EQ(table.size(), 0u);
+  for (int64_t id = -50; id < 50; ++id) EXPECT_EQ(table.Find(id * 4097), nullptr) << id;
+  EXPECT_EQ(table.Find(50 << 20), nullptr);
+  Entry* const entry = table.Insert(50 << 20);
+  EXPECT_EQ(table.Find(50 << 20), entry);
+}
+
 TEST(DenseTableTest, WhatIsErasedIsAsIfItWereNew) {
   Table table;
   Entry* const entry = table.Insert(1);

@@ -1,5 +1,6 @@
 #include "tools/command_line.h"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -81,7 +82,8 @@ constexpr CommandRow kCommands[] = {
     {Command::kFootprint, "footprint", "print what takes how many bytes",
      "Prints for each type of event that occurs how many there are and how many bytes they\n"
      "take, the largest first, and the same for strings, stacks and batch headers.\n"
-     "Of several files each is told under its name.\n",
+     "Of several files each is told under its name; one that is broken does not keep the others\n"
+     "from being read.\n",
      "  gotrace-dump footprint trace.out\n"
      "  gotrace-dump footprint --json trace.out\n"},
     {Command::kInfo, "info", "print what a trace holds",
@@ -345,6 +347,9 @@ class ArgumentParser {
     }
     const bool takes_files = (On(line_.command) & kTakesFiles) != 0;
     if (plain_.size() > 1 && !takes_files) return TooManyFiles();
+    if (std::count(plain_.begin(), plain_.end(), "-") > 1) {
+      return absl::InvalidArgumentError("- was given twice; the standard input can be read once");
+    }
     line_.file = plain_[0];
     line_.files = plain_;
     return line_;
@@ -395,7 +400,8 @@ void AppendFlags(unsigned commands, std::string* help) {
 constexpr absl::string_view kExitCodes =
     "Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or\n"
     "its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a\n"
-    "file that cannot be read or written, which a closed pipe is too, as that to `head`.\n";
+    "file that cannot be read or written, which a closed pipe is too, as that to `head`. Of\n"
+    "several files the worst counts.\n";
 
 }  // namespace
 

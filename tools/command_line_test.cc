@@ -165,6 +165,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
       {"--", "a", "--g"},
       "one FILE at a time, found a and --g; only `footprint`, `info` and `validate` take several");
   ExpectError({"a.out", "info"}, "the command comes first: gotrace-dump info a.out");
+  ExpectError({"info", "-", "a", "-"}, "- was given twice; the standard input can be read once");
 }
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
@@ -240,7 +241,8 @@ Examples:
 
 Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or
 its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a
-file that cannot be read or written, which a closed pipe is too, as that to `head`.
+file that cannot be read or written, which a closed pipe is too, as that to `head`. Of
+several files the worst counts.
 )");
 }
 

@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "export/json_text.h"
 #include "parser/byte_source.h"
 #include "parser/fault.h"
 #include "parser/raw_reader.h"
@@ -208,11 +209,28 @@ class Headings {
   bool is_first_ = true;
 };
 
+// For a file of which nothing can be told: JSON has a line for it all the same.
+void PrintUnread(const std::string& file, const absl::Status& status, const Losses& losses,
+                 Output* out) {
+  if (!absl::GetFlag(FLAGS_json)) return;
+  JsonWriter json(&out->buffer());
+  json.BeginObject();
+  json.Member("file", absl::string_view(NameOf(file)));
+  AppendCompleteness(status, losses, &json);
+  json.EndObject();
+  out->buffer().Append("\n");
+}
+
+Result Unread(const std::string& file, absl::Status status, Output* out) {
+  PrintUnread(file, status, {}, out);
+  return {std::move(status)};
+}
+
 Result RunInfo(const std::string& file, const ReaderLimits& limits, Headings* headings,
                Output* out) {
   FaultLog log;
   absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
-  if (!reader.ok()) return {reader.status()};
+  if (!reader.ok()) return Unread(file, reader.status(), out);
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
@@ -260,13 +278,17 @@ void PrintFootprint(const std::string& file, const Footprint& footprint, Heading
 Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits, Headings* headings,
                            Output* out) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok()) return {source.status()};
+  if (!source.ok()) return Unread(file, source.status(), out);
   FaultLog log;
   Footprint footprint;
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
       source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
-  if (footprint.bytes > 0) PrintFootprint(file, footprint, headings, out);
+  if (footprint.bytes > 0) {
+    PrintFootprint(file, footprint, headings, out);
+  } else {
+    PrintUnread(file, status, footprint.losses, out);
+  }
   return {std::move(status), footprint.events, "",
           SalvageReport(NameOf(file), log, footprint.losses)};
 }
@@ -275,7 +297,7 @@ Result RunFootprint(const std::string& file, const ReaderLimits& limits, Heading
                     Output* out) {
   if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, headings, out);
   absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion, limits);
-  if (!reader.ok()) return {reader.status()};
+  if (!reader.ok()) return Unread(file, reader.status(), out);
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
   absl::Status status = CollectFootprint(&*reader, &progress, &footprint);

@@ -188,8 +188,44 @@ TEST(Dump, InfoAndFootprintGoOnAfterAFileThatIsBroken) {
     const SubprocessResult two = RunDump({command, cut, good});
     ExpectFailure(two, 1, absl::StrCat(cut, ":\n", of_cut.out, "\n", good, ":\n", of_good),
                   of_cut.err);
-    const SubprocessResult all = RunDump({command, missing, cut, good});
-    ExpectFailure(all, 2, two.out, absl::StrCat(of_missing.err, of_cut.err));
+    const SubprocessResult all = RunDump({command, cut, missing, good});
+    ExpectFailure(all, 2, two.out, absl::StrCat(of_cut.err, of_missing.err));
+    // What is told of the first that can be read begins without an empty line.
+    const SubprocessResult last =
+        RunDump({command, missing, "-"}, {.input = ReadTestTrace(kTrace)});
+    ExpectFailure(last, 2, absl::StrCat("standard input:\n", of_good), of_missing.err);
+  }
+}
+
+TEST(Dump, InfoAndFootprintHaveALineOfJsonForEachFile) {
+  const std::string good = CompressedPath(kTrace);
+  const std::string cut = WriteFile("cut3.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  const std::string empty = WriteFile("empty3.trace", "");
+  const std::string missing = "/no/such/file";
+  for (const std::string command : {"info", "footprint"}) {
+    for (const char* const flag : {"--salvage", "--nosalvage"}) {
+      const SubprocessResult result = RunDump({command, "--json", flag, cut, empty, missing, good});
+      EXPECT_EQ(result.exit_code, 2);
+      const std::vector<std::string> lines = absl::StrSplit(result.out, '\n');
+      ASSERT_EQ(lines.size(), 5u) << result.out;
+      const auto expect = [&](size_t line, const std::string& file, const std::string& with) {
+        const std::string begin = absl::StrCat("{\"file\":\"", file, "\",");
+        EXPECT_TRUE(absl::StartsWith(lines[line], begin)) << lines[line];
+        EXPECT_TRUE(absl::StrContains(lines[line], with)) << lines[line];
+        EXPECT_EQ(lines[line].back(), '}');
+      };
+      expect(0, cut, "\"complete\":false");
+      expect(1, empty, "\"complete\":false,\"error\":\"");
+      expect(2, missing, "\"complete\":false,\"error\":\"opening /no/such/file: ");
+      expect(3, good, "\"complete\":true");
+    }
+  }
+}
+
+TEST(Dump, HelpIsGivenWhateverElseIsAsked) {
+  for (const char* const flag : {"--limits=zzz", "--jobs=0"}) {
+    EXPECT_EQ(Output({"info", "--help", flag}), Output({"info", "--help"}));
+    EXPECT_EQ(Output({"info", flag, "--help"}), Output({"info", "--help"}));
   }
 }
 
