@@ -25,7 +25,9 @@ class DenseTable {
   using IdType = decltype(Entry::id);
 
   // Begins with `fewest_slots`, a power of two, and goes back to as many at Clear().
-  explicit DenseTable(size_t fewest_slots = 64) : fewest_slots_(fewest_slots) { Clear(); }
+  explicit DenseTable(size_t fewest_slots = 64) : fewest_slots_(fewest_slots) {
+    MakeSlots(fewest_slots);
+  }
 
   // The entry of `id`, or nullptr.
   Entry* Find(IdType id) const {
@@ -60,10 +62,10 @@ class DenseTable {
   // Takes out all entries. Costs time in proportion to the most that there were since the last
   // time.
   void Clear() {
-    if (slots_ == nullptr || slot_count() != fewest_slots_) {
-      MakeSlots(fewest_slots_);
-    } else {
+    if (slot_count() == fewest_slots_) {
       EmptySlots();
+    } else {
+      MakeSlots(fewest_slots_);
     }
     overflow_ = {};
     crowds_ = {};
@@ -152,9 +154,9 @@ class DenseTable {
   absl::flat_hash_map<IdType, Entry*> overflow_;  // Never has an id that stands in its slot.
   // How many of those there are for each value of an id's lowest bits, so that what is nowhere is
   // mostly found to be so without hashing.
-  std::array<uint64_t, kCrowds> crowds_;
+  std::array<uint64_t, kCrowds> crowds_ = {};
   std::vector<std::unique_ptr<Entry[]>> chunks_;
-  size_t used_ = 0;  // Of the last chunk.
+  size_t used_ = kChunk;  // Of the last chunk.
   std::vector<Entry*> free_;
   size_t size_ = 0;
 };

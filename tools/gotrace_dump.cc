@@ -193,53 +193,53 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
   return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
 }
 
-// Puts the names of files above what is told of them, where there are several.
-class Headings {
+// Prints what is told of files: as JSON, or as text with the name above it where there are several.
+class FilePrinter {
  public:
-  explicit Headings(bool shown) : shown_(shown) {}
+  FilePrinter(bool several, Output* out) : several_(several), out_(*out) {}
 
-  void Append(const std::string& file, Output* out) {
-    if (!shown_) return;
-    out->buffer().Append(absl::StrCat(is_first_ ? "" : "\n", NameOf(file), ":\n"));
-    is_first_ = false;
+  template <class Told>
+  void Print(const std::string& file, const Told& told, void (*append)(const Told&, TextBuffer*),
+             void (*append_json)(absl::string_view, const Told&, TextBuffer*)) {
+    if (json_) return append_json(NameOf(file), told, &out_.buffer());
+    if (several_) {
+      out_.buffer().Append(absl::StrCat(is_first_ ? "" : "\n", NameOf(file), ":\n"));
+      is_first_ = false;
+    }
+    append(told, &out_.buffer());
+  }
+
+  // For a file of which nothing can be told: JSON has a line for it all the same.
+  void PrintUnread(const std::string& file, const absl::Status& status, const Losses& losses) {
+    if (!json_) return;
+    JsonWriter json(&out_.buffer());
+    json.BeginObject();
+    json.Member("file", absl::string_view(NameOf(file)));
+    AppendCompleteness(status, losses, &json);
+    json.EndObject();
+    out_.buffer().Append("\n");
   }
 
  private:
-  const bool shown_;
+  const bool json_ = absl::GetFlag(FLAGS_json);
+  const bool several_;
+  Output& out_;
   bool is_first_ = true;
 };
 
-// For a file of which nothing can be told: JSON has a line for it all the same.
-void PrintUnread(const std::string& file, const absl::Status& status, const Losses& losses,
-                 Output* out) {
-  if (!absl::GetFlag(FLAGS_json)) return;
-  JsonWriter json(&out->buffer());
-  json.BeginObject();
-  json.Member("file", absl::string_view(NameOf(file)));
-  AppendCompleteness(status, losses, &json);
-  json.EndObject();
-  out->buffer().Append("\n");
-}
-
-Result Unread(const std::string& file, absl::Status status, Output* out) {
-  PrintUnread(file, status, {}, out);
+Result Unread(const std::string& file, absl::Status status, FilePrinter* printer) {
+  printer->PrintUnread(file, status, {});
   return {std::move(status)};
 }
 
-Result RunInfo(const std::string& file, const ReaderLimits& limits, Headings* headings,
-               Output* out) {
+Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   FaultLog log;
   absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
-  if (!reader.ok()) return Unread(file, reader.status(), out);
+  if (!reader.ok()) return Unread(file, reader.status(), printer);
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
-  if (absl::GetFlag(FLAGS_json)) {
-    AppendInfoJson(NameOf(file), info, &out->buffer());
-  } else {
-    headings->Append(file, out);
-    AppendInfo(info, &out->buffer());
-  }
+  printer->Print(file, info, AppendInfo, AppendInfoJson);
   return {std::move(status), info.events, "", SalvageReport(NameOf(file), log, reader->losses())};
 }
 
@@ -265,43 +265,32 @@ Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out)
   return {std::move(status), 0, is_for_header ? kHint : ""};
 }
 
-void PrintFootprint(const std::string& file, const Footprint& footprint, Headings* headings,
-                    Output* out) {
-  if (absl::GetFlag(FLAGS_json)) {
-    AppendFootprintJson(NameOf(file), footprint, &out->buffer());
-  } else {
-    headings->Append(file, out);
-    AppendFootprint(footprint, &out->buffer());
-  }
-}
-
-Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits, Headings* headings,
-                           Output* out) {
+Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
+                           FilePrinter* printer) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok()) return Unread(file, source.status(), out);
+  if (!source.ok()) return Unread(file, source.status(), printer);
   FaultLog log;
   Footprint footprint;
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
       source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
   if (footprint.bytes > 0) {
-    PrintFootprint(file, footprint, headings, out);
+    printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   } else {
-    PrintUnread(file, status, footprint.losses, out);
+    printer->PrintUnread(file, status, footprint.losses);
   }
   return {std::move(status), footprint.events, "",
           SalvageReport(NameOf(file), log, footprint.losses)};
 }
 
-Result RunFootprint(const std::string& file, const ReaderLimits& limits, Headings* headings,
-                    Output* out) {
-  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, headings, out);
+Result RunFootprint(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
+  if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, printer);
   absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion, limits);
-  if (!reader.ok()) return Unread(file, reader.status(), out);
+  if (!reader.ok()) return Unread(file, reader.status(), printer);
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
   absl::Status status = CollectFootprint(&*reader, &progress, &footprint);
-  PrintFootprint(file, footprint, headings, out);
+  printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   return {std::move(status), footprint.events};
 }
 
@@ -461,10 +450,10 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
 // Tells of one file after the other. Returns the worst of their exit codes.
 int RunForEach(const CommandLine& line, const ReaderLimits& limits, Output* out) {
   const auto run = line.command == Command::kInfo ? RunInfo : RunFootprint;
-  Headings headings(line.files.size() > 1);
+  FilePrinter printer(line.files.size() > 1, out);
   int worst = kSuccess;
   for (const std::string& file : line.files) {
-    Result result = run(file, limits, &headings, out);
+    Result result = run(file, limits, &printer);
     worst = std::max(worst, Conclude(line.command, file, std::move(result), out));
     if (!out->usable()) break;
   }

@@ -1,4 +1,4 @@
-// Runs gotrace-dump as its users do. gotrace_dump_assemble_test.cc does the same for `assemble`.
+// Runs gotrace-dump as its users do. What has a file gotrace_dump_*_test.cc of its own is not here.
 #include <unistd.h>
 #include <zlib.h>
 
@@ -55,21 +55,6 @@ std::string Gzip(std::string bytes) {
   return out;
 }
 
-// What a successful run prints.
-std::string Output(const std::vector<std::string>& args, const SubprocessOptions& options = {}) {
-  const SubprocessResult result = RunDump(args, options);
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "");
-  return result.out;
-}
-
-void ExpectFailure(const SubprocessResult& result, int exit_code, const std::string& out,
-                   const std::string& err) {
-  EXPECT_EQ(result.exit_code, exit_code);
-  EXPECT_EQ(result.out, out);
-  EXPECT_EQ(result.err, err);
-}
-
 class EachTrace : public testing::TestWithParam<TestTrace> {};
 INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(TestTraces()), [](const auto& info) {
   std::string name = info.param.name;
@@ -78,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(TestTraces()), [](co
 });
 
 TEST_P(EachTrace, EventsPrintsWhatGoPrints) {
-  const std::string text = Output({"events", CompressedPath(GetParam().name)});
+  const std::string text = DumpOutput({"events", CompressedPath(GetParam().name)});
   EXPECT_EQ(Sha256Hex(text), GetParam().parsed_sha256);
 }
 
@@ -101,22 +86,23 @@ TEST(Dump, WireSaysThatHeaderGoesOn) {
                          "found byte 133 (HeapObjectFree) [event-version]\n"
                          "gotrace-dump: Go's tool stops at such an experimental event too; "
                          "--header prints them all\n"));
-  EXPECT_TRUE(absl::StartsWith(Output({"wire", "--header", path}), "Trace Go1.25\nEventBatch "));
+  EXPECT_TRUE(
+      absl::StartsWith(DumpOutput({"wire", "--header", path}), "Trace Go1.25\nEventBatch "));
 }
 
 TEST(Dump, WireWithHeaderOnlyAddsALine) {
   const std::string path = CompressedPath(kTrace);
-  EXPECT_EQ(Output({"wire", "--header", path}), "Trace Go1.26\n" + Output({"wire", path}));
-  EXPECT_EQ(Output({"wire", "--header", "--noheader", path}), Output({"wire", path}));
+  EXPECT_EQ(DumpOutput({"wire", "--header", path}), "Trace Go1.26\n" + DumpOutput({"wire", path}));
+  EXPECT_EQ(DumpOutput({"wire", "--header", "--noheader", path}), DumpOutput({"wire", path}));
 }
 
 TEST(Dump, EventsIsTheDefault) {
   const std::string path = CompressedPath(kTrace);
-  const std::string expected = Output({"events", path});
-  EXPECT_EQ(Output({path}), expected);
-  EXPECT_EQ(Output({"--", path}), expected);
-  EXPECT_EQ(Output({"--format", "go", path}), expected);
-  EXPECT_EQ(Output({path, "-format=go"}), expected);
+  const std::string expected = DumpOutput({"events", path});
+  EXPECT_EQ(DumpOutput({path}), expected);
+  EXPECT_EQ(DumpOutput({"--", path}), expected);
+  EXPECT_EQ(DumpOutput({"--format", "go", path}), expected);
+  EXPECT_EQ(DumpOutput({path, "-format=go"}), expected);
 }
 
 // The same comes out whatever the trace comes from.
@@ -143,7 +129,7 @@ TEST(Dump, ReadsFilesAndStreamsAlike) {
       // What is printed but for the file's name, which only these two commands tell.
       const bool tells_name = command.back() == "--json";
       const auto output = [&](const std::string& file, const SubprocessOptions& options = {}) {
-        const std::string out = Output(with(file), options);
+        const std::string out = DumpOutput(with(file), options);
         if (!tells_name) return out;
         const std::string name = file == "-" ? "standard input" : file;
         absl::string_view rest = out;
@@ -161,71 +147,10 @@ TEST(Dump, ReadsFilesAndStreamsAlike) {
   }
 }
 
-TEST(Dump, InfoAndFootprintTellOfSeveralFilesUnderTheirNames) {
-  const std::string first = CompressedPath(kTrace);
-  const std::string second = CompressedPath("go1.27-gc.trace");
-  for (const std::string command : {"info", "footprint"}) {
-    EXPECT_EQ(Output({command, first, second}),
-              absl::StrCat(first, ":\n", Output({command, first}), "\n", second, ":\n",
-                           Output({command, second})));
-    EXPECT_EQ(
-        Output({command, "--json", first, second}),
-        absl::StrCat(Output({command, "--json", first}), Output({command, "--json", second})));
-    EXPECT_TRUE(absl::StartsWith(Output({command, "--json", first}),
-                                 absl::StrCat("{\"file\":\"", first, "\",")));
-  }
-}
-
-// One that is broken does not keep the others from being read, and the worst exit code counts.
-TEST(Dump, InfoAndFootprintGoOnAfterAFileThatIsBroken) {
-  const std::string good = CompressedPath(kTrace);
-  const std::string cut = WriteFile("cut2.trace", ReadTestTrace(kTrace).substr(0, 6900));
-  const std::string missing = "/no/such/file";
-  for (const std::string command : {"info", "footprint"}) {
-    const std::string of_good = Output({command, good});
-    const SubprocessResult of_cut = RunDump({command, cut});
-    const SubprocessResult of_missing = RunDump({command, missing});
-    const SubprocessResult two = RunDump({command, cut, good});
-    ExpectFailure(two, 1, absl::StrCat(cut, ":\n", of_cut.out, "\n", good, ":\n", of_good),
-                  of_cut.err);
-    const SubprocessResult all = RunDump({command, cut, missing, good});
-    ExpectFailure(all, 2, two.out, absl::StrCat(of_cut.err, of_missing.err));
-    // What is told of the first that can be read begins without an empty line.
-    const SubprocessResult last =
-        RunDump({command, missing, "-"}, {.input = ReadTestTrace(kTrace)});
-    ExpectFailure(last, 2, absl::StrCat("standard input:\n", of_good), of_missing.err);
-  }
-}
-
-TEST(Dump, InfoAndFootprintHaveALineOfJsonForEachFile) {
-  const std::string good = CompressedPath(kTrace);
-  const std::string cut = WriteFile("cut3.trace", ReadTestTrace(kTrace).substr(0, 6900));
-  const std::string empty = WriteFile("empty3.trace", "");
-  const std::string missing = "/no/such/file";
-  for (const std::string command : {"info", "footprint"}) {
-    for (const char* const flag : {"--salvage", "--nosalvage"}) {
-      const SubprocessResult result = RunDump({command, "--json", flag, cut, empty, missing, good});
-      EXPECT_EQ(result.exit_code, 2);
-      const std::vector<std::string> lines = absl::StrSplit(result.out, '\n');
-      ASSERT_EQ(lines.size(), 5u) << result.out;
-      const auto expect = [&](size_t line, const std::string& file, const std::string& with) {
-        const std::string begin = absl::StrCat("{\"file\":\"", file, "\",");
-        EXPECT_TRUE(absl::StartsWith(lines[line], begin)) << lines[line];
-        EXPECT_TRUE(absl::StrContains(lines[line], with)) << lines[line];
-        EXPECT_EQ(lines[line].back(), '}');
-      };
-      expect(0, cut, "\"complete\":false");
-      expect(1, empty, "\"complete\":false,\"error\":\"");
-      expect(2, missing, "\"complete\":false,\"error\":\"opening /no/such/file: ");
-      expect(3, good, "\"complete\":true");
-    }
-  }
-}
-
 TEST(Dump, HelpIsGivenWhateverElseIsAsked) {
   for (const char* const flag : {"--limits=zzz", "--jobs=0"}) {
-    EXPECT_EQ(Output({"info", "--help", flag}), Output({"info", "--help"}));
-    EXPECT_EQ(Output({"info", flag, "--help"}), Output({"info", "--help"}));
+    EXPECT_EQ(DumpOutput({"info", "--help", flag}), DumpOutput({"info", "--help"}));
+    EXPECT_EQ(DumpOutput({"info", flag, "--help"}), DumpOutput({"info", "--help"}));
   }
 }
 
@@ -233,21 +158,21 @@ TEST(Dump, ReadsByteAfterByte) {
   for (const std::string& bytes :
        {ReadTestTrace(kTrace), ReadTestFile(absl::StrCat(kTrace, ".zst"))}) {
     for (const char* const command : {"events", "wire", "footprint", "info"}) {
-      EXPECT_EQ(Output({command, "-"}, {.input = bytes, .piece_size = 1}),
-                Output({command, CompressedPath(kTrace)}));
+      EXPECT_EQ(DumpOutput({command, "-"}, {.input = bytes, .piece_size = 1}),
+                DumpOutput({command, CompressedPath(kTrace)}));
     }
   }
 }
 
 TEST(Dump, JsonHasALineForEachEvent) {
   const std::string path = CompressedPath(kTrace);
-  const std::string plain = Output({"--format=json", path});
-  const std::string stacks = Output({"--format=json", "--stacks", path});
+  const std::string plain = DumpOutput({"--format=json", path});
+  const std::string stacks = DumpOutput({"--format=json", "--stacks", path});
   EXPECT_EQ(std::count(plain.begin(), plain.end(), '\n'), 305);
   EXPECT_EQ(std::count(stacks.begin(), stacks.end(), '\n'), 305);
   EXPECT_FALSE(absl::StrContains(plain, "\"stack\":"));
   EXPECT_TRUE(absl::StrContains(stacks, "\"stack\":"));
-  EXPECT_EQ(Output({"--format=json", "--stacks", "--nostacks", path}), plain);
+  EXPECT_EQ(DumpOutput({"--format=json", "--stacks", "--nostacks", path}), plain);
 }
 
 // One event of Go's text, with its stacks.
@@ -268,7 +193,7 @@ struct TextEvent {
 
 std::vector<TextEvent> AllEvents() {
   std::vector<TextEvent> events;
-  for (const absl::string_view line : absl::StrSplit(Output({CompressedPath(kTrace)}), '\n')) {
+  for (const absl::string_view line : absl::StrSplit(DumpOutput({CompressedPath(kTrace)}), '\n')) {
     if (absl::StartsWith(line, "M=")) events.emplace_back();
     if (!events.empty()) absl::StrAppend(&events.back().text, line, "\n");
   }
@@ -306,51 +231,51 @@ TEST(Dump, FiltersByKindGoroutineProcAndThread) {
   const std::string path = CompressedPath(kTrace);
   const auto is_sync = [](const TextEvent& e) { return e.Has("Sync"); };
   const auto is_log = [](const TextEvent& e) { return e.Has("Log"); };
-  EXPECT_EQ(Output({"--kind=Sync", path}), Select(all, is_sync));
-  EXPECT_EQ(Output({"--kind", "sync, LOG", path}),
+  EXPECT_EQ(DumpOutput({"--kind=Sync", path}), Select(all, is_sync));
+  EXPECT_EQ(DumpOutput({"--kind", "sync, LOG", path}),
             Select(all, [&](const TextEvent& e) { return is_sync(e) || is_log(e); }));
-  EXPECT_EQ(Output({"--g=1", path}),
+  EXPECT_EQ(DumpOutput({"--g=1", path}),
             Select(all, [](const TextEvent& e) { return IsAboutGoroutine(e, 1); }));
-  EXPECT_EQ(Output({"-g", "1,5", path}), Select(all, [](const TextEvent& e) {
+  EXPECT_EQ(DumpOutput({"-g", "1,5", path}), Select(all, [](const TextEvent& e) {
               return IsAboutGoroutine(e, 1) || IsAboutGoroutine(e, 5);
             }));
-  EXPECT_EQ(Output({"--p=1", path}),
+  EXPECT_EQ(DumpOutput({"--p=1", path}),
             Select(all, [](const TextEvent& e) { return IsAboutProc(e, 1); }));
-  EXPECT_EQ(Output({"--m=1928", path}),
+  EXPECT_EQ(DumpOutput({"--m=1928", path}),
             Select(all, [](const TextEvent& e) { return e.Has("M=1928"); }));
-  EXPECT_EQ(Output({"--g=1", "--p=1", "--kind=StateTransition,Metric", path}),
+  EXPECT_EQ(DumpOutput({"--g=1", "--p=1", "--kind=StateTransition,Metric", path}),
             Select(all, [](const TextEvent& e) {
               return IsAboutGoroutine(e, 1) && IsAboutProc(e, 1) &&
                      (e.Has("StateTransition") || e.Has("Metric"));
             }));
-  EXPECT_EQ(Output({"--g=99999", path}), "");
+  EXPECT_EQ(DumpOutput({"--g=99999", path}), "");
 }
 
 TEST(Dump, FiltersByTimeAndNumber) {
   const std::vector<TextEvent> all = AllEvents();
   const std::string path = CompressedPath(kTrace);
   const int64_t start = all[0].time();
-  EXPECT_EQ(Output({"--from=1s", path}),
+  EXPECT_EQ(DumpOutput({"--from=1s", path}),
             Select(all, [&](const TextEvent& e) { return e.time() - start >= 1'000'000'000; }));
-  EXPECT_EQ(Output({"--to", "0.5ms", path}),
+  EXPECT_EQ(DumpOutput({"--to", "0.5ms", path}),
             Select(all, [&](const TextEvent& e) { return e.time() - start <= 500'000; }));
   const auto is_wanted = [&](const TextEvent& e) {
     const int64_t since = e.time() - start;
     return since >= 100'000 && since <= 1'000'100'000 && e.Has("P=0");
   };
   const std::string wanted = Select(all, is_wanted);
-  EXPECT_EQ(Output({"--from=100us", "--to=1.0001s", "--p=0", "--kind=Metric,Log", path}),
+  EXPECT_EQ(DumpOutput({"--from=100us", "--to=1.0001s", "--p=0", "--kind=Metric,Log", path}),
             Select(all, [&](const TextEvent& e) {
               return is_wanted(e) && (e.Has("Metric") || e.Has("Log"));
             }));
-  EXPECT_EQ(Output({"--to=0", path}), all[0].text);
-  EXPECT_EQ(Output({"--from=-inf", "--to=inf", path}), Output({path}));
-  EXPECT_EQ(Output({"--from=-1s", path}), Output({path}));
-  EXPECT_EQ(Output({"--from=inf", path}), "");
-  EXPECT_EQ(Output({"--limit=0", path}), "");
-  EXPECT_EQ(Output({"--limit=2", path}), all[0].text + all[1].text);
-  EXPECT_EQ(Output({"--limit=1000000000000", path}), Output({path}));
-  EXPECT_EQ(Output({"--kind=sync", "--limit", "1", "--from=1ns", path}),
+  EXPECT_EQ(DumpOutput({"--to=0", path}), all[0].text);
+  EXPECT_EQ(DumpOutput({"--from=-inf", "--to=inf", path}), DumpOutput({path}));
+  EXPECT_EQ(DumpOutput({"--from=-1s", path}), DumpOutput({path}));
+  EXPECT_EQ(DumpOutput({"--from=inf", path}), "");
+  EXPECT_EQ(DumpOutput({"--limit=0", path}), "");
+  EXPECT_EQ(DumpOutput({"--limit=2", path}), all[0].text + all[1].text);
+  EXPECT_EQ(DumpOutput({"--limit=1000000000000", path}), DumpOutput({path}));
+  EXPECT_EQ(DumpOutput({"--kind=sync", "--limit", "1", "--from=1ns", path}),
             Select(all, [](const TextEvent& e) { return e.Has("N=2"); }));
 }
 
@@ -359,8 +284,8 @@ TEST(Dump, ReadsNoFurtherThanAsked) {
   // The second generation is cut off.
   const std::string path = WriteFile("cut.trace", trace.substr(0, 6900));
   const std::vector<TextEvent> all = AllEvents();
-  EXPECT_EQ(Output({"--limit=1", path}), all[0].text);
-  EXPECT_EQ(Output({"--to=1us", path}), all[0].text);
+  EXPECT_EQ(DumpOutput({"--limit=1", path}), all[0].text);
+  EXPECT_EQ(DumpOutput({"--to=1us", path}), all[0].text);
   const SubprocessResult result = RunDump({"--kind=Sync", path});
   ExpectFailure(result, 1, all[0].text + "M=-1 P=-1 G=-1 Sync Time=2079707612353 N=2\n",
                 absl::StrCat("gotrace-dump: ", path,
@@ -438,7 +363,7 @@ TEST(Dump, PrintsWhatStoodBeforeTheFault) {
     EXPECT_TRUE(absl::StartsWith(apart.err, absl::StrCat("gotrace-dump: ", path, ": byte 68")));
     EXPECT_EQ(RunDump({command, path}, {.one_pipe = true}).out, apart.out + apart.err);
     if (command == "events" || command == "wire") {
-      EXPECT_TRUE(absl::StartsWith(Output({command, CompressedPath(kTrace)}),
+      EXPECT_TRUE(absl::StartsWith(DumpOutput({command, CompressedPath(kTrace)}),
                                    apart.out.substr(0, apart.out.rfind("M=-1"))));
     }
   }
@@ -514,7 +439,7 @@ TEST(Dump, RefusesWrongArguments) {
 
 TEST(Dump, EndsQuietlyWhenNobodyReadsOn) {
   const std::string large = CompressedPath("go1.27-gc.trace");
-  ASSERT_GT(Output({large}).size(), 2 << 20);
+  ASSERT_GT(DumpOutput({large}).size(), 2 << 20);
   for (const size_t read_at_most : {0, 1, 100000}) {
     for (const std::vector<std::string>& args :
          std::vector<std::vector<std::string>>{{"events", large},
@@ -549,7 +474,7 @@ TEST(Dump, TellsThatTheInputBecameShorter) {
   const absl::StatusOr<std::string> trace = AssembleText(LargeText());
   ASSERT_TRUE(trace.ok()) << trace.status();
   ASSERT_GT(trace->size(), 6000000u);
-  const std::string expected = Output({"wire", WriteFile("whole.trace", *trace)});
+  const std::string expected = DumpOutput({"wire", WriteFile("whole.trace", *trace)});
   const std::string path = WriteFile("shrinking.trace", *trace);
   const auto shrink = [&] { ASSERT_EQ(truncate(path.c_str(), 100), 0); };
   const SubprocessResult result = RunDump({"wire", path}, {.on_output = shrink});
@@ -565,7 +490,7 @@ TEST(Dump, TellsThatTheInputBecameShorter) {
 
 TEST(Dump, WaitsForANonBlockingOutput) {
   const std::string path = CompressedPath("go1.27-gc.trace");
-  EXPECT_EQ(Output({path}, {.non_blocking = true}), Output({path}));
+  EXPECT_EQ(DumpOutput({path}, {.non_blocking = true}), DumpOutput({path}));
 }
 
 TEST(Dump, TellsThatTheOutputCannotBeWritten) {
@@ -584,18 +509,19 @@ TEST(Dump, TellsThatTheOutputCannotBeWritten) {
 }
 
 TEST(Dump, TellsItsVersion) {
-  EXPECT_EQ(Output({"--version"}), absl::StrCat("gotrace-dump ", kGotraceVersion, "\n"));
-  EXPECT_EQ(Output({"info", "--version"}), Output({"--version"}));
+  EXPECT_EQ(DumpOutput({"--version"}), absl::StrCat("gotrace-dump ", kGotraceVersion, "\n"));
+  EXPECT_EQ(DumpOutput({"info", "--version"}), DumpOutput({"--version"}));
 }
 
 TEST(Dump, HelpsOnTheStandardOutput) {
-  EXPECT_TRUE(absl::StartsWith(Output({"help"}), "Usage: gotrace-dump [COMMAND] [FLAGS] FILE\n"));
-  EXPECT_EQ(Output({"--help"}), Output({"help"}));
-  EXPECT_EQ(Output({"-h"}), Output({"help"}));
+  EXPECT_TRUE(
+      absl::StartsWith(DumpOutput({"help"}), "Usage: gotrace-dump [COMMAND] [FLAGS] FILE\n"));
+  EXPECT_EQ(DumpOutput({"--help"}), DumpOutput({"help"}));
+  EXPECT_EQ(DumpOutput({"-h"}), DumpOutput({"help"}));
   for (const char* const command : {"events", "wire", "assemble", "footprint", "info"}) {
-    const std::string help = Output({"help", command});
+    const std::string help = DumpOutput({"help", command});
     EXPECT_TRUE(absl::StartsWith(help, absl::StrCat("Usage: gotrace-dump ", command)));
-    EXPECT_EQ(Output({command, "--help"}), help);
+    EXPECT_EQ(DumpOutput({command, "--help"}), help);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
 
 namespace gotrace {
 namespace {
@@ -153,6 +154,20 @@ SubprocessResult RunDump(std::vector<std::string> args, const SubprocessOptions&
   args.insert(args.begin(), absl::StrCat(std::getenv("TEST_SRCDIR"), "/",
                                          std::getenv("TEST_WORKSPACE"), "/tools/gotrace-dump"));
   return RunSubprocess(args, options);
+}
+
+std::string DumpOutput(const std::vector<std::string>& args, const SubprocessOptions& options) {
+  const SubprocessResult result = RunDump(args, options);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+void ExpectFailure(const SubprocessResult& result, int exit_code, const std::string& out,
+                   const std::string& err) {
+  EXPECT_EQ(result.exit_code, exit_code);
+  EXPECT_EQ(result.out, out);
+  EXPECT_EQ(result.err, err);
 }
 
 }  // namespace gotrace

@@ -42,6 +42,13 @@ SubprocessResult RunSubprocess(const std::vector<std::string>& args,
 // Runs gotrace-dump, which the test must have among its data.
 SubprocessResult RunDump(std::vector<std::string> args, const SubprocessOptions& options = {});
 
+// The same, and expects it to succeed without a word on the standard error. Returns what it prints.
+std::string DumpOutput(const std::vector<std::string>& args, const SubprocessOptions& options = {});
+
+// Expects a run to have come to this.
+void ExpectFailure(const SubprocessResult& result, int exit_code, const std::string& out,
+                   const std::string& err);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_TOOLS_SUBPROCESS_H_

@@ -1,0 +1,88 @@
+// Runs `info` and `footprint`, which take several files, as their users do.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "tools/subprocess.h"
+
+namespace gotrace {
+namespace {
+
+constexpr char kTrace[] = "go1.27-annotations.trace";
+
+// Writes a file for the test and returns its path.
+std::string WriteFile(absl::string_view name, absl::string_view content) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+TEST(SeveralFiles, AreToldOfUnderTheirNames) {
+  const std::string first = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string second = TestFilePath("go1.27-gc.trace.zst");
+  for (const std::string command : {"info", "footprint"}) {
+    EXPECT_EQ(DumpOutput({command, first, second}),
+              absl::StrCat(first, ":\n", DumpOutput({command, first}), "\n", second, ":\n",
+                           DumpOutput({command, second})));
+    EXPECT_EQ(DumpOutput({command, "--json", first, second}),
+              absl::StrCat(DumpOutput({command, "--json", first}),
+                           DumpOutput({command, "--json", second})));
+    EXPECT_TRUE(absl::StartsWith(DumpOutput({command, "--json", first}),
+                                 absl::StrCat("{\"file\":\"", first, "\",")));
+  }
+}
+
+// One that is broken does not keep the others from being read, and the worst exit code counts.
+TEST(SeveralFiles, AreReadThoughOneIsBroken) {
+  const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string cut = WriteFile("cut2.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  const std::string missing = "/no/such/file";
+  for (const std::string command : {"info", "footprint"}) {
+    const std::string of_good = DumpOutput({command, good});
+    const SubprocessResult of_cut = RunDump({command, cut});
+    const SubprocessResult of_missing = RunDump({command, missing});
+    const SubprocessResult two = RunDump({command, cut, good});
+    ExpectFailure(two, 1, absl::StrCat(cut, ":\n", of_cut.out, "\n", good, ":\n", of_good),
+                  of_cut.err);
+    const SubprocessResult all = RunDump({command, cut, missing, good});
+    ExpectFailure(all, 2, two.out, absl::StrCat(of_cut.err, of_missing.err));
+    // What is told of the first that can be read begins without an empty line.
+    const SubprocessResult last =
+        RunDump({command, missing, "-"}, {.input = ReadTestTrace(kTrace)});
+    ExpectFailure(last, 2, absl::StrCat("standard input:\n", of_good), of_missing.err);
+  }
+}
+
+TEST(SeveralFiles, HaveALineOfJsonEach) {
+  const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string cut = WriteFile("cut3.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  const std::string empty = WriteFile("empty3.trace", "");
+  const std::string missing = "/no/such/file";
+  for (const std::string command : {"info", "footprint"}) {
+    for (const char* const flag : {"--salvage", "--nosalvage"}) {
+      const SubprocessResult result = RunDump({command, "--json", flag, cut, empty, missing, good});
+      EXPECT_EQ(result.exit_code, 2);
+      const std::vector<std::string> lines = absl::StrSplit(result.out, '\n');
+      ASSERT_EQ(lines.size(), 5u) << result.out;
+      const auto expect = [&](size_t line, const std::string& file, const std::string& with) {
+        const std::string begin = absl::StrCat("{\"file\":\"", file, "\",");
+        EXPECT_TRUE(absl::StartsWith(lines[line], begin)) << lines[line];
+        EXPECT_TRUE(absl::StrContains(lines[line], with)) << lines[line];
+        EXPECT_EQ(lines[line].back(), '}');
+      };
+      expect(0, cut, "\"complete\":false");
+      expect(1, empty, "\"complete\":false,\"error\":\"");
+      expect(2, missing, "\"complete\":false,\"error\":\"opening /no/such/file: ");
+      expect(3, good, "\"complete\":true");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gotrace
