@@ -3,6 +3,7 @@
 #define GOTRACE_PARSER_BATCH_DECODER_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
@@ -25,10 +26,13 @@ struct TimedEvent {
 // The table that an argument is an id of.
 enum class IdTableKind : uint8_t { kNone, kString, kStack };
 
-// What decoding needs to know of a type.
-struct alignas(8) TimedEventRow {
-  uint8_t varints = 0;  // How many it has, the time difference included; 0 if it is not timed.
+// How the events of a type are laid out.
+struct TimedEventRow {
+  uint8_t varints =
+      0;  // How many they have, the time difference included; 0 if they are not timed.
   IdTableKind tables[kMaxTimedArgs - 1] = {};  // Of each of TimedEvent::args.
+
+  friend constexpr bool operator==(const TimedEventRow&, const TimedEventRow&) = default;
 };
 
 // By type on the wire.
@@ -49,6 +53,27 @@ inline constexpr std::array<TimedEventRow, 256> kTimedEventRows = [] {
   return rows;
 }();
 
+// Many types have the same row: these are the different ones, and which of them is whose. Number 0
+// is that of what is not timed.
+struct TimedEventShapes {
+  static constexpr size_t kMost = 20;
+  std::array<TimedEventRow, kMost> rows = {};
+  std::array<uint8_t, 256> of_type = {};
+};
+
+inline constexpr TimedEventShapes kTimedEventShapes = [] {
+  TimedEventShapes shapes;
+  size_t count = 1;
+  for (size_t type = 0; type < kTimedEventRows.size(); ++type) {
+    size_t shape = 0;
+    while (shape < count && !(shapes.rows[shape] == kTimedEventRows[type])) ++shape;
+    // With more than kMost, this is no constant.
+    if (shape == count) shapes.rows[count++] = kTimedEventRows[type];
+    shapes.of_type[type] = static_cast<uint8_t>(shape);
+  }
+  return shapes;
+}();
+
 enum class DecodeFault : uint8_t {
   kUnknownType,      // No version has events of this type.
   kNotTimed,         // The type is one of framing or of tables.
@@ -60,10 +85,14 @@ enum class DecodeFault : uint8_t {
 // Returns nullptr on a fault, with `*event` unspecified: DiagnoseTimedEvent() tells which.
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event);
 
-// The same, which also calls take(index, value) for each of event->args that can be decoded.
+// The same where at least kMaxTimedEventSize bytes can be read at `pos`, so that none needs a check
+// against an end. Calls take(table, value) for each of event->args that can be decoded, where
+// `table` is what it is an id of.
 template <class Take>
-inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event,
-                                    const Take& take);
+inline const char* DecodeTimedEventUnchecked(const char* pos, TimedEvent* event, const Take& take);
+
+// How many bytes the longest timed event has.
+inline constexpr int kMaxTimedEventSize = 1 + kMaxTimedArgs * kMaxVarintSize;
 
 // Does the same without regard to speed. Tests hold DecodeTimedEvent() against it.
 const char* DecodeTimedEventPlainly(const char* pos, const char* end, TimedEvent* event);
@@ -74,36 +103,65 @@ DecodeFault DiagnoseTimedEvent(const char* pos, const char* end, const char** fa
 
 // Implementation details follow.
 
-// How many bytes the longest timed event has.
-inline constexpr int kMaxTimedEventSize = 1 + kMaxTimedArgs * kMaxVarintSize;
-
-inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event) {
-  return DecodeTimedEvent(pos, end, event, [](int, uint64_t) {});
+// The varints of an event of one shape.
+template <size_t kShape, class Take>
+[[gnu::always_inline]] inline const char* DecodeVarints(const char* pos, TimedEvent* event,
+                                                        const Take& take) {
+  constexpr TimedEventRow kRow = kTimedEventShapes.rows[kShape];
+  if (kRow.varints == 0) return nullptr;
+  pos = ReadVarintUnchecked(pos, &event->ticks);
+#pragma GCC unroll 4
+  for (int i = 0; i + 1 < kRow.varints; ++i) {
+    if (pos == nullptr) return nullptr;
+    uint64_t value;
+    pos = ReadVarintUnchecked(pos, &value);
+    event->args[i] = value;
+    take(kRow.tables[i], value);
+  }
+  return pos;
 }
 
 template <class Take>
-inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event,
-                                    const Take& take) {
+[[gnu::always_inline]] inline const char* DecodeTimedEventUnchecked(const char* pos,
+                                                                    TimedEvent* event,
+                                                                    const Take& take) {
   const uint8_t type = static_cast<uint8_t>(*pos);
-  const uint8_t varints = kTimedEventRows[type].varints;
-  if (end - pos < kMaxTimedEventSize) {
-    pos = DecodeTimedEventPlainly(pos, end, event);
-    for (int i = 0; pos != nullptr && i + 1 < varints; ++i) take(i, event->args[i]);
-    return pos;
-  }
-  if (varints == 0) return nullptr;
+  const uint8_t shape = kTimedEventShapes.of_type[type];
   event->type = static_cast<EventType>(type);
-  pos = ReadVarintUnchecked(pos + 1, &event->ticks);
-#pragma GCC unroll 4
-  for (int i = 0; i < kMaxTimedArgs - 1; ++i) {
-    if (i + 1 == varints || pos == nullptr) return pos;
-    uint64_t value;
-    pos = ReadVarintUnchecked(pos, &value);
-    if (pos == nullptr) return nullptr;
-    event->args[i] = value;
-    take(i, value);
+  switch (shape) {
+#define GOTRACE_SHAPE(shape) \
+  case shape:                \
+    return DecodeVarints<shape>(pos + 1, event, take)
+    GOTRACE_SHAPE(1);
+    GOTRACE_SHAPE(2);
+    GOTRACE_SHAPE(3);
+    GOTRACE_SHAPE(4);
+    GOTRACE_SHAPE(5);
+    GOTRACE_SHAPE(6);
+    GOTRACE_SHAPE(7);
+    GOTRACE_SHAPE(8);
+    GOTRACE_SHAPE(9);
+    GOTRACE_SHAPE(10);
+    GOTRACE_SHAPE(11);
+    GOTRACE_SHAPE(12);
+    GOTRACE_SHAPE(13);
+    GOTRACE_SHAPE(14);
+    GOTRACE_SHAPE(15);
+    GOTRACE_SHAPE(16);
+    GOTRACE_SHAPE(17);
+    GOTRACE_SHAPE(18);
+    GOTRACE_SHAPE(19);
+#undef GOTRACE_SHAPE
   }
-  return pos;
+  static_assert(TimedEventShapes::kMost == 20);
+  return nullptr;
+}
+
+inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event) {
+  if (end - pos < kMaxTimedEventSize) [[unlikely]] {
+    return DecodeTimedEventPlainly(pos, end, event);
+  }
+  return DecodeTimedEventUnchecked(pos, event, [](IdTableKind, uint64_t) {});
 }
 
 }  // namespace gotrace

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "parser/event_kind.h"
+#include "parser/event_tags.h"
 #include "parser/fault.h"
 #include "parser/ids.h"
 #include "parser/states.h"
@@ -175,10 +176,10 @@ class Event {
  public:
   Event() = default;
 
-  EventKind kind() const { return kind_; }
+  EventKind kind() const { return tags_.kind; }
 
   // The type on the wire, or kNone for a kSync event, behind which no single one stands.
-  EventType type() const { return type_; }
+  EventType type() const { return tags_.type; }
 
   // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
   // to event. In a damaged trace it may pass 2^63, where it wraps around as Go's does; and where
@@ -200,7 +201,7 @@ class Event {
   // What is wrong with the event, where the Reader went on after that and gives it all the same;
   // nullopt for a sound one.
   std::optional<FaultId> fault() const {
-    return fault_ == FaultId::kEnd ? std::nullopt : std::optional<FaultId>(fault_);
+    return tags_.fault == FaultId::kEnd ? std::nullopt : std::optional<FaultId>(tags_.fault);
   }
 
   // The stack of the executing context; none() if the event has none.
@@ -237,8 +238,8 @@ class Event {
   // state; its GoStates or ProcStates as numbers; the reason; and its stack. Only for
   // kStateTransition.
   ResourceId transition_resource() const;
-  uint8_t transition_from() const { return from_; }
-  uint8_t transition_to() const { return to_; }
+  uint8_t transition_from() const { return tags_.from; }
+  uint8_t transition_to() const { return tags_.to; }
   absl::string_view transition_reason() const;
   Stack transition_stack() const;
 
@@ -253,7 +254,7 @@ class Event {
   // Clocks of different cores may disagree by a little: what comes later in order comes later in
   // time. `*last_time` is that of the event before this one, and becomes this one's.
   void MakeLaterThan(int64_t* last_time) {
-    if (time_ <= *last_time) {
+    if (time_ <= *last_time) [[unlikely]] {
       time_ = static_cast<int64_t>(static_cast<uint64_t>(*last_time) + 1);
     }
     *last_time = time_;
@@ -273,15 +274,11 @@ class Event {
   uint64_t args_[4] = {};
   uint64_t offset_ = 0;
   int64_t subject_ = -1;  // For kStateTransition: the goroutine or P that changes.
-  EventType type_ = EventType::kNone;
-  EventKind kind_ = EventKind::kNone;
-  uint8_t from_ = 0;  // For kStateTransition: a GoState or ProcState.
-  uint8_t to_ = 0;
-  FaultId fault_ = FaultId::kEnd;  // kEnd for none.
+  EventTags tags_;
 };
 
 inline uint64_t Event::stack_id() const {
-  const int8_t arg = kStackArgs[static_cast<uint8_t>(type_)];
+  const int8_t arg = kStackArgs[static_cast<uint8_t>(tags_.type)];
   // Events of all types come in no order that a processor could foresee: no branch here.
   return args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
 }
@@ -289,12 +286,12 @@ inline uint64_t Event::stack_id() const {
 inline Stack Event::stack() const {
   const uint64_t id = stack_id();
   // Only a sample has a stack even if it is empty.
-  return id == 0 && type_ != EventType::kCPUSample ? Stack() : Stack(tables_, id);
+  return id == 0 && tags_.type != EventType::kCPUSample ? Stack() : Stack(tables_, id);
 }
 
 inline ResourceId Event::transition_resource() const {
-  if (kind_ != EventKind::kStateTransition) return {};
-  switch (type_) {
+  if (tags_.kind != EventKind::kStateTransition) return {};
+  switch (tags_.type) {
     case EventType::kProcStart:
     case EventType::kProcStop:
     case EventType::kProcSteal:
@@ -306,7 +303,7 @@ inline ResourceId Event::transition_resource() const {
 }
 
 inline Stack Event::transition_stack() const {
-  switch (type_) {
+  switch (tags_.type) {
     case EventType::kGoCreate:
     case EventType::kGoCreateBlocked:
       // Where the new goroutine will begin, which is no stack of the creator's.

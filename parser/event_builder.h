@@ -8,6 +8,7 @@
 
 #include "parser/event.h"
 #include "parser/event_kind.h"
+#include "parser/event_tags.h"
 #include "parser/ids.h"
 #include "parser/states.h"
 #include "tracev2/event_type.h"
@@ -18,16 +19,13 @@ namespace gotrace {
 class EventBuilder {
  public:
   // Begins an event of `type`, with the kind that belongs to it.
-  explicit EventBuilder(EventType type) {
-    event_.type_ = type;
-    event_.kind_ = kEventKinds[static_cast<uint8_t>(type)];
-  }
+  explicit EventBuilder(EventType type) { event_.tags_ = kEventTags[static_cast<uint8_t>(type)]; }
 
   // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
   // the generation that begins, or nullptr at the end of a trace.
   static EventBuilder MakeSync(uint64_t n, const GenerationTables* tables) {
     EventBuilder builder(EventType::kNone);
-    builder.event_.kind_ = EventKind::kSync;
+    builder.event_.tags_.kind = EventKind::kSync;
     return builder.Arg(0, n).Tables(tables);
   }
 
@@ -61,8 +59,8 @@ class EventBuilder {
  private:
   EventBuilder& SetTransition(int64_t subject, uint8_t from, uint8_t to) {
     event_.subject_ = subject;
-    event_.from_ = from;
-    event_.to_ = to;
+    event_.tags_.from = from;
+    event_.tags_.to = to;
     return *this;
   }
 

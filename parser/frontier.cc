@@ -11,8 +11,10 @@ void Frontier::Insert(std::unique_ptr<ThreadCursor> cursor) {
 }
 
 void Frontier::Push(ThreadCursor* cursor) {
-  heap_.push_back({cursor->time(), cursor});
-  SiftUp(heap_.size() - 1);
+  const size_t index = size_++;
+  if (heap_.size() < RoomFor(size_)) heap_.resize(RoomFor(2 * size_), kNone);
+  heap_[index] = {cursor->time(), cursor};
+  SiftUp(index);
 }
 
 void Frontier::Remove(size_t index) {
@@ -21,13 +23,12 @@ void Frontier::Remove(size_t index) {
     std::swap(heap_[parent], heap_[index]);
     index = parent;
   }
-  std::swap(heap_.front(), heap_.back());
-  heap_.pop_back();
-  if (!heap_.empty()) SiftDown(0, heap_[0]);
+  const Entry last = std::exchange(heap_[--size_], kNone);
+  if (size_ > 0) SiftDown(0, last);
 }
 
 void Frontier::Sort() {
-  std::stable_sort(heap_.begin(), heap_.end(),
+  std::stable_sort(heap_.begin(), heap_.begin() + size_,
                    [](const Entry& a, const Entry& b) { return a.time < b.time; });
 }
 
@@ -49,7 +50,8 @@ void Frontier::WakeAll() {
 }
 
 void Frontier::Clear() {
-  heap_.clear();
+  heap_.assign(RoomFor(1), kNone);
+  size_ = 0;
   parked_.Clear();
   cursors_.clear();
 }

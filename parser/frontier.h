@@ -25,10 +25,10 @@ namespace gotrace {
 class Frontier {
  public:
   // Whether no cursor is left, in the heap or parked.
-  bool empty() const { return heap_.empty() && parked_.empty(); }
+  bool empty() const { return size_ == 0 && parked_.empty(); }
 
   // How many cursors are in the heap.
-  size_t size() const { return heap_.size(); }
+  size_t size() const { return size_; }
 
   // How many were inserted since the last Clear().
   size_t inserted() const { return cursors_.size(); }
@@ -37,7 +37,7 @@ class Frontier {
   int64_t EarliestTime() {
     if (parked_.empty()) return heap_[0].time;
     const int64_t parked = parked_.Earliest()->time();
-    return heap_.empty() ? parked : std::min(parked, heap_[0].time);
+    return std::min(parked, heap_[0].time);
   }
 
   // The cursor at `index`; the one at 0 is the earliest.
@@ -46,22 +46,20 @@ class Frontier {
 
   // Up to which time, this one included, the cursor at 0 stays there as it moves on. Requires that
   // the heap is not empty.
-  int64_t FirstUntil() const {
-    int64_t until = std::numeric_limits<int64_t>::max();
-    if (heap_.size() > 1) until = heap_[1].time;
-    if (heap_.size() > 2) until = std::min(until, heap_[2].time);
-    return until;
-  }
+  int64_t FirstUntil() const { return std::min(heap_[1].time, heap_[2].time); }
 
   // Adds a cursor that stands at an event.
   void Insert(std::unique_ptr<ThreadCursor> cursor);
 
   // Puts the cursor at `index` where it belongs after it moved to another event.
   void Update(size_t index) {
-    const Entry entry = {heap_[index].cursor->time(), heap_[index].cursor};
-    heap_[index].time = entry.time;
-    if (index == 0 || SiftUp(index) == index) SiftDown(index, entry);
+    if (index == 0) return UpdateFirst(heap_[0].cursor->time());
+    heap_[index].time = heap_[index].cursor->time();
+    if (SiftUp(index) == index) SiftDown(index, heap_[index]);
   }
+
+  // The same for the cursor at 0, whose event is one of `time` now.
+  void UpdateFirst(int64_t time) { SiftDown(0, {time, heap_[0].cursor}); }
 
   // Takes out the cursor at `index`.
   void Remove(size_t index);
@@ -95,20 +93,27 @@ class Frontier {
   void Push(ThreadCursor* cursor);
   size_t SiftUp(size_t index);
 
-  // Puts `entry`, which stands at `index`, where it belongs below. Inline, since every event passes
-  // here.
+  // Puts `entry` where it belongs, at `index` or below. What stands at `index` is overwritten.
+  // Inline, since every event passes here.
   void SiftDown(size_t index, const Entry entry) {
     Entry* const heap = heap_.data();
-    const size_t size = heap_.size();
-    for (size_t child; (child = 2 * index + 1) < size; index = child) {
-      if (child + 1 < size) child += heap[child + 1].time < heap[child].time;
-      if (heap[child].time >= entry.time) return;
+    while (true) {
+      size_t child = 2 * index + 1;
+      child += heap[child + 1].time < heap[child].time;
+      if (heap[child].time >= entry.time) break;
       heap[index] = heap[child];
-      heap[child] = entry;
+      index = child;
     }
+    heap[index] = entry;
   }
 
-  std::vector<Entry> heap_;
+  // What stands behind the end of the heap, so that all entries have two children, of which the
+  // left one is there if any is.
+  static constexpr Entry kNone = {std::numeric_limits<int64_t>::max(), nullptr};
+  static constexpr size_t RoomFor(size_t size) { return 2 * size + 1; }
+
+  std::vector<Entry> heap_{RoomFor(1), kNone};
+  size_t size_ = 0;  // Of the heap; kNone behind it.
   WaitList parked_;
   std::vector<std::unique_ptr<ThreadCursor>> cursors_;
 };

@@ -104,8 +104,9 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
 size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  const Scheduler::Run run = scheduler_.AdvanceRuns(
-      &frontier_, {next_sample, watches_time_, last_time_, room.begin(), room.end()});
+  const Scheduler::Run run =
+      scheduler_.AdvanceRuns(&frontier_, {next_sample, watches_time_, last_time_, room.begin(),
+                                          room.end() - (Scheduler::kMaxEvents - 1)});
   order_.CountAttempts(run.attempts);
   last_time_ = run.last_time;
   return run.room - room.begin();
@@ -228,7 +229,7 @@ ThreadCursor::Ahead ReaderImpl::ChooseAhead() const {
 
 Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset) {
   sync_ = Event();
-  sync_.kind_ = EventKind::kSync;
+  sync_.tags_.kind = EventKind::kSync;
   sync_.tables_ = tables;
   sync_.time_ = time;
   sync_.offset_ = offset;
@@ -239,8 +240,8 @@ Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64
 void ReaderImpl::TakeSample(Event* event) {
   const CpuSample& sample = samples_[next_sample_++];
   *event = Event();
-  event->type_ = EventType::kCPUSample;
-  event->kind_ = EventKind::kStackSample;
+  event->tags_.type = EventType::kCPUSample;
+  event->tags_.kind = EventKind::kStackSample;
   event->tables_ = &generation_->tables();
   event->time_ = sample.time;
   event->thread_ = sample.thread;
@@ -279,7 +280,7 @@ Event* ReaderImpl::Fail(Fault fault) {
 }
 
 bool ReaderImpl::CheckIds(Event* event) {
-  const EventSpec* const spec = FindEventSpec(event->type_);
+  const EventSpec* const spec = FindEventSpec(event->tags_.type);
   // A kSync event has no row.
   if (spec == nullptr) return true;
   if (!spec->timed()) {
@@ -308,7 +309,7 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   fault.place.offset = event->offset_;
   fault.place.generation = generation_->number();
   fault.place.thread = event->thread_;
-  fault.place.event = event->type_;
+  fault.place.event = event->tags_.type;
   if (!tolerant()) {
     Fail(std::move(fault));
     return false;

@@ -17,13 +17,23 @@ namespace {
 
 // Where events are handed to another core, each takes half the time if the lines of the one this
 // many places on are on their way.
-constexpr ptrdiff_t kRoomAhead = 16;
+constexpr size_t kRoomAhead = 16;
 
-void PrefetchEvent(const Event* event) {
+// Fetches the event `ahead` places behind `event`, be there room for it or not.
+void PrefetchEvent(const Event* event, size_t ahead) {
   constexpr size_t kCacheLine = 64;
   static_assert(sizeof(Event) <= 2 * kCacheLine);
-  PrefetchForWrite(event);
-  PrefetchForWrite(reinterpret_cast<const char*>(event) + kCacheLine);
+  const uintptr_t place = reinterpret_cast<uintptr_t>(event) + ahead * sizeof(Event);
+  PrefetchForWrite(reinterpret_cast<const char*>(place));
+  PrefetchForWrite(reinterpret_cast<const char*>(place + kCacheLine));
+}
+
+// Whether the cursor's event has all that it refers to and is followed by one, which where the time
+// is watched is not earlier.
+[[gnu::noinline]] bool LooksPlain(ThreadCursor* cursor, bool watches_time) {
+  const DecodedEvent* const next = cursor->Peek();
+  if (next == nullptr || !cursor->ids_found()) return false;
+  return !watches_time || next->time >= cursor->time();
 }
 
 }  // namespace
@@ -95,9 +105,6 @@ inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
 }
 
 inline ThreadState* Scheduler::StateOfThread(ThreadCursor* cursor) {
-  // A generation without timed events says nothing of anyone's state: the first is the first that
-  // has some.
-  if (first_generation_ == 0) first_generation_ = generation_->number();
   if (cursor->state == nullptr) {
     if (cursor->thread() == ThreadId::kNone) return &no_thread_;
     cursor->state = GetThread(cursor->thread());
@@ -105,7 +112,14 @@ inline ThreadState* Scheduler::StateOfThread(ThreadCursor* cursor) {
   return cursor->state;
 }
 
+inline void Scheduler::BeginEvents() {
+  // A generation without timed events says nothing of anyone's state: the first is the first that
+  // has some.
+  if (first_generation_ == 0) first_generation_ = generation_->number();
+}
+
 Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
+  BeginEvents();
   DropEvents();
   return Dispatch({*cursor, StateOfThread(cursor)});
 }
@@ -115,13 +129,14 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   ThreadState* const thread = StateOfThread(cursor);
   const Event* const begin = run->room;
   while (cursor->time() <= run_until && run->HasRoom()) {
-    const DecodedEvent* const next = cursor->Peek();
-    if (next == nullptr || !cursor->ids_found()) break;
-    if (run->watches_time && next->time < cursor->time()) break;
-    EmitTo(run->room);
-    if (run->room_end - run->room > kRoomAhead) PrefetchEvent(run->room + kRoomAhead);
+    if (!cursor->IsPlain() && !LooksPlain(cursor, run->watches_time)) [[unlikely]]
+      break;
+    PrefetchEvent(run->room, kRoomAhead);
     ++run->attempts;
-    if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) break;
+    if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) [[unlikely]] {
+      events_end_ = run->room;
+      break;
+    }
     cursor->Advance();
     run->room->MakeLaterThan(&run->last_time);
     // Few events stand for more than one. A loop that does all would be made for many.
@@ -131,10 +146,13 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
 }
 
 Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
+  BeginEvents();
+  EmitTo(run.room);
   while (run.HasRoom() && frontier->time(0) <= run.until) {
     const int64_t run_until = std::min(frontier->FirstUntil(), run.until);
-    if (!AdvanceRun(&frontier->cursor(0), run_until, &run)) break;
-    frontier->Update(0);
+    ThreadCursor& cursor = frontier->cursor(0);
+    if (!AdvanceRun(&cursor, run_until, &run)) break;
+    frontier->UpdateFirst(cursor.time());
   }
   DropEvents();
   return run;

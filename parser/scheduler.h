@@ -56,10 +56,10 @@ class Scheduler {
     bool watches_time;      // Whether an event is left that is followed by an earlier one.
     int64_t last_time;      // Of the event before, and then of the last one that was taken.
     Event* room;            // Where the next events are put,
-    Event* room_end;        // and where that ends.
+    const Event* room_end;  // up to here; and each may put kMaxEvents there.
     uint64_t attempts = 0;  // How many events were tried.
 
-    bool HasRoom() const { return room_end - room >= kMaxEvents; }
+    bool HasRoom() const { return room < room_end; }
   };
 
   // Requires that `frontier` has threads and none is parked. Advances its first events as long as
@@ -266,6 +266,9 @@ class Scheduler {
 
   // The state of thread `id`, made if there is none.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
+
+  // Must be called before events of a generation are tried.
+  void BeginEvents();
 
   // The state of the cursor's thread, which is looked up once.
   ThreadState* StateOfThread(ThreadCursor* cursor);

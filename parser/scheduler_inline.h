@@ -70,9 +70,7 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
   event.thread_ = context.thread;
   event.tables_ = tables_;
   event.offset_ = step.cursor.offset();
-  event.type_ = type;
-  event.kind_ = kEventKinds[static_cast<uint8_t>(type)];
-  event.fault_ = FaultId::kEnd;
+  event.tags_ = kEventTags[static_cast<uint8_t>(type)];
   return event;
 }
 
@@ -91,8 +89,8 @@ inline Event& Scheduler::EmitExtra(Step step, const Context& context, EventType 
 template <class State>
 Event& Scheduler::SetTransition(Event& event, int64_t subject, State from, State to) {
   event.subject_ = subject;
-  event.from_ = static_cast<uint8_t>(from);
-  event.to_ = static_cast<uint8_t>(to);
+  event.tags_.from = static_cast<uint8_t>(from);
+  event.tags_.to = static_cast<uint8_t>(to);
   return event;
 }
 

@@ -53,7 +53,7 @@ void TableUse::Take(const Event& event) {
   const GenerationTables* const tables = event.tables_;
   if (tables == nullptr) return;
   if (tables->serial() != serial_) Begin(*tables);
-  const IdArgs& ids = kIdArgs[static_cast<uint8_t>(event.type_)];
+  const IdArgs& ids = kIdArgs[static_cast<uint8_t>(event.tags_.type)];
   for (int i = 0; i < ids.count; ++i) {
     const uint64_t id = event.args_[ids.args[i]];
     if (!seen_[ids.is_stack[i]].Has(id)) MarkNew(*tables, ids.is_stack[i], id);

@@ -13,8 +13,9 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
     : thread_(thread.thread),
       current_(own_),
       last_(own_),
+      plain_end_(own_),
       batch_(thread.first),
-      half_size_(static_cast<uint32_t>(ahead.events)),
+      half_size_(static_cast<uint8_t>(ahead.events)),
       decoder_(generation, thread, ahead.check_ids) {
   // No first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
@@ -27,6 +28,7 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
       thread_(other.thread_),
       current_(&own_[1]),
       last_(&own_[1]),
+      plain_end_(&own_[1]),
       payload_offset_(other.payload_offset_),
       batch_(other.batch_),
       half_size_(1),
@@ -41,7 +43,8 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
 
 const DecodedEvent* ThreadCursor::PeekFar() {
   if (!has_peeked_) {
-    peeked_ = static_cast<uint32_t>(decoder_.Decode(room()));
+    peeked_ = static_cast<uint8_t>(decoder_.Decode(room()));
+    peeked_plain_ = decoder_.plain();
     has_peeked_ = true;
   }
   return peeked_ == 0 ? nullptr : room().data();
@@ -55,20 +58,21 @@ ThreadCursor::Step ThreadCursor::AdvanceFar() {
   second_half_ = !second_half_;
   batch_ = decoder_.batch_index();
   payload_offset_ = decoder_.batch().payload_offset;
-  current_ = last_ = events.data();
+  current_ = last_ = plain_end_ = events.data();
   if (peeked_ == 0) {
     events[0].time = decoder_.time();
     events[0].position = decoder_.position();
     return Step::kFault;
   }
   last_ += peeked_ - 1;
+  plain_end_ = peeked_plain_ ? last_ : current_;
   return Step::kEvent;
 }
 
 ThreadCursor::Rest ThreadCursor::SkipAll() {
   Rest rest;
   decoder_.Seek(batch_, current_->position, current_->time);
-  current_ = last_;
+  current_ = plain_end_ = last_;
   has_peeked_ = false;
   do {
     ++rest.batches;

@@ -47,6 +47,10 @@ class ThreadCursor {
   // tells what. It is valid until Advance().
   const DecodedEvent* Peek() { return current_ == last_ ? PeekFar() : current_ + 1; }
 
+  // Whether, as far as is known without looking further, Peek() gives an event that is not earlier
+  // than this one, and ids_found() tells yes.
+  bool IsPlain() const { return current_ < plain_end_; }
+
   // Whether Advance() would give kEnd. Requires that Peek() gave nullptr.
   bool EndsNext() const { return !decoder_.failed(); }
 
@@ -92,14 +96,16 @@ class ThreadCursor {
 
   const ThreadId thread_;
   const DecodedEvent* current_;
-  const DecodedEvent* last_;     // Of those that are decoded, in one half.
-  uint64_t payload_offset_ = 0;  // Of their batch.
-  uint32_t batch_;               // Its index.
-  const uint32_t half_size_;
+  const DecodedEvent* last_;       // Of those that are decoded, in one half.
+  const DecodedEvent* plain_end_;  // Those before it are plain, see IsPlain().
+  uint64_t payload_offset_ = 0;    // Of their batch.
+  uint32_t batch_;                 // Its index.
+  const uint8_t half_size_;
+  uint8_t peeked_ = 0;             // See has_peeked_; 0 at an end or a fault.
+  bool second_half_ : 1 = false;   // Whether room() is the second half.
+  bool has_peeked_ : 1 = false;    // Whether those behind last_ were decoded into room(),
+  bool peeked_plain_ : 1 = false;  // and what the decoder told of them, see ThreadDecoder.
   ThreadDecoder decoder_;
-  bool second_half_ = false;               // Whether room() is the second half.
-  bool has_peeked_ = false;                // Whether those behind last_ were decoded into room(),
-  uint32_t peeked_ = 0;                    // and how many those are, 0 at an end or a fault.
   std::unique_ptr<DecodedEvent[]> ahead_;  // Where more than one are decoded at a time,
   DecodedEvent own_[2];                    // and where they are not.
 };

@@ -1,11 +1,15 @@
 #include "parser/thread_decoder.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "parser/trace_clock.h"
+
 namespace gotrace {
 
 ThreadDecoder::ThreadDecoder(const Generation& generation, const ThreadBatches& thread,
                              bool check_ids)
     : generation_(generation),
-      clock_(generation.tables().clock()),
       check_ids_(check_ids),
       batch_(thread.first),
       next_batch_(thread.first) {}
@@ -35,37 +39,67 @@ bool ThreadDecoder::FindIds(const TimedEvent& event) const {
   return true;
 }
 
+bool ThreadDecoder::FindAllIds(absl::Span<DecodedEvent> events) const {
+  bool all_found = true;
+  for (DecodedEvent& event : events) {
+    event.ids_found = FindIds(event.event);
+    all_found &= event.ids_found;
+  }
+  return all_found;
+}
+
 size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   if (!EnterNextBatch()) return 0;
-  const GenerationTables& tables = generation_.tables();
-  // Up to these ids all are there, by IdTableKind.
-  const uint64_t gapless[] = {~uint64_t{0}, tables.gapless_strings(), tables.gapless_stacks()};
   const EventBatch& batch = this->batch();
-  const char* const begin = batch.payload;
   const char* const end = end_;
-  const TraceClock clock = clock_;
+  const char* const unchecked_end =
+      batch.size < kMaxTimedEventSize ? batch.payload : end - (kMaxTimedEventSize - 1);
+  const TraceClock clock = generation_.tables().clock();
+  const bool check_ids = check_ids_;
   const char* pos = pos_;
   int64_t time = time_;
+  uint64_t steps = 0;  // The bits of all steps in time.
+  uint64_t last_string = 0;
+  uint64_t last_stack = 0;
+  const auto take = [&](IdTableKind table, uint64_t id) {
+    if (table == IdTableKind::kString) last_string = std::max(last_string, id);
+    if (table == IdTableKind::kStack) last_stack = std::max(last_stack, id);
+  };
   DecodedEvent* decoded = events.data();
   for (; decoded != events.end() && pos != end; ++decoded) {
     if (time == 0) [[unlikely]]
       time = clock.ToNs(batch.time);
-    bool found = check_ids_;
-    const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(*pos)];
-    const char* const next =
-        DecodeTimedEvent(pos, end, &decoded->event, [&](int index, uint64_t value) {
-          found &= value <= gapless[static_cast<int>(row.tables[index])];
-        });
-    if (next == nullptr) break;
-    time = TraceClock::Add(clock.ToNs(decoded->event.ticks), time);
+    const char* next;
+    if (pos < unchecked_end) [[likely]] {
+      next = DecodeTimedEventUnchecked(pos, &decoded->event, take);
+    } else {
+      next = DecodeTimedEventPlainly(pos, end, &decoded->event);
+      // Its ids are not looked at here.
+      last_stack = std::numeric_limits<uint64_t>::max();
+    }
+    if (next == nullptr) [[unlikely]]
+      break;
+    const int64_t step = clock.ToNs(decoded->event.ticks);
+    steps |= static_cast<uint64_t>(step);
+    time = TraceClock::Add(step, time);
     decoded->time = time;
-    decoded->position = static_cast<uint32_t>(pos - begin);
-    decoded->ids_found = found || FindIds(decoded->event);
+    decoded->position = static_cast<uint32_t>(pos - batch.payload);
+    decoded->ids_found = check_ids;
     pos = next;
   }
   time_ = time;
   pos_ = pos;
-  return decoded - events.data();
+  const absl::Span<DecodedEvent> found = events.first(decoded - events.data());
+  const GenerationTables& tables = generation_.tables();
+  bool all_found = check_ids;
+  if (last_string > tables.gapless_strings() || last_stack > tables.gapless_stacks()) {
+    all_found = FindAllIds(found);
+  }
+  // Where no step is odd their sum fits, so that wrapping around would leave the last event earlier
+  // than the first.
+  const uint64_t longest_step = std::numeric_limits<int64_t>::max() / events.size();
+  plain_ = all_found && steps <= longest_step && events[0].time <= time;
+  return found.size();
 }
 
 void ThreadDecoder::Seek(uint32_t index, uint32_t position, int64_t time) {

@@ -8,7 +8,6 @@
 #include "absl/types/span.h"
 #include "parser/batch_decoder.h"
 #include "parser/generation.h"
-#include "parser/trace_clock.h"
 
 namespace gotrace {
 
@@ -32,6 +31,10 @@ class ThreadDecoder {
   // of one batch(). Fewer than there is room for do not mean that they end; none mean that the
   // thread ends, or that it goes on with what cannot be decoded: failed() tells.
   size_t Decode(absl::Span<DecodedEvent> events);
+
+  // Whether each event that the last Decode() gave has its ids_found and none is earlier than the
+  // one before it. May be false where it is so, if their times are odd.
+  bool plain() const { return plain_; }
 
   // Whether the last Decode() returned 0 since what stands at position() is no event.
   bool failed() const { return pos_ != end_; }
@@ -61,11 +64,14 @@ class ThreadDecoder {
 
  private:
   // Whether the tables have all that the event names, if that is asked for.
-  [[gnu::noinline]] bool FindIds(const TimedEvent& event) const;
+  bool FindIds(const TimedEvent& event) const;
+
+  // Sets ids_found of all of them, and returns whether it is true of each.
+  bool FindAllIds(absl::Span<DecodedEvent> events) const;
 
   const Generation& generation_;
-  const TraceClock clock_;
   const bool check_ids_;
+  bool plain_ = false;
   uint32_t batch_;       // Index of the batch being read.
   uint32_t next_batch_;  // The one after it, or EventBatch::kLast.
   const char* pos_ = nullptr;

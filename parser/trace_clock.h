@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_TRACE_CLOCK_H_
 #define GOTRACE_PARSER_TRACE_CLOCK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -14,7 +15,11 @@ class TraceClock {
 
   // A clock of `ticks_per_second`, as a Frequency event tells it.
   explicit TraceClock(uint64_t ticks_per_second)
-      : ns_per_tick_(1.0 / (static_cast<double>(ticks_per_second) / 1e9)) {}
+      : ns_per_tick_(1.0 / (static_cast<double>(ticks_per_second) / 1e9)) {
+    constexpr double kMost = 1e18;  // Far below 2^63.
+    // One that is longer, or infinite, leaves none.
+    few_ticks_ = static_cast<uint64_t>(kMost / std::max(ns_per_tick_, 1.0));
+  }
 
   // Whether a frequency was told. One of 2^64 - 1 or of 0 counts, as odd as its times are.
   bool known() const { return ns_per_tick_ != 0; }
@@ -22,6 +27,9 @@ class TraceClock {
   // `ticks` in nanoseconds. What does not fit becomes the least value, as the conversion
   // instruction of x86-64 makes it, so that every machine reads such a trace alike.
   int64_t ToNs(uint64_t ticks) const {
+    if (ticks <= few_ticks_) [[likely]] {
+      return static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick_);
+    }
     const double ns = static_cast<double>(ticks) * ns_per_tick_;
     constexpr double kEnd = 9223372036854775808.0;  // 2^63
     return ns < kEnd ? static_cast<int64_t>(ns) : std::numeric_limits<int64_t>::min();
@@ -37,6 +45,7 @@ class TraceClock {
 
  private:
   double ns_per_tick_ = 0;
+  uint64_t few_ticks_ = 0;  // Up to so many surely fit, in ticks and in nanoseconds.
 };
 
 }  // namespace gotrace
