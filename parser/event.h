@@ -243,6 +243,9 @@ class Event {
   absl::string_view transition_reason() const;
   Stack transition_stack() const;
 
+  // Whether transition_stack() is stack() by the event's type. Only for kStateTransition.
+  bool has_transition_stack() const;
+
  private:
   friend class EventBuilder;
   friend class ReaderImpl;
@@ -302,21 +305,25 @@ inline ResourceId Event::transition_resource() const {
   }
 }
 
-inline Stack Event::transition_stack() const {
+inline bool Event::has_transition_stack() const {
   switch (tags_.type) {
-    case EventType::kGoCreate:
-    case EventType::kGoCreateBlocked:
-      // Where the new goroutine will begin, which is no stack of the creator's.
-      return Stack(tables_, args_[1]);
     case EventType::kGoStop:
     case EventType::kGoBlock:
     case EventType::kGoSyscallBegin:
     case EventType::kGoStatus:
     case EventType::kGoStatusStack:
-      return stack();
+      return true;
     default:
-      return Stack();
+      return false;
   }
+}
+
+inline Stack Event::transition_stack() const {
+  // Where a new goroutine will begin is no stack of the creator's.
+  if (tags_.type == EventType::kGoCreate || tags_.type == EventType::kGoCreateBlocked) {
+    return Stack(tables_, args_[1]);
+  }
+  return has_transition_stack() ? stack() : Stack();
 }
 
 }  // namespace gotrace

@@ -31,6 +31,7 @@ inline constexpr std::array<EventTags, 256> kEventTags = [] {
   }
   return tags;
 }();
+static_assert(kEventTags[255].fault == FaultId::kEnd);
 
 }  // namespace gotrace
 

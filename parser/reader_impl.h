@@ -83,7 +83,7 @@ class ReaderImpl {
   }
 
   // How far cursors decode ahead, in events.
-  static constexpr size_t kMostAtOnce = 4096;  // Of all threads.
+  static constexpr size_t kMostAtOnce = 4096;   // Of all threads.
   static constexpr size_t kMostOfThread = 192;  // Of each.
   ThreadCursor::Ahead ChooseAhead() const;
 

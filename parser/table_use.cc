@@ -9,10 +9,17 @@ namespace gotrace {
 namespace {
 
 // Which of an event's arguments are ids of strings or of stacks.
-struct alignas(16) IdArgs {
-  uint8_t count = 0;
-  uint8_t args[kMaxTimedArgs - 1] = {};
-  bool is_stack[kMaxTimedArgs - 1] = {};
+struct alignas(8) IdArgs {
+  // The first of each kind, -1 if there is none.
+  int8_t string = -1;
+  int8_t stack = -1;
+  // Those after them, which few types have.
+  uint8_t others = 0;
+  uint8_t args[kMaxTimedArgs - 2] = {};
+
+  bool is_stack(const TimedEventRow& row, int other) const {
+    return row.tables[args[other]] == IdTableKind::kStack;
+  }
 };
 
 // By type on the wire.
@@ -20,14 +27,22 @@ constexpr std::array<IdArgs, 256> kIdArgs = [] {
   std::array<IdArgs, 256> all = {};
   for (size_t type = 0; type < all.size(); ++type) {
     const TimedEventRow& row = kTimedEventRows[type];
-    for (uint8_t arg = 0; arg + 1 < row.varints; ++arg) {
+    IdArgs ids;
+    for (int8_t arg = 0; arg + 1 < row.varints; ++arg) {
       if (row.tables[arg] == IdTableKind::kNone) continue;
-      all[type].is_stack[all[type].count] = row.tables[arg] == IdTableKind::kStack;
-      all[type].args[all[type].count++] = arg;
+      const bool is_stack = row.tables[arg] == IdTableKind::kStack;
+      if (is_stack && ids.stack < 0) {
+        ids.stack = arg;
+      } else if (!is_stack && ids.string < 0) {
+        ids.string = arg;
+      } else {
+        ids.args[ids.others++] = static_cast<uint8_t>(arg);
+      }
     }
+    all[type] = ids;
   }
   // A sample is given with its stack alone.
-  all[static_cast<size_t>(EventType::kCPUSample)] = {1, {0}, {true}};
+  all[static_cast<size_t>(EventType::kCPUSample)].stack = 0;
   return all;
 }();
 
@@ -49,14 +64,30 @@ TableUse::Unused CountUnused(const std::vector<bool>& used) {
 
 }  // namespace
 
-void TableUse::Take(const Event& event) {
-  const GenerationTables* const tables = event.tables_;
-  if (tables == nullptr) return;
-  if (tables->serial() != serial_) Begin(*tables);
-  const IdArgs& ids = kIdArgs[static_cast<uint8_t>(event.tags_.type)];
-  for (int i = 0; i < ids.count; ++i) {
-    const uint64_t id = event.args_[ids.args[i]];
-    if (!seen_[ids.is_stack[i]].Has(id)) MarkNew(*tables, ids.is_stack[i], id);
+[[gnu::always_inline]] inline void TableUse::TakeOne(const Event& event) {
+  const uint8_t type = static_cast<uint8_t>(event.tags_.type);
+  const IdArgs& ids = kIdArgs[type];
+  // No branches by the type, which comes in no order that a processor could foresee: what is not
+  // there counts as 0, which was seen.
+  const auto id_at = [&](int8_t arg) {
+    return event.args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
+  };
+  See(event, /*is_stack=*/false, id_at(ids.string));
+  See(event, /*is_stack=*/true, id_at(ids.stack));
+  for (int i = 0; i < ids.others; ++i) {
+    See(event, ids.is_stack(kTimedEventRows[type], i), event.args_[ids.args[i]]);
+  }
+}
+
+void TableUse::Take(absl::Span<const Event> events) {
+  const GenerationTables* tables = nullptr;
+  for (const Event& event : events) {
+    if (event.tables_ != tables) [[unlikely]] {
+      tables = event.tables_;
+      if (tables != nullptr && tables->serial() != serial_) Begin(*tables);
+    }
+    if (tables != nullptr) [[likely]]
+      TakeOne(event);
   }
 }
 
@@ -64,7 +95,11 @@ void TableUse::Begin(const GenerationTables& tables) {
   serial_ = tables.serial();
   strings_.assign(tables.string_count(), false);
   stacks_.assign(tables.stack_count(), false);
-  for (IdSet& seen : seen_) seen.Clear();
+  for (IdSet& seen : seen_) {
+    seen.Clear();
+    // Stands for the empty string and for no stack.
+    seen.Add(0);
+  }
 }
 
 void TableUse::MarkNew(const GenerationTables& tables, bool is_stack, uint64_t id) {

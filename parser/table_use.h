@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "parser/event.h"
 #include "parser/generation_tables.h"
 #include "parser/id_set.h"
@@ -14,8 +15,8 @@ namespace gotrace {
 // Takes the events of one generation after the other, each costing a few bits.
 class TableUse {
  public:
-  // Notes what `event` refers to.
-  void Take(const Event& event);
+  // Notes what `events` refer to.
+  void Take(absl::Span<const Event> events);
 
   // What nothing refers to, of one kind of entries that stand in the trace.
   struct Unused {
@@ -30,6 +31,11 @@ class TableUse {
   Unused UnusedStacks(const GenerationTables& tables) const;
 
  private:
+  void TakeOne(const Event& event);
+  void See(const Event& event, bool is_stack, uint64_t id) {
+    if (!seen_[is_stack].Has(id)) [[unlikely]]
+      MarkNew(*event.tables_, is_stack, id);
+  }
   void Begin(const GenerationTables& tables);
   [[gnu::noinline]] void MarkNew(const GenerationTables& tables, bool is_stack, uint64_t id);
   std::vector<bool> UsedIn(const GenerationTables& tables, const std::vector<bool>& used,

@@ -31,7 +31,7 @@ std::vector<Found> UnusedIn(const std::string& text) {
   const std::string bytes = Assemble(text);
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
   if (!reader.ok()) return all;
-  while (const Event* event = reader->Next()) use.Take(*event);
+  while (const Event* event = reader->Next()) use.Take({event, 1});
   EXPECT_TRUE(reader->status().ok()) << reader->status();
   return all;
 }

@@ -134,10 +134,8 @@ class Judge {
         end = block.front().offset();
         BeginGeneration(reader->generation(), &validator);
       }
-      for (const Event& event : block) {
-        validator.Check(event);
-        if (options_.strictness == Strictness::kAll) table_checks_.Take(event);
-      }
+      validator.CheckAll(block);
+      if (options_.strictness == Strictness::kAll) table_checks_.Take(block);
       if (validator.event_count() - reported >= kEventsPerReport) {
         reported = validator.event_count();
         TellProgress(reader->input_read(), reported);

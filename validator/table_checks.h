@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/types/span.h"
 #include "parser/event.h"
 #include "parser/generation_tables.h"
 #include "parser/table_use.h"
@@ -20,8 +21,8 @@ class TableChecks {
   // `sink` is told each finding at once.
   explicit TableChecks(std::function<void(Finding)> sink) : sink_(std::move(sink)) {}
 
-  // Takes the next event.
-  void Take(const Event& event) { use_.Take(event); }
+  // Takes the next events.
+  void Take(absl::Span<const Event> events) { use_.Take(events); }
 
   // Judges the tables of generation `number`, whose events all were taken. If it `is_whole`, what
   // nothing refers to is told.

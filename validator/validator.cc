@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "tracev2/quote.h"
+#include "validator/validator_inline.h"
 
 namespace gotrace {
 namespace {
@@ -24,16 +25,31 @@ Validator::Validator(const ValidatorOptions& options, Sink sink)
   ForgetStacks();
 }
 
-void Validator::Check(const Event& event) {
+[[gnu::always_inline]] inline void Validator::CheckOne(const Event& event) {
   ++event_count_;
   quiet_ = event.fault().has_value();
   CheckTime(event);
-  if (!checked_stacks_.Has(event.stack_id())) CheckStack(event, event.stack());
-  if (event.kind() == EventKind::kStateTransition) {
-    CheckTransition(event);
-  } else {
-    CheckOther(event);
+  if (!checked_stacks_.Has(event.stack_id())) [[unlikely]]
+    CheckStack(event, event.stack());
+  if (event.kind() != EventKind::kStateTransition) [[unlikely]]
+    return CheckOther(event);
+  if (first_sync_ == 0) first_sync_ = last_sync_;
+  // Only a goroutine that is created has another stack than the event.
+  if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
+    const Stack stack = event.transition_stack();
+    if (!checked_stacks_.Has(stack.id())) CheckStack(event, stack);
   }
+  if (event.transition_resource().kind == ResourceKind::kProc) {
+    CheckTransition<ResourceKind::kProc>(event);
+  } else {
+    CheckTransition<ResourceKind::kGoroutine>(event);
+  }
+}
+
+void Validator::Check(const Event& event) { CheckAll({&event, 1}); }
+
+void Validator::CheckAll(absl::Span<const Event> events) {
+  for (const Event& event : events) CheckOne(event);
 }
 
 void Validator::CheckOther(const Event& event) {

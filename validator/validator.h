@@ -19,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
+#include "absl/types/span.h"
 #include "parser/dense_table.h"
 #include "parser/event.h"
 #include "parser/id_set.h"
@@ -47,6 +48,9 @@ class Validator {
 
   // Takes the next event. Of one that Event::fault() marks only the effects are taken.
   void Check(const Event& event);
+
+  // The same for the next events, all of one generation if any are told. Costs less.
+  void CheckAll(absl::Span<const Event> events);
 
   // Tells that the next event, a kSync event, begins generation `number`, which tells the state of
   // every goroutine and P. To be left out by those who know no generations.
@@ -148,6 +152,7 @@ class Validator {
   // Whether the event may end, or refer to, what began before a loss on `resource`.
   bool MayPredateLoss(const ResourceId& resource) const;
 
+  void CheckOne(const Event& event);
   // Checks what is no transition, as most events are.
   void CheckOther(const Event& event);
   void CheckTime(const Event& event) {
@@ -165,11 +170,17 @@ class Validator {
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
   void CheckLabel(const Event& event);
 
-  // In validator_transitions.cc.
+  // In validator_inline.h.
+  template <ResourceKind kKind>
   void CheckTransition(const Event& event);
+  template <ResourceKind kKind>
+  void CheckStart(const Event& event, Resource* resource);
+  template <ResourceKind kKind>
+  void CheckStop(const Event& event, Resource* resource);
+
+  // In validator_transitions.cc.
   [[gnu::cold]] void CheckChain(const Event& event, const Resource* resource);
-  void CheckStart(const Event& event, ResourceKind kind, Resource* resource);
-  void CheckStop(const Event& event, ResourceKind kind, Resource* resource);
+  Context* FindContext(int64_t thread);
   // The reports are apart, so that what is checked for each event stays short.
   [[gnu::cold]] void ReportNoThread(const Event& event);
   [[gnu::cold]] void ReportOccupied(const Event& event, int64_t executed);

@@ -5,20 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "tracev2/quote.h"
 #include "validator/validator.h"
+#include "validator/validator_inline.h"
 
 namespace gotrace {
 namespace {
-
-// The states that goroutines and Ps have in common.
-constexpr uint8_t kUndetermined = static_cast<uint8_t>(GoState::kUndetermined);
-constexpr uint8_t kNotExist = static_cast<uint8_t>(GoState::kNotExist);
-static_assert(kUndetermined == static_cast<uint8_t>(ProcState::kUndetermined) &&
-              kNotExist == static_cast<uint8_t>(ProcState::kNotExist));
-
-// For each state of a goroutine or P whether it executes on a thread, as a bit.
-constexpr uint32_t kGoExecuting =
-    1u << static_cast<int>(GoState::kRunning) | 1u << static_cast<int>(GoState::kSyscall);
-constexpr uint32_t kProcExecuting = 1u << static_cast<int>(ProcState::kRunning);
 
 bool TellsStatus(EventType type) {
   return type == EventType::kGoStatus || type == EventType::kGoStatusStack ||
@@ -26,41 +16,6 @@ bool TellsStatus(EventType type) {
 }
 
 }  // namespace
-
-void Validator::CheckTransition(const Event& event) {
-  // Only a goroutine that is created has another stack than the event.
-  if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
-    const Stack stack = event.transition_stack();
-    if (!checked_stacks_.Has(stack.id())) CheckStack(event, stack);
-  }
-  if (first_sync_ == 0) first_sync_ = last_sync_;
-  // Two values rather than a ResourceId, which is slow to pass on.
-  const ResourceKind kind = event.transition_resource().kind;
-  const int64_t id = event.transition_resource().id;
-  const uint8_t from = event.transition_from();
-  const uint8_t to = event.transition_to();
-  ResourceTable& table = TableOf(kind);
-  Resource* resource = table.Find(id);
-  if (resource == nullptr) {
-    if (from != kNotExist || to == kUndetermined) CheckChain(event, nullptr);
-    resource = table.Insert(id);
-    if (has_strays_) TakeStrays({kind, id}, resource);
-  } else if (resource->state != from || from == kUndetermined || to == kUndetermined) {
-    CheckChain(event, resource);
-  }
-  if (from == kNotExist) resource->is_whole = true;
-  resource->state = to;
-  const uint32_t executing = kind == ResourceKind::kProc ? kProcExecuting : kGoExecuting;
-  if ((executing >> to & 1) != 0) {
-    CheckStart(event, kind, resource);
-  } else if ((executing >> from & 1) != 0) {
-    CheckStop(event, kind, resource);
-  }
-  resource->last[resource->count++ % Resource::kRemembered] = PackedTransition(event);
-  if (to != kNotExist) return;
-  if (resource->opens != nullptr) EndOpens(event, {kind, id}, *resource->opens);
-  table.Erase(resource);
-}
 
 // For all but the plain case, that the state is known and the one that is gone on from.
 void Validator::CheckChain(const Event& event, const Resource* resource) {
@@ -94,30 +49,9 @@ void Validator::CheckChain(const Event& event, const Resource* resource) {
   }
 }
 
-void Validator::CheckStart(const Event& event, ResourceKind kind, Resource* resource) {
-  const int64_t thread = event.thread().value;
-  if (event.thread() == ThreadId::kNone) return ReportNoThread(event);
-  Context* context = resource->binding;
-  if (context == nullptr || context->id != thread) {
-    context = threads_.Find(thread);
-    if (context == nullptr) context = threads_.Insert(thread);
-  }
-  int64_t& executed = context->executed(kind);
-  if (executed != Context::kNothing && executed != resource->id) ReportOccupied(event, executed);
-  executed = resource->id;
-  resource->binding = context;
-}
-
-void Validator::CheckStop(const Event& event, ResourceKind kind, Resource* resource) {
-  // What executes stops at its own event, so that the stack is the same.
-  if (kind == ResourceKind::kGoroutine && event.transition_stack() != event.stack()) {
-    ReportOtherStack(event);
-  }
-  Context* const context = std::exchange(resource->binding, nullptr);
-  if (context == nullptr) return ReportNotExecuting(event);
-  int64_t& executed = context->executed(kind);
-  if (executed != resource->id) ReportNotOnThread(event, context->id, executed);
-  executed = Context::kNothing;
+Validator::Context* Validator::FindContext(int64_t thread) {
+  Context* const context = threads_.Find(thread);
+  return context == nullptr ? threads_.Insert(thread) : context;
 }
 
 void Validator::ReportNoThread(const Event& event) {
