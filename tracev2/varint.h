@@ -95,18 +95,23 @@ inline int VarintSize(uint64_t value) {
 
 inline const char* ReadVarintUnchecked(const char* pos, uint64_t* value) {
   // Most have one to three bytes.
-  constexpr int kInline = 3;
-  uint64_t sum = 0;
-#pragma GCC unroll 3
-  for (int i = 0; i < kInline; ++i) {
-    const uint64_t byte = static_cast<uint8_t>(pos[i]);
-    sum += (byte - (i > 0)) << (7 * i);
-    if (byte < 0x80) {
-      *value = sum;
-      return pos + i + 1;
-    }
+  const uint64_t first = static_cast<uint8_t>(pos[0]);
+  if (first < 0x80) [[likely]] {
+    *value = first;
+    return pos + 1;
   }
-  return ReadLongVarint(pos, kInline, sum, value);
+  const uint64_t second = static_cast<uint8_t>(pos[1]);
+  const uint64_t sum = first + ((second - 1) << 7);
+  if (second < 0x80) [[likely]] {
+    *value = sum;
+    return pos + 2;
+  }
+  const uint64_t third = static_cast<uint8_t>(pos[2]);
+  if (third < 0x80) {
+    *value = sum + ((third - 1) << 14);
+    return pos + 3;
+  }
+  return ReadLongVarint(pos, 3, sum + ((third - 1) << 14), value);
 }
 
 }  // namespace gotrace
