@@ -114,6 +114,28 @@ TEST(ThreadCursorTest, TimeZeroBeginsTheBatchAnew) {
   }
 }
 
+TEST(ThreadCursorTest, AnEventBeforeAnEarlierOneIsNotPlain) {
+  constexpr uint64_t kHalf = uint64_t{1} << 62;
+  // From below 2^63 on around it, twice around it, and by less than that in many steps.
+  const std::initializer_list<uint64_t> cases[] = {{1, kHalf, kHalf, 1, 1},
+                                                   {1, 1, kHalf, kHalf, kHalf, kHalf, 1},
+                                                   {kHalf, kHalf / 2, kHalf / 2, 9}};
+  for (const std::initializer_list<uint64_t>& deltas : cases) {
+    GenerationBuilder builder;
+    builder.Add({5}, 1000, Events(deltas));
+    ThreadCursor cursor(builder.generation(), builder.generation().threads()[0],
+                        {16, /*check_ids=*/true});
+    bool plain = false;
+    bool falls = false;
+    for (int64_t last = INT64_MIN; cursor.Advance() == Step::kEvent; last = cursor.time()) {
+      falls |= cursor.time() < last;
+      ASSERT_FALSE(plain && cursor.time() < last);
+      plain = cursor.IsPlain();
+    }
+    EXPECT_TRUE(falls);
+  }
+}
+
 void ExpectCursorFault(const std::string& bad, FaultId id, uint64_t position) {
   GenerationBuilder builder;
   const uint64_t offset = builder.Add({5}, 1000, Events({1}) + bad);

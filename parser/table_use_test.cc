@@ -72,6 +72,38 @@ EventBatch gen=2 m=1 time=200 size=auto
 ProcStatus dt=1 p=0 pstatus=1
 )";
 
+TEST(TableUseTest, CountsAllThatAnEventRefersTo) {
+  // A log has two strings, and a goroutine's creation two stacks.
+  const std::vector<Found> found = UnusedIn(R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=1
+	data="key"
+String id=2
+	data="value"
+String id=3
+	data="nobody"
+EventBatch gen=1 m=0 time=1 size=auto
+Stacks
+Stack id=1 nframes=0
+Stack id=2 nframes=0
+Stack id=3 nframes=0
+Stack id=4 nframes=0
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+UserLog dt=1 task=0 key_string=1 value_string=2 stack=1
+GoCreate dt=1 new_g=5 new_stack=2 stack=3
+)");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].strings.count, 1u);
+  EXPECT_EQ(found[0].last_string, "nobody");
+  EXPECT_EQ(found[0].stacks.count, 1u);
+  EXPECT_EQ(found[0].stacks.last_index, 3u);
+}
+
 TEST(TableUseTest, CountsWhatNothingRefersTo) {
   const std::vector<Found> found = UnusedIn(kText);
   ASSERT_EQ(found.size(), 2u);

@@ -1,5 +1,6 @@
 #include "parser/thread_cursor.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -15,7 +16,7 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       last_(own_),
       plain_end_(own_),
       batch_(thread.first),
-      half_size_(static_cast<uint8_t>(ahead.events)),
+      half_size_(static_cast<uint8_t>(std::min(ahead.events, kMostAhead))),
       decoder_(generation, thread, ahead.check_ids) {
   // No first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();

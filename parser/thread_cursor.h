@@ -22,9 +22,11 @@ class ThreadCursor {
  public:
   enum class Step : uint8_t { kEvent, kEnd, kFault };
 
+  static constexpr size_t kMostAhead = 255;
+
   // How far a cursor decodes ahead of where it stands.
   struct Ahead {
-    size_t events = 1;       // How many it decodes at a time, at most.
+    size_t events = 1;       // How many it decodes at a time, at most; never above kMostAhead.
     bool check_ids = false;  // Whether ids_found() tells something, see ThreadDecoder.
   };
 

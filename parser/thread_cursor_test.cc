@@ -85,8 +85,15 @@ void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& ahead,
       const bool peeks = random() % 2 == 0;
       const DecodedEvent* const peeked = peeks ? found.Peek() : nullptr;
       const bool ends = peeks && peeked == nullptr && found.EndsNext();
+      const bool plain = found.IsPlain();
+      const int64_t time = found.time();
+      ASSERT_TRUE(!plain || found.ids_found());
       const Step step = expected.Advance();
       ASSERT_EQ(found.Advance(), step);
+      if (plain) {
+        ASSERT_EQ(step, Step::kEvent);
+        ASSERT_GE(found.time(), time);
+      }
       if (peeks) {
         ASSERT_NO_FATAL_FAILURE(ExpectPeeked(found, peeked, ends, step));
       }
@@ -139,6 +146,20 @@ TEST_F(ThreadCursorTest, TellsWhetherAllIdsAreThere) {
     }
   }
   EXPECT_EQ(missing, 0u);
+}
+
+TEST_F(ThreadCursorTest, MostEventsOfASoundTraceArePlain) {
+  for (const bool check_ids : {true, false}) {
+    uint64_t plain = 0;
+    uint64_t all = 0;
+    for (const auto& cursor : MakeCursors({64, check_ids})) {
+      while (cursor->Advance() == Step::kEvent) {
+        ++all;
+        plain += cursor->IsPlain();
+      }
+    }
+    EXPECT_EQ(plain > all / 10 * 9, check_ids) << plain << " of " << all;
+  }
 }
 
 TEST_F(ThreadCursorTest, ACopyGoesOnFromTheSameEvent) {

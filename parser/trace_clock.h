@@ -27,7 +27,7 @@ class TraceClock {
   // `ticks` in nanoseconds. What does not fit becomes the least value, as the conversion
   // instruction of x86-64 makes it, so that every machine reads such a trace alike.
   int64_t ToNs(uint64_t ticks) const {
-    if (ticks <= few_ticks_) [[likely]] {
+    if (ticks < few_ticks_) [[likely]] {
       return static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick_);
     }
     const double ns = static_cast<double>(ticks) * ns_per_tick_;
@@ -45,7 +45,7 @@ class TraceClock {
 
  private:
   double ns_per_tick_ = 0;
-  uint64_t few_ticks_ = 0;  // Up to so many surely fit, in ticks and in nanoseconds.
+  uint64_t few_ticks_ = 0;  // Fewer than that surely fit, in nanoseconds too.
 };
 
 }  // namespace gotrace

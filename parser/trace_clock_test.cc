@@ -74,6 +74,20 @@ TEST(TraceClockTest, AFrequencyOfZeroGivesTheLeastTime) {
   EXPECT_EQ(clock.ToNs(kMax), kLeast);
 }
 
+TEST(TraceClockTest, FewTicksAndManyAreTheSameProduct) {
+  for (const uint64_t frequency : {uint64_t{1}, uint64_t{7}, uint64_t{15625000},
+                                   uint64_t{1000000000}, uint64_t{2893437}, kMax}) {
+    const TraceClock clock(frequency);
+    const double ns_per_tick = 1.0 / (static_cast<double>(frequency) / 1e9);
+    for (double ticks = 1; ticks < 1.8e19; ticks *= 1.1) {
+      const uint64_t whole = static_cast<uint64_t>(ticks);
+      const double ns = static_cast<double>(whole) * ns_per_tick;
+      EXPECT_EQ(clock.ToNs(whole), ns < 9223372036854775808.0 ? static_cast<int64_t>(ns) : kLeast)
+          << frequency << " " << whole;
+    }
+  }
+}
+
 TEST(TraceClockTest, SumsWrapAround) {
   EXPECT_EQ(TraceClock::Add(1, 2), 3);
   EXPECT_EQ(TraceClock::Add(-1, 2), 1);
