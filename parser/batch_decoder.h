@@ -81,6 +81,9 @@ enum class DecodeFault : uint8_t {
   kVarintOverflow,   // An argument does not fit 64 bits.
 };
 
+// How many bytes the longest timed event has.
+inline constexpr int kMaxTimedEventSize = 1 + kMaxTimedArgs * kMaxVarintSize;
+
 // Decodes the event at `pos`, which must be before `end`, and returns the position after it.
 // Returns nullptr on a fault, with `*event` unspecified: DiagnoseTimedEvent() tells which.
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event);
@@ -91,10 +94,8 @@ inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent
 template <class Take>
 inline const char* DecodeTimedEventUnchecked(const char* pos, TimedEvent* event, const Take& take);
 
-// How many bytes the longest timed event has.
-inline constexpr int kMaxTimedEventSize = 1 + kMaxTimedArgs * kMaxVarintSize;
-
-// Does the same without regard to speed. Tests hold DecodeTimedEvent() against it.
+// DecodeTimedEvent() without regard to speed, which does the last bytes of a payload. Tests hold
+// the others against it.
 const char* DecodeTimedEventPlainly(const char* pos, const char* end, TimedEvent* event);
 
 // Why the event at `pos` cannot be decoded, and at `*fault_pos` the type or the argument that is

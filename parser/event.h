@@ -243,14 +243,12 @@ class Event {
   absl::string_view transition_reason() const;
   Stack transition_stack() const;
 
-  // Whether transition_stack() is stack() by the event's type. Only for kStateTransition.
-  bool has_transition_stack() const;
-
  private:
   friend class EventBuilder;
   friend class ReaderImpl;
   friend class Scheduler;
   friend class TableUse;
+  friend class Validator;
 
   static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
 
@@ -262,6 +260,9 @@ class Event {
     }
     *last_time = time_;
   }
+
+  // Whether the type tells that transition_stack() is stack().
+  bool TransitionHasSameStack() const;
 
   absl::string_view String(uint64_t id) const;
   absl::string_view TaskTypeAtEnd() const;
@@ -305,7 +306,7 @@ inline ResourceId Event::transition_resource() const {
   }
 }
 
-inline bool Event::has_transition_stack() const {
+inline bool Event::TransitionHasSameStack() const {
   switch (tags_.type) {
     case EventType::kGoStop:
     case EventType::kGoBlock:
@@ -323,7 +324,7 @@ inline Stack Event::transition_stack() const {
   if (tags_.type == EventType::kGoCreate || tags_.type == EventType::kGoCreateBlocked) {
     return Stack(tables_, args_[1]);
   }
-  return has_transition_stack() ? stack() : Stack();
+  return TransitionHasSameStack() ? stack() : Stack();
 }
 
 }  // namespace gotrace

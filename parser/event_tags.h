@@ -26,12 +26,10 @@ static_assert(sizeof(EventTags) == 8);
 inline constexpr std::array<EventTags, 256> kEventTags = [] {
   std::array<EventTags, 256> tags = {};
   for (size_t type = 0; type < tags.size(); ++type) {
-    tags[type].type = static_cast<EventType>(type);
-    tags[type].kind = kEventKinds[type];
+    tags[type] = {static_cast<EventType>(type), kEventKinds[type]};
   }
   return tags;
 }();
-static_assert(kEventTags[255].fault == FaultId::kEnd);
 
 }  // namespace gotrace
 

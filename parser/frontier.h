@@ -44,8 +44,7 @@ class Frontier {
   ThreadCursor& cursor(size_t index) const { return *heap_[index].cursor; }
   int64_t time(size_t index) const { return heap_[index].time; }
 
-  // Up to which time, this one included, the cursor at 0 stays there as it moves on. Requires that
-  // the heap is not empty.
+  // Up to which time, this one included, the cursor at 0 stays there as it moves on.
   int64_t FirstUntil() const { return std::min(heap_[1].time, heap_[2].time); }
 
   // Adds a cursor that stands at an event.

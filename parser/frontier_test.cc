@@ -48,6 +48,11 @@ std::string Events(std::initializer_list<uint64_t> deltas) {
 
 using Step = ThreadCursor::Step;
 
+// A batch's time and a difference that together are the latest time that there is. Each of them is
+// exact as a floating-point number of nanoseconds.
+constexpr uint64_t kLatestTicks = (uint64_t{1} << 63) - 1024;
+constexpr uint64_t kLatestRest = 1023;
+
 TEST(ThreadCursorTest, WalksOverTheBatchesOfItsThread) {
   GenerationBuilder builder;
   const uint64_t first = builder.Add({5}, 1000, Events({0, 3}));
@@ -116,13 +121,18 @@ TEST(ThreadCursorTest, TimeZeroBeginsTheBatchAnew) {
 
 TEST(ThreadCursorTest, AnEventBeforeAnEarlierOneIsNotPlain) {
   constexpr uint64_t kHalf = uint64_t{1} << 62;
-  // From below 2^63 on around it, twice around it, and by less than that in many steps.
-  const std::initializer_list<uint64_t> cases[] = {{1, kHalf, kHalf, 1, 1},
-                                                   {1, 1, kHalf, kHalf, kHalf, kHalf, 1},
-                                                   {kHalf, kHalf / 2, kHalf / 2, 9}};
-  for (const std::initializer_list<uint64_t>& deltas : cases) {
+  struct {
+    uint64_t begin;
+    std::initializer_list<uint64_t> deltas;
+  } const cases[] = {
+      {1000, {1, kHalf, kHalf, 1, 1}},                // Around 2^63,
+      {1000, {1, 1, kHalf, kHalf, kHalf, kHalf, 1}},  // twice around it,
+      {2 * kHalf - 4096, {1, 1, 5000, 1}},            // by short steps,
+      {kHalf, {kHalf, kHalf, kHalf, kHalf, 7, 1}},    // and through 0.
+  };
+  for (const auto& [begin, deltas] : cases) {
     GenerationBuilder builder;
-    builder.Add({5}, 1000, Events(deltas));
+    builder.Add({5}, begin, Events(deltas));
     ThreadCursor cursor(builder.generation(), builder.generation().threads()[0],
                         {16, /*check_ids=*/true});
     bool plain = false;
@@ -130,7 +140,7 @@ TEST(ThreadCursorTest, AnEventBeforeAnEarlierOneIsNotPlain) {
     for (int64_t last = INT64_MIN; cursor.Advance() == Step::kEvent; last = cursor.time()) {
       falls |= cursor.time() < last;
       ASSERT_FALSE(plain && cursor.time() < last);
-      plain = cursor.IsPlain();
+      plain = cursor.IsKnownPlain();
     }
     EXPECT_TRUE(falls);
   }
@@ -352,6 +362,38 @@ TEST(FrontierTest, SortingIsStable) {
   std::vector<int64_t> times;
   for (size_t i = 0; i < filled.frontier.size(); ++i) times.push_back(filled.frontier.time(i));
   EXPECT_EQ(times, (std::vector<int64_t>{1, 1, 1, 2, 2, 3, 3, 3}));
+}
+
+TEST(FrontierTest, TheLatestTimeOfAllIsATime) {
+  // It is also that of what stands behind the heap's end.
+  GenerationBuilder builder;
+  for (int64_t thread = 1; thread <= 3; ++thread) {
+    builder.Add({thread}, kLatestTicks, Events({kLatestRest, 0}));
+  }
+  builder.Add({4}, 1000, Events({1, 5}));
+  Frontier frontier;
+  EXPECT_EQ(frontier.size(), 0u);
+  for (const ThreadBatches& thread : builder.generation().threads()) {
+    auto cursor = std::make_unique<ThreadCursor>(builder.generation(), thread);
+    ASSERT_EQ(cursor->Advance(), Step::kEvent);
+    frontier.Insert(std::move(cursor));
+    EXPECT_EQ(frontier.FirstUntil(), INT64_MAX);
+  }
+  std::vector<int64_t> threads;
+  while (frontier.size() > 0) {
+    ThreadCursor& first = frontier.cursor(0);
+    threads.push_back(first.thread().value);
+    if (first.Advance() == Step::kEvent) {
+      frontier.Update(0);
+    } else {
+      frontier.Remove(0);
+    }
+  }
+  EXPECT_EQ(threads.size(), 8u);
+  EXPECT_EQ(threads[0], 4);
+  EXPECT_EQ(threads[1], 4);
+  EXPECT_EQ(std::count(threads.begin(), threads.end(), 2), 2);
+  EXPECT_EQ(frontier.EarliestTime(), INT64_MAX);
 }
 
 TEST(FrontierTest, ClearEmptiesIt) {

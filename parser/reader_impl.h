@@ -85,6 +85,7 @@ class ReaderImpl {
   // How far cursors decode ahead, in events.
   static constexpr size_t kMostAtOnce = 4096;   // Of all threads.
   static constexpr size_t kMostOfThread = 192;  // Of each.
+  static_assert(kMostOfThread <= ThreadCursor::kMostAhead);
   ThreadCursor::Ahead ChooseAhead() const;
 
   // Has further plain events found on another thread, if there may be one and it pays.

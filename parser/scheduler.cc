@@ -19,11 +19,12 @@ namespace {
 // many places on are on their way.
 constexpr size_t kRoomAhead = 16;
 
-// Fetches the event `ahead` places behind `event`, be there room for it or not.
-void PrefetchEvent(const Event* event, size_t ahead) {
+// Fetches the event kRoomAhead places behind `event`, be there room for it or not: to ask costs
+// more.
+void PrefetchBehind(const Event* event) {
   constexpr size_t kCacheLine = 64;
   static_assert(sizeof(Event) <= 2 * kCacheLine);
-  const uintptr_t place = reinterpret_cast<uintptr_t>(event) + ahead * sizeof(Event);
+  const uintptr_t place = reinterpret_cast<uintptr_t>(event) + kRoomAhead * sizeof(Event);
   PrefetchForWrite(reinterpret_cast<const char*>(place));
   PrefetchForWrite(reinterpret_cast<const char*>(place + kCacheLine));
 }
@@ -129,9 +130,9 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   ThreadState* const thread = StateOfThread(cursor);
   const Event* const begin = run->room;
   while (cursor->time() <= run_until && run->HasRoom()) {
-    if (!cursor->IsPlain() && !LooksPlain(cursor, run->watches_time)) [[unlikely]]
+    if (!cursor->IsKnownPlain() && !LooksPlain(cursor, run->watches_time)) [[unlikely]]
       break;
-    PrefetchEvent(run->room, kRoomAhead);
+    PrefetchBehind(run->room);
     ++run->attempts;
     if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) [[unlikely]] {
       events_end_ = run->room;

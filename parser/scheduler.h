@@ -52,14 +52,14 @@ class Scheduler {
 
   // What AdvanceRuns() goes by, and how far it came.
   struct Run {
-    int64_t until;          // In nanoseconds: the latest time of an event that is taken.
-    bool watches_time;      // Whether an event is left that is followed by an earlier one.
-    int64_t last_time;      // Of the event before, and then of the last one that was taken.
-    Event* room;            // Where the next events are put,
-    const Event* room_end;  // up to here; and each may put kMaxEvents there.
-    uint64_t attempts = 0;  // How many events were tried.
+    int64_t until;            // In nanoseconds: the latest time of an event that is taken.
+    bool watches_time;        // Whether an event is left that is followed by an earlier one.
+    int64_t last_time;        // Of the event before, and then of the last one that was taken.
+    Event* room;              // Where the next events are put.
+    const Event* last_begin;  // Where no event begins any more: kMaxEvents - 1 may stand behind it.
+    uint64_t attempts = 0;    // How many events were tried.
 
-    bool HasRoom() const { return room < room_end; }
+    bool HasRoom() const { return room < last_begin; }
   };
 
   // Requires that `frontier` has threads and none is parked. Advances its first events as long as
@@ -260,8 +260,8 @@ class Scheduler {
   static void SetGoroutine(Step step, GoId id, GoroutineState* state = nullptr);
   static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
 
-  // Does what AdvanceRuns() does with one thread, up to the time `run_until`. Returns whether any
-  // event advanced.
+  // Does what AdvanceRuns() does with one thread, up to the time `run_until`. Requires that the
+  // next event is put at run->room. Returns whether any event advanced.
   bool AdvanceRun(ThreadCursor* cursor, int64_t run_until, Run* run);
 
   // The state of thread `id`, made if there is none.

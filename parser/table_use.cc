@@ -16,10 +16,6 @@ struct alignas(8) IdArgs {
   // Those after them, which few types have.
   uint8_t others = 0;
   uint8_t args[kMaxTimedArgs - 2] = {};
-
-  bool is_stack(const TimedEventRow& row, int other) const {
-    return row.tables[args[other]] == IdTableKind::kStack;
-  }
 };
 
 // By type on the wire.
@@ -75,7 +71,8 @@ TableUse::Unused CountUnused(const std::vector<bool>& used) {
   See(event, /*is_stack=*/false, id_at(ids.string));
   See(event, /*is_stack=*/true, id_at(ids.stack));
   for (int i = 0; i < ids.others; ++i) {
-    See(event, ids.is_stack(kTimedEventRows[type], i), event.args_[ids.args[i]]);
+    const uint8_t arg = ids.args[i];
+    See(event, kTimedEventRows[type].tables[arg] == IdTableKind::kStack, event.args_[arg]);
   }
 }
 

@@ -22,7 +22,7 @@ class ThreadCursor {
  public:
   enum class Step : uint8_t { kEvent, kEnd, kFault };
 
-  static constexpr size_t kMostAhead = 255;
+  static constexpr size_t kMostAhead = 255;  // What a byte can count.
 
   // How far a cursor decodes ahead of where it stands.
   struct Ahead {
@@ -51,7 +51,7 @@ class ThreadCursor {
 
   // Whether, as far as is known without looking further, Peek() gives an event that is not earlier
   // than this one, and ids_found() tells yes.
-  bool IsPlain() const { return current_ < plain_end_; }
+  bool IsKnownPlain() const { return current_ < plain_end_; }
 
   // Whether Advance() would give kEnd. Requires that Peek() gave nullptr.
   bool EndsNext() const { return !decoder_.failed(); }
@@ -99,7 +99,7 @@ class ThreadCursor {
   const ThreadId thread_;
   const DecodedEvent* current_;
   const DecodedEvent* last_;       // Of those that are decoded, in one half.
-  const DecodedEvent* plain_end_;  // Those before it are plain, see IsPlain().
+  const DecodedEvent* plain_end_;  // Those before it are plain, see IsKnownPlain().
   uint64_t payload_offset_ = 0;    // Of their batch.
   uint32_t batch_;                 // Its index.
   const uint8_t half_size_;

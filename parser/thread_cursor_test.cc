@@ -85,7 +85,7 @@ void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& ahead,
       const bool peeks = random() % 2 == 0;
       const DecodedEvent* const peeked = peeks ? found.Peek() : nullptr;
       const bool ends = peeks && peeked == nullptr && found.EndsNext();
-      const bool plain = found.IsPlain();
+      const bool plain = found.IsKnownPlain();
       const int64_t time = found.time();
       ASSERT_TRUE(!plain || found.ids_found());
       const Step step = expected.Advance();
@@ -155,7 +155,7 @@ TEST_F(ThreadCursorTest, MostEventsOfASoundTraceArePlain) {
     for (const auto& cursor : MakeCursors({64, check_ids})) {
       while (cursor->Advance() == Step::kEvent) {
         ++all;
-        plain += cursor->IsPlain();
+        plain += cursor->IsKnownPlain();
       }
     }
     EXPECT_EQ(plain > all / 10 * 9, check_ids) << plain << " of " << all;

@@ -95,8 +95,8 @@ size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   if (last_string > tables.gapless_strings() || last_stack > tables.gapless_stacks()) {
     all_found = FindAllIds(found);
   }
-  // Where no step is odd their sum fits: if times that begin above 0 wrapped around, they would not
-  // come back to it, and the last event would be earlier than the first.
+  // Where no step is longer than that their sum fits: if times that begin above 0 wrapped around,
+  // they would not come back to it, and the last event would be earlier than the first.
   const uint64_t longest_step = std::numeric_limits<int64_t>::max() / events.size();
   plain_ = all_found && steps <= longest_step && 0 < events[0].time && events[0].time <= time;
   return found.size();

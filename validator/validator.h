@@ -49,7 +49,8 @@ class Validator {
   // Takes the next event. Of one that Event::fault() marks only the effects are taken.
   void Check(const Event& event);
 
-  // The same for the next events, all of one generation if any are told. Costs less.
+  // The same for the next events. Costs less. Where generations are told, one may begin only with
+  // the first of them.
   void CheckAll(absl::Span<const Event> events);
 
   // Tells that the next event, a kSync event, begins generation `number`, which tells the state of

@@ -72,7 +72,7 @@ template <ResourceKind kKind>
 template <ResourceKind kKind>
 [[gnu::always_inline]] inline void Validator::CheckStop(const Event& event, Resource* resource) {
   // What executes stops at its own event, so that the stack is the same.
-  if (kKind == ResourceKind::kGoroutine && !event.has_transition_stack() &&
+  if (kKind == ResourceKind::kGoroutine && !event.TransitionHasSameStack() &&
       event.transition_stack() != event.stack()) [[unlikely]] {
     ReportOtherStack(event);
   }

@@ -1,6 +1,5 @@
 // The checks of what goroutines, Ps and threads do.
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tracev2/quote.h"
