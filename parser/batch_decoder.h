@@ -28,8 +28,8 @@ enum class IdTableKind : uint8_t { kNone, kString, kStack };
 
 // How the events of a type are laid out.
 struct TimedEventRow {
-  uint8_t varints =
-      0;  // How many they have, the time difference included; 0 if they are not timed.
+  // How many varints they have, the time difference included; 0 if they are not timed.
+  uint8_t varints = 0;
   IdTableKind tables[kMaxTimedArgs - 1] = {};  // Of each of TimedEvent::args.
 
   friend constexpr bool operator==(const TimedEventRow&, const TimedEventRow&) = default;
