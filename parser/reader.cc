@@ -113,10 +113,8 @@ size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
 }
 
 bool ReaderImpl::IsPlain(ThreadCursor* cursor) const {
-  if (!cursor->ids_found()) return false;
-  const DecodedEvent* const next = cursor->Peek();
-  if (next == nullptr) return cursor->EndsNext();
-  return !watches_time_ || next->time >= cursor->time();
+  if (cursor->IsPlain(watches_time_)) return true;
+  return cursor->ids_found() && cursor->Peek() == nullptr && cursor->EndsNext();
 }
 
 EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {

@@ -29,14 +29,6 @@ void PrefetchBehind(const Event* event) {
   PrefetchForWrite(reinterpret_cast<const char*>(place + kCacheLine));
 }
 
-// Whether the cursor's event has all that it refers to and is followed by one, which where the time
-// is watched is not earlier.
-[[gnu::noinline]] bool LooksPlain(ThreadCursor* cursor, bool watches_time) {
-  const DecodedEvent* const next = cursor->Peek();
-  if (next == nullptr || !cursor->ids_found()) return false;
-  return !watches_time || next->time >= cursor->time();
-}
-
 }  // namespace
 
 void Scheduler::BeginGeneration(Generation* generation) {
@@ -130,7 +122,7 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   ThreadState* const thread = StateOfThread(cursor);
   const Event* const begin = run->room;
   while (cursor->time() <= run_until && run->HasRoom()) {
-    if (!cursor->IsKnownPlain() && !LooksPlain(cursor, run->watches_time)) [[unlikely]]
+    if (!cursor->IsKnownPlain() && !cursor->IsPlain(run->watches_time)) [[unlikely]]
       break;
     PrefetchBehind(run->room);
     ++run->attempts;

@@ -51,6 +51,12 @@ const DecodedEvent* ThreadCursor::PeekFar() {
   return peeked_ == 0 ? nullptr : room().data();
 }
 
+bool ThreadCursor::IsPlain(bool watches_time) {
+  if (!ids_found()) return false;
+  const DecodedEvent* const next = Peek();
+  return next != nullptr && (!watches_time || next->time >= time());
+}
+
 ThreadCursor::Step ThreadCursor::AdvanceFar() {
   PeekFar();
   has_peeked_ = false;

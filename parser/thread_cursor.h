@@ -49,8 +49,10 @@ class ThreadCursor {
   // tells what. It is valid until Advance().
   const DecodedEvent* Peek() { return current_ == last_ ? PeekFar() : current_ + 1; }
 
-  // Whether, as far as is known without looking further, Peek() gives an event that is not earlier
-  // than this one, and ids_found() tells yes.
+  // Whether ids_found(), and Peek() gives an event, which with `watches_time` is not earlier.
+  [[gnu::noinline]] bool IsPlain(bool watches_time);
+
+  // Whether IsPlain(true), as far as is known without looking further.
   bool IsKnownPlain() const { return current_ < plain_end_; }
 
   // Whether Advance() would give kEnd. Requires that Peek() gave nullptr.

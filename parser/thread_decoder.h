@@ -33,8 +33,7 @@ class ThreadDecoder {
   size_t Decode(absl::Span<DecodedEvent> events);
 
   // Whether each event that the last Decode() gave has its ids_found and none is earlier than the
-  // one before it. May be false where it is so, if
-  // their times are damaged.
+  // one before it. May be false where it is so, if their times are damaged.
   bool plain() const { return plain_; }
 
   // Whether the last Decode() returned 0 since what stands at position() is no event.
