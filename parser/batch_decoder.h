@@ -17,10 +17,10 @@ namespace gotrace {
 
 // A timed event, decoded but not yet in order.
 struct TimedEvent {
-  EventType type = EventType::kNone;
   uint64_t ticks = 0;                     // Since the thread's previous event.
   uint64_t args[kMaxTimedArgs - 1] = {};  // Without the time difference. Those that the type does
                                           // not have are 0 or left from another event.
+  EventType type = EventType::kNone;
 };
 
 // The table that an argument is an id of.

@@ -43,16 +43,31 @@ struct ReaderOptions {
   size_t exact_ties_threads = kExactTiesThreads;
 
   // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
-  // time, and Reader::attempts(): with two or more, a thread of the Reader's own finds events while
-  // those before them are used, where the trace is large enough. What is wrong with a trace is met,
-  // and told, on the caller's thread. What is gained is the time in which the events are used, up
-  // to half (bench/README.md). Such a Reader can be neither used nor destroyed in a child process
-  // that was forked without its thread, so that it has to be asked for.
+  // time, and Reader::attempts(): with two or more, a thread of the Reader's own works ahead, where
+  // the trace is large enough. What is wrong with a trace is met, and told, on the caller's thread.
+  // What is gained is a third to half of the time (bench/README.md). Such a Reader can be neither
+  // used nor destroyed in a child process that was forked without its thread, so that it has to be
+  // asked for.
   size_t jobs = 1;
 
   // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that
   // another core's help takes longer than it saves.
   uint64_t jobs_from_bytes = kJobsFromBytes;
+
+  // How two cores share the work, which changes nothing but the time either.
+  enum class Share : uint8_t {
+    // The Reader's own thread puts events in order, and the caller's only uses them.
+    kOrder,
+
+    // The Reader's own thread decodes events and merges those of all threads by time. Whether each
+    // can come next is asked on the caller's: that pays where little is done with them. A
+    // generation with more than 64 threads, or in which an event has to wait, is read as by kOrder.
+    kMerge,
+
+    // kOrder, and kMerge from when on the caller was seen to mostly wait.
+    kChoose,
+  };
+  Share share = Share::kChoose;
 
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the

@@ -32,11 +32,7 @@ bool IsCutOff(const absl::Status& status) {
 
 absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
-  if (is_ahead_) {
-    const absl::Span<const Event> events = ahead_->Take();
-    if (!events.empty()) return Give(events);
-    is_ahead_ = false;
-  }
+  if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
   while (pending_.ok()) {
     size_t count = FindPlain(absl::MakeSpan(block_));
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
@@ -52,19 +48,6 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
   }
   status_ = std::exchange(pending_, absl::OkStatus());
   return {};
-}
-
-void ReaderImpl::RunAhead() {
-  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes) return;
-  if (ahead_ == nullptr) {
-    ahead_ = OrderAhead::Start([this](absl::Span<Event> room) { return FindPlain(room); });
-  }
-  if (ahead_ == nullptr) {
-    jobs_ = 1;
-    return;
-  }
-  is_ahead_ = true;
-  ahead_->Resume();
 }
 
 size_t ReaderImpl::Finish(Event* events, size_t count) {
@@ -102,11 +85,17 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
 }
 
 size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
+  return FinishRun(scheduler_.AdvanceRuns(&frontier_, NewRun(room)), room);
+}
+
+Scheduler::Run ReaderImpl::NewRun(absl::Span<Event> room) const {
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  const Scheduler::Run run =
-      scheduler_.AdvanceRuns(&frontier_, {next_sample, watches_time_, last_time_, room.begin(),
-                                          room.end() - (Scheduler::kMaxEvents - 1)});
+  return {next_sample, watches_time_, last_time_, room.begin(),
+          room.end() - (Scheduler::kMaxEvents - 1)};
+}
+
+size_t ReaderImpl::FinishRun(const Scheduler::Run& run, absl::Span<Event> room) {
   order_.CountAttempts(run.attempts);
   last_time_ = run.last_time;
   return run.room - room.begin();
@@ -179,6 +168,7 @@ Event* ReaderImpl::NextGeneration() {
   frontier_.Clear();
   samples_ = {};
   next_sample_ = 0;
+  merges_generation_ = true;
   if (generation_ != nullptr && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables());
   }

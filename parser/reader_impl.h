@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -14,10 +15,11 @@
 #include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
-#include "parser/order_ahead.h"
+#include "parser/merger.h"
 #include "parser/reader.h"
 #include "parser/scheduler.h"
 #include "parser/tolerant_generation_reader.h"
+#include "parser/work_ahead.h"
 
 namespace gotrace {
 
@@ -35,7 +37,9 @@ class ReaderImpl {
         order_(&scheduler_, options_.exact_ties_threads),
         frontier_(order_.frontier()),
         watches_time_(tolerant() && options_.on_time_back != nullptr),
-        jobs_(options_.jobs == 0 ? AvailableCores() : options_.jobs) {}
+        jobs_(options_.jobs == 0 ? AvailableCores() : options_.jobs),
+        share_(options_.share),
+        merger_(&frontier_, WorkAhead<DecodedEvent>::kBlocks, watches_time_) {}
 
   // The next events, or none at the end or after a failure, which sets status().
   absl::Span<const Event> NextBlock();
@@ -63,6 +67,11 @@ class ReaderImpl {
   // The same for events whose threads need not wait.
   size_t FindRuns(absl::Span<Event> room);
 
+  // What an AdvanceRuns() or AdvanceMerged() that puts events into `room` goes by, and what is
+  // done once it came as far as `run` tells. FinishRun() returns how many events there are.
+  Scheduler::Run NewRun(absl::Span<Event> room) const;
+  size_t FinishRun(const Scheduler::Run& run, absl::Span<Event> room);
+
   // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
   EventOrder::Outcome TryPlainly(size_t index);
   bool IsPlain(ThreadCursor* cursor) const;
@@ -88,8 +97,29 @@ class ReaderImpl {
   static_assert(kMostOfThread <= ThreadCursor::kMostAhead);
   ThreadCursor::Ahead ChooseAhead() const;
 
-  // Has further plain events found on another thread, if there may be one and it pays.
+  // Has further plain events found, or merged, on another thread, if there may be one and it pays.
+  // Each returns whether it is at work.
   void RunAhead();
+  bool OrderAhead();
+  bool MergeAhead();
+
+  // The next events from there, or none where this thread must go on.
+  absl::Span<const Event> TakeAhead();
+
+  // Leaves more to this thread if it has little else to do.
+  void ChooseShare();
+  static constexpr uint64_t kBlocksToChoose = 128;  // That tell so much.
+  static constexpr double kMostlyWaits = 2.0 / 3;   // Of this thread's time.
+
+  // As FindPlain() and FindRuns(), where another thread merges. What is not plain makes it stop.
+  size_t FindMerged(absl::Span<Event> room);
+  size_t OrderMerged(absl::Span<Event> room);
+
+  // Brings the frontier to where the events in order end, for this thread to go on.
+  void StopMerging();
+
+  // Where each thread of the generation is remembered with each block, more would cost too much.
+  static constexpr size_t kMostMergedThreads = 64;
 
   // After something that was not plain, so many blocks have to be plain before that. Where much is
   // wrong, it would only be in the way.
@@ -171,10 +201,22 @@ class ReaderImpl {
   absl::Status status_;
   const bool watches_time_;  // Whether it is told where a thread goes back in time.
   size_t jobs_;
-  int plain_blocks_ = 0;   // That were found one after the other.
-  bool is_ahead_ = false;  // Whether ahead_ is at work, or may be.
-  // Last, as it uses all that is before it.
-  std::unique_ptr<OrderAhead> ahead_;
+  int plain_blocks_ = 0;  // That were found one after the other.
+
+  // What another thread does, and which of the two below is at work, or may be.
+  ReaderOptions::Share share_;
+  bool orders_ahead_ = false;
+  bool merges_ahead_ = false;
+
+  Merger merger_;
+  bool merges_generation_ = true;              // Whether none of its events had to wait so far.
+  std::vector<Scheduler::BatchOwner> owners_;  // Of the generation's batches, by index.
+  absl::Span<const DecodedEvent> merged_;      // That were taken, and are not yet in order.
+  size_t merged_taken_ = 0;                    // How many there were.
+
+  // One of them at most. Last, as they use all that is before them.
+  std::unique_ptr<WorkAhead<Event>> order_ahead_;
+  std::unique_ptr<WorkAhead<DecodedEvent>> merge_ahead_;
 };
 
 }  // namespace gotrace

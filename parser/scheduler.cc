@@ -19,14 +19,15 @@ namespace {
 // many places on are on their way.
 constexpr size_t kRoomAhead = 16;
 
-// Fetches the event kRoomAhead places behind `event`, be there room for it or not: to ask costs
-// more.
+// The same for events that another core decoded.
+constexpr size_t kMergedAhead = 12;
+
+// Fetches the event kRoomAhead places behind `event`.
 void PrefetchBehind(const Event* event) {
   constexpr size_t kCacheLine = 64;
   static_assert(sizeof(Event) <= 2 * kCacheLine);
-  const uintptr_t place = reinterpret_cast<uintptr_t>(event) + kRoomAhead * sizeof(Event);
-  PrefetchForWrite(reinterpret_cast<const char*>(place));
-  PrefetchForWrite(reinterpret_cast<const char*>(place + kCacheLine));
+  PrefetchForWrite(event, kRoomAhead * sizeof(Event));
+  PrefetchForWrite(event, kRoomAhead * sizeof(Event) + kCacheLine);
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ void Scheduler::Erase(GoroutineState* goroutine) {
 Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }
 
 inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
-  switch (step.event().type) {
+  switch (step.event.type) {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   case EventType::k##name:                                                          \
     return Order##rule(step);
@@ -97,12 +98,12 @@ inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
   return OrderNone(step);
 }
 
-inline ThreadState* Scheduler::StateOfThread(ThreadCursor* cursor) {
-  if (cursor->state == nullptr) {
-    if (cursor->thread() == ThreadId::kNone) return &no_thread_;
-    cursor->state = GetThread(cursor->thread());
+inline ThreadState* Scheduler::StateOfThread(ThreadId thread, ThreadState** state) {
+  if (*state == nullptr) {
+    if (thread == ThreadId::kNone) return &no_thread_;
+    *state = GetThread(thread);
   }
-  return cursor->state;
+  return *state;
 }
 
 inline void Scheduler::BeginEvents() {
@@ -114,7 +115,19 @@ inline void Scheduler::BeginEvents() {
 Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   BeginEvents();
   DropEvents();
-  return Dispatch({*cursor, StateOfThread(cursor)});
+  return Dispatch({cursor->event(), StateOfThread(cursor)});
+}
+
+[[gnu::always_inline]] inline bool Scheduler::AdvancePlain(Step step, Run* run) {
+  ++run->attempts;
+  if (Dispatch(step) != Outcome::kAdvanced) [[unlikely]] {
+    events_end_ = run->room;
+    return false;
+  }
+  run->room->MakeLaterThan(&run->last_time);
+  // Few events stand for more than one. A loop that does all would be made for many.
+  while (++run->room != events_end_) [[unlikely]] run->room->MakeLaterThan(&run->last_time);
+  return true;
 }
 
 [[gnu::always_inline]] inline bool Scheduler::AdvanceRun(ThreadCursor* cursor, int64_t run_until,
@@ -125,15 +138,8 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
     if (!cursor->IsKnownPlain() && !cursor->IsPlain(run->watches_time)) [[unlikely]]
       break;
     PrefetchBehind(run->room);
-    ++run->attempts;
-    if (Dispatch({*cursor, thread}) != Outcome::kAdvanced) [[unlikely]] {
-      events_end_ = run->room;
-      break;
-    }
+    if (!AdvancePlain({cursor->event(), thread}, run)) break;
     cursor->Advance();
-    run->room->MakeLaterThan(&run->last_time);
-    // Few events stand for more than one. A loop that does all would be made for many.
-    while (++run->room != events_end_) [[unlikely]] run->room->MakeLaterThan(&run->last_time);
   }
   return run->room != begin;
 }
@@ -151,10 +157,28 @@ Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
   return run;
 }
 
+Scheduler::Run Scheduler::AdvanceMerged(absl::Span<const DecodedEvent>* merged,
+                                        absl::Span<BatchOwner> owners, Run run) {
+  BeginEvents();
+  EmitTo(run.room);
+  BatchOwner* const owner_of_batch = owners.data();
+  const DecodedEvent* event = merged->begin();
+  const DecodedEvent* const end = merged->end();
+  for (; event != end && event->time <= run.until && run.HasRoom(); ++event) {
+    PrefetchForRead(event, kMergedAhead * sizeof(DecodedEvent));
+    BatchOwner& owner = owner_of_batch[event->batch];
+    ThreadState* const thread = StateOfThread(owner.thread, &owner.state);
+    if (!AdvancePlain({*event, thread}, &run)) break;
+  }
+  merged->remove_prefix(event - merged->begin());
+  DropEvents();
+  return run;
+}
+
 Scheduler::Outcome Scheduler::OrderNone(Step step) {
-  return Fail(FaultId::kEventWithoutRule,
-              absl::StrCat("expected an event that threads make, found ",
-                           EventTypeName(step.event().type)));
+  return Fail(
+      FaultId::kEventWithoutRule,
+      absl::StrCat("expected an event that threads make, found ", EventTypeName(step.event.type)));
 }
 
 ThreadState* Scheduler::GetThread(ThreadId id) {
@@ -202,9 +226,9 @@ Scheduler::Outcome Scheduler::FailProcStatus(const ProcessorState& proc,
 }
 
 Scheduler::Outcome Scheduler::FailGoroutineUnknown(Step step, GoId goroutine) {
-  return Fail(FaultId::kGoUnknown, absl::StrCat("expected a goroutine that exists for ",
-                                                EventTypeName(step.event().type),
-                                                ", found goroutine ", goroutine.value));
+  return Fail(FaultId::kGoUnknown,
+              absl::StrCat("expected a goroutine that exists for ", EventTypeName(step.event.type),
+                           ", found goroutine ", goroutine.value));
 }
 
 Scheduler::Outcome Scheduler::FailGoroutineStatus(const GoroutineState& goroutine,

@@ -68,6 +68,16 @@ class Scheduler {
   // their threads on, and gives the events their final times. events() gives nothing of them.
   Run AdvanceRuns(Frontier* frontier, Run run);
 
+  // Whose batch an event stands in.
+  struct BatchOwner {
+    ThreadId thread;
+    ThreadState* state = nullptr;  // Looked up once. Set by the Scheduler.
+  };
+
+  // Does the same for events that stand in `*merged`, in the order in which a Merger gives them,
+  // and takes off those that advanced. `owners` has all batches of the generation, by index.
+  Run AdvanceMerged(absl::Span<const DecodedEvent>* merged, absl::Span<BatchOwner> owners, Run run);
+
   // Advances the event that `cursor` stands at whatever came before: the model believes of others
   // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
   // the model can be used further in both cases.
@@ -121,13 +131,12 @@ class Scheduler {
 
   // One event being tried. The context is that before the event until its rule changes the thread.
   struct Step {
-    const ThreadCursor& cursor;
+    const DecodedEvent& event;
     ThreadState* thread;  // no_thread_ where none made the event.
 
-    const TimedEvent& event() const { return cursor.event(); }
-    uint64_t arg(int index) const { return event().args[index]; }
-    bool has_thread() const { return cursor.thread() != ThreadId::kNone; }
-    ThreadId thread_id() const { return cursor.thread(); }
+    uint64_t arg(int index) const { return event.args[index]; }
+    bool has_thread() const { return thread_id() != ThreadId::kNone; }
+    ThreadId thread_id() const { return thread->id; }
     ProcId proc() const { return thread->proc; }
     GoId goroutine() const { return thread->goroutine; }
     Context context() const { return {thread_id(), proc(), goroutine()}; }
@@ -264,14 +273,21 @@ class Scheduler {
   // next event is put at run->room. Returns whether any event advanced.
   bool AdvanceRun(ThreadCursor* cursor, int64_t run_until, Run* run);
 
+  // Advances an event that is plain, puts it at run->room, and moves that on. Returns false if it
+  // cannot come next.
+  bool AdvancePlain(Step step, Run* run);
+
   // The state of thread `id`, made if there is none.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
 
   // Must be called before events of a generation are tried.
   void BeginEvents();
 
-  // The state of the cursor's thread, which is looked up once.
-  ThreadState* StateOfThread(ThreadCursor* cursor);
+  // The state of `thread`, which is looked up once and kept at `*state`.
+  ThreadState* StateOfThread(ThreadId thread, ThreadState** state);
+  ThreadState* StateOfThread(ThreadCursor* cursor) {
+    return StateOfThread(cursor->thread(), &cursor->state);
+  }
 
   SequenceNumber Sequence(uint64_t number) const { return {generation_->number(), number}; }
   bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= most_goroutines_; }

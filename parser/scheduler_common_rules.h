@@ -20,7 +20,7 @@ inline Scheduler::Outcome Scheduler::OrderGoCreate(Step step) {
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
   if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
   GoroutineState* const created = goroutines_.Insert(id);
-  const bool blocked = step.event().type == EventType::kGoCreateBlocked;
+  const bool blocked = step.event.type == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
   created->sequence = Sequence(0);
   EmitTransition(step, id.value, GoState::kNotExist, StateOf(created->status));
@@ -53,10 +53,10 @@ inline Scheduler::Outcome Scheduler::OrderGoStopExecuting(Step step) {
     return outcome;
   }
   GoState to = GoState::kNotExist;
-  if (step.event().type == EventType::kGoDestroy) {
+  if (step.event.type == EventType::kGoDestroy) {
     Erase(goroutine);
   } else {
-    const bool stop = step.event().type == EventType::kGoStop;
+    const bool stop = step.event.type == EventType::kGoStop;
     goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
     to = StateOf(goroutine->status);
   }

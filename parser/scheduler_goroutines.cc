@@ -123,7 +123,7 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
   EmitTransition(step, next_id.value, GoState::kWaiting, GoState::kRunnable);
 
   const int64_t current_id = step.goroutine().value;
-  if (step.event().type == EventType::kGoSwitch) {
+  if (step.event.type == EventType::kGoSwitch) {
     current->status = GoStatus::kWaiting;
     SetTransition(EmitExtra(step, step.context(), EventType::kGoBlock), current_id,
                   GoState::kRunning, GoState::kWaiting);

@@ -64,12 +64,12 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
 [[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context,
                                                          EventType type) {
   Event& event = *events_end_++;
-  event.time_ = step.cursor.time();
+  event.time_ = step.event.time;
   event.goroutine_ = context.goroutine;
   event.proc_ = context.proc;
   event.thread_ = context.thread;
   event.tables_ = tables_;
-  event.offset_ = step.cursor.offset();
+  event.offset_ = step.event.offset;
   event.tags_ = kEventTags[static_cast<uint8_t>(type)];
   return event;
 }
@@ -81,8 +81,8 @@ inline Event& Scheduler::EmitExtra(Step step, const Context& context, EventType 
 }
 
 [[gnu::always_inline]] inline Event& Scheduler::Emit(Step step, const Context& context) {
-  Event& event = EmitBare(step, context, step.event().type);
-  std::memcpy(event.args_, step.event().args, sizeof(event.args_));
+  Event& event = EmitBare(step, context, step.event.type);
+  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
   return event;
 }
 

@@ -34,7 +34,7 @@ void Scheduler::CloseRangeIn(OpenRanges& ranges, size_t place) {
 
 template <class State>
 Scheduler::Outcome Scheduler::BeginRange(Step step, State* state, uint64_t kind) {
-  const OpenRange range = {BeginOf(step.event().type), kind};
+  const OpenRange range = {BeginOf(step.event.type), kind};
   OpenRanges& open = state->open().ranges;
   if (open.Find(range) != OpenRanges::kNone) {
     return Fail(FaultId::kRangeBegun,
@@ -50,7 +50,7 @@ Scheduler::Outcome Scheduler::BeginRange(Step step, State* state, uint64_t kind)
 
 template <class State>
 Scheduler::Outcome Scheduler::ConfirmRange(Step step, State* state) {
-  const OpenRange range = {BeginOf(step.event().type), 0};
+  const OpenRange range = {BeginOf(step.event.type), 0};
   OpenRanges& open = state->open().ranges;
   const bool is_open = open.Find(range) != OpenRanges::kNone;
   if (in_first_generation() && is_open) {
@@ -69,7 +69,7 @@ Scheduler::Outcome Scheduler::ConfirmRange(Step step, State* state) {
 
 template <class State>
 Scheduler::Outcome Scheduler::EndRange(Step step, State* state, uint64_t* kind) {
-  const EventType begin = BeginOf(step.event().type);
+  const EventType begin = BeginOf(step.event.type);
   OpenRanges& open = state->open().ranges;
   const size_t place = open.FindFirst(begin);
   if (place == OpenRanges::kNone) {
@@ -86,7 +86,7 @@ Scheduler::Outcome Scheduler::OrderGoRangeBegin(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
-  const bool has_kind = step.event().type == EventType::kSTWBegin;
+  const bool has_kind = step.event.type == EventType::kSTWBegin;
   return BeginRange(step, goroutine, has_kind ? step.arg(0) : 0);
 }
 
@@ -109,7 +109,7 @@ Scheduler::Outcome Scheduler::OrderGoRangeEnd(Step step) {
   }
   Event& event = Emit(step);
   // The end says nothing of the reason; it is the begin's.
-  if (step.event().type == EventType::kSTWEnd) event.args_[0] = kind;
+  if (step.event.type == EventType::kSTWEnd) event.args_[0] = kind;
   return Outcome::kAdvanced;
 }
 

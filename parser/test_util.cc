@@ -129,6 +129,12 @@ std::string Describe(const Event& event) {
                    DescribeExperimental(event.experimental())));
 }
 
+FirstGeneration::FirstGeneration(std::string trace)
+    : bytes(std::move(trace)), source(*SourceFromBytes(bytes)) {
+  const absl::StatusOr<Version> version = ReadHeader(source.get());
+  if (version.ok()) generation = GenerationReader(source.get(), *version).Next().generation;
+}
+
 Outcome ReadAll(absl::StatusOr<Reader> reader) {
   if (!reader.ok()) return {{}, reader.status()};
   Outcome outcome;

@@ -13,9 +13,11 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "parser/batch_reader.h"
+#include "parser/byte_source.h"
 #include "parser/byte_stream.h"
 #include "parser/event.h"
 #include "parser/fault.h"
+#include "parser/generation.h"
 #include "parser/reader.h"
 #include "tracev2/event_type.h"
 
@@ -40,6 +42,17 @@ Batch MakeBatch(absl::string_view payload, uint64_t offset = 1000, ThreadId thre
 
 // Everything that the accessors of `event` tell, on one line.
 std::string Describe(const Event& event);
+
+// The first generation of the trace `bytes`, or nullptr if there is none that is whole.
+struct FirstGeneration {
+  explicit FirstGeneration(std::string trace);
+  FirstGeneration(const FirstGeneration&) = delete;
+  FirstGeneration& operator=(const FirstGeneration&) = delete;
+
+  const std::string bytes;
+  const std::unique_ptr<ByteSource> source;
+  std::unique_ptr<Generation> generation;  // Views the bytes.
+};
 
 // All that a reader gives: its events, described, and how it ended.
 struct Outcome {

@@ -15,31 +15,35 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       current_(own_),
       last_(own_),
       plain_end_(own_),
-      batch_(thread.first),
       half_size_(static_cast<uint8_t>(std::min(ahead.events, kMostAhead))),
       decoder_(generation, thread, ahead.check_ids) {
   // No first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
+  own_[0].batch = thread.first;
   if (half_size_ > 1) ahead_.reset(new DecodedEvent[size_t{2} * half_size_]);
 }
 
 ThreadCursor::ThreadCursor(const ThreadCursor& other)
-    : state(other.state),
-      ticket(other.ticket),
-      thread_(other.thread_),
-      current_(&own_[1]),
-      last_(&own_[1]),
-      plain_end_(&own_[1]),
-      payload_offset_(other.payload_offset_),
-      batch_(other.batch_),
-      half_size_(1),
-      decoder_(other.decoder_.generation(), {thread_, batch_, batch_}, /*check_ids=*/false),
-      own_{{}, *other.current_} {
-  own_[1].ids_found = false;
-  // The decoder of `other` stands further on.
-  decoder_.Seek(batch_, own_[1].position, own_[1].time);
-  decoder_.Decode(absl::MakeSpan(&own_[0], 1));
-  decoder_.Seek(batch_, decoder_.position(), own_[1].time);
+    : ThreadCursor(other.decoder_.generation(),
+                   {other.thread_, other.current_->batch, other.current_->batch}) {
+  state = other.state;
+  ticket = other.ticket;
+  DecodedEvent event = *other.current_;
+  event.ids_found = false;
+  GoBack(event);
+}
+
+void ThreadCursor::GoBack(const DecodedEvent& event) {
+  DecodedEvent* const place = room().data();
+  *place = event;
+  second_half_ = !second_half_;
+  has_peeked_ = false;
+  current_ = last_ = plain_end_ = place;
+  // The decoder goes behind the event.
+  decoder_.Seek(event.batch, event.offset, event.time);
+  DecodedEvent again;
+  decoder_.Decode(absl::MakeSpan(&again, 1));
+  decoder_.Seek(event.batch, decoder_.offset(), event.time);
 }
 
 const DecodedEvent* ThreadCursor::PeekFar() {
@@ -63,12 +67,11 @@ ThreadCursor::Step ThreadCursor::AdvanceFar() {
   if (peeked_ == 0 && EndsNext()) return Step::kEnd;
   const absl::Span<DecodedEvent> events = room();
   second_half_ = !second_half_;
-  batch_ = decoder_.batch_index();
-  payload_offset_ = decoder_.batch().payload_offset;
   current_ = last_ = plain_end_ = events.data();
   if (peeked_ == 0) {
     events[0].time = decoder_.time();
-    events[0].position = decoder_.position();
+    events[0].batch = decoder_.batch_index();
+    events[0].offset = decoder_.offset();
     return Step::kFault;
   }
   last_ += peeked_ - 1;
@@ -78,7 +81,7 @@ ThreadCursor::Step ThreadCursor::AdvanceFar() {
 
 ThreadCursor::Rest ThreadCursor::SkipAll() {
   Rest rest;
-  decoder_.Seek(batch_, current_->position, current_->time);
+  decoder_.Seek(current_->batch, current_->offset, current_->time);
   current_ = plain_end_ = last_;
   has_peeked_ = false;
   do {
@@ -96,7 +99,7 @@ Place ThreadCursor::place() const {
   Place place;
   place.offset = offset();
   place.generation = decoder_.generation().number();
-  place.batch_offset = decoder_.generation().event_batches()[batch_].offset;
+  place.batch_offset = decoder_.generation().event_batches()[current_->batch].offset;
   place.thread = thread_;
   place.event = event().type;
   place.time = time();

@@ -38,6 +38,9 @@ class ThreadCursor {
   ThreadCursor(const ThreadCursor& other);
   ThreadCursor& operator=(const ThreadCursor&) = delete;
 
+  // Goes back to an event that event() gave.
+  void GoBack(const DecodedEvent& event);
+
   // Goes to the next event: event(), time() and offset() then give it. At kFault, fault() does.
   Step Advance() {
     if (current_ == last_) return AdvanceFar();
@@ -74,12 +77,12 @@ class ThreadCursor {
   Rest SkipAll();
 
   ThreadId thread() const { return thread_; }
-  const TimedEvent& event() const { return current_->event; }
+  const DecodedEvent& event() const { return *current_; }
   int64_t time() const { return current_->time; }  // In nanoseconds.
   bool ids_found() const { return current_->ids_found; }
 
   // Of the event's first byte in the trace.
-  uint64_t offset() const { return payload_offset_ + current_->position; }
+  uint64_t offset() const { return current_->offset; }
   Place place() const;  // Of the event.
   Fault fault() const;  // After kFault.
 
@@ -102,8 +105,6 @@ class ThreadCursor {
   const DecodedEvent* current_;
   const DecodedEvent* last_;       // Of those that are decoded, in one half.
   const DecodedEvent* plain_end_;  // Those before it are plain, see IsKnownPlain().
-  uint64_t payload_offset_ = 0;    // Of their batch.
-  uint32_t batch_;                 // Its index.
   const uint8_t half_size_;
   uint8_t peeked_ = 0;             // See has_peeked_; 0 at an end or a fault.
   bool second_half_ : 1 = false;   // Whether room() is the second half.

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
 #include "parser/fault.h"
 #include "parser/generation.h"
+#include "parser/test_util.h"
 #include "testdata/test_data.h"
 
 namespace gotrace {
@@ -28,13 +27,9 @@ class ThreadCursorTest : public testing::Test {
     ASSERT_GT(generation_->threads().size(), 1u);
   }
 
-  // Takes the first generation of `bytes`, or none if there is none that is whole.
   void Frame(std::string bytes) {
-    generation_.reset();
-    bytes_ = std::move(bytes);
-    source_ = *SourceFromBytes(bytes_);
-    GenerationReader reader(source_.get(), *ReadHeader(source_.get()));
-    generation_ = reader.Next().generation;
+    trace_ = std::make_unique<FirstGeneration>(std::move(bytes));
+    generation_ = trace_->generation.get();
   }
 
   std::vector<std::unique_ptr<ThreadCursor>> MakeCursors(const ThreadCursor::Ahead& ahead) const {
@@ -45,9 +40,8 @@ class ThreadCursorTest : public testing::Test {
     return cursors;
   }
 
-  std::string bytes_;
-  std::unique_ptr<ByteSource> source_;
-  std::unique_ptr<Generation> generation_;
+  std::unique_ptr<FirstGeneration> trace_;
+  const Generation* generation_ = nullptr;  // Of it.
 };
 
 void ExpectSameEvent(const ThreadCursor& found, const ThreadCursor& expected) {
@@ -65,7 +59,7 @@ void ExpectPeeked(const ThreadCursor& cursor, const DecodedEvent* peeked, bool e
     ASSERT_EQ(ends, step == Step::kEnd);
   } else {
     ASSERT_EQ(peeked->time, cursor.time());
-    ASSERT_EQ(peeked->event.type, cursor.event().type);
+    ASSERT_EQ(peeked->type, cursor.event().type);
   }
 }
 
@@ -124,7 +118,7 @@ TEST_F(ThreadCursorTest, GivesTheSameHoweverFarItDecodesAhead) {
 }
 
 TEST_F(ThreadCursorTest, FindsTheSameFaults) {
-  const std::string sound = bytes_;
+  const std::string sound = trace_->bytes;
   std::mt19937_64 random(3);
   int faults = 0;
   for (int i = 0; i < 300; ++i) {

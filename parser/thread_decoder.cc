@@ -42,7 +42,7 @@ bool ThreadDecoder::FindIds(const TimedEvent& event) const {
 bool ThreadDecoder::FindAllIds(absl::Span<DecodedEvent> events) const {
   bool all_found = true;
   for (DecodedEvent& event : events) {
-    event.ids_found = FindIds(event.event);
+    event.ids_found = FindIds(event);
     all_found &= event.ids_found;
   }
   return all_found;
@@ -56,6 +56,7 @@ size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
       batch.size < kMaxTimedEventSize ? batch.payload : end - (kMaxTimedEventSize - 1);
   const TraceClock clock = generation_.tables().clock();
   const bool check_ids = check_ids_;
+  const uint32_t batch_index = batch_;
   const char* pos = pos_;
   int64_t time = time_;
   uint64_t steps = 0;  // The bits of all steps in time.
@@ -71,19 +72,20 @@ size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
       time = clock.ToNs(batch.time);
     const char* next;
     if (pos < unchecked_end) [[likely]] {
-      next = DecodeTimedEventUnchecked(pos, &decoded->event, take);
+      next = DecodeTimedEventUnchecked(pos, decoded, take);
     } else {
-      next = DecodeTimedEventPlainly(pos, end, &decoded->event);
+      next = DecodeTimedEventPlainly(pos, end, decoded);
       // Its ids are not looked at here.
       last_stack = std::numeric_limits<uint64_t>::max();
     }
     if (next == nullptr) [[unlikely]]
       break;
-    const int64_t step = clock.ToNs(decoded->event.ticks);
+    const int64_t step = clock.ToNs(decoded->ticks);
     steps |= static_cast<uint64_t>(step);
     time = TraceClock::Add(step, time);
     decoded->time = time;
-    decoded->position = static_cast<uint32_t>(pos - batch.payload);
+    decoded->batch = batch_index;
+    decoded->offset = batch.payload_offset + (pos - batch.payload);
     decoded->ids_found = check_ids;
     pos = next;
   }
@@ -102,10 +104,10 @@ size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   return found.size();
 }
 
-void ThreadDecoder::Seek(uint32_t index, uint32_t position, int64_t time) {
+void ThreadDecoder::Seek(uint32_t index, uint64_t offset, int64_t time) {
   batch_ = index;
   next_batch_ = batch().next;
-  pos_ = batch().payload + position;
+  pos_ = batch().payload + (offset - batch().payload_offset);
   end_ = batch().payload + batch().size;
   time_ = time;
 }

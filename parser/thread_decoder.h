@@ -12,11 +12,11 @@
 namespace gotrace {
 
 // A timed event and where it stands. One fills a cache line.
-struct alignas(64) DecodedEvent {
-  TimedEvent event;
-  int64_t time = 0;        // In nanoseconds.
-  uint32_t position = 0;   // Of its first byte in the payload of its batch.
+struct alignas(64) DecodedEvent : TimedEvent {
   bool ids_found = false;  // See ThreadDecoder.
+  uint32_t batch = 0;      // The index of its batch among the generation's event batches.
+  int64_t time = 0;        // In nanoseconds.
+  uint64_t offset = 0;     // Of its first byte in the trace.
 };
 static_assert(sizeof(DecodedEvent) == 64);
 
@@ -39,19 +39,20 @@ class ThreadDecoder {
   // Whether the last Decode() returned 0 since what stands at position() is no event.
   bool failed() const { return pos_ != end_; }
 
-  // The index of the batch being read, and how much of its payload was decoded.
+  // The index of the batch being read, and where in the trace the event stands that is decoded
+  // next.
   uint32_t batch_index() const { return batch_; }
   const EventBatch& batch() const { return generation_.event_batches()[batch_]; }
-  uint32_t position() const { return static_cast<uint32_t>(pos_ - batch().payload); }
+  uint64_t offset() const { return batch().payload_offset + (pos_ - batch().payload); }
   const char* pos() const { return pos_; }
   const char* end() const { return end_; }
 
   // The time of the last event in nanoseconds, or where the batch begins.
   int64_t time() const { return time_; }
 
-  // Goes to `position` of the batch at `index`, one of the thread's, whose last event before it
-  // was at `time`.
-  void Seek(uint32_t index, uint32_t position, int64_t time);
+  // Goes to the event at `offset` of the trace, in the batch at `index`, one of the thread's. The
+  // event before it was at `time`.
+  void Seek(uint32_t index, uint64_t offset, int64_t time);
 
   // Leaves the rest of the batch being read, and returns how many bytes that was.
   size_t SkipBatch();

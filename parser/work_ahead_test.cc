@@ -1,4 +1,4 @@
-#include "parser/order_ahead.h"
+#include "parser/work_ahead.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +17,7 @@
 #include "parser/event_builder.h"
 #include "parser/reader.h"
 #include "parser/test_util.h"
+#include "parser/thread_decoder.h"
 #include "testdata/test_data.h"
 
 namespace gotrace {
@@ -39,19 +40,22 @@ struct Counter {
   }
 };
 
-std::unique_ptr<OrderAhead> Start(Counter* counter) {
-  return OrderAhead::Start([counter](absl::Span<Event> room) { return counter->Find(room); });
+using EventsAhead = WorkAhead<Event>;
+
+std::unique_ptr<EventsAhead> Start(Counter* counter) {
+  return EventsAhead::Start(
+      [counter](absl::Span<Event> room, size_t /*place*/) { return counter->Find(room); });
 }
 
 // Takes all blocks until the thread rests, and returns the time behind the last event.
-int64_t TakeAll(OrderAhead* ahead, int64_t time) {
+int64_t TakeAll(EventsAhead* ahead, int64_t time) {
   for (absl::Span<const Event> block; !(block = ahead->Take()).empty();) {
     for (const Event& event : block) EXPECT_EQ(event.time(), time++);
   }
   return time;
 }
 
-TEST(OrderAheadTest, HandsOverAllEventsInOrder) {
+TEST(WorkAheadTest, HandsOverAllEventsInOrder) {
   Counter counter;
   counter.end = 100'001;
   const auto ahead = Start(&counter);
@@ -60,7 +64,7 @@ TEST(OrderAheadTest, HandsOverAllEventsInOrder) {
   EXPECT_NE(counter.finder, std::this_thread::get_id());
 }
 
-TEST(OrderAheadTest, RestsUntilItMayGoOn) {
+TEST(WorkAheadTest, RestsUntilItMayGoOn) {
   Counter counter;
   const auto ahead = Start(&counter);
   for (int64_t end = 1; end < 20'000; end = end * 3 + 1) {
@@ -72,7 +76,7 @@ TEST(OrderAheadTest, RestsUntilItMayGoOn) {
   }
 }
 
-TEST(OrderAheadTest, DoesNotBeginByItself) {
+TEST(WorkAheadTest, DoesNotBeginByItself) {
   Counter counter;
   counter.end = 10;
   const auto ahead = Start(&counter);
@@ -80,7 +84,7 @@ TEST(OrderAheadTest, DoesNotBeginByItself) {
   EXPECT_EQ(counter.next, 0);
 }
 
-TEST(OrderAheadTest, IsNeverFarAhead) {
+TEST(WorkAheadTest, IsNeverFarAhead) {
   Counter counter;
   counter.end = 200'000;
   const auto ahead = Start(&counter);
@@ -92,10 +96,10 @@ TEST(OrderAheadTest, IsNeverFarAhead) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     most = std::max(most, counter.next - taken);
   }
-  EXPECT_LE(most, 16 * static_cast<int64_t>(OrderAhead::kBlockSize));
+  EXPECT_LE(most, static_cast<int64_t>(EventsAhead::kBlocks * EventsAhead::kBlockSize));
 }
 
-TEST(OrderAheadTest, MayEndAtAnyTime) {
+TEST(WorkAheadTest, MayEndAtAnyTime) {
   for (int taken = 0; taken < 40; ++taken) {
     Counter counter;
     counter.end = 1'000'000;
@@ -105,9 +109,9 @@ TEST(OrderAheadTest, MayEndAtAnyTime) {
   }
 }
 
-TEST(OrderAheadTest, GivesWhatWasThrownToItsOwner) {
+TEST(WorkAheadTest, GivesWhatWasThrownToItsOwner) {
   int calls = 0;
-  const auto ahead = OrderAhead::Start([&](absl::Span<Event> room) -> size_t {
+  const auto ahead = EventsAhead::Start([&](absl::Span<Event> room, size_t /*place*/) -> size_t {
     if (++calls == 3) throw std::bad_alloc();
     return room.size();
   });
@@ -118,13 +122,73 @@ TEST(OrderAheadTest, GivesWhatWasThrownToItsOwner) {
   EXPECT_TRUE(ahead->Take().empty());
 }
 
+TEST(WorkAheadTest, TellsWhereBlocksAre) {
+  size_t places[100] = {};
+  int calls = 0;
+  const auto ahead =
+      WorkAhead<DecodedEvent>::Start([&](absl::Span<DecodedEvent> room, size_t place) {
+        room[0].offset = calls;
+        places[calls] = place;
+        return ++calls < 100 ? 1 : 0;
+      });
+  ahead->Resume();
+  int taken = 0;
+  for (absl::Span<const DecodedEvent> block; !(block = ahead->Take()).empty(); ++taken) {
+    EXPECT_EQ(ahead->place(), places[block[0].offset]);
+    EXPECT_LT(ahead->place(), WorkAhead<DecodedEvent>::kBlocks);
+  }
+  EXPECT_EQ(taken, 99);
+  EXPECT_EQ(ahead->blocks_taken(), 99u);
+}
+
+TEST(WorkAheadTest, RestsWhereItIsHalted) {
+  Counter counter;
+  counter.end = 10'000'000;
+  const auto ahead = Start(&counter);
+  int64_t time = 0;
+  for (int i = 0; i < 50; ++i) {
+    ahead->Resume();
+    for (int block = 0; block < i; ++block) time += static_cast<int64_t>(ahead->Take().size());
+    ahead->Halt();
+    time = TakeAll(ahead.get(), time);
+    // All that it found was given, and it went no further.
+    EXPECT_EQ(counter.next, time);
+    EXPECT_TRUE(ahead->Take().empty());
+  }
+  EXPECT_GT(time, 0);
+  EXPECT_LT(time, counter.end);
+}
+
+TEST(WorkAheadTest, TellsHowMuchItsOwnerWaits) {
+  const auto find = [](absl::Span<Event> room, size_t /*place*/) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return room.size();
+  };
+  const auto ahead = EventsAhead::Start(find);
+  ahead->Resume();
+  for (int i = 0; i < 20; ++i) ahead->Take();
+  EXPECT_GT(ahead->waited_share(), 0.7);
+  EXPECT_LE(ahead->waited_share(), 1);
+  // Then the owner is much slower.
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ahead->Take();
+  }
+  EXPECT_LT(ahead->waited_share(), 0.3);
+  EXPECT_EQ(ahead->blocks_taken(), 40u);
+}
+
+using Share = ReaderOptions::Share;
+
 // All that reading tells, in the order in which it does, however many cores it uses.
-std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
+std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs,
+                      Share share = Share::kChoose) {
   std::string log;
   ReaderOptions options;
   options.mode = mode;
   options.jobs = jobs;
   options.jobs_from_bytes = 0;
+  options.share = share;
   const std::thread::id caller = std::this_thread::get_id();
   options.on_fault = [&](const Fault& fault) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
@@ -171,12 +235,34 @@ std::string TraceThatGoesBack() {
   return Assemble(text);
 }
 
-TEST(OrderAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
+// A thread that creates goroutines and one, whose clock is behind, that starts them. So that they
+// end at all, not every one of them has to wait.
+std::string TraceThatWaits() {
+  std::string text =
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=9000 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\n";
+  std::string other = "EventBatch gen=1 m=2 time=9000 size=auto\nProcStatus dt=1 p=2 pstatus=1\n";
+  for (int id = 2; id < 4000; ++id) {
+    absl::StrAppend(&text, "GoCreate dt=10 new_g=", id, " new_stack=0 stack=0\n");
+    // Of 1000, one starts 5 ns before it was created.
+    const int dt = id % 1000 == 900 ? 1 : id % 1000 == 901 ? 11 : 6;
+    absl::StrAppend(&other, "GoStart dt=", dt, " g=", id, " g_seq=1\nGoDestroy dt=",
+                    dt == 1    ? 3
+                    : dt == 11 ? 5
+                               : 4,
+                    "\n");
+  }
+  return Assemble(absl::StrCat(text, other));
+}
+
+TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
   std::mt19937_64 random(7);
   int faults = 0;
   int backs = 0;
-  for (const std::string& sound : {ReadTestTrace("go1.27-gc.trace"),
-                                   ReadTestTrace("go1.25-cpuprofile.trace"), TraceThatGoesBack()}) {
+  for (const std::string& sound :
+       {ReadTestTrace("go1.27-gc.trace"), ReadTestTrace("go1.25-cpuprofile.trace"),
+        TraceThatGoesBack(), TraceThatWaits()}) {
     for (int i = 0; i < 4; ++i) {
       std::string trace = sound;
       // The first one stays sound; the others have ever more damages.
@@ -186,7 +272,9 @@ TEST(OrderAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
       for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
         SCOPED_TRACE(absl::StrCat(sound.size(), " ", i, " ", static_cast<int>(mode)));
         const std::string alone = ReadingOf(trace, mode, 1);
-        ASSERT_EQ(DifferenceOf(ReadingOf(trace, mode, 2), alone), "");
+        for (const Share share : {Share::kChoose, Share::kOrder, Share::kMerge}) {
+          ASSERT_EQ(DifferenceOf(ReadingOf(trace, mode, 2, share), alone), "");
+        }
         faults += absl::StrContains(alone, "\nfault ");
         backs += absl::StrContains(alone, "\nback ");
       }
@@ -196,12 +284,13 @@ TEST(OrderAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
   EXPECT_GT(backs, 2);
 }
 
-TEST(OrderAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
+TEST(WorkAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
   const std::string trace = ReadTestTrace("go1.27-gc.trace");
-  for (int events = 0; events < 6000; events += 500) {
+  for (int events = 0; events < 6000; events += 250) {
     ReaderOptions options;
     options.jobs = 2;
     options.jobs_from_bytes = 0;
+    options.share = events % 500 == 0 ? Share::kOrder : Share::kMerge;
     Reader reader = *Reader::FromBytes(trace, options);
     for (int i = 0; i < events / 2; ++i) ASSERT_NE(reader.Next(), nullptr);
     Reader other = std::move(reader);
