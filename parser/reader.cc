@@ -169,6 +169,7 @@ Event* ReaderImpl::NextGeneration() {
   samples_ = {};
   next_sample_ = 0;
   merges_generation_ = true;
+  owners_.clear();
   if (generation_ != nullptr && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables());
   }

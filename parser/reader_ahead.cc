@@ -35,16 +35,20 @@ bool ReaderImpl::MergeAhead() {
         [this](absl::Span<DecodedEvent> room, size_t place) { return merger_.Merge(room, place); });
   }
   if (merge_ahead_ == nullptr) return false;
+  if (owners_.empty()) FindOwners();
+  merges_ahead_ = true;
+  merge_ahead_->Resume();
+  return true;
+}
+
+void ReaderImpl::FindOwners() {
   const std::deque<EventBatch>& batches = generation_->event_batches();
-  owners_.assign(batches.size(), {});
+  owners_.resize(batches.size());
   for (const ThreadBatches& thread : generation_->threads()) {
     for (uint32_t i = thread.first; i != EventBatch::kLast; i = batches[i].next) {
       owners_[i].thread = thread.thread;
     }
   }
-  merges_ahead_ = true;
-  merge_ahead_->Resume();
-  return true;
 }
 
 absl::Span<const Event> ReaderImpl::TakeAhead() {

@@ -106,6 +106,9 @@ class ReaderImpl {
   // The next events from there, or none where this thread must go on.
   absl::Span<const Event> TakeAhead();
 
+  // Sets owners_.
+  void FindOwners();
+
   // Leaves more to this thread if it has little else to do.
   void ChooseShare();
   static constexpr uint64_t kBlocksToChoose = 128;  // That tell so much.
@@ -210,7 +213,7 @@ class ReaderImpl {
 
   Merger merger_;
   bool merges_generation_ = true;              // Whether none of its events had to wait so far.
-  std::vector<Scheduler::BatchOwner> owners_;  // Of the generation's batches, by index.
+  std::vector<Scheduler::BatchOwner> owners_;  // Of the generation's batches, once there is use.
   absl::Span<const DecodedEvent> merged_;      // That were taken, and are not yet in order.
   size_t merged_taken_ = 0;                    // How many there were.
 
