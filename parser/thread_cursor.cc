@@ -20,6 +20,7 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
   // No first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
   own_[0].batch = thread.first;
+  own_[0].offset = generation.event_batches()[thread.first].payload_offset;
   if (half_size_ > 1) ahead_.reset(new DecodedEvent[size_t{2} * half_size_]);
 }
 
