@@ -20,7 +20,7 @@ struct TimedEvent {
   uint64_t ticks = 0;                     // Since the thread's previous event.
   uint64_t args[kMaxTimedArgs - 1] = {};  // Without the time difference. Those that the type does
                                           // not have are 0 or left from another event.
-  EventType type = EventType::kNone;
+  EventType type = EventType::kNone;      // Last: a DecodedEvent uses the room behind it.
 };
 
 // The table that an argument is an id of.

@@ -12,6 +12,7 @@
 
 #include "absl/types/span.h"
 #include "parser/thread_cursor.h"
+#include "parser/thread_decoder.h"
 #include "parser/wait_list.h"
 
 namespace gotrace {
@@ -83,7 +84,7 @@ class Frontier {
 
   void Clear();
 
-  // Where all threads stand, to go back to.
+  // Where all threads stand, to go back to. Good until Clear().
   class Mark {
    private:
     friend class Frontier;

@@ -1,5 +1,7 @@
 #include "parser/merger.h"
 
+#include <cassert>
+
 #include "parser/prefetch.h"
 
 namespace gotrace {
@@ -17,7 +19,8 @@ size_t Merger::Merge(absl::Span<DecodedEvent> room, size_t place) {
 
 void Merger::GoBack(size_t place, absl::Span<DecodedEvent> scratch) {
   frontier_.GoBack(marks_[place]);
-  MergeSome(scratch);
+  [[maybe_unused]] const size_t merged = MergeSome(scratch);
+  assert(merged == scratch.size());
 }
 
 size_t Merger::MergeSome(absl::Span<DecodedEvent> room) {

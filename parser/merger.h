@@ -28,7 +28,7 @@ class Merger {
   size_t Merge(absl::Span<DecodedEvent> room, size_t place);
 
   // Brings the frontier back to where the block at `place` began, and on by as many of its events
-  // as have room in `scratch`: they must have been merged, and are merged again.
+  // as have room in `scratch`: they must be what was merged there last, and are merged again.
   void GoBack(size_t place, absl::Span<DecodedEvent> scratch);
 
  private:

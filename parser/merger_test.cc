@@ -28,10 +28,11 @@ class Threads {
     }
   }
 
-  Frontier frontier;
-
  private:
   const FirstGeneration trace_;
+
+ public:
+  Frontier frontier;  // Of it.
 };
 
 // What an event is, and where.

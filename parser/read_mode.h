@@ -45,7 +45,7 @@ struct ReaderOptions {
   // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
   // time, and Reader::attempts(): with two or more, a thread of the Reader's own works ahead, where
   // the trace is large enough. What is wrong with a trace is met, and told, on the caller's thread.
-  // What is gained is a third to half of the time (bench/README.md). Such a Reader can be neither
+  // What is gained is a tenth to half of the time (bench/README.md). Such a Reader can be neither
   // used nor destroyed in a child process that was forked without its thread, so that it has to be
   // asked for.
   size_t jobs = 1;
@@ -61,10 +61,13 @@ struct ReaderOptions {
 
     // The Reader's own thread decodes events and merges those of all threads by time. Whether each
     // can come next is asked on the caller's: that pays where little is done with them. A
-    // generation with more than 64 threads, or in which an event has to wait, is read as by kOrder.
+    // generation with more than 64 threads is read as by kOrder, and any other from where on an
+    // event has to wait or needs attention of the caller's thread.
     kMerge,
 
-    // kOrder, and kMerge from when on the caller was seen to mostly wait.
+    // kOrder, and kMerge from when on the caller was seen to mostly wait; and kOrder again, for
+    // good,
+    // where an event has to wait.
     kChoose,
   };
   Share share = Share::kChoose;

@@ -168,7 +168,7 @@ Event* ReaderImpl::NextGeneration() {
   frontier_.Clear();
   samples_ = {};
   next_sample_ = 0;
-  merges_generation_ = true;
+  may_merge_ = true;
   owners_.clear();
   if (generation_ != nullptr && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables());

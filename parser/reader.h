@@ -46,8 +46,8 @@ class ReaderImpl;
 // and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
 // largest generation, and by ReaderOptions::limits. Movable, and a moved-from Reader can only be
 // assigned to or destroyed; not thread-safe, but different Readers may be used at the same time. A
-// Reader may start one thread of its own, see ReaderOptions::jobs, and calls nothing of the
-// caller's from it. It throws nothing of its own; where memory runs out (std::bad_alloc), or a
+// Reader may start threads of its own, one at a time, see ReaderOptions::jobs, and calls nothing of
+// the caller's from it. It throws nothing of its own; where memory runs out (std::bad_alloc), or a
 // callback throws, it can only be destroyed.
 class Reader {
  public:

@@ -1,16 +1,16 @@
 // The share of another core.
-#include <algorithm>
-#include <limits>
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include "parser/reader_impl.h"
 
 namespace gotrace {
 
 void ReaderImpl::RunAhead() {
-  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes) return;
-  const bool can_merge = merges_generation_ && order_.TriesOnlyFirst() &&
-                         generation_->threads().size() <= kMostMergedThreads;
+  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes || frontier_.empty()) return;
+  const bool can_merge =
+      may_merge_ && order_.TriesOnlyFirst() && generation_->threads().size() <= kMostMergedThreads;
   const bool runs =
       share_ == ReaderOptions::Share::kMerge && can_merge ? MergeAhead() : OrderAhead();
   if (!runs) jobs_ = 1;
@@ -106,14 +106,15 @@ size_t ReaderImpl::OrderMerged(absl::Span<Event> room) {
 }
 
 void ReaderImpl::StopMerging() {
-  merges_ahead_ = false;
-  merges_generation_ = false;
   const size_t place = merge_ahead_->place();
   std::vector<DecodedEvent> scratch(merged_taken_ - merged_.size());
   merge_ahead_->Halt();
   while (!merge_ahead_->Take().empty()) continue;
   merged_ = {};
   merger_.GoBack(place, absl::MakeSpan(scratch));
+  merges_ahead_ = false;
+  may_merge_ = false;
+  if (options_.share == ReaderOptions::Share::kChoose) share_ = ReaderOptions::Share::kOrder;
 }
 
 }  // namespace gotrace

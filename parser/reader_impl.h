@@ -98,8 +98,9 @@ class ReaderImpl {
   ThreadCursor::Ahead ChooseAhead() const;
 
   // Has further plain events found, or merged, on another thread, if there may be one and it pays.
-  // Each returns whether it is at work.
   void RunAhead();
+
+  // Start it. Each returns false if there can be no further thread.
   bool OrderAhead();
   bool MergeAhead();
 
@@ -114,7 +115,11 @@ class ReaderImpl {
   static constexpr uint64_t kBlocksToChoose = 128;  // That tell so much.
   static constexpr double kMostlyWaits = 2.0 / 3;   // Of this thread's time.
 
-  // As FindPlain() and FindRuns(), where another thread merges. What is not plain makes it stop.
+  // As FindPlain() and FindRuns(), where another thread merges. That thread moves frontier_ and its
+  // cursors and reads generation_, of its tables the clock, the strings and the stacks; this one
+  // may change all else: the model, the samples, last_time_, extra strings. The other one rests at
+  // what is not plain. At what the model refuses, and at a sample without a stack, this one makes
+  // it rest.
   size_t FindMerged(absl::Span<Event> room);
   size_t OrderMerged(absl::Span<Event> room);
 
@@ -212,7 +217,7 @@ class ReaderImpl {
   bool merges_ahead_ = false;
 
   Merger merger_;
-  bool merges_generation_ = true;              // Whether none of its events had to wait so far.
+  bool may_merge_ = true;  // In this generation: StopMerging() was not called in it.
   std::vector<Scheduler::BatchOwner> owners_;  // Of the generation's batches, once there is use.
   absl::Span<const DecodedEvent> merged_;      // That were taken, and are not yet in order.
   size_t merged_taken_ = 0;                    // How many there were.

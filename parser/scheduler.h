@@ -20,6 +20,7 @@
 #include "parser/obstacle.h"
 #include "parser/reader_limits.h"
 #include "parser/scheduler_state.h"
+#include "parser/thread_decoder.h"
 #include "parser/wait_list.h"
 
 namespace gotrace {
@@ -50,7 +51,7 @@ class Scheduler {
   // again before anything else changes, it gives the same.
   Outcome Advance(ThreadCursor* cursor);
 
-  // What AdvanceRuns() goes by, and how far it came.
+  // What AdvanceRuns() and AdvanceMerged() go by, and how far they came.
   struct Run {
     int64_t until;            // In nanoseconds: the latest time of an event that is taken.
     bool watches_time;        // Whether an event is left that is followed by an earlier one.
@@ -68,14 +69,15 @@ class Scheduler {
   // their threads on, and gives the events their final times. events() gives nothing of them.
   Run AdvanceRuns(Frontier* frontier, Run run);
 
-  // Whose batch an event stands in.
+  // Whose batch an event stands in. Good for the generation that began last.
   struct BatchOwner {
     ThreadId thread;
     ThreadState* state = nullptr;  // Looked up once. Set by the Scheduler.
   };
 
-  // Does the same for events that stand in `*merged`, in the order in which a Merger gives them,
-  // and takes off those that advanced. `owners` has all batches of the generation, by index.
+  // Does the same for events that stand in `*merged`, as a Merger gives them, which sees to
+  // run.watches_time and to what they refer to; and takes off those that advanced. `owners` has all
+  // batches of the generation, by index.
   Run AdvanceMerged(absl::Span<const DecodedEvent>* merged, absl::Span<BatchOwner> owners, Run run);
 
   // Advances the event that `cursor` stands at whatever came before: the model believes of others

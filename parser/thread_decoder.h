@@ -36,7 +36,7 @@ class ThreadDecoder {
   // one before it. May be false where it is so, if their times are damaged.
   bool plain() const { return plain_; }
 
-  // Whether the last Decode() returned 0 since what stands at position() is no event.
+  // Whether the last Decode() returned 0 since what stands at offset() is no event.
   bool failed() const { return pos_ != end_; }
 
   // The index of the batch being read, and where in the trace the event stands that is decoded

@@ -56,7 +56,7 @@ class WorkAhead {
   // Find() uses. They are valid until the next call of Take().
   absl::Span<const Item> Take();
 
-  // The place of the block that Take() gave last.
+  // The place of the block that Take() gave last, if it gave one.
   size_t place() const { return taken_ % kBlocks; }
 
   // How many blocks Take() gave since Resume(), and what share of the time since then it waited for

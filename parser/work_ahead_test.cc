@@ -245,8 +245,8 @@ std::string TraceThatWaits() {
   std::string other = "EventBatch gen=1 m=2 time=9000 size=auto\nProcStatus dt=1 p=2 pstatus=1\n";
   for (int id = 2; id < 4000; ++id) {
     absl::StrAppend(&text, "GoCreate dt=10 new_g=", id, " new_stack=0 stack=0\n");
-    // Of 1000, one starts 5 ns before it was created.
-    const int dt = id % 1000 == 900 ? 1 : id % 1000 == 901 ? 11 : 6;
+    // One starts before it was created, when all places of blocks were used.
+    const int dt = id == 3900 ? 1 : id == 3901 ? 11 : 6;
     absl::StrAppend(&other, "GoStart dt=", dt, " g=", id, " g_seq=1\nGoDestroy dt=",
                     dt == 1    ? 3
                     : dt == 11 ? 5
