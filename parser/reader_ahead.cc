@@ -12,32 +12,32 @@ void ReaderImpl::RunAhead() {
   const bool can_merge =
       may_merge_ && order_.TriesOnlyFirst() && generation_->threads().size() <= kMostMergedThreads;
   const bool runs =
-      share_ == ReaderOptions::Share::kMerge && can_merge ? MergeAhead() : OrderAhead();
+      share_ == ReaderOptions::Share::kMerge && can_merge ? StartMerging() : StartOrdering();
   if (!runs) jobs_ = 1;
 }
 
-bool ReaderImpl::OrderAhead() {
-  merge_ahead_.reset();
-  if (order_ahead_ == nullptr) {
-    order_ahead_ = WorkAhead<Event>::Start(
+bool ReaderImpl::StartOrdering() {
+  merging_thread_.reset();
+  if (ordering_thread_ == nullptr) {
+    ordering_thread_ = WorkAhead<Event>::Start(
         [this](absl::Span<Event> room, size_t /*place*/) { return FindPlain(room); });
   }
-  if (order_ahead_ == nullptr) return false;
-  orders_ahead_ = true;
-  order_ahead_->Resume();
+  if (ordering_thread_ == nullptr) return false;
+  ahead_ = Ahead::kOrders;
+  ordering_thread_->Resume();
   return true;
 }
 
-bool ReaderImpl::MergeAhead() {
-  order_ahead_.reset();
-  if (merge_ahead_ == nullptr) {
-    merge_ahead_ = WorkAhead<DecodedEvent>::Start(
+bool ReaderImpl::StartMerging() {
+  ordering_thread_.reset();
+  if (merging_thread_ == nullptr) {
+    merging_thread_ = WorkAhead<DecodedEvent>::Start(
         [this](absl::Span<DecodedEvent> room, size_t place) { return merger_.Merge(room, place); });
   }
-  if (merge_ahead_ == nullptr) return false;
+  if (merging_thread_ == nullptr) return false;
   if (owners_.empty()) FindOwners();
-  merges_ahead_ = true;
-  merge_ahead_->Resume();
+  ahead_ = Ahead::kMerges;
+  merging_thread_->Resume();
   return true;
 }
 
@@ -52,27 +52,23 @@ void ReaderImpl::FindOwners() {
 }
 
 absl::Span<const Event> ReaderImpl::TakeAhead() {
-  if (merges_ahead_) {
-    if (const size_t count = FindMerged(absl::MakeSpan(block_)); count > 0) return {block_, count};
-    merges_ahead_ = false;
+  absl::Span<const Event> events;
+  if (ahead_ == Ahead::kOrders) {
+    events = ordering_thread_->Take();
+    if (!events.empty()) ChooseShare();
+  } else if (ahead_ == Ahead::kMerges) {
+    events = absl::MakeConstSpan(block_, FindMerged(absl::MakeSpan(block_)));
   }
-  if (orders_ahead_) {
-    const absl::Span<const Event> events = order_ahead_->Take();
-    if (!events.empty()) {
-      ChooseShare();
-      return events;
-    }
-    orders_ahead_ = false;
-  }
-  return {};
+  if (events.empty()) ahead_ = Ahead::kNothing;
+  return events;
 }
 
 void ReaderImpl::ChooseShare() {
   if (share_ != ReaderOptions::Share::kChoose) return;
-  if (order_ahead_->blocks_taken() % kBlocksToChoose != 0) return;
-  if (order_ahead_->waited_share() < kMostlyWaits) return;
+  if (ordering_thread_->blocks_taken() % kBlocksToChoose != 0) return;
+  if (ordering_thread_->waited_share() < kMostlyWaits) return;
   share_ = ReaderOptions::Share::kMerge;
-  order_ahead_->Halt();
+  ordering_thread_->Halt();
 }
 
 size_t ReaderImpl::FindMerged(absl::Span<Event> room) {
@@ -80,7 +76,7 @@ size_t ReaderImpl::FindMerged(absl::Span<Event> room) {
   while (room.size() - count >= Scheduler::kMaxEvents) {
     if (merged_.empty()) {
       if (count > 0) break;
-      merged_ = merge_ahead_->Take();
+      merged_ = merging_thread_->Take();
       merged_taken_ = merged_.size();
       if (merged_.empty()) break;
     }
@@ -106,13 +102,13 @@ size_t ReaderImpl::OrderMerged(absl::Span<Event> room) {
 }
 
 void ReaderImpl::StopMerging() {
-  const size_t place = merge_ahead_->place();
+  const size_t place = merging_thread_->place();
   std::vector<DecodedEvent> scratch(merged_taken_ - merged_.size());
-  merge_ahead_->Halt();
-  while (!merge_ahead_->Take().empty()) continue;
+  merging_thread_->Halt();
+  while (!merging_thread_->Take().empty()) continue;
   merged_ = {};
   merger_.GoBack(place, absl::MakeSpan(scratch));
-  merges_ahead_ = false;
+  ahead_ = Ahead::kNothing;
   may_merge_ = false;
   if (options_.share == ReaderOptions::Share::kChoose) share_ = ReaderOptions::Share::kOrder;
 }

@@ -100,9 +100,9 @@ class ReaderImpl {
   // Has further plain events found, or merged, on another thread, if there may be one and it pays.
   void RunAhead();
 
-  // Start it. Each returns false if there can be no further thread.
-  bool OrderAhead();
-  bool MergeAhead();
+  // Begin it. Each returns false if there can be no further thread.
+  bool StartOrdering();
+  bool StartMerging();
 
   // The next events from there, or none where this thread must go on.
   absl::Span<const Event> TakeAhead();
@@ -211,10 +211,10 @@ class ReaderImpl {
   size_t jobs_;
   int plain_blocks_ = 0;  // That were found one after the other.
 
-  // What another thread does, and which of the two below is at work, or may be.
+  // What another thread is to do where one pays, and what one does, or did until it came to rest.
+  enum class Ahead : uint8_t { kNothing, kOrders, kMerges };
   ReaderOptions::Share share_;
-  bool orders_ahead_ = false;
-  bool merges_ahead_ = false;
+  Ahead ahead_ = Ahead::kNothing;
 
   Merger merger_;
   bool may_merge_ = true;  // In this generation: StopMerging() was not called in it.
@@ -223,8 +223,8 @@ class ReaderImpl {
   size_t merged_taken_ = 0;                    // How many there were.
 
   // One of them at most. Last, as they use all that is before them.
-  std::unique_ptr<WorkAhead<Event>> order_ahead_;
-  std::unique_ptr<WorkAhead<DecodedEvent>> merge_ahead_;
+  std::unique_ptr<WorkAhead<Event>> ordering_thread_;
+  std::unique_ptr<WorkAhead<DecodedEvent>> merging_thread_;
 };
 
 }  // namespace gotrace

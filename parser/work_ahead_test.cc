@@ -222,38 +222,52 @@ std::string DifferenceOf(const std::string& a, const std::string& b) {
   return absl::StrCat(a.substr(line, 300), "\n--- and ---\n", b.substr(line, 300));
 }
 
-// A thread that goes back in time with every batch.
+// Three threads that go back in time with every batch.
 std::string TraceThatGoesBack() {
   std::string text =
-      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
-      "EventBatch gen=1 m=1 time=9000 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
-      "GoStatus dt=1 g=1 m=1 gstatus=2\n";
-  for (int id = 2; id < 4000; ++id) {
-    if (id % 800 == 0) absl::StrAppend(&text, "EventBatch gen=1 m=1 time=9000 size=auto\n");
-    absl::StrAppend(&text, "GoCreate dt=1 new_g=", id, " new_stack=0 stack=0\n");
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n";
+  for (int thread = 1; thread <= 3; ++thread) {
+    const std::string batch = absl::StrCat("EventBatch gen=1 m=", thread, " time=9000 size=auto\n");
+    absl::StrAppend(&text, batch, "ProcStatus dt=1 p=", thread, " pstatus=1\n");
+    absl::StrAppend(&text, "GoStatus dt=1 g=", thread, " m=", thread, " gstatus=2\n");
+    for (int id = 1; id < 3000; ++id) {
+      if (id % 800 == 0) text += batch;
+      const int created = 10'000 * thread + id;
+      absl::StrAppend(&text, "GoCreate dt=1 new_g=", created, " new_stack=0 stack=0\n");
+    }
   }
   return Assemble(text);
 }
 
-// A thread that creates goroutines and one, whose clock is behind, that starts them. So that they
-// end at all, not every one of them has to wait.
-std::string TraceThatWaits() {
+// A thread that creates goroutines and one that starts each of them 4 ns later. One of them, when
+// all places of blocks were used, it starts 1 ns before it was created, so that the start has to
+// wait. `samples` are CPU samples.
+std::string TraceThatWaits(absl::string_view samples) {
+  constexpr int kWaits = 3900;
   std::string text =
-      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n";
+  absl::StrAppend(&text, "EventBatch gen=1 m=0 time=1 size=auto\nCPUSamples\n", samples);
+  text +=
       "EventBatch gen=1 m=1 time=9000 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
       "GoStatus dt=1 g=1 m=1 gstatus=2\n";
-  std::string other = "EventBatch gen=1 m=2 time=9000 size=auto\nProcStatus dt=1 p=2 pstatus=1\n";
+  std::string other = "EventBatch gen=1 m=2 time=9009 size=auto\nProcStatus dt=1 p=2 pstatus=1\n";
   for (int id = 2; id < 4000; ++id) {
     absl::StrAppend(&text, "GoCreate dt=10 new_g=", id, " new_stack=0 stack=0\n");
-    // One starts before it was created, when all places of blocks were used.
-    const int dt = id == 3900 ? 1 : id == 3901 ? 11 : 6;
-    absl::StrAppend(&other, "GoStart dt=", dt, " g=", id, " g_seq=1\nGoDestroy dt=",
-                    dt == 1    ? 3
-                    : dt == 11 ? 5
-                               : 4,
-                    "\n");
+    const auto [start, end] = id == kWaits ? std::pair(1, 9) : std::pair(6, 4);
+    absl::StrAppend(&other, "GoStart dt=", start, " g=", id, " g_seq=1\nGoDestroy dt=", end, "\n");
   }
   return Assemble(absl::StrCat(text, other));
+}
+
+// Samples all along TraceThatWaits(), so that they stand in each block and where an event has to
+// wait. No table has the stack of sample `without_stack`, counted from 1.
+std::string SamplesAllAlong(int without_stack = 0) {
+  std::string samples;
+  for (int i = 1; i <= 1000; ++i) {
+    absl::StrAppend(&samples, "CPUSample time=", 9000 + 39 * i,
+                    " m=1 p=1 g=1 stack=", i == without_stack ? 1 : 0, "\n");
+  }
+  return samples;
 }
 
 TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
@@ -262,7 +276,8 @@ TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
   int backs = 0;
   for (const std::string& sound :
        {ReadTestTrace("go1.27-gc.trace"), ReadTestTrace("go1.25-cpuprofile.trace"),
-        TraceThatGoesBack(), TraceThatWaits()}) {
+        TraceThatGoesBack(), TraceThatWaits(SamplesAllAlong()),
+        TraceThatWaits(SamplesAllAlong(/*without_stack=*/700))}) {
     for (int i = 0; i < 4; ++i) {
       std::string trace = sound;
       // The first one stays sound; the others have ever more damages.
