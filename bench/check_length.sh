@@ -48,8 +48,8 @@ cpu_seconds() {
 # into memory.
 seconds_of_passes() {
   local once twice
-  once=$(cpu_seconds "$trace_bench" "$1" "$2" "$3")
-  twice=$(cpu_seconds "$trace_bench" "$1" "$2" $((2 * $3)))
+  once=$(cpu_seconds "$trace_bench" "$1" "$2" "$3" --jobs=1)
+  twice=$(cpu_seconds "$trace_bench" "$1" "$2" $((2 * $3)) --jobs=1)
   awk -v once="$once" -v twice="$twice" 'BEGIN { print twice - once }'
 }
 

@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "bench/passes.h"
 #include "parser/byte_source.h"
+#include "parser/cores.h"
 #include "parser/fault.h"
 
 namespace gotrace {
@@ -88,6 +89,7 @@ bool TakeJobs(int* argc, char** argv, size_t* jobs) {
 
 int Main(int argc, char** argv) {
   ReaderOptions options;
+  options.jobs = AvailableCores();
   const bool has_jobs = TakeJobs(&argc, argv, &options.jobs);
   PassKind kind = {};
   int reps = 1;
