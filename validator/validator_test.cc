@@ -247,6 +247,41 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
+TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
+  const std::vector<EventBuilder> events = {
+      SyncNumber(1), Status(kG1, GoState::kRunning), Status(kG2, GoState::kRunning),
+      Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
+      Go(EventType::kGoStop, kG2, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings())};
+  const auto message_of_last = [&](size_t count) {
+    const std::vector<Finding> findings =
+        FindingsOf(std::vector<EventBuilder>(events.begin(), events.begin() + count));
+    return findings.size() == 1 ? findings[0].message : "";
+  };
+  EXPECT_EQ(message_of_last(3),
+            "expected thread 1 to be free for goroutine 2, found it with goroutine 1");
+  EXPECT_EQ(message_of_last(4),
+            "expected thread 1 to execute goroutine 1 until it stops, found goroutine 2");
+  EXPECT_EQ(message_of_last(5),
+            "expected thread 1 to execute goroutine 2 until it stops, found nothing");
+}
+
+TEST(ValidatorTest, WhatIsOpenOnAnUnknownGoroutineStaysSoWhenItIsKnown) {
+  ToldGenerations generations;
+  generations.Begin();
+  generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG1).Thread(kM1));
+  generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG2).Thread(kM1));
+  EXPECT_EQ(generations.Found(), Names());
+  generations.Check(Status(kG1, GoState::kRunning));
+  generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
+  generations.Check(
+      Go(EventType::kGoDestroy, kG1, GoState::kRunning, GoState::kNotExist).Tables(&NoStrings()));
+  EXPECT_EQ(generations.Found(), Names());
+  generations.Check(Status(kG2, GoState::kRunning));
+  generations.Check(
+      Go(EventType::kGoDestroy, kG2, GoState::kRunning, GoState::kNotExist).Tables(&NoStrings()));
+  EXPECT_EQ(generations.Found(), Names({"range-at-end"}));
+}
+
 TEST(ReportTest, FoldsAndCounts) {
   ValidateOptions options;
   options.max_per_check = 1;
