@@ -81,18 +81,15 @@ constexpr CommandRow kCommands[] = {
      "  gotrace-dump wire --header a.out | gotrace-dump assemble --padded -o b.out -\n"},
     {Command::kFootprint, "footprint", "print what takes how many bytes",
      "Prints for each type of event that occurs how many there are and how many bytes they\n"
-     "take, the largest first, and the same for strings, stacks and batch headers.\n"
-     "Of several files each is told under its name; one that is broken does not keep the others\n"
-     "from being read.\n",
+     "take, the largest first, and the same for strings, stacks and batch headers.\n",
      "  gotrace-dump footprint trace.out\n"
-     "  gotrace-dump footprint --json trace.out\n"},
+     "  gotrace-dump footprint --json traces/\n"},
     {Command::kInfo, "info", "print what a trace holds",
      "Prints a trace's version, its generations with their times, sizes and batches, how many\n"
      "threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its\n"
-     "start where the trace tells it (since Go 1.25), and its duration. Of several files each\n"
-     "is told under its name; one that is broken does not keep the others from being read.\n",
+     "start where the trace tells it (since Go 1.25), and its duration.\n",
      "  gotrace-dump info trace.out\n"
-     "  gotrace-dump info --json *.out | jq -r 'select(.duration > 1e9).file'\n"},
+     "  gotrace-dump info --json traces/ | jq -r 'select(.duration > 1e9).file'\n"},
     {Command::kValidate, "validate", "judge traces: what is wrong with them, and where",
      "Reads whole traces, going on after faults, and prints all that is wrong or odd: errors,\n"
      "warnings and notes, each with its place and the id of its check. The last line of each\n"
@@ -127,6 +124,13 @@ constexpr unsigned On(Command command) { return 1U << static_cast<unsigned>(comm
 // The commands that take several files.
 constexpr unsigned kTakesFiles =
     On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate);
+
+// Those of them that tell of one file after the other.
+constexpr unsigned kTellsOfEach = On(Command::kFootprint) | On(Command::kInfo);
+constexpr absl::string_view kOfSeveralFiles =
+    "Of several files each is told under its name; one that is broken does not keep the others\n"
+    "from being read. A directory stands for all files in it and below it, but for hidden ones\n"
+    "and what is no trace at all, of which the standard error tells.\n";
 
 // Which commands take a flag, and how help tells of it.
 struct FlagRow {
@@ -414,7 +418,9 @@ std::string CommandHelp(Command command) {
   std::string help =
       absl::StrCat("Usage: gotrace-dump ", row.name,
                    (On(command) & kTakesFiles) != 0 ? " [FLAGS] FILE…\n\n" : " [FLAGS] FILE\n\n",
-                   row.description, "\nFlags:\n");
+                   row.description);
+  if ((On(command) & kTellsOfEach) != 0) absl::StrAppend(&help, "\n", kOfSeveralFiles);
+  absl::StrAppend(&help, "\nFlags:\n");
   AppendFlags(On(command), &help);
   absl::StrAppend(&help, "\nExamples:\n", row.examples, "\n", kExitCodes);
   return help;
@@ -427,7 +433,8 @@ std::string ProgramHelp() {
       "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight recorder,\n"
       "`go test -trace`, or /debug/pprof/trace. FILE may be - for the standard input, and may be\n"
       "compressed with zstd or gzip. ";
-  absl::StrAppend(&help, ListCommands(kTakesFiles), " take several.\n\nCommands:\n");
+  absl::StrAppend(&help, ListCommands(kTakesFiles),
+                  " take several, and directories.\n\nCommands:\n");
   for (const CommandRow& row : kCommands) {
     absl::StrAppendFormat(&help, "  %-10s %s\n", row.name, row.summary);
   }

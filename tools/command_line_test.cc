@@ -217,8 +217,11 @@ TEST_F(CommandLineTest, HelpOfACommand) {
 
 Prints a trace's version, its generations with their times, sizes and batches, how many
 threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its
-start where the trace tells it (since Go 1.25), and its duration. Of several files each
-is told under its name; one that is broken does not keep the others from being read.
+start where the trace tells it (since Go 1.25), and its duration.
+
+Of several files each is told under its name; one that is broken does not keep the others
+from being read. A directory stands for all files in it and below it, but for hidden ones
+and what is no trace at all, of which the standard error tells.
 
 Flags:
   --json              print one JSON object on a line for each file
@@ -237,7 +240,7 @@ Flags:
 
 Examples:
   gotrace-dump info trace.out
-  gotrace-dump info --json *.out | jq -r 'select(.duration > 1e9).file'
+  gotrace-dump info --json traces/ | jq -r 'select(.duration > 1e9).file'
 
 Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or
 its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a

@@ -26,6 +26,7 @@
 #include "parser/reader.h"
 #include "tools/command_line.h"
 #include "tools/dump.h"
+#include "tools/file_list.h"
 #include "tools/footprint.h"
 #include "tools/info.h"
 #include "tools/output.h"
@@ -35,6 +36,7 @@
 #include "tools/validate.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
+#include "validator/report.h"
 
 namespace gotrace {
 namespace {
@@ -380,6 +382,12 @@ absl::StatusOr<ValidateCommand> ValidateCommandFromFlags() {
   return command;
 }
 
+int ReportNoTrace(const CommandLine& line) {
+  absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
+                absl::StrJoin(line.files, ", "));
+  return kUsageOrIo;
+}
+
 int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
   command.paths = line.files;
   const ValidateSummary summary = ValidateFiles(command, out);
@@ -388,11 +396,7 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
   if (summary.files() > 1) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", FormatSummary(summary));
   }
-  if (summary.files() == summary.skipped) {
-    absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
-                  absl::StrJoin(command.paths, ", "));
-    return kUsageOrIo;
-  }
+  if (summary.files() == summary.skipped) return ReportNoTrace(line);
   if (summary.unjudged > 0) return kUsageOrIo;
   return summary.broken > 0 ? kBroken : kSuccess;
 }
@@ -447,17 +451,35 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
   return result.salvage_report.empty() ? kSuccess : kBroken;
 }
 
+// Whether `file` was found in a directory and is no trace at all, of which then is told.
+bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
+  if (file.named) return false;
+  ReaderOptions reader_options;
+  reader_options.limits = limits;
+  if (Reader::Open(file.path, reader_options).ok()) return false;
+  ValidateOptions validate_options;
+  validate_options.limits = limits;
+  const std::string foreign = ValidateFile(file.path, validate_options).foreign;
+  if (foreign.empty()) return false;
+  absl::FPrintF(stderr, "gotrace-dump: %s: not a trace: %s, skipped\n", file.path, foreign);
+  return true;
+}
+
 // Tells of one file after the other. Returns the worst of their exit codes.
 int RunForEach(const CommandLine& line, const ReaderLimits& limits, Output* out) {
   const auto run = line.command == Command::kInfo ? RunInfo : RunFootprint;
-  FilePrinter printer(line.files.size() > 1, out);
+  const std::vector<ListedFile> files = ListFiles(line.files);
+  FilePrinter printer(files.size() > 1 || (!files.empty() && !files.front().named), out);
   int worst = kSuccess;
-  for (const std::string& file : line.files) {
-    Result result = run(file, limits, &printer);
-    worst = std::max(worst, Conclude(line.command, file, std::move(result), out));
+  bool all_skipped = true;
+  for (const ListedFile& file : files) {
+    if (IsSkipped(file, limits)) continue;
+    all_skipped = false;
+    Result result = run(file.path, limits, &printer);
+    worst = std::max(worst, Conclude(line.command, file.path, std::move(result), out));
     if (!out->usable()) break;
   }
-  return worst;
+  return all_skipped ? ReportNoTrace(line) : worst;
 }
 
 int Run(const CommandLine& line, const ReaderLimits& limits, Output* out) {

@@ -1,4 +1,5 @@
 // Runs `info` and `footprint`, which take several files, as their users do.
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -81,6 +82,58 @@ TEST(SeveralFiles, HaveALineOfJsonEach) {
       expect(2, missing, "\"complete\":false,\"error\":\"opening /no/such/file: ");
       expect(3, good, "\"complete\":true");
     }
+  }
+}
+
+// A directory of a test's own, which is empty at first.
+std::string MakeDirectory(absl::string_view name) {
+  std::string path = absl::StrCat(testing::TempDir(), "/", name);
+  std::filesystem::remove_all(path);
+  std::filesystem::create_directories(path + "/below");
+  return path;
+}
+
+TEST(Directories, StandForTheTracesInThem) {
+  const std::string dir = MakeDirectory("traces");
+  const std::string trace = ReadTestTrace(kTrace);
+  const std::string top = WriteFile("traces/b.trace", trace);
+  const std::string below = WriteFile("traces/below/a.trace", trace);
+  WriteFile("traces/.hidden", trace);
+  const std::string notes = WriteFile("traces/notes", "not yet\n");
+  const std::string skipped =
+      absl::StrCat("gotrace-dump: ", notes, ": not a trace: text, skipped\n");
+  for (const std::string command : {"info", "footprint"}) {
+    for (const std::string json : {"--json", "--nojson"}) {
+      const SubprocessResult result = RunDump({command, json, dir});
+      EXPECT_EQ(result.exit_code, 0);
+      EXPECT_EQ(result.out, DumpOutput({command, json, top, below}));
+      EXPECT_EQ(result.err, skipped);
+    }
+    // One trace of a directory is told under its name too.
+    EXPECT_EQ(DumpOutput({command, dir + "/below"}),
+              absl::StrCat(below, ":\n", DumpOutput({command, below})));
+    // What is named itself is never skipped.
+    EXPECT_EQ(RunDump({command, notes, dir}).exit_code, 1);
+  }
+}
+
+TEST(Directories, TellWhatIsBrokenInThem) {
+  const std::string dir = MakeDirectory("broken");
+  const std::string cut = WriteFile("broken/cut", ReadTestTrace(kTrace).substr(0, 6900));
+  WriteFile("broken/empty", "");
+  for (const std::string command : {"info", "footprint"}) {
+    const SubprocessResult result = RunDump({command, dir});
+    ExpectFailure(
+        result, 1, absl::StrCat(cut, ":\n", RunDump({command, cut}).out),
+        absl::StrCat(RunDump({command, cut}).err, RunDump({command, dir + "/empty"}).err));
+  }
+}
+
+TEST(Directories, MayHaveNoTrace) {
+  const std::string dir = MakeDirectory("none");
+  for (const std::string command : {"info", "footprint"}) {
+    ExpectFailure(RunDump({command, dir}), 2, "",
+                  absl::StrCat("gotrace-dump: no trace was found in ", dir, "\n"));
   }
 }
 
