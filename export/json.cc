@@ -9,11 +9,8 @@ namespace gotrace {
 namespace {
 
 void AppendResource(absl::string_view key, const ResourceId& resource, JsonWriter* json) {
-  json->Key(key);
-  json->BeginObject();
-  json->Member("kind", ResourceKindName(resource.kind));
-  json->Member("id", resource.id);
-  json->EndObject();
+  json->Members('"', key, "\":{\"kind\":\"", ResourceKindName(resource.kind),
+                "\",\"id\":", resource.id, '}');
 }
 
 // A task's id as a number that is -1 for none, as for other ids.
@@ -112,13 +109,12 @@ std::string FormatUtc(absl::Time time) {
 void JsonFormatter::Append(const Event& event, TextBuffer* out) const {
   JsonWriter json(out);
   json.BeginObject();
-  json.Member("time", event.time());
-  json.Member("kind", EventKindName(event.kind()));
-  if (event.type() != EventType::kNone) json.Member("type", EventTypeName(event.type()));
-  json.Member("m", event.thread().value);
-  json.Member("p", event.proc().value);
-  json.Member("g", event.goroutine().value);
-  json.Member("offset", event.offset());
+  json.Members("\"time\":", event.time(), ",\"kind\":\"", EventKindName(event.kind()), '"');
+  if (event.type() != EventType::kNone) {
+    json.Members("\"type\":\"", EventTypeName(event.type()), '"');
+  }
+  json.Members("\"m\":", event.thread().value, ",\"p\":", event.proc().value,
+               ",\"g\":", event.goroutine().value, ",\"offset\":", event.offset());
   if (event.fault().has_value()) json.Member("fault", FaultName(*event.fault()));
   AppendDetails(event, &json);
   const Stack stack = event.stack();
@@ -168,9 +164,10 @@ void JsonFormatter::AppendTransition(const StateTransition& transition, JsonWrit
   const bool is_proc = transition.resource.kind == ResourceKind::kProc;
   json->BeginObject();
   AppendResource("resource", transition.resource, json);
-  json->Member("from",
-               is_proc ? ProcStateName(transition.proc_from) : GoStateName(transition.go_from));
-  json->Member("to", is_proc ? ProcStateName(transition.proc_to) : GoStateName(transition.go_to));
+  json->Members("\"from\":\"",
+                is_proc ? ProcStateName(transition.proc_from) : GoStateName(transition.go_from),
+                "\",\"to\":\"",
+                is_proc ? ProcStateName(transition.proc_to) : GoStateName(transition.go_to), '"');
   json->Member("reason", transition.reason);
   if (stacks_ && !transition.stack.none()) AppendStack(transition.stack, json);
   json->EndObject();

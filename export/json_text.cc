@@ -48,12 +48,4 @@ void AppendJsonString(absl::string_view text, TextBuffer* out) {
   out->Append('"');
 }
 
-void JsonWriter::Key(absl::string_view key) {
-  if (comma_) out_.Append(',');
-  out_.Append('"');
-  out_.Append(key);
-  out_.Append("\":");
-  comma_ = false;
-}
-
 }  // namespace gotrace
