@@ -76,6 +76,9 @@ void AppendStackFrames(const Stack& stack, TextBuffer* out) {
 
 }  // namespace
 
+GoTextFormatter::GoTextFormatter(absl::TimeZone zone)
+    : zone_(zone), stack_texts_(AppendStackFrames) {}
+
 inline const ShortText<64>& GoTextFormatter::ThreadTextOf(ThreadId thread, ProcId proc) {
   ThreadText& kept = thread_texts_[static_cast<uint64_t>(thread.value) % thread_texts_.size()];
   if (kept.thread != thread || kept.proc != proc || kept.text.view().empty()) [[unlikely]] {
@@ -212,35 +215,9 @@ void GoTextFormatter::AppendSync(const Event& event, TextBuffer* out) {
 }
 
 void GoTextFormatter::AppendStack(absl::string_view title, const Stack& stack, TextBuffer* out) {
-  const GenerationTables& tables = *stack.tables();
-  if (tables_serial_ != tables.serial()) {
-    tables_serial_ = tables.serial();
-    stack_texts_.clear();
-    stack_buffer_.clear();
-    last_stack_ = 0;
-    last_text_ = {};
-  }
-  if (last_stack_ != stack.id()) {
-    const uint32_t index = tables.StackIndex(stack.id());
-    last_text_ = index == GenerationTables::kNoStack ? StackText() : KeptStackText(index, stack);
-    last_stack_ = stack.id();
-  }
-  const absl::string_view text = stack_buffer_.view().substr(last_text_.begin, last_text_.size);
+  const absl::string_view text = stack_texts_.Find(stack);
   out->Append(title, text);
   if (text.empty()) AppendStackFrames(stack, out);
-}
-
-GoTextFormatter::StackText GoTextFormatter::KeptStackText(uint32_t index, const Stack& stack) {
-  const GenerationTables& tables = *stack.tables();
-  // Tables grow where a Reader goes on after an event that names a stack they lack.
-  if (index >= stack_texts_.size()) stack_texts_.resize(tables.stack_count());
-  StackText& text = stack_texts_[index];
-  if (text.size == 0 && stack_buffer_.size() < kMaxStackTexts) {
-    text.begin = static_cast<uint32_t>(stack_buffer_.size());
-    AppendStackFrames(stack, &stack_buffer_);
-    text.size = static_cast<uint32_t>(stack_buffer_.size()) - text.begin;
-  }
-  return text;
 }
 
 }  // namespace gotrace

@@ -118,7 +118,7 @@ Strings
 
 TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
   const size_t stack_size = kMaxFramesPerStack * (2 * 1000 + 32);
-  const int stacks = static_cast<int>(GoTextFormatter::kMaxStackTexts / stack_size) * 3 / 2;
+  const int stacks = static_cast<int>(StackTexts::kMost / stack_size) * 3 / 2;
   const std::string bytes = TraceOfDeepStacks(stacks);
   Reader reader = *Reader::FromBytes(bytes);
   GoTextFormatter formatter(absl::UTCTimeZone());
@@ -134,8 +134,8 @@ TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
   }
   EXPECT_TRUE(reader.status().ok()) << reader.status();
   EXPECT_EQ(samples, 2 * stacks);
-  EXPECT_GE(formatter.stack_texts_size(), GoTextFormatter::kMaxStackTexts);
-  EXPECT_LE(formatter.stack_texts_size(), GoTextFormatter::kMaxStackTexts + stack_size);
+  EXPECT_GE(formatter.stack_texts_size(), StackTexts::kMost);
+  EXPECT_LE(formatter.stack_texts_size(), StackTexts::kMost + stack_size);
 }
 
 }  // namespace

@@ -100,13 +100,31 @@ void AppendSync(const Sync& sync, JsonWriter* json) {
   json->EndArray();
 }
 
+void AppendFrames(const Stack& stack, TextBuffer* out) {
+  JsonWriter json(out);
+  json.BeginArray();
+  const size_t size = stack.size();
+  for (size_t i = 0; i < size; ++i) {
+    const StackFrame frame = stack.frame(i);
+    json.BeginObject();
+    json.Member("func", frame.func);
+    json.Member("file", frame.file);
+    json.Member("line", frame.line);
+    json.Member("pc", frame.pc);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 }  // namespace
 
 std::string FormatUtc(absl::Time time) {
   return absl::FormatTime("%E4Y-%m-%d%ET%H:%M:%E*SZ", time, absl::UTCTimeZone());
 }
 
-void JsonFormatter::Append(const Event& event, TextBuffer* out) const {
+JsonFormatter::JsonFormatter(bool stacks) : stacks_(stacks), stack_texts_(AppendFrames) {}
+
+void JsonFormatter::Append(const Event& event, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
   json.Members("\"time\":", event.time(), ",\"kind\":\"", EventKindName(event.kind()), '"');
@@ -123,7 +141,7 @@ void JsonFormatter::Append(const Event& event, TextBuffer* out) const {
   out->Append('\n');
 }
 
-void JsonFormatter::AppendDetails(const Event& event, JsonWriter* json) const {
+void JsonFormatter::AppendDetails(const Event& event, JsonWriter* json) {
   const auto details = [&](absl::string_view key, auto append, const auto& what) {
     json->Key(key);
     json->BeginObject();
@@ -160,7 +178,7 @@ void JsonFormatter::AppendDetails(const Event& event, JsonWriter* json) const {
   }
 }
 
-void JsonFormatter::AppendTransition(const StateTransition& transition, JsonWriter* json) const {
+void JsonFormatter::AppendTransition(const StateTransition& transition, JsonWriter* json) {
   const bool is_proc = transition.resource.kind == ResourceKind::kProc;
   json->BeginObject();
   AppendResource("resource", transition.resource, json);
@@ -173,20 +191,10 @@ void JsonFormatter::AppendTransition(const StateTransition& transition, JsonWrit
   json->EndObject();
 }
 
-void JsonFormatter::AppendStack(const Stack& stack, JsonWriter* json) const {
-  json->Key("stack");
-  json->BeginArray();
-  const size_t size = stack.size();
-  for (size_t i = 0; i < size; ++i) {
-    const StackFrame frame = stack.frame(i);
-    json->BeginObject();
-    json->Member("func", frame.func);
-    json->Member("file", frame.file);
-    json->Member("line", frame.line);
-    json->Member("pc", frame.pc);
-    json->EndObject();
-  }
-  json->EndArray();
+void JsonFormatter::AppendStack(const Stack& stack, JsonWriter* json) {
+  const absl::string_view text = stack_texts_.Find(stack);
+  json->Members("\"stack\":", text);
+  if (text.empty()) AppendFrames(stack, &json->out());
 }
 
 }  // namespace gotrace

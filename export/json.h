@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "export/json_text.h"
+#include "export/stack_texts.h"
 #include "parser/event.h"
 #include "tracev2/text_buffer.h"
 
@@ -14,23 +15,27 @@ namespace gotrace {
 // `time` as RFC 3339 in UTC, to the nanosecond without zeros at the end.
 std::string FormatUtc(absl::Time time);
 
+// Formats the events of one Reader. Stacks are formatted once in each generation until their texts
+// fill StackTexts::kMost bytes; further ones each time anew. Not thread-safe.
+//
 // The details of each kind stand in an object named as Event's accessor for them. Ids are numbers,
 // with -1 for none; times are nanoseconds; wall-clock times are RFC 3339 in UTC.
 class JsonFormatter {
  public:
   // Stacks are written only if `stacks` is set: they are most of the text.
-  explicit JsonFormatter(bool stacks) : stacks_(stacks) {}
+  explicit JsonFormatter(bool stacks);
 
   // Appends `event` as an object and a newline. One that is marked with a fault tells it as
   // "fault".
-  void Append(const Event& event, TextBuffer* out) const;
+  void Append(const Event& event, TextBuffer* out);
 
  private:
-  void AppendDetails(const Event& event, JsonWriter* json) const;
-  void AppendTransition(const StateTransition& transition, JsonWriter* json) const;
-  void AppendStack(const Stack& stack, JsonWriter* json) const;
+  void AppendDetails(const Event& event, JsonWriter* json);
+  void AppendTransition(const StateTransition& transition, JsonWriter* json);
+  void AppendStack(const Stack& stack, JsonWriter* json);
 
   const bool stacks_;
+  StackTexts stack_texts_;
 };
 
 }  // namespace gotrace

@@ -25,7 +25,7 @@ std::vector<std::string> JsonLines(absl::string_view bytes, bool stacks) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok()) << reader.status();
   if (!reader.ok()) return {};
-  const JsonFormatter formatter(stacks);
+  JsonFormatter formatter(stacks);
   TextBuffer text;
   while (const Event* event = reader->Next()) formatter.Append(*event, &text);
   EXPECT_TRUE(reader->status().ok()) << reader->status();

@@ -53,6 +53,9 @@ class JsonWriter {
     out_.Append(pieces...);
   }
 
+  // Where all is appended to.
+  TextBuffer& out() { return out_; }
+
  private:
   void Begin() {
     if (comma_) out_.Append(',');

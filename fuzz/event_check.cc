@@ -68,13 +68,13 @@ void EventCheck::WriteInEveryForm(const Event& event) {
   buffer_.clear();
   go_text_.Append(event, &buffer_);
   FUZZ_CHECK(!buffer_.view().empty() && buffer_.view().back() == '\n', buffer_.view());
-  WriteAsJson(event, JsonFormatter(/*stacks=*/false));
-  WriteAsJson(event, JsonFormatter(/*stacks=*/true));
+  WriteAsJson(event, &json_);
+  WriteAsJson(event, &json_with_stacks_);
 }
 
-void EventCheck::WriteAsJson(const Event& event, const JsonFormatter& formatter) {
+void EventCheck::WriteAsJson(const Event& event, JsonFormatter* formatter) {
   buffer_.clear();
-  formatter.Append(event, &buffer_);
+  formatter->Append(event, &buffer_);
   absl::string_view line = buffer_.view();
   FUZZ_CHECK(absl::ConsumeSuffix(&line, "\n"), line);
   const std::string error = CheckJson(line);

@@ -39,7 +39,7 @@ class EventCheck {
   void CheckTime(const Event& event);
   void CheckChain(const Event& event);
   void WriteInEveryForm(const Event& event);
-  void WriteAsJson(const Event& event, const JsonFormatter& formatter);
+  void WriteAsJson(const Event& event, JsonFormatter* formatter);
 
   const ReadMode mode_;
   const uint64_t size_;
@@ -55,6 +55,8 @@ class EventCheck {
   };
   std::map<std::pair<ResourceKind, int64_t>, Resource> resources_;
   GoTextFormatter go_text_;
+  JsonFormatter json_{/*stacks=*/false};
+  JsonFormatter json_with_stacks_{/*stacks=*/true};
   TextBuffer buffer_;
 };
 

@@ -278,7 +278,7 @@ TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
        {ReadTestTrace("go1.27-gc.trace"), ReadTestTrace("go1.25-cpuprofile.trace"),
         TraceThatGoesBack(), TraceThatWaits(SamplesAllAlong()),
         TraceThatWaits(SamplesAllAlong(/*without_stack=*/700))}) {
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 3; ++i) {
       std::string trace = sound;
       // The first one stays sound; the others have ever more damages.
       for (int damage = 0; damage < 2 * i; ++damage) {
