@@ -79,12 +79,12 @@ double PeakMegabytes() {
 }
 
 // Takes `--jobs=N` off the end of the arguments, if it stands there. Returns false if N is no
-// number.
+// number of cores.
 bool TakeJobs(int* argc, char** argv, size_t* jobs) {
   absl::string_view last = argv[*argc - 1];
   if (!absl::ConsumePrefix(&last, "--jobs=")) return true;
   --*argc;
-  return absl::SimpleAtoi(last, jobs);
+  return absl::SimpleAtoi(last, jobs) && *jobs > 0;
 }
 
 int Main(int argc, char** argv) {

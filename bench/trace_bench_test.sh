@@ -46,6 +46,7 @@ expect_exit 2 $trace_bench read /no/such/file
 expect_exit 2 $trace_bench
 expect_exit 2 $trace_bench raed $trace
 expect_exit 2 $trace_bench read $trace 0
+expect_exit 2 $trace_bench read $trace --jobs=0
 expect_exit 2 $trace_bench read - 2
 expect_exit 2 $trace_bench read $trace 1 more
 expect_exit 2 $make_trace --threads=0

@@ -260,6 +260,10 @@ void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
   AppendRows(footprint, RowsByPart(footprint), out);
   out->Append('\n');
   AppendRows(footprint, {{"total", {footprint.bytes, footprint.events}}}, out);
+  if (const absl::string_view why = WhyIncomplete(footprint.status, footprint.losses);
+      !why.empty()) {
+    out->Append("\nNot complete: ", why, '\n');
+  }
 }
 
 void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out) {

@@ -432,7 +432,9 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
     if (!status.ok()) return Report(file, {status});
   }
   progress.Wipe();
-  for (const std::string& line : RepairReport(*plan, writes ? target : "")) {
+  std::string written;
+  if (writes) written = target.empty() || target == "-" ? "to the standard output" : target;
+  for (const std::string& line : RepairReport(*plan, written)) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", NameOf(file), line);
   }
   return plan->sound || writes ? kSuccess : kBroken;

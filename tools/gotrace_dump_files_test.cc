@@ -129,6 +129,19 @@ TEST(Directories, TellWhatIsBrokenInThem) {
   }
 }
 
+TEST(SeveralFiles, TellWhatIsNotComplete) {
+  const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string cut = WriteFile("cut4.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  const std::string before = "only what stands before the first fault\n";
+  const std::string salvaged = "only what could be read of a broken trace\n";
+  for (const std::string command : {"info", "footprint"}) {
+    const std::string no = command == "info" ? "\ncomplete     no, " : "\nNot complete: ";
+    EXPECT_FALSE(absl::StrContains(DumpOutput({command, good}), "omplete"));
+    EXPECT_TRUE(absl::StrContains(RunDump({command, cut}).out, no + before));
+    EXPECT_TRUE(absl::StrContains(RunDump({command, "--salvage", cut}).out, no + salvaged));
+  }
+}
+
 TEST(Directories, MayHaveNoTrace) {
   const std::string dir = MakeDirectory("none");
   for (const std::string command : {"info", "footprint"}) {

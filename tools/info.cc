@@ -94,6 +94,9 @@ absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
 void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("version      1.%d (%s)\n", static_cast<uint32_t>(info.version),
                               WrittenBy(info.version)));
+  if (const absl::string_view why = WhyIncomplete(info.status, info.losses); !why.empty()) {
+    out->Append("complete     no, ", why, '\n');
+  }
   out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
   out->Append(info.has_times()
                   ? absl::StrFormat("duration     %.6f s\n", Seconds(info.begin, info.end))

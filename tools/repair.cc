@@ -187,8 +187,9 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
   lines.push_back(absl::StrCat(kept, " of ", plan.generations.size(),
                                plan.generations.size() == 1 ? " generation" : " generations",
                                target.empty() ? " can be" : "", " kept, with ", plan.events,
-                               plan.events == 1 ? " event; " : " events; ", plan.input_bytes,
-                               " bytes become ", plan.output_bytes, written));
+                               plan.events == 1 ? " event" : " events",
+                               cut > 0 ? absl::StrCat(" and without ", cut, " others; ") : "; ",
+                               plan.input_bytes, " bytes become ", plan.output_bytes, written));
   return lines;
 }
 

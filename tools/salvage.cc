@@ -64,10 +64,15 @@ std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& l
   return lines;
 }
 
+absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses) {
+  if (!status.ok()) return "only what stands before the first fault";
+  return losses.faults > 0 || losses.any() ? "only what could be read of a broken trace" : "";
+}
+
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json) {
   const bool has_losses = losses.faults > 0 || losses.any();
   json->Key("complete");
-  json->Bool(status.ok() && !has_losses);
+  json->Bool(WhyIncomplete(status, losses).empty());
   if (!status.ok()) json->Member("error", absl::string_view(status.message()));
   if (!has_losses) return;
   json->Key("losses");

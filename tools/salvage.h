@@ -44,6 +44,10 @@ std::string FormatLosses(const Losses& losses);
 std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& log,
                                        const Losses& losses);
 
+// What keeps a reading that ended with `status` and `losses` from being one of the whole trace, or
+// "" if nothing does.
+absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses);
+
 // Adds the members that tell how whole the rest of an object is: "complete", and where that is
 // false "error" for a `status` that reading ended with, and "losses" for what salvaging left out.
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json);
