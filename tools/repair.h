@@ -40,8 +40,8 @@ class RepeatableInput {
 // Writes the repaired trace to `out`.
 absl::Status WriteRepaired(const RepairPlan& plan, const RepeatableInput& input, Output* out);
 
-// What to print of the plan: what is done, and what comes of it. `target` is the file that is
-// written, "" for none.
+// What to print of the plan: what is done, and what comes of it. `target` tells what was written:
+// a file, or "to the standard output"; "" for nothing.
 std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view target);
 
 }  // namespace gotrace
