@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/cut_batch.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
 #include "tracev2/quote.h"
@@ -221,6 +222,11 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     Batch ignored;
     const absl::Status status = ReadBatch(&source_, &ignored).status();
     std::optional<Fault> fault = FaultOf(status);
+    // That the input could be read no further was told when it was met.
+    const bool is_told = status == io_status_;
+    if (header.has_value() && TakeCut(*header, generation, is_told ? std::nullopt : fault, batch)) {
+      return true;
+    }
     if (!fault.has_value()) {
       // The trace ends in a way that ReadBatch() takes for its end, or cannot be read further.
       source_.Skip(source_.window().size());
@@ -241,8 +247,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     // A batch that straddles the window's end will be seen whole with the next window.
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
     const size_t next = found != kNowhere ? found : at_end_ ? size : size - unseen;
-    // That the input could be read no further was told when it was met.
-    if (status != io_status_) TellSkipped(next, *std::move(fault));
+    if (!is_told) TellSkipped(next, *std::move(fault));
     Skip(next);
   }
   return false;
@@ -279,7 +284,30 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   LearnTime(header, end);
   batch->experiment = header.experiment;
   batch->payload = source_.window().substr(header.payload, end - header.payload);
+  batch->shortened = end != header.end;
   source_.Skip(end);
+}
+
+// Takes the whole events of the batch that begins here and in which the trace ends, if it is one,
+// and tells `fault`, if there is one, with what becomes of the batch. Returns whether it did.
+bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
+                          const std::optional<Fault>& fault, Batch* batch) {
+  const absl::string_view window = source_.window();
+  if (!at_end_ || header.type != EventType::kEventBatch || !Begins(0, generation)) return false;
+  const size_t size = SizeOfWholeEvents(window.substr(header.payload));
+  if (size == 0) return false;
+  truncated_ = true;
+  const size_t rest = window.size() - header.payload - size;
+  if (fault.has_value()) {
+    Fault told = *fault;
+    absl::StrAppend(&told.message, rest == 0
+                                       ? "; all of them are kept"
+                                       : absl::StrCat("; all but the last ", rest, " are kept"));
+    report_(std::move(told));
+  }
+  Take(header, header.payload + size, batch);
+  Skip(rest);
+  return true;
 }
 
 std::optional<uint64_t> BatchFinder::PeekGeneration() {

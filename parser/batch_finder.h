@@ -18,7 +18,8 @@ namespace gotrace {
 
 // Reads batches like ReadBatch(), but where that fails, looks for the next place at which batches
 // follow each other again. A place is believed only if its header makes sense, its payload begins
-// like one, and more batches, or the end of the trace, come behind it.
+// like one, and more batches, or the end of the trace, come behind it. Of a batch in which the
+// trace ends the whole events are given.
 class BatchFinder {
  public:
   using Report = std::function<void(Fault)>;
@@ -70,6 +71,8 @@ class BatchFinder {
   bool IsHeader(size_t pos) const;
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
+  bool TakeCut(const Header& header, uint64_t generation, const std::optional<Fault>& fault,
+               Batch* batch);
   void TellSkipped(size_t size, Fault fault);
   void Skip(size_t size);
   void ReleaseSkipped(uint64_t begin);

@@ -167,10 +167,31 @@ TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
   for (size_t cut = 1; cut < size; ++cut) {
     SCOPED_TRACE(cut);
     const Found found = FindAll(bytes.substr(0, size + cut));
-    ASSERT_EQ(found.batches.size(), 1u);
+    const size_t header = size - 40;
+    const bool has_events = cut >= header + 2;
+    ASSERT_EQ(found.batches.size(), has_events ? 2u : 1u);
+    EXPECT_EQ(found.batches.back().second, has_events ? (cut - header) / 2 * 2 : 40);
     EXPECT_TRUE(found.truncated);
-    EXPECT_EQ(found.skipped, cut);
+    EXPECT_EQ(found.skipped, has_events ? (cut - header) % 2 : cut);
     ASSERT_EQ(found.faults.size(), 1u);
+  }
+}
+
+// A batch that seems to be cut off may be none.
+TEST(BatchFinderTest, BelievesACutBatchOnlyIfItHoldsEventsOfThatTime) {
+  const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
+  const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
+  const auto last = [](uint64_t generation, uint64_t time, const std::string& payload) {
+    return Wire(EventType::kEventBatch, {generation, 9, time, 4000}) + payload;
+  };
+  EXPECT_EQ(FindAll(before + last(1, kTime, events)).batches.size(), 3u);
+  EXPECT_EQ(FindAll(before + last(2, kTime, events)).batches.size(), 3u);
+  for (const std::string& wrong :
+       {last(7, kTime, events), last(1, 5, events), last(1, kTime, events + "bye"),
+        last(1, kTime, "\n"), last(1, kTime, "")}) {
+    const Found found = FindAll(before + wrong);
+    EXPECT_EQ(found.batches.size(), 2u);
+    EXPECT_EQ(found.skipped, wrong.size());
   }
 }
 

@@ -24,6 +24,7 @@ struct Batch {
   uint64_t time = 0;          // In trace clock ticks.
   uint64_t experiment = 0;    // Which experiment's data it holds; 0 for an ordinary batch.
   absl::string_view payload;  // A view of the source.
+  bool shortened = false;     // Whether the header tells of a longer payload: see BatchFinder.
 
   // The first byte of an ordinary batch's payload, which tells the batch's kind; kNone if there is
   // no such byte.

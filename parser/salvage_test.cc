@@ -196,7 +196,20 @@ TEST(SalvageTest, AGenerationBehindAStrayBatchAndAnEndIsRead) {
   EXPECT_EQ(result.events.size(), 2 * sound.events.size());
 }
 
-TEST(SalvageTest, ACutTraceGivesAllEventsOfWholeBatches) {
+// Where the event ends that stands at each offset of `sound`, or a later one.
+std::map<uint64_t, uint64_t> EndsOf(const Result& sound, const std::vector<Extent>& batches) {
+  std::map<uint64_t, uint64_t> ends;
+  for (const Told& event : sound.events) ends[event.offset] = 0;
+  auto batch = batches.begin();
+  for (auto at = ends.begin(); at != ends.end(); ++at) {
+    while (batch->end <= at->first) ++batch;
+    const auto next = std::next(at);
+    at->second = next == ends.end() ? batch->end : std::min(batch->end, next->first);
+  }
+  return ends;
+}
+
+TEST(SalvageTest, ACutTraceGivesAllWholeEvents) {
   std::vector<std::string> traces = {Assemble(Text(true)), Assemble(Text(false))};
   for (const absl::string_view name : {"go1.22-oddstrings.trace", "go1.27-startstop.trace"}) {
     traces.push_back(ReadTestTrace(name));
@@ -204,19 +217,16 @@ TEST(SalvageTest, ACutTraceGivesAllEventsOfWholeBatches) {
   for (const std::string& bytes : traces) {
     const Result sound = Read(bytes, ReadMode::kStrict);
     ASSERT_TRUE(sound.status.ok()) << sound.status;
-    const std::vector<Extent> batches = Batches(bytes);
+    const std::map<uint64_t, uint64_t> ends = EndsOf(sound, Batches(bytes));
     // Real traces are cut at some of their lengths, in a step that meets every place in a batch.
     const size_t step = bytes.size() < 1000 ? 1 : 17;
     for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
       SCOPED_TRACE(size);
-      uint64_t whole = kHeaderSize;
-      for (const Extent& batch : batches) {
-        if (batch.end <= size) whole = batch.end;
-      }
       const std::string cut = bytes.substr(0, size);
       const Result salvaged = Read(cut, ReadMode::kSalvage);
       EXPECT_TRUE(salvaged.status.ok());
-      ExpectHasAll(salvaged, sound, [&](const Told& event) { return event.offset < whole; });
+      ExpectHasAll(salvaged, sound,
+                   [&](const Told& event) { return ends.at(event.offset) <= size; });
       EXPECT_TRUE(Read(cut, ReadMode::kCollect).status.ok());
       if (HasFailure()) return;
     }
@@ -503,10 +513,7 @@ TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
       const uint64_t available = source->offset() + source->window().size();
       // Where the data is one block, nothing of it can be had.
       if (available < kHeaderSize) continue;
-      uint64_t whole = 0;
-      for (const Extent& batch : Batches(bytes)) {
-        if (batch.end <= available) whole = batch.end;
-      }
+      const std::map<uint64_t, uint64_t> ends = EndsOf(sound, Batches(bytes));
       const Result result = Read(cut, ReadMode::kSalvage);
       EXPECT_TRUE(result.status.ok()) << result.status;
       ASSERT_FALSE(result.faults.empty());
@@ -517,7 +524,8 @@ TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
                     result.faults.begin(), result.faults.end(),
                     [](const Fault& fault) { return fault.id == FaultId::kCompressedTruncated; }),
                 1);
-      ExpectHasAll(result, sound, [&](const Told& event) { return event.offset < whole; });
+      ExpectHasAll(result, sound,
+                   [&](const Told& event) { return ends.at(event.offset) <= available; });
     }
   }
 }

@@ -51,6 +51,7 @@ class TableWriter {
 Batch SoundPart(const Batch& batch, uint64_t fault_offset) {
   Batch part = batch;
   part.payload = batch.payload.substr(0, 0);
+  part.shortened = true;
   if (batch.kind() != EventType::kStrings && batch.kind() != EventType::kStacks) return part;
   RawEvent entry;
   size_t end = 1;

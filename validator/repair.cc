@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,11 +88,8 @@ class Planner {
       found.end_offset = generation->end_offset();
       found.fault = std::exchange(first_fault_, std::nullopt);
       if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
-      const uint64_t found_end = found.end_offset;
       generation.reset();
       Judge(reader.is_last(), std::move(found));
-      // What the next generation begins with may have been read already.
-      shortened_.erase(shortened_.begin(), shortened_.lower_bound(found_end));
     }
     if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
@@ -143,7 +139,6 @@ class Planner {
     const Batch part = SoundPart(batch, fault->place.offset.value_or(0) - (is_duplicate ? 1 : 0));
     if (part.payload.empty()) return;
     batches_.push_back(part);
-    shortened_.insert(part.offset);
   }
 
   void Note(Fault fault) {
@@ -154,7 +149,6 @@ class Planner {
       plan_.input_fault = std::move(fault);
       return;
     }
-    if (fault.id == FaultId::kBatchMisfit) shortened_.insert(*fault.place.offset);
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!first_fault_.has_value()) first_fault_ = std::move(fault);
   }
@@ -264,7 +258,7 @@ class Planner {
     for (const Batch& batch : batches_) {
       if (ChangesBatch(plan_.version, batch, mending)) {
         AddPiece({0, 0, EncodeMendedBatch(plan_.version, batch, mending)}, pieces);
-      } else if (shortened_.contains(batch.offset)) {
+      } else if (batch.shortened) {
         AddPiece({0, 0, EncodeBatch(batch)}, pieces);
       } else {
         const uint64_t end = batch.payload_offset + batch.payload.size();
@@ -301,7 +295,6 @@ class Planner {
 
   // Of the generation being read.
   std::vector<Batch> batches_;
-  std::set<uint64_t> shortened_;  // Offsets of those whose size is not what their header says.
   std::optional<Fault> first_fault_;
   std::string sync_payload_;  // Of the last sync batch that tells nothing but the frequency.
 };

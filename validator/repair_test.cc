@@ -237,6 +237,16 @@ TEST(Repair, CutsTheOnlyGenerationShort) {
             AssembleBatches(26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\n")));
 }
 
+TEST(Repair, KeepsTheWholeEventsOfABatchThatWasCut) {
+  const std::string first = GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\n");
+  // Without the tables, so that it ends with the last event.
+  const std::string events = first.substr(0, first.find("EventBatch", first.find("HeapAlloc")));
+  const std::string trace = AssembleBatches(26, events);
+  const Repaired repaired = Repair(absl::string_view(trace).substr(0, trace.size() - 1));
+  EXPECT_EQ(repaired.plan.events, 3u);
+  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan)[0], "; all but the last 2 are kept"));
+}
+
 // There may be as many threads that wait as events.
 TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
   constexpr int kCount = 4000;
