@@ -290,10 +290,11 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
 
 // Takes the whole events of the batch that begins here and in which the trace ends, if it is one,
 // and tells `fault`, if there is one, with what becomes of the batch. Returns whether it did.
+// Requires that the batch ends behind the window, which is larger than any batch.
 bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
                           const std::optional<Fault>& fault, Batch* batch) {
   const absl::string_view window = source_.window();
-  if (!at_end_ || header.type != EventType::kEventBatch || !Begins(0, generation)) return false;
+  if (header.type != EventType::kEventBatch || !Begins(0, generation)) return false;
   const size_t size = SizeOfWholeEvents(window.substr(header.payload));
   if (size == 0) return false;
   truncated_ = true;
