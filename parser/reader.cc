@@ -188,12 +188,15 @@ Event* ReaderImpl::NextGeneration() {
 
 Event* ReaderImpl::BeginGeneration() {
   const GenerationTables& tables = generation_->tables();
-  info_ = {generation_->number(),      generation_->begin_offset(),   generation_->end_offset(),
-           generation_->batch_count(), generation_->threads().size(), tables.string_count(),
+  info_ = {generation_->number(),     generation_->begin_offset(),
+           generation_->end_offset(), generation_->batch_count(),
+           0 /* threads */,           tables.string_count(),
            tables.stack_count()};
+  info_.has_event_batches = !generation_->threads().empty();
   samples_ = tables.cpu_samples();
   const ThreadCursor::Ahead ahead = ChooseAhead();
   for (const ThreadBatches& thread : generation_->threads()) {
+    info_.threads += thread.thread != ThreadId::kNone;
     auto cursor = std::make_unique<ThreadCursor>(*generation_, thread, ahead);
     switch (tolerant() ? AdvanceTolerantly(cursor.get()) : cursor->Advance()) {
       case ThreadCursor::Step::kEvent:

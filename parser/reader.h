@@ -31,9 +31,11 @@ struct GenerationInfo {
   uint64_t begin_offset = 0;  // Of its first batch, in bytes of the (decompressed) trace.
   uint64_t end_offset = 0;    // Behind its last batch.
   uint64_t batches = 0;       // Of all kinds.
-  uint64_t threads = 0;       // That have event batches.
+  uint64_t threads = 0;       // That have event batches, without those that no thread wrote.
   uint64_t strings = 0;       // In its string table.
   uint64_t stacks = 0;        // In its stack table.
+
+  bool has_event_batches = false;
 
   // Whether faults took something of it before its first event could be given. Those that are met
   // later do not count.

@@ -1,5 +1,6 @@
 #include "tools/info.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -241,17 +242,23 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
 
   GenerationInfo sum;
   uint64_t events = 1;  // The last kSync.
+  uint64_t most_threads = 0;
   for (const TraceInfo::Generation& generation : info.generations) {
     sum.batches += generation.info.batches;
     sum.strings += generation.info.strings;
     sum.stacks += generation.info.stacks;
     events += generation.events;
+    most_threads = std::max(most_threads, generation.info.threads);
   }
   EXPECT_EQ(info.generations.size(), expected.kinds["Sync"] - 1);
   EXPECT_EQ(sum.batches, expected.wire["EventBatch"] + expected.wire["ExperimentalBatch"]);
   EXPECT_EQ(sum.strings, expected.wire["String"]);
   EXPECT_EQ(sum.stacks, expected.wire["Stack"]);
   EXPECT_EQ(events, info.events);
+  EXPECT_LE(most_threads, info.threads.size());
+  if (info.generations.size() == 1) {
+    EXPECT_EQ(most_threads, info.threads.size());
+  }
   Json(info);
 }
 

@@ -185,7 +185,7 @@ class Judge {
       if (generation_.number != 0) ++tail;
       if (end <= tail) return;
     } else {
-      if (generation_.number == 0 || generation_.threads > 0) return;
+      if (generation_.number == 0 || generation_.has_event_batches) return;
       tail = generation_.begin_offset;
     }
     is_stopped_ = false;
