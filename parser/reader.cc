@@ -188,10 +188,13 @@ Event* ReaderImpl::NextGeneration() {
 
 Event* ReaderImpl::BeginGeneration() {
   const GenerationTables& tables = generation_->tables();
-  info_ = {generation_->number(),     generation_->begin_offset(),
-           generation_->end_offset(), generation_->batch_count(),
-           0 /* threads */,           tables.string_count(),
-           tables.stack_count()};
+  info_ = GenerationInfo();
+  info_.number = generation_->number();
+  info_.begin_offset = generation_->begin_offset();
+  info_.end_offset = generation_->end_offset();
+  info_.batches = generation_->batch_count();
+  info_.strings = tables.string_count();
+  info_.stacks = tables.stack_count();
   info_.has_event_batches = !generation_->threads().empty();
   samples_ = tables.cpu_samples();
   const ThreadCursor::Ahead ahead = ChooseAhead();
