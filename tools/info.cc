@@ -28,9 +28,7 @@ void CountTransition(const Event& event, TraceInfo* info) {
   if (transition.resource.kind == ResourceKind::kGoroutine) {
     info->goroutines += IsNewGoroutine(event, transition, info);
   } else {
-    // A P comes into being once: found when the trace began, or when it was first used.
-    info->procs += transition.proc_from == ProcState::kNotExist ||
-                   transition.proc_from == ProcState::kUndetermined;
+    info->procs.insert(transition.resource.id);
   }
 }
 
@@ -104,7 +102,7 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
   out->Append(absl::StrFormat("events       %d\n", info.events));
   out->Append(absl::StrFormat("goroutines   %d\n", info.goroutines));
-  out->Append(absl::StrFormat("Ps           %d\n", info.procs));
+  out->Append(absl::StrFormat("Ps           %d\n", info.procs.size()));
   out->Append(absl::StrFormat("threads      %d\n", info.threads.size()));
 
   out->Append("\nEvents by kind:\n");
@@ -144,7 +142,7 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   json.Member("bytes", info.bytes);
   json.Member("events", info.events);
   json.Member("goroutines", info.goroutines);
-  json.Member("procs", info.procs);
+  json.Member("procs", uint64_t{info.procs.size()});
   json.Member("threads", uint64_t{info.threads.size()});
   json.Key("events_by_kind");
   json.BeginObject();

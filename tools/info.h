@@ -37,7 +37,7 @@ struct TraceInfo {
   uint64_t goroutines = 0;  // Different ones that existed.
   // Those that may come into being again.
   absl::flat_hash_set<int64_t> returning_goroutines;
-  uint64_t procs = 0;
+  absl::flat_hash_set<int64_t> procs;     // Whose state is told.
   absl::flat_hash_set<ThreadId> threads;  // With events of their own.
   std::optional<absl::Time> wall_begin;   // The wall-clock time of `begin`.
   absl::Status status;                    // What reading ended with.

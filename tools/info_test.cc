@@ -167,6 +167,25 @@ GoDestroySyscall dt=1
   EXPECT_EQ(info.goroutines, 2);
 }
 
+// What tells a P's status may be what the trace lost.
+TEST(Info, CountsPsWhoseStatusIsLost) {
+  ReaderOptions options;
+  options.mode = ReadMode::kSalvage;
+  const std::string bytes = *AssembleText(R"(Trace Go1.23
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStart dt=1 p=3 p_seq=5
+ProcStop dt=1
+ProcStart dt=1 p=4 p_seq=7
+)");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  TraceInfo info;
+  Progress progress(/*prints_along=*/false);
+  ASSERT_TRUE(CollectInfo(&*reader, &progress, &info).ok());
+  EXPECT_EQ(info.procs.size(), 2u);
+}
+
 // What the text of a trace's events and of its wire format tell of it.
 struct TextCount {
   std::map<std::string, uint64_t> kinds;
@@ -235,7 +254,7 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
   EXPECT_EQ(info.events, GetParam().events);
   EXPECT_EQ(info.bytes, GetParam().size);
   EXPECT_EQ(info.goroutines, expected.goroutines.size());
-  EXPECT_EQ(info.procs, expected.procs.size());
+  EXPECT_EQ(info.procs.size(), expected.procs.size());
   EXPECT_EQ(info.threads.size(), expected.threads.size());
   EXPECT_EQ(info.begin, expected.times.front());
   EXPECT_EQ(info.end, expected.times.back());
