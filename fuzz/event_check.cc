@@ -9,6 +9,7 @@
 #include "export/json_checker.h"
 #include "fuzz/target.h"
 #include "parser/test_util.h"
+#include "parser/trace_clock.h"
 
 namespace gotrace {
 
@@ -30,10 +31,19 @@ std::string EventCheck::Take(const Event& event) {
   return description;
 }
 
-// After a fault a generation may begin earlier than what came before.
+// Whether times may go back to that of the event: after a fault a generation may begin earlier than
+// what came before, and what waited for something that is lost comes much later than it happened.
+bool EventCheck::MayGoBack(const Event& event) const {
+  constexpr int64_t kLongWait = 10'000;
+  if (mode_ == ReadMode::kStrict || !last_time_.has_value()) return false;
+  return event.kind() == EventKind::kSync ||
+         (mode_ == ReadMode::kSalvage &&
+          TraceClock::Subtract(*last_time_, event.time()) > kLongWait);
+}
+
 void EventCheck::CheckTime(const Event& event) {
-  const bool may_go_back = mode_ != ReadMode::kStrict && event.kind() == EventKind::kSync;
-  went_back_ |= may_go_back && last_time_.has_value() && event.time() <= *last_time_;
+  const bool may_go_back = MayGoBack(event);
+  went_back_ |= may_go_back && event.kind() == EventKind::kSync && event.time() <= *last_time_;
   if (last_time_.has_value() && !may_go_back) {
     // The highest time wraps around.
     FUZZ_CHECK(event.time() > *last_time_ || *last_time_ == std::numeric_limits<int64_t>::max(),

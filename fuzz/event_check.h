@@ -36,6 +36,7 @@ class EventCheck {
   bool went_back() const { return went_back_; }
 
  private:
+  bool MayGoBack(const Event& event) const;
   void CheckTime(const Event& event);
   void CheckChain(const Event& event);
   void WriteInEveryForm(const Event& event);

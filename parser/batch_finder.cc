@@ -164,12 +164,6 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   return true;
 }
 
-// Whether the header of a trace, of whatever version, stands at `pos`.
-bool BatchFinder::IsHeader(size_t pos) const {
-  const HeaderStatus status = ParseHeader(source_.window().substr(pos, kHeaderSize)).status;
-  return status == HeaderStatus::kOk || status == HeaderStatus::kUnknown;
-}
-
 // The next batch, or the header of another trace if that comes first.
 size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation) const {
   const size_t found = Find(from, to, generation);
@@ -177,7 +171,7 @@ size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation
   // It may begin inside of a batch's header that was cut off.
   for (size_t pos = before.find(kHeaderBegin, 1); pos != kNowhere;
        pos = before.find(kHeaderBegin, pos + 1)) {
-    if (IsHeader(pos)) return pos;
+    if (BeginsWithHeader(source_.window().substr(pos))) return pos;
   }
   return found;
 }
@@ -233,9 +227,9 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       return false;
     }
     // Another trace has other clocks and ids, which must not be taken for this one's.
-    if (IsHeader(0)) {
+    if (BeginsWithHeader(source_.window())) {
       next_trace_ = source_.offset();
-      absl::StrAppend(&fault->message, "; another trace begins here, and is left out");
+      absl::StrAppend(&fault->message, ", which is left out");
       report_(*std::move(fault));
       return false;
     }

@@ -68,7 +68,6 @@ class BatchFinder {
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
   bool HidesOrdinaryBatch(size_t pos) const;
   size_t Find(size_t from, size_t to, uint64_t generation) const;
-  bool IsHeader(size_t pos) const;
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation) const;
   void Take(const Header& header, size_t end, Batch* batch);
   bool TakeCut(const Header& header, uint64_t generation, const std::optional<Fault>& fault,

@@ -76,10 +76,20 @@ bool IsBatchType(EventType type) {
          type == EventType::kEndOfGeneration;
 }
 
-absl::Status UnexpectedType(const HeaderCursor& cursor, EventType type) {
-  return cursor.Fail(FaultId::kBatchType,
-                     absl::StrCat("expected a batch (a byte 1, 49 or 52), found byte ",
-                                  static_cast<int>(type), " (", EventTypeName(type), ")"));
+// Whether another trace begins where a batch should.
+bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
+  constexpr EventType kFirstOfHeader{'g'};
+  if (type != kFirstOfHeader) return false;
+  const absl::StatusOr<bool> is_there = cursor->Need(kHeaderSize);
+  return is_there.ok() && *is_there && BeginsWithHeader(source->window());
+}
+
+absl::Status UnexpectedType(HeaderCursor* cursor, ByteSource* source, EventType type) {
+  return cursor->Fail(
+      FaultId::kBatchType,
+      absl::StrCat("expected a batch (a byte 1, 49 or 52), found byte ", static_cast<int>(type),
+                   " (", EventTypeName(type), ")",
+                   BeginsTrace(cursor, source, type) ? "; another trace begins here" : ""));
 }
 
 absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
@@ -161,6 +171,11 @@ Place Batch::place() const {
   return place;
 }
 
+bool BeginsWithHeader(absl::string_view bytes) {
+  const HeaderStatus status = ParseHeader(bytes).status;
+  return status == HeaderStatus::kOk || status == HeaderStatus::kUnknown;
+}
+
 absl::StatusOr<Version> ReadHeader(ByteSource* source) {
   // An input that ends with an error may be short, but not too short for a header.
   const absl::Status status = source->Fill(kHeaderSize);
@@ -179,7 +194,7 @@ absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch) {
   absl::StatusOr<bool> more = cursor.Need(1);
   if (!more.ok() || !*more) return more;
   const EventType type = static_cast<EventType>(source->window()[0]);
-  if (!IsBatchType(type)) return UnexpectedType(cursor, type);
+  if (!IsBatchType(type)) return UnexpectedType(&cursor, source, type);
   uint64_t size = 1;
   if (type == EventType::kEndOfGeneration) {
     batch->payload_offset = cursor.offset();

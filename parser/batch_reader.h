@@ -37,6 +37,9 @@ struct Batch {
   Place place() const;
 };
 
+// Whether `bytes` begin with the header of a v2 trace, of a version that is known or not.
+bool BeginsWithHeader(absl::string_view bytes);
+
 // Reads the header of the trace. Faults: not-a-trace, header-truncated, v1-trace, unknown-version.
 absl::StatusOr<Version> ReadHeader(ByteSource* source);
 

@@ -181,6 +181,19 @@ TEST(ReadBatchTest, EveryOtherTypeBeginsNoBatch) {
   }
 }
 
+TEST(ReadBatchTest, TellsThatAnotherTraceBegins) {
+  const auto found = [](absl::string_view bytes) {
+    Batch batch;
+    return std::string(ReadBatch(Slowly(bytes).get(), &batch).status().message());
+  };
+  for (const std::string& header :
+       {MakeHeader(Version::kGo123), std::string("go 1.99 trace\0\0\0", 16)}) {
+    EXPECT_NE(found(header).find("found byte 103 (Invalid); another trace begins here"),
+              std::string::npos);
+    EXPECT_EQ(found(header.substr(0, 15)).find("another"), std::string::npos);
+  }
+}
+
 TEST(ReadBatchTest, EveryCutIsToldWhereItCuts) {
   const std::string bytes = SampleBatch();
   // Where the number begins that a cut before byte i cuts.

@@ -23,7 +23,8 @@ enum class ReadMode : uint8_t {
   // trace are found and none is only the echo of another.
   kCollect,
   // Gives as many events as can be trusted: an event that has to wait for one that is lost is given
-  // in the place where its time puts it.
+  // where nothing else of its generation can come next, with the time that it has. There times go
+  // back; else each is later than the one before, as in the other modes.
   kSalvage,
 };
 

@@ -53,6 +53,7 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
 size_t ReaderImpl::Finish(Event* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (!CheckIds(&events[i])) return i;
+    KeepTimeOfWaiting(events[i].time_);
     events[i].MakeLaterThan(&last_time_);
   }
   return count;
@@ -62,6 +63,7 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
   size_t count = 0;
   while (room.size() - count >= Scheduler::kMaxEvents) {
     if (order_.TriesOnlyFirst()) {
+      KeepTimeOfWaiting(frontier_.time(0));
       const size_t found = FindRuns(room.subspan(count));
       count += found;
       if (found > 0) continue;
@@ -69,6 +71,7 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
     if (SampleIsNext()) {
       if (!generation_->tables().HasStack(samples_[next_sample_].stack)) break;
       TakeSample(&room[count]);
+      KeepTimeOfWaiting(room[count].time_);
       room[count++].MakeLaterThan(&last_time_);
       continue;
     }
@@ -78,7 +81,10 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
         EventOrder::Outcome::kAdvanced) {
       break;
     }
-    for (Event& event : scheduler_.events()) event.MakeLaterThan(&last_time_);
+    for (Event& event : scheduler_.events()) {
+      KeepTimeOfWaiting(event.time_);
+      event.MakeLaterThan(&last_time_);
+    }
     count += scheduler_.events().size();
   }
   return count;

@@ -395,6 +395,37 @@ TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGenerati
   EXPECT_EQ(salvaged.losses.dropped_events, 0u);
 }
 
+TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
+  const auto thread = [](int generation, int id, int time, absl::string_view events) {
+    return absl::StrCat("EventBatch gen=", generation, " m=", id, " time=", time,
+                        " size=auto\nProcStatus dt=1 p=", id, " pstatus=1\nGoStatus dt=1 g=", id,
+                        " m=", id, " gstatus=2\n", events);
+  };
+  const auto sync = [](int generation) {
+    return absl::StrCat("EventBatch gen=", generation,
+                        " m=0 time=1 size=auto\nFrequency freq=1000000000\n");
+  };
+  // Nobody creates goroutine 99. Goroutine 3 is started before it is created, by the clocks.
+  const std::string bytes = Assemble(absl::StrCat(
+      "Trace Go1.23\n", sync(1),
+      thread(1, 1, 1000,
+             "GoUnblock dt=10 g=99 g_seq=5 stack=0\nHeapAlloc dt=20000 heapalloc_value=1\n"
+             "GoCreate dt=1 new_g=3 new_stack=0 stack=0\nHeapAlloc dt=90000 heapalloc_value=1\n"),
+      thread(1, 2, 2000, "HeapAlloc dt=1000000 heapalloc_value=1\n"),
+      "EventBatch gen=1 m=4 time=3000 size=auto\nProcStatus dt=1 p=4 pstatus=1\n"
+      "GoStart dt=1 g=3 g_seq=1\nHeapAlloc dt=1 heapalloc_value=1\n",
+      sync(2), thread(2, 1, 900000, "")));
+  const Result result = Read(bytes, ReadMode::kSalvage);
+  std::map<int64_t, std::vector<int64_t>> times;
+  for (const Told& event : result.events) times[event.thread].push_back(event.time);
+  // The next generation's events come later than all of the first one's, as ever.
+  EXPECT_EQ(times[1],
+            (std::vector<int64_t>{1001, 1002, 1012, 21012, 21013, 111013, 1002004, 1002005}));
+  EXPECT_EQ(times[2], (std::vector<int64_t>{2001, 2002, 1002002}));
+  EXPECT_EQ(times[4], (std::vector<int64_t>{3001, 3002, 3003}));
+  EXPECT_EQ(result.losses.marked_events, 1u);
+}
+
 TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
   const std::string bytes =
       Assemble(Text(true, {{1, "STWEnd dt=1\n"}, {2, "ProcStatus dt=1 p=1 pstatus=2\n"}}));

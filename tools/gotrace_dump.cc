@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -305,8 +307,14 @@ absl::Status AssembleTo(ByteStream* text, Output* out) {
   return status;
 }
 
-// Why a command that writes to -o FILE cannot begin, or OK.
-absl::Status CheckTarget(const std::string& target) {
+// Why a command that makes a trace of `file` and writes it to -o FILE cannot begin, or OK.
+absl::Status CheckTarget(const std::string& target, const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(target, ignored) &&
+      std::filesystem::equivalent(target, file, ignored)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "-o ", target, " is the input itself, which would be lost; give another name"));
+  }
   if (!target.empty() || isatty(STDOUT_FILENO) != 1) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "a trace is no text for a terminal; give -o FILE, or -o - to have it here all the same");
@@ -314,7 +322,7 @@ absl::Status CheckTarget(const std::string& target) {
 
 Result RunAssemble(const std::string& file, Output* out) {
   const std::string target = absl::GetFlag(FLAGS_o);
-  if (absl::Status status = CheckTarget(target); !status.ok()) return {status};
+  if (absl::Status status = CheckTarget(target, file); !status.ok()) return {status};
   absl::StatusOr<std::unique_ptr<ByteStream>> text = OpenStream(file);
   if (!text.ok()) return {text.status()};
   if (target.empty() || target == "-") return {AssembleTo(text->get(), out)};
@@ -417,7 +425,7 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   if (check && !target.empty()) {
     return UsageError(absl::InvalidArgumentError("--check writes nothing; leave out -o"));
   }
-  if (absl::Status status = CheckTarget(target); !check && !status.ok()) {
+  if (absl::Status status = CheckTarget(target, file); !check && !status.ok()) {
     return Report(file, {status});
   }
   Progress progress(/*prints_along=*/false);

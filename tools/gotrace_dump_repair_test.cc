@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "tools/subprocess.h"
+#include "tracev2/text_form.h"
 
 namespace gotrace {
 namespace {
@@ -45,6 +46,34 @@ class RepairCommand : public testing::Test {
   std::string sound_;
   std::string broken_;
 };
+
+TEST_F(RepairCommand, DoesNotReplaceItsInput) {
+  const std::string broken = Write("broken.out", broken_);
+  const std::string link = directory_ + "/link";
+  std::filesystem::create_symlink(broken, link);
+  for (const std::string& target : {broken, directory_ + "/./broken.out", link}) {
+    for (const char* const command : {"repair", "assemble"}) {
+      const SubprocessResult result = RunDump({command, "-o", target, broken});
+      EXPECT_EQ(result.exit_code, 2);
+      EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: -o ", target,
+                                         " is the input itself, which "
+                                         "would be lost; give another name\n"));
+    }
+  }
+  EXPECT_EQ(std::filesystem::file_size(broken), broken_.size());
+}
+
+TEST_F(RepairCommand, TellsWhatPartIsLost) {
+  constexpr absl::string_view kStuck =
+      "Trace Go1.23\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=100 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
+      "GoStart dt=1 g=3 g_seq=1\nHeapAlloc dt=1 heapalloc_value=1\n"
+      "HeapAlloc dt=1 heapalloc_value=1\n";
+  const SubprocessResult result =
+      RunDump({"repair", "-o", target_, Write("stuck.out", *AssembleText(kStuck))});
+  EXPECT_TRUE(absl::StrContains(result.err, "with 1 event and without 3 others (75.00 %)"))
+      << result.err;
+}
 
 TEST_F(RepairCommand, WritesATraceThatCanBeRead) {
   const std::string broken = Write("broken.out", broken_);

@@ -49,8 +49,9 @@ void BeginGeneration(const Reader& reader, const Event& event, TraceInfo* info) 
 }
 
 void Count(const Reader& reader, const Event& event, TraceInfo* info) {
-  if (info->events++ == 0) info->begin = event.time();
-  info->end = event.time();
+  if (info->events++ == 0) info->begin = info->end = event.time();
+  // With what waited for lost events, times go back.
+  info->end = std::max(info->end, event.time());
   ++info->by_kind[static_cast<size_t>(event.kind())];
   if (event.kind() == EventKind::kStateTransition) CountTransition(event, info);
   if (event.thread() != ThreadId::kNone) info->threads.insert(event.thread());
@@ -59,7 +60,7 @@ void Count(const Reader& reader, const Event& event, TraceInfo* info) {
   const bool ends_trace = event.kind() == EventKind::kSync && info->generations.size() == before;
   if (info->generations.empty() || ends_trace) return;
   TraceInfo::Generation& generation = info->generations.back();
-  generation.end = event.time();
+  generation.end = std::max(generation.end, event.time());
   ++generation.events;
 }
 

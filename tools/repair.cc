@@ -101,6 +101,14 @@ class HopefulStream final : public ByteStream {
   bool goes_on_ = true;
 };
 
+// Tells how many events are lost, and what part of all that is.
+std::string WithoutEvents(uint64_t lost, uint64_t kept) {
+  if (lost == 0) return "";
+  const double all = static_cast<double>(lost) + static_cast<double>(kept);
+  return absl::StrFormat(" and without %d others (%.2f %%)", lost,
+                         100 * static_cast<double>(lost) / all);
+}
+
 bool CanBeReadAgain(const std::string& file) {
   struct stat info;
   // What is not there is told by whoever opens it.
@@ -188,8 +196,8 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
                                plan.generations.size() == 1 ? " generation" : " generations",
                                target.empty() ? " can be" : "", " kept, with ", plan.events,
                                plan.events == 1 ? " event" : " events",
-                               cut > 0 ? absl::StrCat(" and without ", cut, " others; ") : "; ",
-                               plan.input_bytes, " bytes become ", plan.output_bytes, written));
+                               WithoutEvents(cut, plan.events), "; ", plan.input_bytes,
+                               " bytes become ", plan.output_bytes, written));
   return lines;
 }
 

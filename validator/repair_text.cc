@@ -43,7 +43,8 @@ std::string WhatBecomes(const RepairedGeneration& generation) {
     case GenerationFate::kBroken:
       return "is left out";
     case GenerationFate::kApart:
-      return "is left out, though it is sound: it does not follow those that are kept";
+      return absl::StrCat("is left out", generation.fault.has_value() ? "" : ", though it is sound",
+                          ": it does not follow those that are kept");
     case GenerationFate::kEmpty:
       return "is left out: it was begun at the end, and has no events";
   }
