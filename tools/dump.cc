@@ -9,30 +9,37 @@
 #include "absl/strings/strip.h"
 #include "export/go_text.h"
 #include "export/json.h"
+#include "parser/trace_clock.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {
 namespace {
 
-// Gives `take` the events that the options ask for, until it returns false.
+// Gives `take` the events that the options ask for, until it returns false. Returns
+// EventsResult::duration.
 template <class Take>
-void TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress, Take take) {
+int64_t TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress, Take take) {
   const bool matches_all = options.filter.MatchesAll();
   std::optional<int64_t> start;
+  int64_t duration = 0;
   int64_t left = options.limit;
   while (left > 0) {
     const Event* const event = reader->Next();
-    if (event == nullptr) return;
+    if (event == nullptr) break;
     if (!start.has_value()) start = event->time();
-    if (!matches_all && !options.to_end && options.filter.IsPast(*event, *start)) return;
+    if (!matches_all) {
+      duration = std::max(duration, TraceClock::Subtract(event->time(), *start));
+      if (!options.to_end && options.filter.IsPast(*event, *start)) break;
+    }
     if (matches_all || options.filter.Matches(*event, *start)) {
-      if (!take(*event)) return;
+      if (!take(*event)) break;
       --left;
     }
     if (progress->Due()) {
       progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});
     }
   }
+  return duration;
 }
 
 // Opens and reads the trace, and gives `formatter` the events that the options ask for.
@@ -41,13 +48,13 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
                           const EventsOptions& options, Progress* progress, Formatter formatter,
                           Output* out) {
   absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
-  if (!reader.ok()) return {reader.status(), 0, {}};
-  TakeEvents(&*reader, options, progress, [&](const Event& event) {
+  if (!reader.ok()) return {reader.status(), 0, {}, 0};
+  const int64_t duration = TakeEvents(&*reader, options, progress, [&](const Event& event) {
     formatter.Append(event, &out->buffer());
     out->MaybeFlush();
     return out->usable();
   });
-  return {reader->status(), reader->event_count(), reader->losses()};
+  return {reader->status(), reader->event_count(), reader->losses(), duration};
 }
 
 // Takes a text apart into lines, however it arrives.
@@ -158,9 +165,20 @@ absl::Status TextError(const absl::Status& status, const TextAssembler& assemble
   return absl::DataLossError(absl::StrCat(status.message(), assembler.has_version() ? "" : kHint));
 }
 
+std::string WarnOfSizes(const TextAssembler& assembler) {
+  const auto& wrong = assembler.first_wrong_size();
+  if (!wrong.has_value()) return "";
+  const uint64_t more = assembler.wrong_sizes() - 1;
+  return absl::StrCat("line ", wrong->line, ": the batch tells size=", wrong->told,
+                      ", but its events take ", wrong->found, " bytes",
+                      more == 0 ? "" : absl::StrCat("; so it is with ", more, " more"),
+                      "; the trace cannot be read so, while size=auto is always right");
+}
+
 }  // namespace
 
-absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out) {
+absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out,
+                           std::string* warning) {
   LineSplitter lines(text);
   std::string bytes;
   TextAssembler assembler(form, &bytes);
@@ -179,6 +197,7 @@ absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progr
   }
   if (!out->usable()) return absl::OkStatus();
   if (absl::Status status = assembler.Finish(); !status.ok()) return TextError(status, assembler);
+  *warning = WarnOfSizes(assembler);
   MoveFinalBytes(&assembler, &bytes, out);
   return absl::OkStatus();
 }

@@ -30,6 +30,9 @@ struct EventsResult {
   absl::Status status;  // The failure of reading, if any.
   uint64_t events = 0;  // That were read, printed or not.
   Losses losses;
+  // Where the filter has conditions: from the first event to the latest that was read, in
+  // nanoseconds.
+  int64_t duration = 0;
 };
 
 // Reads the trace in `file` and prints the events that the options ask for. Stops early where no
@@ -42,8 +45,10 @@ EventsResult DumpEvents(const std::string& file, ReaderOptions reader_options,
 absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out);
 
 // Reads the text form of a trace from `text` and writes the trace. An error of the text is a
-// DataLossError that tells its line; one of writing stands in `out`.
-absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out);
+// DataLossError that tells its line; one of writing stands in `out`. Sets `*warning` to what makes
+// the trace one that cannot be read, if something does.
+absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out,
+                           std::string* warning);
 
 }  // namespace gotrace
 

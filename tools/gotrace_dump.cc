@@ -194,6 +194,15 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
   Progress progress(/*prints_along=*/true);
   const EventsResult result =
       DumpEvents(file, ReaderOptionsFromFlags(limits, &log), options, &progress, out);
+  progress.Wipe();
+  // Who gives the time that an event tells would wonder why there is none.
+  if (result.status.ok() && options.limit > 0 && result.duration < options.filter.from) {
+    absl::FPrintF(stderr,
+                  "gotrace-dump: %s: --from=%s is later than all events: it counts from the first, "
+                  "and the last is %.9f s behind that\n",
+                  NameOf(file), absl::GetFlag(FLAGS_from),
+                  static_cast<double>(result.duration) / 1e9);
+  }
   return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
 }
 
@@ -298,12 +307,14 @@ Result RunFootprint(const std::string& file, const ReaderLimits& limits, FilePri
   return {std::move(status), footprint.events};
 }
 
-absl::Status AssembleTo(ByteStream* text, Output* out) {
+absl::Status AssembleTo(const std::string& file, ByteStream* text, Output* out) {
   const BatchSizeForm form =
       absl::GetFlag(FLAGS_padded) ? BatchSizeForm::kPadded : BatchSizeForm::kShortest;
   Progress progress(/*prints_along=*/false);
-  absl::Status status = AssembleTrace(text, form, &progress, out);
+  std::string warning;
+  absl::Status status = AssembleTrace(text, form, &progress, out, &warning);
   status.Update(out->Finish());
+  if (!warning.empty()) absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", NameOf(file), warning);
   return status;
 }
 
@@ -325,11 +336,12 @@ Result RunAssemble(const std::string& file, Output* out) {
   if (absl::Status status = CheckTarget(target, file); !status.ok()) return {status};
   absl::StatusOr<std::unique_ptr<ByteStream>> text = OpenStream(file);
   if (!text.ok()) return {text.status()};
-  if (target.empty() || target == "-") return {AssembleTo(text->get(), out)};
+  if (target.empty() || target == "-") return {AssembleTo(file, text->get(), out)};
   absl::StatusOr<OutputFile> target_file = OutputFile::Create(target);
   if (!target_file.ok()) return {target_file.status()};
   Output target_out(target_file->fd(), target);
-  if (absl::Status status = AssembleTo(text->get(), &target_out); !status.ok()) return {status};
+  if (absl::Status status = AssembleTo(file, text->get(), &target_out); !status.ok())
+    return {status};
   return {target_file->Commit()};
 }
 

@@ -200,6 +200,18 @@ TEST_F(Assemble, TellsWhatIsWrongWithTheText) {
   }
 }
 
+TEST_F(Assemble, WarnsOfSizesThatAreWrong) {
+  constexpr absl::string_view kText =
+      "Trace Go1.26\nEventBatch gen=1 m=2 time=3 size=7\nProcStatus dt=1 p=1 pstatus=1\n";
+  const SubprocessResult result = RunDump({"assemble", "-"}, {.input = std::string(kText)});
+  // Broken traces are made on purpose too.
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out.size(), 16u + 5 + 4);
+  EXPECT_EQ(result.err,
+            "gotrace-dump: standard input: line 2: the batch tells size=7, but its events take 4 "
+            "bytes; the trace cannot be read so, while size=auto is always right\n");
+}
+
 TEST_F(Assemble, ReadsNoLineWithoutEnd) {
   const SubprocessResult result =
       RunDump({"assemble", "-"}, {.input = text_ + std::string(5 << 20, 'x')});

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
@@ -271,7 +272,15 @@ TEST(Dump, FiltersByTimeAndNumber) {
   EXPECT_EQ(DumpOutput({"--to=0", path}), all[0].text);
   EXPECT_EQ(DumpOutput({"--from=-inf", "--to=inf", path}), DumpOutput({path}));
   EXPECT_EQ(DumpOutput({"--from=-1s", path}), DumpOutput({path}));
-  EXPECT_EQ(DumpOutput({"--from=inf", path}), "");
+  const SubprocessResult too_late = RunDump({"--from=inf", path});
+  EXPECT_EQ(too_late.exit_code, 0);
+  EXPECT_EQ(too_late.out, "");
+  const double duration = static_cast<double>(all.back().time() - start) / 1e9;
+  EXPECT_EQ(too_late.err,
+            absl::StrFormat("gotrace-dump: %s: --from=inf is later than all events: it counts from "
+                            "the first, and the last is %.9f s behind that\n",
+                            path, duration));
+  EXPECT_EQ(RunDump({"--from=inf", "--limit=0", path}).err, "");
   EXPECT_EQ(DumpOutput({"--limit=0", path}), "");
   EXPECT_EQ(DumpOutput({"--limit=2", path}), all[0].text + all[1].text);
   EXPECT_EQ(DumpOutput({"--limit=1000000000000", path}), DumpOutput({path}));

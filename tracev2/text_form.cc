@@ -252,10 +252,7 @@ absl::Status TextParser::ParseArgs(absl::string_view line, absl::Span<const char
 
 absl::Status TextAssembler::AddLine(absl::string_view line) {
   ++line_number_;
-  const auto write = [&](const RawEvent& event) {
-    writer_->Write(event);
-    ++event_count_;
-  };
+  const auto write = [&](const RawEvent& event) { Write(event); };
   if (absl::Status status = parser_.ParseLine(line, write); !status.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("line ", line_number_, ": ", status.message()));
   }
@@ -264,10 +261,27 @@ absl::Status TextAssembler::AddLine(absl::string_view line) {
 }
 
 absl::Status TextAssembler::Finish() {
-  const auto write = [&](const RawEvent& event) { writer_->Write(event); };
+  const auto write = [&](const RawEvent& event) { Write(event); };
   if (absl::Status status = parser_.Finish(write); !status.ok()) return status;
+  EndBatch();
   writer_->Finish();
   return absl::OkStatus();
+}
+
+void TextAssembler::Write(const RawEvent& event) {
+  if (EndsBatch(event.type)) EndBatch();
+  writer_->Write(event);
+  ++event_count_;
+  if (event.type != EventType::kEventBatch || event.auto_size) return;
+  batch_ = {line_number_, event.args.back(), 0};
+  payload_begin_ = size();
+}
+
+void TextAssembler::EndBatch() {
+  if (!batch_.has_value()) return;
+  batch_->found = size() - payload_begin_;
+  if (batch_->found != batch_->told && wrong_sizes_++ == 0) first_wrong_size_ = batch_;
+  batch_.reset();
 }
 
 absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm form) {

@@ -84,15 +84,41 @@ class TextAssembler {
   // How many of the bytes nothing will change any more, and that so many of them were taken away:
   // as WireWriter does.
   size_t final_size() const { return writer_.has_value() ? writer_->final_size() : 0; }
-  void Taken(size_t size) { writer_->Taken(size); }
+  void Taken(size_t size) {
+    writer_->Taken(size);
+    taken_ += size;
+  }
+
+  // An EventBatch that tells another size than that of the events up to the next one, so that no
+  // reader can take the trace.
+  struct WrongSize {
+    uint64_t line = 0;   // Counted from 1.
+    uint64_t told = 0;   // In bytes.
+    uint64_t found = 0;  // In bytes.
+  };
+
+  // The first one, and how many there are. To be asked after Finish().
+  const std::optional<WrongSize>& first_wrong_size() const { return first_wrong_size_; }
+  uint64_t wrong_sizes() const { return wrong_sizes_; }
 
  private:
+  void Write(const RawEvent& event);
+  void EndBatch();
+
+  // How many bytes were made.
+  uint64_t size() const { return taken_ + bytes_.size(); }
+
   const BatchSizeForm form_;
   std::string& bytes_;
   TextParser parser_;
   std::optional<WireWriter> writer_;
   uint64_t line_number_ = 0;
   uint64_t event_count_ = 0;
+  uint64_t taken_ = 0;
+  std::optional<WrongSize> batch_;  // The last that tells its size, which may be right.
+  uint64_t payload_begin_ = 0;      // Of that batch, as size() was.
+  std::optional<WrongSize> first_wrong_size_;
+  uint64_t wrong_sizes_ = 0;
 };
 
 // The bytes of the trace whose text form is `text`. An error tells the line.

@@ -174,6 +174,43 @@ TEST(TextFormTest, SizesMayBeComputed) {
             MakeHeader(Version::kGo122) + std::string("\x01\x01\x02\x03\x03\x0b\xac\x02", 8));
 }
 
+TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
+  constexpr absl::string_view kLines[] = {"Trace Go1.26",
+                                          "EventBatch gen=1 m=2 time=3 size=3",
+                                          "ProcStatus dt=1 p=1 pstatus=1",
+                                          "EventBatch gen=1 m=2 time=3 size=4",
+                                          "ProcStatus dt=1 p=1 pstatus=1",
+                                          "EventBatch gen=1 m=2 time=3 size=auto",
+                                          "ProcStatus dt=1 p=1 pstatus=1",
+                                          "EventBatch gen=1 m=2 time=3 size=7",
+                                          "ProcStatus dt=300 p=1 pstatus=1",
+                                          "EndOfGeneration",
+                                          "EventBatch gen=2 m=2 time=3 size=0"};
+  for (const bool takes : {false, true}) {
+    std::string bytes;
+    TextAssembler assembler(BatchSizeForm::kShortest, &bytes);
+    for (const absl::string_view line : kLines) {
+      ASSERT_TRUE(assembler.AddLine(line).ok());
+      if (takes) assembler.Taken(assembler.final_size());
+    }
+    ASSERT_TRUE(assembler.Finish().ok());
+    EXPECT_EQ(assembler.wrong_sizes(), 2u);
+    ASSERT_TRUE(assembler.first_wrong_size().has_value());
+    EXPECT_EQ(assembler.first_wrong_size()->line, 2u);
+    EXPECT_EQ(assembler.first_wrong_size()->told, 3u);
+    EXPECT_EQ(assembler.first_wrong_size()->found, 4u);
+    // The last batch is looked at when the text ends.
+    bytes.clear();
+    TextAssembler last(BatchSizeForm::kShortest, &bytes);
+    for (const absl::string_view line : {kLines[0], kLines[1], kLines[2]}) {
+      ASSERT_TRUE(last.AddLine(line).ok());
+    }
+    EXPECT_EQ(last.wrong_sizes(), 0u);
+    ASSERT_TRUE(last.Finish().ok());
+    EXPECT_EQ(last.wrong_sizes(), 1u);
+  }
+}
+
 TEST(TextFormTest, TellsWhatIsWrong) {
   const absl::string_view cases[][2] = {
       {"Nothing dt=1", R"(expected the name of an event, found "Nothing")"},

@@ -9,13 +9,12 @@ namespace {
 // The position of `size` among the arguments of an EventBatch. It is the last.
 constexpr size_t kBatchSizeArg = 3;
 
-// Whether an event of `type` ends the batch before it.
+}  // namespace
+
 bool EndsBatch(EventType type) {
   return type == EventType::kEventBatch || type == EventType::kExperimentalBatch ||
          type == EventType::kEndOfGeneration;
 }
-
-}  // namespace
 
 WireWriter::WireWriter(Version version, BatchSizeForm form, std::string* out)
     : out_(*out), form_(form) {

@@ -17,6 +17,9 @@ enum class BatchSizeForm : uint8_t {
   kPadded,    // In ten bytes, as Go's runtime does, which knows the size only when the batch ends.
 };
 
+// Whether an event of `type` ends the batch before it: it begins another one, or ends a generation.
+bool EndsBatch(EventType type);
+
 // Appends events to a string. Numbers take their shortest form. No check is made whether the events
 // form a sound trace, so that broken ones can be written too.
 class WireWriter {
