@@ -9,20 +9,19 @@
 #include "export/json_checker.h"
 #include "fuzz/target.h"
 #include "parser/test_util.h"
-#include "parser/trace_clock.h"
 
 namespace gotrace {
 
 EventCheck::EventCheck(ReadMode mode, uint64_t size, Forms forms)
     : mode_(mode), size_(size), forms_(forms), go_text_(absl::UTCTimeZone()) {}
 
-std::string EventCheck::Take(const Event& event) {
+std::string EventCheck::Take(const Event& event, bool after_fault) {
   std::string description = Describe(event);
   FUZZ_CHECK(event.kind() != EventKind::kNone, description);
   FUZZ_CHECK(event.offset() <= size_, description);
   FUZZ_CHECK(mode_ != ReadMode::kStrict || !event.fault().has_value(), description);
   FUZZ_CHECK(event.transition_resource().id == event.state_transition().resource.id, description);
-  CheckTime(event);
+  CheckTime(event, after_fault);
   if (event.kind() == EventKind::kSync) {
     FUZZ_CHECK(event.sync().n == ++last_sync_, description);
   }
@@ -31,19 +30,13 @@ std::string EventCheck::Take(const Event& event) {
   return description;
 }
 
-// Whether times may go back to that of the event: after a fault a generation may begin earlier than
-// what came before, and what waited for something that is lost comes much later than it happened.
-bool EventCheck::MayGoBack(const Event& event) const {
-  constexpr int64_t kLongWait = 10'000;
-  if (mode_ == ReadMode::kStrict || !last_time_.has_value()) return false;
-  return event.kind() == EventKind::kSync ||
-         (mode_ == ReadMode::kSalvage &&
-          TraceClock::Subtract(*last_time_, event.time()) > kLongWait);
-}
-
-void EventCheck::CheckTime(const Event& event) {
-  const bool may_go_back = MayGoBack(event);
-  went_back_ |= may_go_back && event.kind() == EventKind::kSync && event.time() <= *last_time_;
+// After a fault a generation may begin earlier than what came before, and where salvaging is stuck
+// events keep their times.
+void EventCheck::CheckTime(const Event& event, bool after_fault) {
+  const bool is_sync = event.kind() == EventKind::kSync;
+  const bool may_go_back =
+      (mode_ != ReadMode::kStrict && is_sync) || (mode_ == ReadMode::kSalvage && after_fault);
+  went_back_ |= is_sync && may_go_back && last_time_.has_value() && event.time() <= *last_time_;
   if (last_time_.has_value() && !may_go_back) {
     // The highest time wraps around.
     FUZZ_CHECK(event.time() > *last_time_ || *last_time_ == std::numeric_limits<int64_t>::max(),
@@ -113,7 +106,7 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
     EventCheck check(mode, size, forms);
     GenerationInfo last;
     while (const Event* event = reader->Next()) {
-      reading.events.push_back(check.Take(*event));
+      reading.events.push_back(check.Take(*event, !reading.faults.empty()));
       reading.syncs += event->kind() == EventKind::kSync ? 1 : 0;
       const GenerationInfo& info = reader->generation();
       const bool is_another = info.begin_offset != last.begin_offset && last.number != 0;

@@ -29,15 +29,15 @@ class EventCheck {
   // `size` is that of the (decompressed) trace, in bytes.
   EventCheck(ReadMode mode, uint64_t size, Forms forms);
 
-  // Takes the next event. Returns all that its accessors tell.
-  std::string Take(const Event& event);
+  // Takes the next event, which with `after_fault` the Reader gave after it told a fault. Returns
+  // all that the event's accessors tell.
+  std::string Take(const Event& event, bool after_fault);
 
   // Whether a generation began earlier than the one before ended, as may be after a wrong time.
   bool went_back() const { return went_back_; }
 
  private:
-  bool MayGoBack(const Event& event) const;
-  void CheckTime(const Event& event);
+  void CheckTime(const Event& event, bool after_fault);
   void CheckChain(const Event& event);
   void WriteInEveryForm(const Event& event);
   void WriteAsJson(const Event& event, JsonFormatter* formatter);

@@ -295,9 +295,9 @@ bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
   const size_t rest = window.size() - header.payload - size;
   if (fault.has_value()) {
     Fault told = *fault;
-    absl::StrAppend(&told.message, rest == 0
-                                       ? "; all of them are kept"
-                                       : absl::StrCat("; all but the last ", rest, " are kept"));
+    absl::StrAppend(&told.message,
+                    rest == 0 ? "; all of them are whole events"
+                              : absl::StrCat("; all but the last ", rest, " are whole events"));
     report_(std::move(told));
   }
   Take(header, header.payload + size, batch);

@@ -10,8 +10,8 @@ namespace gotrace {
 
 // How many of the first bytes of `payload` are worth reading, where it is the beginning of an
 // ordinary batch's payload (FORMAT.md §4) and the rest is lost: those of whole events. 0 if none is
-// whole, or something cannot stand in such a batch, so that it is probably none. Of a sync batch,
-// which tells little unless it is whole, it is 0 too.
+// whole, or something cannot stand in such a batch of any version, so that it is probably none. Of
+// a sync batch, which tells little unless it is whole, it is 0 too.
 size_t SizeOfWholeEvents(absl::string_view payload);
 
 }  // namespace gotrace

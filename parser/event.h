@@ -184,7 +184,8 @@ class Event {
   // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
   // to event. In a damaged trace it may pass 2^63, where it wraps around as Go's does; and where
   // the Reader went on after faults, or salvages, a generation may begin earlier than times before
-  // it that are probably damaged: those that are more than 100 ms later than its beginning.
+  // it that are probably damaged: those that are more than 100 ms later than its beginning. For
+  // what comes of a generation that is stuck see ReadMode::kSalvage.
   int64_t time() const { return time_; }
 
   // The executing context just before the event, as far as it is known: the goroutine, its P and

@@ -23,8 +23,9 @@ enum class ReadMode : uint8_t {
   // trace are found and none is only the echo of another.
   kCollect,
   // Gives as many events as can be trusted: an event that has to wait for one that is lost is given
-  // where nothing else of its generation can come next, with the time that it has. There times go
-  // back; else each is later than the one before, as in the other modes.
+  // where nothing else of its generation can come next. From there to the generation's end events
+  // have the times that their threads' clocks told, which go back and may be equal; else each is
+  // later than the one before, as in the other modes.
   kSalvage,
 };
 

@@ -53,17 +53,23 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
 size_t ReaderImpl::Finish(Event* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (!CheckIds(&events[i])) return i;
-    KeepTimeOfWaiting(events[i].time_);
-    events[i].MakeLaterThan(&last_time_);
+    PutInTime(&events[i]);
   }
   return count;
+}
+
+void ReaderImpl::PutInTime(Event* event) {
+  if (was_stuck_) [[unlikely]] {
+    last_time_ = std::max(last_time_, event->time_);
+  } else {
+    event->MakeLaterThan(&last_time_);
+  }
 }
 
 size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
   size_t count = 0;
   while (room.size() - count >= Scheduler::kMaxEvents) {
-    if (order_.TriesOnlyFirst()) {
-      KeepTimeOfWaiting(frontier_.time(0));
+    if (!was_stuck_ && order_.TriesOnlyFirst()) {
       const size_t found = FindRuns(room.subspan(count));
       count += found;
       if (found > 0) continue;
@@ -71,8 +77,7 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
     if (SampleIsNext()) {
       if (!generation_->tables().HasStack(samples_[next_sample_].stack)) break;
       TakeSample(&room[count]);
-      KeepTimeOfWaiting(room[count].time_);
-      room[count++].MakeLaterThan(&last_time_);
+      PutInTime(&room[count++]);
       continue;
     }
     if (frontier_.empty()) break;
@@ -81,10 +86,7 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
         EventOrder::Outcome::kAdvanced) {
       break;
     }
-    for (Event& event : scheduler_.events()) {
-      KeepTimeOfWaiting(event.time_);
-      event.MakeLaterThan(&last_time_);
-    }
+    for (Event& event : scheduler_.events()) PutInTime(&event);
     count += scheduler_.events().size();
   }
   return count;

@@ -9,8 +9,8 @@ namespace gotrace {
 
 void ReaderImpl::RunAhead() {
   if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes || frontier_.empty()) return;
-  const bool can_merge =
-      may_merge_ && order_.TriesOnlyFirst() && generation_->threads().size() <= kMostMergedThreads;
+  const bool can_merge = may_merge_ && !was_stuck_ && order_.TriesOnlyFirst() &&
+                         generation_->threads().size() <= kMostMergedThreads;
   const bool runs =
       share_ == ReaderOptions::Share::kMerge && can_merge ? StartMerging() : StartOrdering();
   if (!runs) jobs_ = 1;

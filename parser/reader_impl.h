@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,7 +19,6 @@
 #include "parser/reader.h"
 #include "parser/scheduler.h"
 #include "parser/tolerant_generation_reader.h"
-#include "parser/trace_clock.h"
 #include "parser/work_ahead.h"
 
 namespace gotrace {
@@ -86,6 +84,9 @@ class ReaderImpl {
   // The last step before `count` events are given. Returns how many are.
   size_t Finish(Event* events, size_t count);
 
+  // Makes the event, which comes next, later than what came before.
+  void PutInTime(Event* event);
+
   bool GenerationEnds() const { return frontier_.empty() && next_sample_ == samples_.size(); }
 
   absl::Span<const Event> Give(absl::Span<const Event> events) {
@@ -131,10 +132,6 @@ class ReaderImpl {
   // Where each thread of the generation is remembered with each block, more would cost too much.
   static constexpr size_t kMostMergedThreads = 64;
 
-  // In a sound trace an event waits no longer for others than clocks of cores disagree, in
-  // nanoseconds.
-  static constexpr int64_t kLongestWait = 10'000;
-
   // After something that was not plain, so many blocks have to be plain before that. Where much is
   // wrong, it would only be in the way.
   static constexpr int kBlocksBeforeAhead = 8;
@@ -178,12 +175,6 @@ class ReaderImpl {
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   [[gnu::cold, gnu::noinline]] void TellTimeBack(const ThreadCursor& cursor, int64_t last_time);
   void ForgetWrongTime();
-  // Lets what comes next, at `time`, keep that if it waited long for what is lost.
-  void KeepTimeOfWaiting(int64_t time) {
-    if (was_stuck_ && TraceClock::Subtract(last_time_, time) > kLongestWait) [[unlikely]]
-      GoBackTo(time);
-  }
-  void GoBackTo(int64_t time);
   void Report(const Fault& fault);
 
   Event* Fail(Fault fault);
@@ -203,7 +194,8 @@ class ReaderImpl {
   bool lost_ = false;      // Whether something of the generation being read is missing.
   bool nested_ = false;    // Whether it was told that too much is open.
   bool doubtful_ = false;  // Whether the scheduler's model had to believe what contradicts it.
-  // Whether in salvage mode nothing could come next in the generation being read.
+  // Whether in salvage mode nothing could come next in the generation being read. What still comes
+  // of it keeps its time: the events that waited would all be told at the end of the others.
   bool was_stuck_ = false;
   std::unique_ptr<Generation> generation_;
   Scheduler scheduler_;
@@ -216,7 +208,6 @@ class ReaderImpl {
   Event sync_;
   GenerationInfo info_;
   int64_t last_time_ = 0;
-  int64_t latest_time_ = std::numeric_limits<int64_t>::min();  // Before last_time_ was set back.
   uint64_t syncs_ = 0;
   uint64_t event_count_ = 0;
   bool done_ = false;

@@ -18,7 +18,7 @@ bool IsOfSpans(FaultId id) {
 }  // namespace
 
 Event* ReaderImpl::NextTolerantGeneration() {
-  if (std::exchange(was_stuck_, false)) last_time_ = std::max(last_time_, latest_time_);
+  was_stuck_ = false;
   const uint64_t last_number = generation_ == nullptr ? 0 : generation_->number();
   generation_ = tolerant_generations_.Next();
   if (generation_ == nullptr) {
@@ -168,11 +168,6 @@ void ReaderImpl::ForgetWrongTime() {
   if (begin > 0 && TraceClock::Subtract(last_time_, begin) > kLongestOverlap) {
     last_time_ = begin - 1;
   }
-}
-
-void ReaderImpl::GoBackTo(int64_t time) {
-  latest_time_ = std::max(latest_time_, last_time_);
-  last_time_ = TraceClock::Subtract(time, 1);
 }
 
 void ReaderImpl::Report(const Fault& fault) {

@@ -405,7 +405,8 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
     return absl::StrCat("EventBatch gen=", generation,
                         " m=0 time=1 size=auto\nFrequency freq=1000000000\n");
   };
-  // Nobody creates goroutine 99. Goroutine 3 is started before it is created, by the clocks.
+  // Nobody creates goroutine 99. By the clocks goroutine 3 is started before it is created, and two
+  // threads say something at the same time.
   const std::string bytes = Assemble(absl::StrCat(
       "Trace Go1.23\n", sync(1),
       thread(1, 1, 1000,
@@ -413,17 +414,30 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
              "GoCreate dt=1 new_g=3 new_stack=0 stack=0\nHeapAlloc dt=90000 heapalloc_value=1\n"),
       thread(1, 2, 2000, "HeapAlloc dt=1000000 heapalloc_value=1\n"),
       "EventBatch gen=1 m=4 time=3000 size=auto\nProcStatus dt=1 p=4 pstatus=1\n"
-      "GoStart dt=1 g=3 g_seq=1\nHeapAlloc dt=1 heapalloc_value=1\n",
+      "GoStart dt=1 g=3 g_seq=1\nHeapAlloc dt=108011 heapalloc_value=1\n",
       sync(2), thread(2, 1, 900000, "")));
-  const Result result = Read(bytes, ReadMode::kSalvage);
-  std::map<int64_t, std::vector<int64_t>> times;
-  for (const Told& event : result.events) times[event.thread].push_back(event.time);
-  // The next generation's events come later than all of the first one's, as ever.
-  EXPECT_EQ(times[1],
-            (std::vector<int64_t>{1001, 1002, 1012, 21012, 21013, 111013, 1002004, 1002005}));
-  EXPECT_EQ(times[2], (std::vector<int64_t>{2001, 2002, 1002002}));
-  EXPECT_EQ(times[4], (std::vector<int64_t>{3001, 3002, 3003}));
-  EXPECT_EQ(result.losses.marked_events, 1u);
+  for (const size_t jobs : {1, 2}) {
+    for (const auto share : {ReaderOptions::Share::kOrder, ReaderOptions::Share::kMerge}) {
+      ReaderOptions options;
+      options.mode = ReadMode::kSalvage;
+      options.jobs = jobs;
+      options.jobs_from_bytes = 0;
+      options.share = share;
+      absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+      ASSERT_TRUE(reader.ok());
+      std::map<int64_t, std::vector<int64_t>> times;
+      while (const Event* event = reader->Next()) {
+        if (event->kind() == EventKind::kSync) continue;
+        times[event->thread().value].push_back(event->time());
+      }
+      // The next generation's events come later than all of the first one's, as ever.
+      EXPECT_EQ(times[1],
+                (std::vector<int64_t>{1001, 1002, 1012, 21012, 21013, 111013, 1002004, 1002005}));
+      EXPECT_EQ(times[2], (std::vector<int64_t>{2001, 2002, 1002002}));
+      EXPECT_EQ(times[4], (std::vector<int64_t>{3001, 3002, 111013}));
+      EXPECT_EQ(reader->losses().marked_events, 1u);
+    }
+  }
 }
 
 TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {

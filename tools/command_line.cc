@@ -61,7 +61,8 @@ constexpr CommandRow kCommands[] = {
      "\n"
      "With --salvage a broken trace is read to its end. What contradicts an earlier event, or\n"
      "lacks one, is printed with Fault=ID at the end of its line, or \"fault\" in JSON; strings\n"
-     "and stacks that are lost as ?string#12 and ?stack#7.\n",
+     "and stacks that are lost as ?string#12 and ?stack#7. Events that wait for a lost one come\n"
+     "once nothing else of their generation can: from there to its end times go back.\n",
      "  gotrace-dump trace.out\n"
      "  gotrace-dump events --kind=StateTransition --g=42 trace.out\n"
      "  gotrace-dump events --from=1.5s --to=1500.2ms --format=json --stacks trace.out\n"

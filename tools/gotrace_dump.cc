@@ -322,7 +322,7 @@ absl::Status AssembleTo(const std::string& file, ByteStream* text, Output* out) 
 absl::Status CheckTarget(const std::string& target, const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(target, ignored) &&
-      std::filesystem::equivalent(target, file, ignored)) {
+      std::filesystem::equivalent(target, file == "-" ? "/dev/stdin" : file, ignored)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "-o ", target, " is the input itself, which would be lost; give another name"));
   }

@@ -71,7 +71,8 @@ TEST_F(RepairCommand, TellsWhatPartIsLost) {
       "HeapAlloc dt=1 heapalloc_value=1\n";
   const SubprocessResult result =
       RunDump({"repair", "-o", target_, Write("stuck.out", *AssembleText(kStuck))});
-  EXPECT_TRUE(absl::StrContains(result.err, "with 1 event and without 3 others (75.00 %)"))
+  EXPECT_TRUE(
+      absl::StrContains(result.err, "with 1 event and without 3 others of theirs (75.00 %)"))
       << result.err;
 }
 

@@ -105,7 +105,7 @@ class HopefulStream final : public ByteStream {
 std::string WithoutEvents(uint64_t lost, uint64_t kept) {
   if (lost == 0) return "";
   const double all = static_cast<double>(lost) + static_cast<double>(kept);
-  return absl::StrFormat(" and without %d others (%.2f %%)", lost,
+  return absl::StrFormat(" and without %d others of theirs (%.2f %%)", lost,
                          100 * static_cast<double>(lost) / all);
 }
 

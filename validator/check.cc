@@ -79,7 +79,7 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kNoAdvance:
       return "Look for an event that is missing before this place, mostly with a batch that is: "
              "the message names the likeliest, and the lines below it tell what each thread waits "
-             "for. `--salvage` gives the events in order of their times.";
+             "for. `--salvage` gives the events all the same.";
     default:
       return "Look for an event that is missing or damaged before this place; in a trace of Go's "
              "own runtime that nothing changed it is a bug to report.";

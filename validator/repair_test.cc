@@ -248,7 +248,12 @@ TEST(Repair, KeepsTheWholeEventsOfABatchThatWasCut) {
   const std::string trace = AssembleBatches(26, events);
   const Repaired repaired = Repair(absl::string_view(trace).substr(0, trace.size() - 1));
   EXPECT_EQ(repaired.plan.events, 3u);
-  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan)[0], "; all but the last 2 are kept"));
+  const std::string sound = GenerationText(1);
+  EXPECT_EQ(repaired.bytes,
+            AssembleBatches(26, sound.substr(0, sound.find("EventBatch", sound.find("HeapAlloc"))) +
+                                    "EndOfGeneration\n"));
+  EXPECT_TRUE(
+      absl::StrContains(DescribeRepair(repaired.plan)[0], "; all but the last 2 are whole events"));
 }
 
 // There may be as many threads that wait as events.

@@ -72,7 +72,7 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
                                  " before the trace's header are removed"));
   }
   for (const Fault& fault : plan.stray) {
-    lines.push_back(absl::StrCat("mended: ", FormatFault(fault)));
+    lines.push_back(absl::StrCat("damaged: ", FormatFault(fault)));
   }
   for (const RepairedGeneration& generation : plan.generations) {
     if (generation.fate == GenerationFate::kKept && !generation.fault.has_value()) continue;
