@@ -167,7 +167,9 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
 // The next batch, or the header of another trace if that comes first.
 size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation) const {
   const size_t found = Find(from, to, generation);
-  const absl::string_view before = source_.window().substr(0, found == kNowhere ? to : found);
+  const size_t end = found == kNowhere ? to : found;
+  // It need only begin before that.
+  const absl::string_view before = source_.window().substr(0, end + kHeaderBegin.size() - 1);
   // It may begin inside of a batch's header that was cut off.
   for (size_t pos = before.find(kHeaderBegin, 1); pos != kNowhere;
        pos = before.find(kHeaderBegin, pos + 1)) {

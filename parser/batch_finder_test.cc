@@ -195,6 +195,24 @@ TEST(BatchFinderTest, BelievesACutBatchOnlyIfItHoldsEventsOfThatTime) {
   }
 }
 
+TEST(BatchFinderTest, FindsATraceThatBeginsInsideOfABatch) {
+  const std::string whole = EventsBatch(1, 7);
+  const std::string cut = EventsBatch(1, 8);
+  const std::string another = MakeHeader(Version::kGo126) + EventsBatch(1, 7) + EventsBatch(1, 8);
+  for (size_t lost = 1; lost < 40; ++lost) {
+    SCOPED_TRACE(lost);
+    // Then the header takes the place of what is lost, so that the batch's size is right.
+    if (lost == kHeaderSize) continue;
+    const std::string before = whole + cut.substr(0, cut.size() - lost);
+    const std::string bytes = before + another;
+    const auto source = *SourceFromBytes(bytes);
+    BatchFinder finder(source.get(), Version::kGo126, [](const Fault&) {});
+    Batch batch;
+    while (finder.Next(1, &batch)) EXPECT_LT(batch.offset, before.size());
+    EXPECT_EQ(finder.next_trace(), before.size());
+  }
+}
+
 TEST(BatchFinderTest, ErrorsOfTheInputAreKept) {
   const absl::Status error = absl::UnavailableError("the line is dead");
   const auto source = *SourceFromStream(

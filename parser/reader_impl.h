@@ -84,7 +84,7 @@ class ReaderImpl {
   // The last step before `count` events are given. Returns how many are.
   size_t Finish(Event* events, size_t count);
 
-  // Makes the event, which comes next, later than what came before.
+  // Makes the event, which comes next, later than what came before, unless was_stuck_.
   void PutInTime(Event* event);
 
   bool GenerationEnds() const { return frontier_.empty() && next_sample_ == samples_.size(); }

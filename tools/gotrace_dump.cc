@@ -340,8 +340,8 @@ Result RunAssemble(const std::string& file, Output* out) {
   absl::StatusOr<OutputFile> target_file = OutputFile::Create(target);
   if (!target_file.ok()) return {target_file.status()};
   Output target_out(target_file->fd(), target);
-  if (absl::Status status = AssembleTo(file, text->get(), &target_out); !status.ok())
-    return {status};
+  const absl::Status status = AssembleTo(file, text->get(), &target_out);
+  if (!status.ok()) return {status};
   return {target_file->Commit()};
 }
 

@@ -60,6 +60,10 @@ TEST_F(RepairCommand, DoesNotReplaceItsInput) {
                                          "would be lost; give another name\n"));
     }
   }
+  const SubprocessResult redirected = RunSubprocess(
+      {"/bin/sh", "-c", "exec tools/gotrace-dump repair -o \"$0\" - < \"$0\"", broken}, {});
+  EXPECT_EQ(redirected.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(redirected.err, "is the input itself")) << redirected.err;
   EXPECT_EQ(std::filesystem::file_size(broken), broken_.size());
 }
 
