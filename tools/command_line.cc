@@ -1,6 +1,7 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -391,14 +392,32 @@ class ArgumentParser {
   CommandLine line_;
 };
 
-void AppendFlags(unsigned commands, std::string* help) {
+void AppendFlag(const FlagRow& row, std::string* help) {
   constexpr int kColumn = 20;
+  const std::string more = row.more_help == nullptr ? "" : row.more_help();
+  const std::string text = absl::StrReplaceAll(
+      absl::StrCat(row.help, more), {{"\n", absl::StrCat("\n", std::string(kColumn + 2, ' '))}});
+  absl::StrAppendFormat(help, "  %-*s%s\n", kColumn, row.usage, text);
+}
+
+// Appends the flags that exactly these commands take, under a title, if there are some.
+void AppendFlagsOf(unsigned commands, std::string* help) {
+  std::string flags;
   for (const FlagRow& row : kFlags) {
-    if ((row.commands & commands) == 0) continue;
-    const std::string more = row.more_help == nullptr ? "" : row.more_help();
-    const std::string text = absl::StrReplaceAll(
-        absl::StrCat(row.help, more), {{"\n", absl::StrCat("\n", std::string(kColumn + 2, ' '))}});
-    absl::StrAppendFormat(help, "  %-*s%s\n", kColumn, row.usage, text);
+    if (row.commands == commands) AppendFlag(row, &flags);
+  }
+  if (!flags.empty()) absl::StrAppend(help, "\nFlags of ", ListCommands(commands), ":\n", flags);
+}
+
+// Appends all flags, each once: first those of one command, then those that several share.
+void AppendAllFlags(std::string* help) {
+  std::vector<unsigned> shared;
+  for (const CommandRow& row : kCommands) AppendFlagsOf(On(row.command), help);
+  for (const FlagRow& row : kFlags) {
+    const bool is_told = std::find(shared.begin(), shared.end(), row.commands) != shared.end();
+    if (is_told || std::has_single_bit(row.commands)) continue;
+    shared.push_back(row.commands);
+    AppendFlagsOf(row.commands, help);
   }
 }
 
@@ -422,7 +441,9 @@ std::string CommandHelp(Command command) {
                    row.description);
   if ((On(command) & kTellsOfEach) != 0) absl::StrAppend(&help, "\n", kOfSeveralFiles);
   absl::StrAppend(&help, "\nFlags:\n");
-  AppendFlags(On(command), &help);
+  for (const FlagRow& flag : kFlags) {
+    if ((flag.commands & On(command)) != 0) AppendFlag(flag, &help);
+  }
   absl::StrAppend(&help, "\nExamples:\n", row.examples, "\n", kExitCodes);
   return help;
 }
@@ -439,10 +460,7 @@ std::string ProgramHelp() {
   for (const CommandRow& row : kCommands) {
     absl::StrAppendFormat(&help, "  %-10s %s\n", row.name, row.summary);
   }
-  for (const CommandRow& row : kCommands) {
-    absl::StrAppend(&help, "\nFlags of `", row.name, "`:\n");
-    AppendFlags(On(row.command), &help);
-  }
+  AppendAllFlags(&help);
   absl::StrAppend(&help,
                   "\nFor every command:\n"
                   "  --help, --version\n"

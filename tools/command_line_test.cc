@@ -1,7 +1,9 @@
 #include "tools/command_line.h"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "parser/cores.h"
 #include "parser/reader_limits.h"
@@ -249,14 +252,30 @@ several files the worst counts.
 )");
 }
 
+// The flags that a help tells, each with its lines.
+std::vector<std::string> FlagsIn(const std::string& help) {
+  std::vector<std::string> flags;
+  for (const absl::string_view line : absl::StrSplit(help, '\n')) {
+    const bool goes_on = absl::StartsWith(line, "      ") && !flags.empty();
+    if (absl::StartsWith(line, "  -")) flags.emplace_back();
+    if (absl::StartsWith(line, "  -") || goes_on) absl::StrAppend(&flags.back(), line, "\n");
+  }
+  return flags;
+}
+
 // The program's help has what the help of each command has, and fits a terminal.
 TEST_F(CommandLineTest, HelpIsWhole) {
   const std::string program = ProgramHelp();
-  for (const Command command : {Command::kEvents, Command::kWire, Command::kAssemble,
-                                Command::kFootprint, Command::kInfo}) {
+  const std::vector<std::string> flags = FlagsIn(program);
+  EXPECT_EQ(std::set<std::string>(flags.begin(), flags.end()).size(), flags.size());
+  for (const Command command :
+       {Command::kEvents, Command::kWire, Command::kAssemble, Command::kFootprint, Command::kInfo,
+        Command::kValidate, Command::kRepair}) {
     const std::string help = CommandHelp(command);
-    const size_t flags = help.find("Flags:\n") + 7;
-    EXPECT_TRUE(absl::StrContains(program, help.substr(flags, help.find("\n\n", flags) - flags)));
+    EXPECT_FALSE(FlagsIn(help).empty());
+    for (const std::string& flag : FlagsIn(help)) {
+      EXPECT_EQ(std::count(flags.begin(), flags.end(), flag), 1) << flag;
+    }
     const size_t examples = help.find("Examples:\n") + 10;
     EXPECT_TRUE(
         absl::StrContains(program, help.substr(examples, help.find("\n\n", examples) - examples)));
