@@ -153,8 +153,9 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
     case HeaderStatus::kOk:
     case HeaderStatus::kNotATrace:
       fault.id = FaultId::kNotATrace;
-      fault.message = absl::StrCat("expected a header like \"go 1.22 trace\", found ",
-                                   Quoted(bytes), OtherHeader(source));
+      fault.message =
+          absl::StrCat("expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found ",
+                       Quoted(bytes), OtherHeader(source));
       break;
   }
   return FaultStatus(std::move(fault));
