@@ -31,13 +31,15 @@ absl::Status DecodeTimedEvents(const Batch& batch, uint64_t* events) {
   const char* pos = batch.payload.data();
   const char* const end = pos + batch.payload.size();
   TimedEvent event;
+  uint64_t count = 0;
   while (pos < end) {
     const char* const next = DecodeTimedEvent(pos, end, &event);
     if (next == nullptr) return CannotDecode(batch, pos);
     benchmark::DoNotOptimize(event);
     pos = next;
-    ++*events;
+    ++count;
   }
+  *events += count;
   return absl::OkStatus();
 }
 

@@ -35,7 +35,7 @@ struct GenerationInfo {
   uint64_t strings = 0;       // In its string table.
   uint64_t stacks = 0;        // In its stack table.
 
-  bool has_event_batches = false;
+  bool has_event_batches = false;  // Also true of those that no thread wrote.
 
   // Whether faults took something of it before its first event could be given. Those that are met
   // later do not count.
