@@ -141,6 +141,7 @@ struct FlagRow {
   absl::string_view usage;
   absl::string_view help;
   std::string (*more_help)() = nullptr;  // What is made of other tables.
+  absl::string_view instead = {};        // What other commands have in its place.
 };
 
 // A number as --limits takes it: 2G.
@@ -163,7 +164,8 @@ std::string ListLimits() {
 
 constexpr FlagRow kFlags[] = {
     {"format", On(Command::kEvents), "--format=go|json",
-     "the text of Go's tool (default), or one JSON object a line"},
+     "the text of Go's tool (default), or one JSON object a line", nullptr,
+     "`footprint`, `info` and `validate` have --json"},
     {"stacks", On(Command::kEvents), "--stacks", "with --format=json: write stacks too"},
     {"kind", On(Command::kEvents), "--kind=KIND,...",
      "only these kinds: Sync, Metric, Label, StackSample,\nRangeBegin, RangeActive, RangeEnd, "
@@ -183,7 +185,7 @@ constexpr FlagRow kFlags[] = {
     {"padded", On(Command::kAssemble), "--padded",
      "write batch sizes in ten bytes, as Go's runtime does"},
     {"json", On(Command::kFootprint) | On(Command::kInfo) | On(Command::kValidate), "--json",
-     "print one JSON object on a line for each file"},
+     "print one JSON object on a line for each file", nullptr, "`events` has --format=json"},
     {"strictness", On(Command::kValidate), "--strictness=go|all",
      "only what Go's own reader and validator refuse,\nor warnings and notes too (default)"},
     {"max_per_check", On(Command::kValidate), "--max-per-check=N",
@@ -343,9 +345,9 @@ class ArgumentParser {
     if (!line_.help.empty()) return line_;
     for (const FlagRow* flag : flags_) {
       if ((flag->commands & On(line_.command)) == 0) {
-        return absl::InvalidArgumentError(absl::StrCat(Spelling(*flag), " is a flag of ",
-                                                       ListCommands(flag->commands), ", not of ",
-                                                       ListCommands(On(line_.command))));
+        return absl::InvalidArgumentError(absl::StrCat(
+            Spelling(*flag), " is a flag of ", ListCommands(flag->commands), ", not of ",
+            ListCommands(On(line_.command)), flag->instead.empty() ? "" : "; ", flag->instead));
       }
     }
     if (plain_.empty()) {
@@ -431,6 +433,14 @@ constexpr absl::string_view kExitCodes =
 
 absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<char* const> args) {
   return ArgumentParser(args).Parse();
+}
+
+absl::string_view CommandName(Command command) { return RowOf(command).name; }
+
+std::optional<Command> NamedCommand(absl::Span<char* const> args) {
+  const CommandRow* const row = args.empty() ? nullptr : FindCommand(args[0]);
+  if (row == nullptr) return std::nullopt;
+  return row->command;
 }
 
 std::string CommandHelp(Command command) {

@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_COMMAND_LINE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct CommandLine {
 // Reads the arguments, without the program's name, and sets the flags. An error says what is wrong
 // with them.
 absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<char* const> args);
+
+// As it is typed: "events".
+absl::string_view CommandName(Command command);
+
+// The command that the arguments begin with, if it is one.
+std::optional<Command> NamedCommand(absl::Span<char* const> args);
 
 // The help for `command`, or for the program as a whole.
 std::string CommandHelp(Command command);

@@ -199,7 +199,11 @@ TEST_F(CommandLineTest, ErrorsOfFlags) {
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
   ExpectError({"--json", "f"},
-              "--json is a flag of `footprint`, `info` and `validate`, not of `events`");
+              "--json is a flag of `footprint`, `info` and `validate`, not of `events`; "
+              "`events` has --format=json");
+  ExpectError({"info", "--format=json", "f"},
+              "--format is a flag of `events`, not of `info`; `footprint`, `info` and `validate` "
+              "have --json");
   ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble` and `repair`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }

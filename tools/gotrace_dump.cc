@@ -379,8 +379,11 @@ Result WithHint(Command command, Result result) {
   return result;
 }
 
-int UsageError(const absl::Status& status) {
-  absl::FPrintF(stderr, "gotrace-dump: %s\nTry: gotrace-dump --help\n", status.message());
+// Tells what is wrong with the arguments, and where to read what is right: in the help of
+// `command`, if it is known.
+int UsageError(std::optional<Command> command, const absl::Status& status) {
+  absl::FPrintF(stderr, "gotrace-dump: %s\nTry: gotrace-dump %s--help\n", status.message(),
+                command.has_value() ? absl::StrCat(CommandName(*command), " ") : "");
   return kUsageOrIo;
 }
 
@@ -435,7 +438,8 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   const bool check = absl::GetFlag(FLAGS_check);
   const std::string target = absl::GetFlag(FLAGS_o);
   if (check && !target.empty()) {
-    return UsageError(absl::InvalidArgumentError("--check writes nothing; leave out -o"));
+    return UsageError(Command::kRepair,
+                      absl::InvalidArgumentError("--check writes nothing; leave out -o"));
   }
   if (absl::Status status = CheckTarget(target, file); !check && !status.ok()) {
     return Report(file, {status});
@@ -508,7 +512,7 @@ int Run(const CommandLine& line, const ReaderLimits& limits, Output* out) {
   switch (line.command) {
     case Command::kEvents: {
       const absl::StatusOr<EventsOptions> options = EventsOptionsFromFlags();
-      if (!options.ok()) return UsageError(options.status());
+      if (!options.ok()) return UsageError(line.command, options.status());
       return Conclude(line.command, line.file, RunEvents(line.file, *options, limits, out), out);
     }
     case Command::kWire:
@@ -520,7 +524,7 @@ int Run(const CommandLine& line, const ReaderLimits& limits, Output* out) {
       return RunForEach(line, limits, out);
     case Command::kValidate: {
       absl::StatusOr<ValidateCommand> command = ValidateCommandFromFlags();
-      if (!command.ok()) return UsageError(command.status());
+      if (!command.ok()) return UsageError(line.command, command.status());
       command->options.limits = limits;
       return RunValidate(*std::move(command), line, out);
     }
@@ -536,16 +540,16 @@ int Main(absl::Span<char* const> args) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::set_new_handler(EndForLackOfMemory);
   const absl::StatusOr<CommandLine> line = ParseCommandLine(args);
-  if (!line.ok()) return UsageError(line.status());
+  if (!line.ok()) return UsageError(NamedCommand(args), line.status());
   Output out(STDOUT_FILENO, "the standard output");
   if (!line->help.empty()) {
     out.buffer().Append(line->help);
     return Conclude(line->command, "", {}, &out);
   }
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
-  if (!limits.ok()) return UsageError(limits.status());
+  if (!limits.ok()) return UsageError(line->command, limits.status());
   if (absl::GetFlag(FLAGS_jobs) < 1) {
-    return UsageError(absl::InvalidArgumentError("--jobs must be 1 or more"));
+    return UsageError(line->command, absl::InvalidArgumentError("--jobs must be 1 or more"));
   }
   return Run(*line, *limits, &out);
 }

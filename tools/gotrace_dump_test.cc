@@ -422,13 +422,15 @@ TEST(Dump, RefusesWrongArguments) {
   struct Case {
     std::vector<std::string> args;
     std::string error;
+    std::string command = "events ";  // Whose help is named.
   };
   const Case kCases[] = {
-      {{}, "no FILE was given; - stands for the standard input"},
+      {{}, "no FILE was given; - stands for the standard input", ""},
       {{"evnts", "f"},
        "there is no command evnts; there are `events`, `wire`, `assemble`, `footprint`, `info`, "
-       "`validate` and `repair`"},
-      {{"--knd=Sync", "f"}, "there is no flag --knd"},
+       "`validate` and `repair`",
+       ""},
+      {{"--knd=Sync", "f"}, "there is no flag --knd", ""},
       {{"--kind=Snc", "f"}, absl::StrCat("--kind: there is no kind \"Snc\"; ", kKinds)},
       {{"--kind=Sync,", "f"}, absl::StrCat("--kind: there is no kind \"\"; ", kKinds)},
       {{"--kind=Bad", "f"}, absl::StrCat("--kind: there is no kind \"Bad\"; ", kKinds)},
@@ -443,11 +445,16 @@ TEST(Dump, RefusesWrongArguments) {
       {{"--format=xml", "f"}, "--format: there is no format \"xml\"; there are go and json"},
       {{"--stacks", "f"}, "--stacks goes with --format=json; Go's text always has the stacks"},
       {{"wire", "--json", "f"},
-       "--json is a flag of `footprint`, `info` and `validate`, not of `wire`"},
+       "--json is a flag of `footprint`, `info` and `validate`, not of `wire`; `events` has "
+       "--format=json",
+       "wire "},
+      {{"repair", "--check", "-o", "x", "f"}, "--check writes nothing; leave out -o", "repair "},
+      {{"validate", "--jobs=0", "f"}, "--jobs must be 1 or more", "validate "},
   };
   for (const Case& c : kCases) {
-    ExpectFailure(RunDump(c.args), 2, "",
-                  absl::StrCat("gotrace-dump: ", c.error, "\nTry: gotrace-dump --help\n"));
+    ExpectFailure(
+        RunDump(c.args), 2, "",
+        absl::StrCat("gotrace-dump: ", c.error, "\nTry: gotrace-dump ", c.command, "--help\n"));
   }
 }
 
