@@ -348,10 +348,28 @@ TEST_P(DecompressorTest, TellsCorruptFromTruncated) {
   EXPECT_TRUE(
       absl::StartsWith(found.status.message(), absl::StrCat("the ", name(), " data is damaged: ")))
       << found.status;
+}
 
-  const StreamContent trailing = Decompress(Compress(content) + "trailing garbage");
-  EXPECT_TRUE(IsFault(trailing.status, FaultId::kCompressedCorrupt, std::nullopt));
-  EXPECT_TRUE(trailing.bytes == content);
+TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
+  const std::string content = RandomBytes(1000);
+  const std::string whole = Compress(content) + Compress(content);
+  for (const size_t piece : {1, 2, 3, 1 << 16}) {
+    const StreamContent found = Decompress(whole + "other data", piece);
+    EXPECT_TRUE(found.bytes == content + content);
+    EXPECT_TRUE(IsFault(found.status, FaultId::kCompressedCorrupt, std::nullopt));
+    EXPECT_EQ(found.status.message(),
+              absl::StrCat("expected the compressed file to end or to go on with another ", name(),
+                           zstd() ? " frame" : " member", " at its byte ", whole.size(),
+                           ", found other data; what stands before is whole: `head -c ",
+                           whole.size(), "` gives it [compressed-corrupt]"));
+  }
+  // A frame that begins as one does and then is damaged.
+  std::string damaged = whole + Compress(content);
+  damaged[whole.size() + (zstd() ? 10 : 2)] ^= 0x10;
+  const StreamContent found = Decompress(damaged);
+  EXPECT_TRUE(
+      absl::StartsWith(found.status.message(), absl::StrCat("the ", name(), " data is damaged: ")))
+      << found.status;
 }
 
 // It stands in the last eight bytes of gzip and the last four of zstd.

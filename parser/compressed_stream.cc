@@ -61,6 +61,21 @@ class Decompressor : public ByteStream {
                         absl::StrCat("the ", name_, " data is damaged: ", why)});
   }
 
+  // For where the first bytes behind a whole frame begin none. Frames before them are whole, so
+  // that the place is sure.
+  absl::Status NotAFrame(absl::string_view frame_word) const {
+    return FaultStatus(
+        {FaultId::kCompressedCorrupt, Place(),
+         absl::StrCat("expected the compressed file to end or to go on with another ", name_, " ",
+                      frame_word, " at its byte ", frame_begin_,
+                      ", found other data; what stands before is ", "whole: `head -c ",
+                      frame_begin_, "` gives it")});
+  }
+
+  // Notes that what begin_ points to is where the next frame may begin.
+  void BeginFrame() { frame_begin_ = input_size_ - (end_ - begin_); }
+  bool is_first_frame() const { return frame_begin_ == 0; }
+
   // No fault of the data.
   absl::Status NoMemory() const {
     return absl::ResourceExhaustedError(
@@ -99,7 +114,8 @@ class Decompressor : public ByteStream {
   const uint64_t most_;  // Bytes of output.
   uint64_t output_size_ = 0;
   const std::unique_ptr<char[]> buffer_;
-  uint64_t input_size_ = 0;  // How many compressed bytes were read.
+  uint64_t input_size_ = 0;   // How many compressed bytes were read.
+  uint64_t frame_begin_ = 0;  // How many of them stand before the frame at hand, or the next one.
   bool at_end_ = false;
   bool more_held_ = false;
   absl::Status status_;
@@ -130,6 +146,7 @@ class ZstdStream final : public Decompressor {
     begin_ += in.pos;
     wanted_ = result;
     between_frames_ = result == 0;
+    if (between_frames_) BeginFrame();
     return out.pos;
   }
 
@@ -152,6 +169,9 @@ class ZstdStream final : public Decompressor {
             "with `zstd -d --long=31`");
       case ZSTD_error_memory_allocation:
         return NoMemory();
+      case ZSTD_error_prefix_unknown:
+        if (!is_first_frame()) return NotAFrame("frame");
+        [[fallthrough]];
       default:
         return Corrupt(ZSTD_getErrorName(result));
     }
@@ -183,6 +203,7 @@ class GzipStream final : public Decompressor {
       // Tapes and disks pad with zeros, which gzip ignores too where nothing follows.
       while (begin_ != end_ && *begin_ == 0) ++begin_;
       if (begin_ == end_) return 0;
+      BeginFrame();
       inflateReset(&stream_);
       between_members_ = false;
     }
@@ -197,6 +218,9 @@ class GzipStream final : public Decompressor {
       between_members_ = true;
     } else if (result == Z_MEM_ERROR) {
       *status = NoMemory();
+    } else if (result == Z_DATA_ERROR && stream_.total_in <= kMemberMagicSize &&
+               !is_first_frame()) {
+      *status = NotAFrame("member");
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
       *status = Corrupt(stream_.msg == nullptr ? zError(result) : stream_.msg);
     }
@@ -206,6 +230,9 @@ class GzipStream final : public Decompressor {
   bool between_frames() const override { return between_members_; }
 
  private:
+  // A member begins with these, which the library refuses together if they are others.
+  static constexpr uLong kMemberMagicSize = 2;
+
   z_stream stream_ = {};
   bool ready_ = false;
   bool between_members_ = true;

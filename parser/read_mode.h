@@ -68,8 +68,7 @@ struct ReaderOptions {
     kMerge,
 
     // kOrder, and kMerge from when on the caller was seen to mostly wait; and kOrder again, for
-    // good,
-    // where an event has to wait.
+    // good, where an event has to wait.
     kChoose,
   };
   Share share = Share::kChoose;
