@@ -28,15 +28,19 @@ bool HasId(const absl::flat_hash_set<int64_t>& ids, int64_t context, const Resou
 
 }  // namespace
 
+bool EventFilter::Times::MatchesAll() const {
+  return from == std::numeric_limits<int64_t>::min() && to == std::numeric_limits<int64_t>::max();
+}
+
 bool EventFilter::MatchesAll() const {
   return kinds.empty() && goroutines.empty() && procs.empty() && threads.empty() &&
-         from == std::numeric_limits<int64_t>::min() && to == std::numeric_limits<int64_t>::max();
+         since_start.MatchesAll() && times.MatchesAll();
 }
 
 bool EventFilter::Matches(const Event& event, int64_t start) const {
   if (!kinds.empty() && !kinds.contains(event.kind())) return false;
-  const int64_t time = TraceClock::Subtract(event.time(), start);
-  if (time < from || time > to) return false;
+  if (!times.Has(event.time())) return false;
+  if (!since_start.Has(TraceClock::Subtract(event.time(), start))) return false;
   if (!threads.empty() && !threads.contains(event.thread().value)) return false;
   if (goroutines.empty() && procs.empty()) return true;
   const ResourceId subject = SubjectOf(event);
@@ -45,7 +49,7 @@ bool EventFilter::Matches(const Event& event, int64_t start) const {
 }
 
 bool EventFilter::IsPast(const Event& event, int64_t start) const {
-  return TraceClock::Subtract(event.time(), start) > to;
+  return event.time() > times.to || TraceClock::Subtract(event.time(), start) > since_start.to;
 }
 
 }  // namespace gotrace

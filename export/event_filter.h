@@ -22,9 +22,16 @@ struct EventFilter {
   absl::flat_hash_set<int64_t> procs;
   absl::flat_hash_set<int64_t> threads;
 
-  // Nanoseconds since the first event of the trace, both included.
-  int64_t from = std::numeric_limits<int64_t>::min();
-  int64_t to = std::numeric_limits<int64_t>::max();
+  // The first and the last time, in nanoseconds.
+  struct Times {
+    int64_t from = std::numeric_limits<int64_t>::min();
+    int64_t to = std::numeric_limits<int64_t>::max();
+
+    bool MatchesAll() const;
+    bool Has(int64_t time) const { return from <= time && time <= to; }
+  };
+  Times since_start;  // Since the first event of the trace.
+  Times times;        // As Event::time() tells them.
 
   // Whether no condition is set.
   bool MatchesAll() const;

@@ -138,17 +138,30 @@ TEST(EventFilter, ByThreadOfTheContext) {
 
 TEST(EventFilter, ByTimeBothEndsIncluded) {
   EventFilter filter;
-  filter.from = 13;
+  filter.since_start.from = 13;
   EXPECT_THAT(Select(filter), ElementsAre(13, 14, 15));
-  filter.to = 14;
+  filter.since_start.to = 14;
   EXPECT_THAT(Select(filter), ElementsAre(13, 14));
-  filter.to = 13;
+  filter.since_start.to = 13;
   EXPECT_THAT(Select(filter), ElementsAre(13));
-  filter.to = 12;
+  filter.since_start.to = 12;
   EXPECT_THAT(Select(filter), IsEmpty());
-  filter.from = std::numeric_limits<int64_t>::min();
-  filter.to = 2;
+  filter.since_start.from = std::numeric_limits<int64_t>::min();
+  filter.since_start.to = 2;
   EXPECT_THAT(Select(filter), ElementsAre(0, 1, 2));
+}
+
+TEST(EventFilter, ByTimeAsEventsTellIt) {
+  EventFilter filter;
+  filter.times.from = 1013;
+  EXPECT_FALSE(filter.MatchesAll());
+  EXPECT_THAT(Select(filter), ElementsAre(13, 14, 15));
+  filter.times.to = 1014;
+  EXPECT_THAT(Select(filter), ElementsAre(13, 14));
+  filter.since_start.from = 14;
+  EXPECT_THAT(Select(filter), ElementsAre(14));
+  filter.since_start.to = 13;
+  EXPECT_THAT(Select(filter), IsEmpty());
 }
 
 TEST(EventFilter, AllConditionsMustHold) {
@@ -160,11 +173,11 @@ TEST(EventFilter, AllConditionsMustHold) {
   EXPECT_THAT(Select(filter), ElementsAre(13, 14));
   filter.kinds = {EventKind::kMetric, EventKind::kStackSample};
   EXPECT_THAT(Select(filter), ElementsAre(14));
-  filter.to = 13;
+  filter.since_start.to = 13;
   EXPECT_THAT(Select(filter), IsEmpty());
   filter.kinds.clear();
   EXPECT_THAT(Select(filter), ElementsAre(13));
-  filter.from = 13;
+  filter.since_start.from = 13;
   EXPECT_THAT(Select(filter), ElementsAre(13));
 }
 
@@ -182,10 +195,13 @@ TEST(EventFilter, IsPastOnceNoLaterEventCanMatch) {
   const absl::StatusOr<std::string> bytes = AssembleText(kTrace);
   absl::StatusOr<Reader> reader = Reader::FromBytes(*bytes);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  EventFilter filter;
-  filter.to = 9;
+  EventFilter since_start;
+  since_start.since_start.to = 9;
+  EventFilter times;
+  times.times.to = 1009;
   while (const Event* event = reader->Next()) {
-    EXPECT_EQ(filter.IsPast(*event, 1000), event->time() > 1009) << event->time();
+    EXPECT_EQ(since_start.IsPast(*event, 1000), event->time() > 1009) << event->time();
+    EXPECT_EQ(times.IsPast(*event, 1000), event->time() > 1009) << event->time();
     EXPECT_FALSE(EventFilter().IsPast(*event, 1000));
   }
 }
@@ -201,8 +217,11 @@ TEST(EventFilterTest, OneConditionAndNotAllMatch) {
   EXPECT_FALSE(set(&EventFilter::goroutines, int64_t{1}).MatchesAll());
   EXPECT_FALSE(set(&EventFilter::procs, int64_t{1}).MatchesAll());
   EXPECT_FALSE(set(&EventFilter::threads, int64_t{1}).MatchesAll());
-  EXPECT_FALSE(set(&EventFilter::from, int64_t{0}).MatchesAll());
-  EXPECT_FALSE(set(&EventFilter::to, int64_t{0}).MatchesAll());
+  const EventFilter::Times all;
+  for (const EventFilter::Times some : {EventFilter::Times{0, all.to}, {all.from, 0}}) {
+    EXPECT_FALSE(set(&EventFilter::since_start, some).MatchesAll());
+    EXPECT_FALSE(set(&EventFilter::times, some).MatchesAll());
+  }
 }
 
 }  // namespace

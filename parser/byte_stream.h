@@ -76,8 +76,9 @@ Compression FindCompression(absl::string_view bytes);
 // A stream of what the compressed bytes of `input` stand for: any number of zstd frames (skippable
 // ones too) or of gzip members, one after the other. A damaged or cut off one gives what can be had
 // and then a fault, compressed-corrupt or compressed-truncated; so do whole ones with other data
-// behind them. Requires a compression other than kNone. Behind `most` bytes it ends with the fault limit-decompressed-bytes, and where there is no
-// memory for what the data asks for, with kResourceExhausted and no fault.
+// behind them. Requires a compression other than kNone. Behind `most` bytes it ends with the fault
+// limit-decompressed-bytes, and where there is no memory for what the data asks for, with
+// kResourceExhausted and no fault.
 std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
                                              std::unique_ptr<ByteStream> input,
                                              uint64_t most = ReaderLimits().decompressed_bytes);

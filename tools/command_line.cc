@@ -26,8 +26,8 @@ ABSL_FLAG(std::string, kind, "", "only events of these kinds");
 ABSL_FLAG(std::string, g, "", "only events about these goroutines");
 ABSL_FLAG(std::string, p, "", "only events about these Ps");
 ABSL_FLAG(std::string, m, "", "only events of these threads");
-ABSL_FLAG(std::string, from, "", "only events from this time since the start on");
-ABSL_FLAG(std::string, to, "", "only events up to this time since the start");
+ABSL_FLAG(std::string, from, "", "only events from this time on");
+ABSL_FLAG(std::string, to, "", "only events up to this time");
 ABSL_FLAG(int64_t, limit, std::numeric_limits<int64_t>::max(), "stop after this many events");
 ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
@@ -174,8 +174,9 @@ constexpr FlagRow kFlags[] = {
     {"p", On(Command::kEvents), "--p=ID,...", "only events about these Ps"},
     {"m", On(Command::kEvents), "--m=ID,...", "only events of these threads"},
     {"from", On(Command::kEvents), "--from=TIME",
-     "only from this time since the start on: 1.5s, 20ms"},
-    {"to", On(Command::kEvents), "--to=TIME", "only up to this time since the start"},
+     "only from this time since the start on: 1.5s, 20ms;\nor from one that events tell: "
+     "@2078707244416"},
+    {"to", On(Command::kEvents), "--to=TIME", "only up to this time, given as for --from"},
     {"limit", On(Command::kEvents), "--limit=N", "stop after N events"},
     {"header", On(Command::kWire), "--header",
      "print what `assemble` can read: the line Trace Go1.NN\nfirst, and all experimental events"},

@@ -15,20 +15,23 @@
 namespace gotrace {
 namespace {
 
-// Gives `take` the events that the options ask for, until it returns false. Returns
-// EventsResult::duration.
+// Gives `take` the events that the options ask for, until it returns false. Sets the times of
+// `*result`.
 template <class Take>
-int64_t TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress, Take take) {
+void TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress, Take take,
+                EventsResult* result) {
   const bool matches_all = options.filter.MatchesAll();
   std::optional<int64_t> start;
-  int64_t duration = 0;
   int64_t left = options.limit;
   while (left > 0) {
     const Event* const event = reader->Next();
     if (event == nullptr) break;
-    if (!start.has_value()) start = event->time();
+    if (!start.has_value()) {
+      start = event->time();
+      result->first_time = result->last_time = *start;
+    }
     if (!matches_all) {
-      duration = std::max(duration, TraceClock::Subtract(event->time(), *start));
+      result->last_time = std::max(result->last_time, event->time());
       if (!options.to_end && options.filter.IsPast(*event, *start)) break;
     }
     if (matches_all || options.filter.Matches(*event, *start)) {
@@ -39,7 +42,6 @@ int64_t TakeEvents(Reader* reader, const EventsOptions& options, Progress* progr
       progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});
     }
   }
-  return duration;
 }
 
 // Opens and reads the trace, and gives `formatter` the events that the options ask for.
@@ -48,13 +50,21 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
                           const EventsOptions& options, Progress* progress, Formatter formatter,
                           Output* out) {
   absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
-  if (!reader.ok()) return {reader.status(), 0, {}, 0};
-  const int64_t duration = TakeEvents(&*reader, options, progress, [&](const Event& event) {
+  EventsResult result;
+  if (!reader.ok()) {
+    result.status = reader.status();
+    return result;
+  }
+  const auto print = [&](const Event& event) {
     formatter.Append(event, &out->buffer());
     out->MaybeFlush();
     return out->usable();
-  });
-  return {reader->status(), reader->event_count(), reader->losses(), duration};
+  };
+  TakeEvents(&*reader, options, progress, print, &result);
+  result.status = reader->status();
+  result.events = reader->event_count();
+  result.losses = reader->losses();
+  return result;
 }
 
 // Takes a text apart into lines, however it arrives.

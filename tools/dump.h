@@ -30,9 +30,9 @@ struct EventsResult {
   absl::Status status;  // The failure of reading, if any.
   uint64_t events = 0;  // That were read, printed or not.
   Losses losses;
-  // Where the filter has conditions: from the first event to the latest that was read, in
-  // nanoseconds.
-  int64_t duration = 0;
+  // Where the filter has conditions: the times of the first event and of the latest that was read.
+  int64_t first_time = 0;
+  int64_t last_time = 0;
 };
 
 // Reads the trace in `file` and prints the events that the options ask for. Stops early where no

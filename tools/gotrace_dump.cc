@@ -26,6 +26,7 @@
 #include "parser/fault.h"
 #include "parser/raw_reader.h"
 #include "parser/reader.h"
+#include "parser/trace_clock.h"
 #include "tools/command_line.h"
 #include "tools/dump.h"
 #include "tools/file_list.h"
@@ -70,14 +71,19 @@ absl::Status ParseIds(absl::string_view flag, absl::string_view list,
   return absl::OkStatus();
 }
 
-absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* ns) {
+// Takes a time since the start, which has a unit, or behind "@" one that events tell.
+absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* since_start,
+                       int64_t* time) {
   if (text.empty()) return absl::OkStatus();
+  if (text.front() == '@' && absl::SimpleAtoi(text.substr(1), time)) return absl::OkStatus();
   absl::Duration duration;
   if (!absl::ParseDuration(text, &duration)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag, ": \"", text, "\" is no time; give one with its unit, like 1.5s or 20ms"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, ": \"", text,
+                     "\" is no time; give one with its unit since the start, like 1.5s or 20ms, or "
+                     "one that events tell, like @2078707244416"));
   }
-  *ns = absl::ToInt64Nanoseconds(duration);
+  *since_start = absl::ToInt64Nanoseconds(duration);
   return absl::OkStatus();
 }
 
@@ -91,12 +97,12 @@ absl::Status ParseKinds(absl::string_view list, absl::flat_hash_set<EventKind>* 
   return absl::OkStatus();
 }
 
-// Refuses conditions on time that no event can meet: times count from the first event.
+// Refuses conditions on time that no event can meet.
 absl::Status CheckTimes(const EventFilter& filter) {
-  if (filter.to < 0) {
+  if (filter.since_start.to < 0) {
     return absl::InvalidArgumentError("--to lies before the start of the trace");
   }
-  if (filter.from > filter.to) {
+  if (filter.since_start.from > filter.since_start.to || filter.times.from > filter.times.to) {
     return absl::InvalidArgumentError("--from is later than --to, so that no event is between");
   }
   return absl::OkStatus();
@@ -125,8 +131,9 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));
   status.Update(ParseIds("p", absl::GetFlag(FLAGS_p), &filter.procs));
   status.Update(ParseIds("m", absl::GetFlag(FLAGS_m), &filter.threads));
-  status.Update(ParseTime("from", absl::GetFlag(FLAGS_from), &filter.from));
-  status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.to));
+  status.Update(
+      ParseTime("from", absl::GetFlag(FLAGS_from), &filter.since_start.from, &filter.times.from));
+  status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.since_start.to, &filter.times.to));
   status.Update(CheckTimes(filter));
   if (!status.ok()) return status;
   return options;
@@ -188,6 +195,17 @@ ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) 
   return options;
 }
 
+// Tells where --from lies behind all events, as nothing was printed then.
+void NoteLateFrom(const std::string& file, const EventFilter& filter, const EventsResult& result) {
+  const int64_t duration = TraceClock::Subtract(result.last_time, result.first_time);
+  if (duration >= filter.since_start.from && result.last_time >= filter.times.from) return;
+  absl::FPrintF(stderr,
+                "gotrace-dump: %s: --from=%s is later than all events: the first is at @%d, and "
+                "the last %.9f s behind that, at @%d\n",
+                NameOf(file), absl::GetFlag(FLAGS_from), result.first_time,
+                static_cast<double>(duration) / 1e9, result.last_time);
+}
+
 Result RunEvents(const std::string& file, const EventsOptions& options, const ReaderLimits& limits,
                  Output* out) {
   FaultLog log;
@@ -195,14 +213,7 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
   const EventsResult result =
       DumpEvents(file, ReaderOptionsFromFlags(limits, &log), options, &progress, out);
   progress.Wipe();
-  // Who gives the time that an event tells would wonder why there is none.
-  if (result.status.ok() && options.limit > 0 && result.duration < options.filter.from) {
-    absl::FPrintF(stderr,
-                  "gotrace-dump: %s: --from=%s is later than all events: it counts from the first, "
-                  "and the last is %.9f s behind that\n",
-                  NameOf(file), absl::GetFlag(FLAGS_from),
-                  static_cast<double>(result.duration) / 1e9);
-  }
+  if (result.status.ok() && options.limit > 0) NoteLateFrom(file, options.filter, result);
   return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
 }
 

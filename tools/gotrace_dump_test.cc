@@ -252,6 +252,20 @@ TEST(Dump, FiltersByKindGoroutineProcAndThread) {
   EXPECT_EQ(DumpOutput({"--g=99999", path}), "");
 }
 
+// As it stands in the output, to be copied from there.
+TEST(Dump, FiltersByTimesThatEventsTell) {
+  const std::vector<TextEvent> all = AllEvents();
+  const std::string path = CompressedPath(kTrace);
+  const int64_t from = all[all.size() / 3].time();
+  const int64_t to = all[all.size() / 2].time();
+  EXPECT_EQ(DumpOutput({absl::StrCat("--from=@", from), absl::StrCat("--to=@", to), path}),
+            Select(all, [&](const TextEvent& e) { return e.time() >= from && e.time() <= to; }));
+  EXPECT_EQ(DumpOutput({absl::StrCat("--from=@", from), "--to=1ms", path}),
+            Select(all, [&](const TextEvent& e) {
+              return e.time() >= from && e.time() - all[0].time() <= 1'000'000;
+            }));
+}
+
 TEST(Dump, FiltersByTimeAndNumber) {
   const std::vector<TextEvent> all = AllEvents();
   const std::string path = CompressedPath(kTrace);
@@ -272,15 +286,18 @@ TEST(Dump, FiltersByTimeAndNumber) {
   EXPECT_EQ(DumpOutput({"--to=0", path}), all[0].text);
   EXPECT_EQ(DumpOutput({"--from=-inf", "--to=inf", path}), DumpOutput({path}));
   EXPECT_EQ(DumpOutput({"--from=-1s", path}), DumpOutput({path}));
-  const SubprocessResult too_late = RunDump({"--from=inf", path});
-  EXPECT_EQ(too_late.exit_code, 0);
-  EXPECT_EQ(too_late.out, "");
-  const double duration = static_cast<double>(all.back().time() - start) / 1e9;
-  EXPECT_EQ(too_late.err,
-            absl::StrFormat("gotrace-dump: %s: --from=inf is later than all events: it counts from "
-                            "the first, and the last is %.9f s behind that\n",
-                            path, duration));
-  EXPECT_EQ(RunDump({"--from=inf", "--limit=0", path}).err, "");
+  const int64_t end = all.back().time();
+  for (const std::string& late : {std::string("inf"), absl::StrCat("@", end + 1)}) {
+    const SubprocessResult result = RunDump({"--from", late, path});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(
+        result.err,
+        absl::StrFormat("gotrace-dump: %s: --from=%s is later than all events: the first is at "
+                        "@%d, and the last %.9f s behind that, at @%d\n",
+                        path, late, start, static_cast<double>(end - start) / 1e9, end));
+    EXPECT_EQ(RunDump({"--from", late, "--limit=0", path}).err, "");
+  }
   EXPECT_EQ(DumpOutput({"--limit=0", path}), "");
   EXPECT_EQ(DumpOutput({"--limit=2", path}), all[0].text + all[1].text);
   EXPECT_EQ(DumpOutput({"--limit=1000000000000", path}), DumpOutput({path}));
@@ -419,6 +436,9 @@ TEST(Dump, RefusesWrongArguments) {
   constexpr absl::string_view kKinds =
       "there are Sync, Metric, Label, StackSample, RangeBegin, RangeActive, RangeEnd, TaskBegin, "
       "TaskEnd, RegionBegin, RegionEnd, Log, StateTransition, Experimental";
+  constexpr absl::string_view kNoTime =
+      "is no time; give one with its unit since the start, like 1.5s or 20ms, or one that events "
+      "tell, like @2078707244416";
   struct Case {
     std::vector<std::string> args;
     std::string error;
@@ -437,8 +457,10 @@ TEST(Dump, RefusesWrongArguments) {
       {{"--g=x", "f"}, "--g: \"x\" is no id; give numbers, like --g=1,42"},
       {{"--p=1,,2", "f"}, "--p: \"\" is no id; give numbers, like --p=1,42"},
       {{"--m=1.5", "f"}, "--m: \"1.5\" is no id; give numbers, like --m=1,42"},
-      {{"--from=5", "f"}, "--from: \"5\" is no time; give one with its unit, like 1.5s or 20ms"},
-      {{"--to=nan", "f"}, "--to: \"nan\" is no time; give one with its unit, like 1.5s or 20ms"},
+      {{"--from=5", "f"}, absl::StrCat("--from: \"5\" ", kNoTime)},
+      {{"--to=@", "f"}, absl::StrCat("--to: \"@\" ", kNoTime)},
+      {{"--from=@5", "--to=@4", "f"}, "--from is later than --to, so that no event is between"},
+      {{"--to=nan", "f"}, absl::StrCat("--to: \"nan\" ", kNoTime)},
       {{"--to=-1s", "f"}, "--to lies before the start of the trace"},
       {{"--from=2s", "--to=1s", "f"}, "--from is later than --to, so that no event is between"},
       {{"--limit=-1", "f"}, "--limit is negative; leave it out to print all events"},
