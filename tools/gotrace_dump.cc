@@ -195,10 +195,17 @@ ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) 
   return options;
 }
 
-// Tells where --from lies behind all events, as nothing was printed then.
+// Tells where --from lies behind all events or --to, as nothing was printed then.
 void NoteLateFrom(const std::string& file, const EventFilter& filter, const EventsResult& result) {
   const int64_t duration = TraceClock::Subtract(result.last_time, result.first_time);
   if (duration >= filter.since_start.from && result.last_time >= filter.times.from) return;
+  // Where one is a time since the start and the other is not, reading shows which is later.
+  if (duration > filter.since_start.to || result.last_time > filter.times.to) {
+    absl::FPrintF(
+        stderr, "gotrace-dump: %s: --from=%s is later than --to=%s, so that no event is between\n",
+        NameOf(file), absl::GetFlag(FLAGS_from), absl::GetFlag(FLAGS_to));
+    return;
+  }
   absl::FPrintF(stderr,
                 "gotrace-dump: %s: --from=%s is later than all events: the first is at @%d, and "
                 "the last %.9f s behind that, at @%d\n",

@@ -264,6 +264,10 @@ TEST(Dump, FiltersByTimesThatEventsTell) {
             Select(all, [&](const TextEvent& e) {
               return e.time() >= from && e.time() - all[0].time() <= 1'000'000;
             }));
+  const std::string end = absl::StrCat("--from=@", all.back().time());
+  EXPECT_EQ(RunDump({end, "--to=1ns", path}).err,
+            absl::StrCat("gotrace-dump: ", path, ": ", end,
+                         " is later than --to=1ns, so that no event is between\n"));
 }
 
 TEST(Dump, FiltersByTimeAndNumber) {
