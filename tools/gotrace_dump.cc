@@ -195,8 +195,15 @@ ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) 
   return options;
 }
 
-// Tells where --from lies behind all events or --to, as nothing was printed then.
-void NoteLateFrom(const std::string& file, const EventFilter& filter, const EventsResult& result) {
+// Tells where --to lies before all events, or --from behind them or --to, as nothing was printed
+// then.
+void NoteTimes(const std::string& file, const EventFilter& filter, const EventsResult& result) {
+  if (result.first_time > filter.times.to) {
+    absl::FPrintF(stderr,
+                  "gotrace-dump: %s: --to=%s is earlier than all events: the first is at @%d\n",
+                  NameOf(file), absl::GetFlag(FLAGS_to), result.first_time);
+    return;
+  }
   const int64_t duration = TraceClock::Subtract(result.last_time, result.first_time);
   if (duration >= filter.since_start.from && result.last_time >= filter.times.from) return;
   // Where one is a time since the start and the other is not, reading shows which is later.
@@ -220,7 +227,7 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
   const EventsResult result =
       DumpEvents(file, ReaderOptionsFromFlags(limits, &log), options, &progress, out);
   progress.Wipe();
-  if (result.status.ok() && options.limit > 0) NoteLateFrom(file, options.filter, result);
+  if (result.status.ok() && options.limit > 0) NoteTimes(file, options.filter, result);
   return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
 }
 

@@ -264,6 +264,11 @@ TEST(Dump, FiltersByTimesThatEventsTell) {
             Select(all, [&](const TextEvent& e) {
               return e.time() >= from && e.time() - all[0].time() <= 1'000'000;
             }));
+  EXPECT_EQ(DumpOutput({absl::StrCat("--to=@", all[0].time()), path}), all[0].text);
+  const std::string before = absl::StrCat("--to=@", all[0].time() - 1);
+  EXPECT_EQ(RunDump({before, path}).err,
+            absl::StrCat("gotrace-dump: ", path, ": ", before,
+                         " is earlier than all events: the first is at @", all[0].time(), "\n"));
   const std::string end = absl::StrCat("--from=@", all.back().time());
   EXPECT_EQ(RunDump({end, "--to=1ns", path}).err,
             absl::StrCat("gotrace-dump: ", path, ": ", end,

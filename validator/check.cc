@@ -16,6 +16,9 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kCompressedCorrupt:
       return "Fetch or copy the file again, in binary mode.";
     case FaultId::kHeaderTruncated:
+      return "Nothing can be had from it: let the program call trace.Stop and close the file "
+             "before "
+             "it ends, and copy the file only then.";
     case FaultId::kCompressedTruncated:
     case FaultId::kBatchHeaderTruncated:
     case FaultId::kBatchTruncated:
