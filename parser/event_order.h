@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_EVENT_ORDER_H_
 #define GOTRACE_PARSER_EVENT_ORDER_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +23,9 @@ class EventOrder {
     kStopped,   // The attempt tells not to go on.
   };
 
-  // `scheduler` must outlive it. For `exact_ties_threads` see ReaderOptions; with more threads,
-  // each event that advances costs a number of attempts that does not depend on how many wait.
+  // `scheduler` must outlive it. For `exact_ties_threads` see ReaderOptions. With more threads, all
+  // are tried only where few events have to wait; else each event that advances costs a number of
+  // attempts that does not depend on how many wait.
   explicit EventOrder(Scheduler* scheduler, size_t exact_ties_threads = kExactTiesThreads)
       : scheduler_(*scheduler), exact_ties_threads_(exact_ties_threads) {}
 
@@ -31,15 +33,23 @@ class EventOrder {
   Frontier& frontier() { return frontier_; }
   const Frontier& frontier() const { return frontier_; }
 
+  // Must be called once the threads of a generation were put in, of which `bytes` were read.
+  void BeginGeneration(uint64_t bytes) {
+    patience_ = exact_ties_threads_ * (kFreeRounds + bytes / kBytesForRound);
+  }
+
   // Calls `attempt(index)` for threads of the frontier until one tells another thing than kWaits,
   // which is returned. It holds that thread's event against the scheduler's model, and if that
   // advanced, brings the thread to its next one. Requires that the frontier is not empty.
   template <class Attempt>
   Outcome Advance(const Attempt& attempt) {
-    const bool parks = frontier_.inserted() > exact_ties_threads_;
-    const Outcome outcome = parks ? AdvanceReady(attempt) : AdvanceAny(attempt);
-    if (outcome == Outcome::kAdvanced) WakeOthers();
-    return outcome;
+    if (frontier_.has_parked()) return AdvanceReady(attempt);
+    CountAttempts(1);
+    const Outcome outcome = attempt(0);
+    if (outcome != Outcome::kWaits) return outcome;
+    if (MayTryAll()) return AdvanceAny(attempt);
+    ParkFirst();
+    return AdvanceReady(attempt);
   }
 
   // Must follow if an event advanced in another way than by Advance().
@@ -58,18 +68,30 @@ class EventOrder {
   uint64_t attempts() const { return attempts_.load(std::memory_order_relaxed); }
 
  private:
-  // As Go's reader does.
+  // With more threads than have exact ties in any case, an event that waits may have all of them
+  // tried as long as so many attempts are left. Real traces take few of them. They are told by
+  // what is the same however the trace is read.
+  static constexpr uint64_t kFreeRounds = 16;
+  static constexpr uint64_t kBytesForRound = 1024;  // Some 200 events.
+
+  bool MayTryAll() const {
+    return frontier_.inserted() <= exact_ties_threads_ || frontier_.size() <= patience_;
+  }
+
+  // As Go's reader does where the first thread's event waits.
   template <class Attempt>
   Outcome AdvanceAny(const Attempt& attempt) {
-    CountAttempts(1);
-    Outcome outcome = attempt(0);
-    if (outcome != Outcome::kWaits) return outcome;
     // Others are tried in order of time. The first one just was, and stays first.
     frontier_.Sort();
-    for (size_t i = 1; i < frontier_.size() && outcome == Outcome::kWaits; ++i) {
+    const uint64_t threads = frontier_.size();
+    Outcome outcome = Outcome::kWaits;
+    for (size_t i = 1; i < threads && outcome == Outcome::kWaits; ++i) {
       CountAttempts(1);
       outcome = attempt(i);
     }
+    if (outcome == Outcome::kAdvanced) patience_ -= std::min(threads, patience_);
+    // What is forced to come next is in no order of Go's.
+    if (outcome == Outcome::kWaits) patience_ = 0;
     return outcome;
   }
 
@@ -79,7 +101,9 @@ class EventOrder {
   Outcome AdvanceReady(const Attempt& attempt) {
     while (frontier_.size() > 0) {
       CountAttempts(1);
-      if (const Outcome outcome = attempt(0); outcome != Outcome::kWaits) return outcome;
+      const Outcome outcome = attempt(0);
+      if (outcome == Outcome::kAdvanced) WakeOthers();
+      if (outcome != Outcome::kWaits) return outcome;
       ParkFirst();
     }
     return Outcome::kWaits;
@@ -91,6 +115,7 @@ class EventOrder {
   Scheduler& scheduler_;
   const size_t exact_ties_threads_;
   Frontier frontier_;
+  uint64_t patience_ = 0;  // Attempts that are left, see kFreeRounds.
   WaitConditions conditions_;
   std::atomic<uint64_t> attempts_ = 0;
 };

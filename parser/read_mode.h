@@ -40,8 +40,9 @@ struct ReaderOptions {
 
   // Up to this many threads in a generation, events of different threads at the same time come in
   // the very order in which Go's reader gives them (FORMAT.md §9). That takes time in proportion to
-  // the threads for each event that has to wait; with more threads their order is another, that is
-  // as right.
+  // the threads for each event that has to wait. With more threads it is so as long as few events
+  // have to, as in the traces that programs write; in others, or where this is 0, their order is
+  // another, that is as right.
   size_t exact_ties_threads = kExactTiesThreads;
 
   // How many cores may be used, at most; 0 for all that there are. That changes nothing but the

@@ -219,6 +219,7 @@ Event* ReaderImpl::BeginGeneration() {
         return Fail(cursor->fault());
     }
   }
+  order_.BeginGeneration(generation_->bytes());
   info_.damaged = lost_;
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
   return MakeSync(&tables, begin, generation_->begin_offset());

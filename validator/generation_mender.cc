@@ -83,6 +83,7 @@ class Mender {
       if (step == ThreadCursor::Step::kFault && !CutOff(cursor.get(), cursor->fault())) return;
       if (step == ThreadCursor::Step::kEvent) frontier_.Insert(std::move(cursor));
     }
+    order_.BeginGeneration(generation_.bytes());
     Outcome outcome = Outcome::kAdvanced;
     while (!frontier_.empty() && outcome == Outcome::kAdvanced) {
       outcome = order_.Advance([this](size_t i) { return Try(i); });

@@ -1,0 +1,57 @@
+#include "parser/event_order.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "parser/reader.h"
+#include "parser/test_util.h"
+
+namespace gotrace {
+namespace {
+
+// More than have exact ties in any case.
+constexpr int kThreads = kExactTiesThreads + 6;
+
+// A generation in which the start of goroutine 5 has to wait for thread 2, while other threads have
+// events at equal times.
+std::string Trace() {
+  std::string text =
+      "Trace Go1.22\n"
+      "EventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=10 size=auto\n"
+      "ProcStatus dt=1 p=0 pstatus=1\n"
+      "GoStart dt=50 g=5 g_seq=2\n"
+      "EventBatch gen=1 m=2 time=5 size=auto\n"
+      "GoStatus dt=1 g=5 m=18446744073709551615 gstatus=4\n"
+      "GoUnblock dt=60 g=5 g_seq=1 stack=0\n";
+  for (int thread = 3; thread <= kThreads; ++thread) {
+    absl::StrAppend(&text, "EventBatch gen=1 m=", thread, " time=", 70 + thread % 3,
+                    " size=auto\nProcStatus dt=1 p=", thread, " pstatus=2\n");
+  }
+  return Assemble(text);
+}
+
+// The offsets of all events, in order.
+std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_threads) {
+  ReaderOptions options;
+  options.exact_ties_threads = exact_ties_threads;
+  Reader reader = *Reader::FromBytes(bytes, options);
+  std::vector<uint64_t> offsets;
+  while (const Event* event = reader.Next()) offsets.push_back(event->offset());
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  return offsets;
+}
+
+TEST(EventOrderTest, TiesOfManyThreadsAreExactWhereFewWait) {
+  const std::string bytes = Trace();
+  const std::vector<uint64_t> exact = ReadAll(bytes, kThreads);
+  EXPECT_EQ(ReadAll(bytes, kExactTiesThreads), exact);
+  // Else the order of this trace would show nothing.
+  EXPECT_NE(ReadAll(bytes, 0), exact);
+}
+
+}  // namespace
+}  // namespace gotrace
