@@ -162,12 +162,11 @@ absl::Status GenerationTables::AddFrames(BatchCursor* cursor, uint64_t count, ui
     if (absl::Status s = cursor->TakeVarint("a frame's function", &frame.func); !s.ok()) return s;
     if (absl::Status s = cursor->TakeVarint("a frame's file", &frame.file); !s.ok()) return s;
     if (absl::Status s = cursor->TakeVarint("a frame's line", &frame.line); !s.ok()) return s;
-    auto known = frame_by_pc_.find(frame.pc);
-    if (known == frame_by_pc_.end()) {
+    const auto first = frame_by_pc_.lazy_emplace(frame.pc, [&](const auto& emplace) {
+      emplace(static_cast<uint32_t>(frames_.size()));
       frames_.push_back(frame);
-      known = frame_by_pc_.insert(static_cast<uint32_t>(frames_.size() - 1)).first;
-    }
-    stack_frames_.push_back(*known);
+    });
+    stack_frames_.push_back(*first);
   }
   return absl::OkStatus();
 }

@@ -23,9 +23,10 @@ class IdTable {
   bool Insert(uint64_t id, T entry) {
     if (Find(id) != kAbsent) return false;
     const uint32_t index = static_cast<uint32_t>(entries_.size());
+    if (index == 0) entries_.reserve(kRoomAtFirst);
     entries_.push_back(std::move(entry));
     if (id < kFewest + 2 * entries_.size()) {
-      if (id >= dense_.size()) dense_.resize(id + 1 + id / 2, kAbsent);
+      if (id >= dense_.size()) dense_.resize(id + kRoomAtFirst + id / 2, kAbsent);
       dense_[id] = index;
     } else {
       sparse_.emplace(id, index);
@@ -53,6 +54,7 @@ class IdTable {
 
  private:
   static constexpr uint64_t kFewest = 1024;
+  static constexpr size_t kRoomAtFirst = 64;  // Most tables have as many entries.
 
   std::vector<T> entries_;
   std::vector<uint32_t> dense_;  // Index by id.

@@ -8,6 +8,22 @@
 #include "tracev2/event_spec.h"
 
 namespace gotrace {
+namespace {
+
+// How many events a thread decodes at a time: `most`, or fewer where its batches have hardly more.
+// There may be thousands of generations, in which each thread has a handful.
+uint8_t EventsAtOnce(const Generation& generation, const ThreadBatches& thread, size_t most) {
+  constexpr size_t kBytesOfEvent = 4;  // About; some have two.
+  size_t events = 1;
+  for (uint32_t i = thread.first; i != EventBatch::kLast && events < most;) {
+    const EventBatch& batch = generation.event_batches()[i];
+    events += batch.size / kBytesOfEvent;
+    i = batch.next;
+  }
+  return static_cast<uint8_t>(std::min({events, most, ThreadCursor::kMostAhead}));
+}
+
+}  // namespace
 
 ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& thread,
                            const Ahead& ahead)
@@ -15,7 +31,7 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       current_(own_),
       last_(own_),
       plain_end_(own_),
-      half_size_(static_cast<uint8_t>(std::min(ahead.events, kMostAhead))),
+      half_size_(EventsAtOnce(generation, thread, ahead.events)),
       decoder_(generation, thread, ahead.check_ids) {
   // No first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
