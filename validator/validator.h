@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "parser/ids.h"
 #include "tracev2/version.h"
 #include "validator/finding.h"
+#include "validator/opened_ranges.h"
 
 namespace gotrace {
 
@@ -108,28 +108,12 @@ class Validator {
     uint64_t bits_ = 0;
   };
 
-  // Where an event stands: a Place and its number, in fewer bytes.
-  struct Mark {
-    uint64_t offset = 0;
-    uint64_t generation = 0;
-    ThreadId thread;
-    int64_t time = 0;
-    uint64_t event_number = 0;
-    EventType type = EventType::kNone;
-  };
+  using Mark = EventMark;
+  using Open = Opened;
 
-  // Something that began and has not ended.
-  struct Open {
-    std::string name;         // Of a region or task its type, of a range its reason.
-    absl::string_view what;   // As in RangeParts, for a range; and so has_reason.
-    bool has_reason = false;  //
-    TaskId task;              // For a region.
-    Mark begin;
-  };
   // What is open on a goroutine or P, or, but for regions, in the whole program.
   struct Opens {
-    // By what they are and by their reason; a broken trace may open any number.
-    std::map<std::pair<absl::string_view, std::string>, Open> ranges;
+    OpenedRanges ranges;
     std::vector<Open> regions;
   };
 

@@ -17,16 +17,15 @@ constexpr size_t kMostLookedThrough = 100;
 
 void Validator::CheckRange(const Event& event) {
   const RangeParts range = event.range_parts();
-  auto& open = OpensOf(range.scope).ranges;
-  const std::pair key(range.what, std::string(range.reason));
-  const auto found = open.find(key);
+  OpenedRanges& open = OpensOf(range.scope).ranges;
+  const size_t found = open.Find(range.what, range.reason);
   const auto named = [&range] {
     const std::string scope = FormatResource(range.scope);
     return absl::StrCat("the range ", Quoted(range.name()), scope.empty() ? "" : " of ", scope);
   };
   if (event.kind() == EventKind::kRangeEnd) {
-    if (found != open.end()) {
-      open.erase(found);
+    if (found != OpenedRanges::kNone) {
+      open.Remove(found);
     } else if (event.type() != EventType::kSTWEnd || !MayPredateLoss(range.scope)) {
       // A generation tells anew which ranges are active, but for those that stop the world.
       ReportUnlessLost(CheckId::kRangeUnopened, event, range.scope,
@@ -34,10 +33,11 @@ void Validator::CheckRange(const Event& event) {
     }
     return;
   }
-  if (found == open.end()) {
-    Open& range_open = open[key] = MakeOpen(event, range.reason, TaskId::kNone);
-    range_open.what = range.what;
-    range_open.has_reason = range.has_reason;
+  if (found == OpenedRanges::kNone) {
+    Open begun = MakeOpen(event, range.reason, TaskId::kNone);
+    begun.what = range.what;
+    begun.has_reason = range.has_reason;
+    open.Add(std::move(begun));
   } else if (event.kind() == EventKind::kRangeBegin) {
     ReportUnlessLost(
         CheckId::kRangeReopened, event, range.scope,
@@ -133,7 +133,7 @@ Validator::Opens& Validator::OpensOf(const ResourceId& resource) {
 }
 
 Validator::Open Validator::MakeOpen(const Event& event, absl::string_view name, TaskId task) const {
-  return {std::string(name), "", false, task, MarkOf(event)};
+  return Open(name, task, MarkOf(event));
 }
 
 std::string Validator::NameOf(const Open& open) {
@@ -157,7 +157,7 @@ void Validator::ReportOpens() {
   };
   std::vector<Item> items;
   for (const auto& [key, opens] : opens_) {
-    for (const auto& [name, range] : opens.ranges) {
+    for (const Open& range : opens.ranges.all()) {
       items.push_back({CheckId::kRangeOpen, &range, {key.first, key.second}, "range"});
     }
     for (const Open& region : opens.regions) {

@@ -35,9 +35,11 @@ template <ResourceKind kKind>
   ResourceTable& table = TableOf(kKind);
   Resource* resource = table.Find(id);
   if (resource == nullptr) {
-    if (from != kNotExist || to == kUndetermined) CheckChain(event, nullptr);
+    if (from != kNotExist || to == kUndetermined) [[unlikely]]
+      CheckChain(event, nullptr);
     resource = table.Insert(id);
-    if (has_strays_) TakeStrays({kKind, id}, resource);
+    if (has_strays_) [[unlikely]]
+      TakeStrays({kKind, id}, resource);
   } else if (resource->state != from || from == kUndetermined || to == kUndetermined) [[unlikely]] {
     CheckChain(event, resource);
   }

@@ -98,10 +98,9 @@ void Validator::TakeStrays(const ResourceId& id, Resource* resource) {
 // The resource does not exist any more: nothing of it is kept open.
 void Validator::EndOpens(const Event& event, const ResourceId& id, const Opens& opens) {
   if (!opens.ranges.empty()) {
-    ReportUnlessLost(
-        CheckId::kRangeAtEnd, event, id,
-        absl::StrCat("expected the range ", Quoted(NameOf(opens.ranges.begin()->second)),
-                     " to end before ", FormatResource(id), " does, found it open"));
+    ReportUnlessLost(CheckId::kRangeAtEnd, event, id,
+                     absl::StrCat("expected the range ", Quoted(NameOf(opens.ranges.First())),
+                                  " to end before ", FormatResource(id), " does, found it open"));
   }
   for (const Open& region : opens.regions) {
     if (lost_) break;
