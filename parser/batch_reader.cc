@@ -161,6 +161,32 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
   return FaultStatus(std::move(fault));
 }
 
+// Reads all of the batch but its payload.
+absl::StatusOr<bool> TakeBatchHeader(HeaderCursor* cursor, ByteSource* source, Batch* batch,
+                                     uint64_t* size) {
+  *batch = Batch();
+  batch->offset = cursor->offset();
+  absl::StatusOr<bool> more = cursor->Need(1);
+  if (!more.ok() || !*more) return more;
+  const EventType type = static_cast<EventType>(source->window()[0]);
+  if (!IsBatchType(type)) return UnexpectedType(cursor, source, type);
+  if (type == EventType::kEndOfGeneration) {
+    *size = 1;
+    batch->payload_offset = cursor->offset();
+    return true;
+  }
+  cursor->TakeByte();
+  if (type == EventType::kExperimentalBatch) {
+    more = cursor->Need(1);
+    if (more.ok() && !*more) source->Skip(cursor->size());
+    if (!more.ok() || !*more) return more;
+    batch->experiment = cursor->TakeByte();
+  }
+  if (absl::Status s = ReadNumbers(cursor, batch, size); !s.ok()) return s;
+  batch->payload_offset = cursor->offset();
+  return true;
+}
+
 }  // namespace
 
 Place Batch::place() const {
@@ -190,38 +216,26 @@ absl::StatusOr<Version> ReadHeader(ByteSource* source) {
 
 absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch) {
   HeaderCursor cursor(source);
-  *batch = Batch();
-  batch->offset = cursor.offset();
-  absl::StatusOr<bool> more = cursor.Need(1);
+  uint64_t size = 0;
+  absl::StatusOr<bool> more = TakeBatchHeader(&cursor, source, batch, &size);
   if (!more.ok() || !*more) return more;
-  const EventType type = static_cast<EventType>(source->window()[0]);
-  if (!IsBatchType(type)) return UnexpectedType(&cursor, source, type);
-  uint64_t size = 1;
-  if (type == EventType::kEndOfGeneration) {
-    batch->payload_offset = cursor.offset();
-  } else {
-    cursor.TakeByte();
-    if (type == EventType::kExperimentalBatch) {
-      more = cursor.Need(1);
-      if (more.ok() && !*more) source->Skip(cursor.size());
-      if (!more.ok() || !*more) return more;
-      batch->experiment = cursor.TakeByte();
-    }
-    if (absl::Status s = ReadNumbers(&cursor, batch, &size); !s.ok()) return s;
-    batch->payload_offset = cursor.offset();
-    more = cursor.Need(size);
-    if (!more.ok()) return more;
-    if (!*more) {
-      return cursor.Fail(FaultId::kBatchTruncated,
-                         absl::StrCat("expected ", size,
-                                      " bytes of a batch's payload, found the end of the trace "
-                                      "after ",
-                                      source->window().size() - cursor.size()));
-    }
+  more = cursor.Need(size);
+  if (!more.ok()) return more;
+  if (!*more) {
+    return cursor.Fail(FaultId::kBatchTruncated,
+                       absl::StrCat("expected ", size,
+                                    " bytes of a batch's payload, found the end of the trace "
+                                    "after ",
+                                    source->window().size() - cursor.size()));
   }
   batch->payload = cursor.TakeBytes(size);
   source->Skip(cursor.size());
   return true;
+}
+
+absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t* size) {
+  HeaderCursor cursor(source);
+  return TakeBatchHeader(&cursor, source, batch, size);
 }
 
 }  // namespace gotrace

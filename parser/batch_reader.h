@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_BATCH_READER_H_
 #define GOTRACE_PARSER_BATCH_READER_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -11,6 +12,7 @@
 #include "parser/fault.h"
 #include "parser/ids.h"
 #include "tracev2/event_type.h"
+#include "tracev2/varint.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -25,6 +27,9 @@ struct Batch {
   uint64_t experiment = 0;    // Which experiment's data it holds; 0 for an ordinary batch.
   absl::string_view payload;  // A view of the source.
   bool shortened = false;     // Whether the header tells of a longer payload: see BatchFinder.
+
+  // Whether it is an EndOfGeneration event, the only one that is its own payload.
+  bool IsEndOfGeneration() const { return payload_offset == offset; }
 
   // The first byte of an ordinary batch's payload, which tells the batch's kind; kNone if there is
   // no such byte.
@@ -49,6 +54,13 @@ absl::StatusOr<Version> ReadHeader(ByteSource* source);
 // does for Go's reader. So does the end of the trace right behind the type of an experimental batch
 // count as the end of the trace. Faults: those of framing in faults.def.
 absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch);
+
+// How many bytes the header of a batch has at the most: two for its type, and four varints.
+inline constexpr size_t kMaxBatchHeaderSize = 2 + 4 * kMaxVarintSize;
+
+// The same but for the payload, of which only the size is stored, in bytes; and the source stays
+// where it is. No more of it needs to be there than kMaxBatchHeaderSize bytes.
+absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t* size);
 
 }  // namespace gotrace
 

@@ -1,12 +1,14 @@
 #include "parser/byte_source.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -18,15 +20,25 @@ namespace {
 // All the bytes are in memory and the caller's: the window is what remains of them.
 class SpanSource final : public ByteSource {
  public:
-  explicit SpanSource(absl::string_view bytes) : size_(bytes.size()) { window_ = bytes; }
+  explicit SpanSource(absl::string_view bytes, uint64_t offset = 0) : bytes_(bytes) {
+    window_ = bytes;
+    Skip(std::min<uint64_t>(offset, bytes.size()));
+  }
 
   absl::Status Fill(size_t) override { return absl::OkStatus(); }
   void Release(uint64_t) override {}
-  uint64_t input_size() const override { return size_; }
+  uint64_t input_size() const override { return bytes_.size(); }
   uint64_t input_read() const override { return offset_; }
 
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
+    return std::make_unique<SpanSource>(bytes_, offset);
+  }
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    return bytes_.copy(buffer, size, std::min<uint64_t>(offset, bytes_.size()));
+  }
+
  private:
-  const uint64_t size_;
+  const absl::string_view bytes_;
 };
 
 // Counts what passes through, to tell how far a compressed or piped input was read.
@@ -63,13 +75,41 @@ class PrefixedStream final : public ByteStream {
   const std::unique_ptr<ByteStream> rest_;
 };
 
+// A block of a stream's bytes. A block may be left for the next one with almost kMaxFill bytes
+// unused, so it is much larger.
+constexpr size_t kBlockSize = 2 << 20;
+static_assert(kBlockSize >= 2 * ByteSource::kMaxFill);
+
+// On x86-64 that is the size of a large page, which is had at once: of small ones there are
+// hundreds.
+struct FreeBlock {
+  void operator()(char* data) const { ::operator delete[](data, std::align_val_t(kBlockSize)); }
+};
+using BlockData = std::unique_ptr<char[], FreeBlock>;
+
+// `is_large` asks for large pages, of which a block that is hardly used would waste most.
+BlockData MakeBlock(bool is_large) {
+  BlockData data(static_cast<char*>(::operator new[](kBlockSize, std::align_val_t(kBlockSize))));
+#ifdef MADV_HUGEPAGE
+  // Where there are none, it goes without.
+  if (is_large) madvise(data.get(), kBlockSize, MADV_HUGEPAGE);
+#endif
+  return data;
+}
+
 // Reads a stream into blocks. The window lies in the last one; what did not fit it was copied to
 // the beginning of the next, so that every batch is contiguous.
 class StreamSource final : public ByteSource {
  public:
-  StreamSource(std::unique_ptr<ByteStream> stream, uint64_t input_size,
+  // `file` is what `stream` gives the bytes of, as they are, if they can be read again.
+  StreamSource(std::unique_ptr<ByteStream> stream, const FdStream* file, uint64_t input_size,
                std::shared_ptr<uint64_t> input_read)
-      : stream_(std::move(stream)), input_size_(input_size), input_read_(std::move(input_read)) {}
+      : stream_(std::move(stream)),
+        file_(file),
+        input_size_(input_size),
+        input_read_(std::move(input_read)) {
+    offset_ = *input_read_;
+  }
 
   absl::Status Fill(size_t size) override {
     if (window_.size() >= size || at_end_) return status_;
@@ -104,15 +144,17 @@ class StreamSource final : public ByteSource {
   uint64_t input_size() const override { return input_size_; }
   uint64_t input_read() const override { return *input_read_; }
 
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override;
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    return file_ == nullptr ? 0 : file_->ReadAt(offset, buffer, size);
+  }
+
  private:
-  // A block may be left for the next one with almost kMaxFill bytes unused, so it is much larger.
-  static constexpr size_t kBlockSize = 2 << 20;
-  static_assert(kBlockSize >= 2 * kMaxFill);
   static constexpr size_t kMostSpares = 8;
   static constexpr uint64_t kNever = static_cast<uint64_t>(-1);
 
   struct Block {
-    std::unique_ptr<char[]> data;
+    BlockData data;
     uint64_t end_offset = 0;  // Of its last byte and one, once it is not the last block.
   };
 
@@ -132,9 +174,9 @@ class StreamSource final : public ByteSource {
   }
 
   void AddBlock() {
-    std::unique_ptr<char[]> data;
+    BlockData data;
     if (spares_.empty()) {
-      data.reset(new char[kBlockSize]);
+      data = MakeBlock(/*is_large=*/!blocks_.empty());
     } else {
       data = std::move(spares_.back());
       spares_.pop_back();
@@ -148,30 +190,47 @@ class StreamSource final : public ByteSource {
   }
 
   const std::unique_ptr<ByteStream> stream_;
+  const FdStream* const file_;
   const uint64_t input_size_;
   const std::shared_ptr<uint64_t> input_read_;
   std::deque<Block> blocks_;
   uint64_t next_release_ = kNever;  // From which offset on a block can be released.
   // Released blocks, kept for the next generation: fresh memory costs as much as the reading.
-  std::vector<std::unique_ptr<char[]>> spares_;
+  std::vector<BlockData> spares_;
   bool at_end_ = false;
   absl::Status status_;
 };
+
+// A source of what `stream` gives, of which `read` bytes were given before.
+std::unique_ptr<StreamSource> MakeSource(std::unique_ptr<ByteStream> stream, const FdStream* file,
+                                         uint64_t input_size, uint64_t read) {
+  auto count = std::make_shared<uint64_t>(read);
+  stream = std::make_unique<CountingStream>(std::move(stream), count);
+  return std::make_unique<StreamSource>(std::move(stream), file, input_size, std::move(count));
+}
+
+std::unique_ptr<ByteSource> StreamSource::Fork(uint64_t offset) const {
+  std::unique_ptr<FdStream> fork = file_ == nullptr ? nullptr : file_->Fork(offset);
+  if (fork == nullptr) return nullptr;
+  const FdStream* const file = fork.get();
+  return MakeSource(std::move(fork), file, input_size_, offset);
+}
 
 std::unique_ptr<ByteSource> Decompressed(Compression compression,
                                          std::unique_ptr<ByteStream> stream, uint64_t input_size,
                                          const ReaderLimits& limits) {
   auto count = std::make_shared<uint64_t>(0);
   stream = std::make_unique<CountingStream>(std::move(stream), count);
-  if (compression != Compression::kNone) {
-    stream = MakeDecompressor(compression, std::move(stream), limits.decompressed_bytes);
-  }
-  return std::make_unique<StreamSource>(std::move(stream), input_size, std::move(count));
+  stream = MakeDecompressor(compression, std::move(stream), limits.decompressed_bytes);
+  return std::make_unique<StreamSource>(std::move(stream), /*file=*/nullptr, input_size,
+                                        std::move(count));
 }
 
 // Recognises what `stream` gives, of which `size` bytes are to come, or 0 if that is not known.
+// `file` is the stream, if it is one of a file, or nullptr.
 absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStream> stream,
-                                                       uint64_t size, const ReaderLimits& limits) {
+                                                       const FdStream* file, uint64_t size,
+                                                       const ReaderLimits& limits) {
   std::string magic;
   while (magic.size() < kMagicSize) {
     char buffer[kMagicSize];
@@ -181,9 +240,11 @@ absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStrea
     magic.append(buffer, *read);
   }
   const Compression compression = FindCompression(magic);
-  return Decompressed(compression,
-                      std::make_unique<PrefixedStream>(std::move(magic), std::move(stream)), size,
-                      limits);
+  stream = std::make_unique<PrefixedStream>(std::move(magic), std::move(stream));
+  if (compression != Compression::kNone) {
+    return Decompressed(compression, std::move(stream), size, limits);
+  }
+  return MakeSource(std::move(stream), file, size, /*read=*/0);
 }
 
 absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
@@ -207,8 +268,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
                                                        const ReaderLimits& limits) {
   absl::StatusOr<std::unique_ptr<FdStream>> stream = OpenFile(path);
   if (!stream.ok()) return stream.status();
-  const uint64_t size = (*stream)->size_at_first();
-  return Recognised(*std::move(stream), size, limits);
+  const FdStream* const file = stream->get();
+  return Recognised(*std::move(stream), file, file->size_at_first(), limits);
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
@@ -220,7 +281,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view by
 
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
                                                              const ReaderLimits& limits) {
-  return Recognised(std::move(stream), /*size=*/0, limits);
+  return Recognised(std::move(stream), /*file=*/nullptr, /*size=*/0, limits);
 }
 
 }  // namespace gotrace

@@ -44,6 +44,15 @@ class ByteSource {
   // How much of the input was read, in the unit of input_size(). For progress only.
   virtual uint64_t input_read() const = 0;
 
+  // Another source of the same bytes, which stands at `offset` of them and counts as read what is
+  // before. Both may be used at once, each by one thread. nullptr if the bytes come only once, as
+  // those of a pipe do, or are compressed. The bytes of SourceFromBytes() must outlive it too.
+  virtual std::unique_ptr<ByteSource> Fork(uint64_t /*offset*/) const { return nullptr; }
+
+  // Where that gives something, copies at most `size` bytes from `offset` on to `buffer` and
+  // returns how many: 0 at the end, and after an error.
+  virtual size_t ReadAt(uint64_t /*offset*/, char* /*buffer*/, size_t /*size*/) const { return 0; }
+
   // The bytes at hand, from the current position on.
   absl::string_view window() const { return window_; }
 

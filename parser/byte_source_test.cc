@@ -236,6 +236,47 @@ TEST(ByteSourceTest, CutCompressedInputsGiveWhatTheyHold) {
   }
 }
 
+TEST(ByteSourceTest, FilesAndMemoryCanBeForked) {
+  const std::string bytes = MakeBytes(5000000);
+  const absl::string_view rest = absl::string_view(bytes).substr(1234567);
+  const std::unique_ptr<ByteSource> sources[] = {FromBytes(bytes), Open(WriteFile("fork", bytes))};
+  for (const auto& source : sources) {
+    const auto fork = source->Fork(1234567);
+    EXPECT_EQ(fork->offset(), 1234567u);
+    EXPECT_EQ(fork->input_size(), bytes.size());
+    EXPECT_EQ(fork->input_read(), 1234567u);
+    // A fork can be forked.
+    const auto again = fork->Fork(0);
+    ExpectGives(again.get(), bytes, 1);
+    std::string read;
+    while (true) {
+      ASSERT_TRUE(fork->Fill(100000).ok());
+      if (fork->window().empty()) break;
+      absl::StrAppend(&read, fork->window());
+      fork->Skip(fork->window().size());
+    }
+    EXPECT_TRUE(read == rest);
+    EXPECT_EQ(fork->input_read(), bytes.size());
+    ExpectGives(source.get(), bytes, 2);
+    char buffer[100];
+    EXPECT_EQ(source->ReadAt(1234567, buffer, 100), 100u);
+    EXPECT_TRUE(absl::string_view(buffer, 100) == rest.substr(0, 100));
+    EXPECT_EQ(source->ReadAt(bytes.size() - 7, buffer, 100), 7u);
+    EXPECT_EQ(source->ReadAt(bytes.size() + 7, buffer, 100), 0u);
+    EXPECT_TRUE(source->Fork(bytes.size() + 7)->window().empty());
+  }
+}
+
+TEST(ByteSourceTest, WhatComesOnlyOnceCannotBeForked) {
+  const std::string zstd = Zstd("some bytes");
+  for (const auto& source : {FromBytes(zstd), Open(WriteFile("fork.zst", zstd)),
+                             FromStream(std::make_unique<PieceStream>("some bytes", 3))}) {
+    EXPECT_EQ(source->Fork(0), nullptr);
+    char byte;
+    EXPECT_EQ(source->ReadAt(0, &byte, 1), 0u);
+  }
+}
+
 TEST(ByteSourceTest, MissingFilesAreNotFound) {
   const std::string path = TempPath("missing");
   const absl::Status status = OpenSource(path).status();

@@ -1,5 +1,6 @@
 #include "parser/byte_stream.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,13 +31,38 @@ FdStream::FdStream(int fd, bool owned, std::string name)
   end_at_first_ = static_cast<uint64_t>(info.st_size);
 }
 
+FdStream::FdStream(const FdStream& other, int fd, uint64_t position)
+    : fd_(fd),
+      owned_(true),
+      name_(other.name_),
+      keeps_position_(true),
+      begin_(other.begin_),
+      position_(position),
+      end_at_first_(other.end_at_first_) {}
+
+std::unique_ptr<FdStream> FdStream::Fork(uint64_t offset) const {
+  if (!is_file()) return nullptr;
+  const int fd = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return nullptr;
+  return std::unique_ptr<FdStream>(new FdStream(*this, fd, begin_ + offset));
+}
+
+size_t FdStream::ReadAt(uint64_t offset, char* buffer, size_t size) const {
+  ssize_t count = 0;
+  do {
+    count = is_file() ? pread(fd_, buffer, size, static_cast<off_t>(begin_ + offset)) : 0;
+  } while (count < 0 && errno == EINTR);
+  return count > 0 ? static_cast<size_t>(count) : 0;
+}
+
 FdStream::~FdStream() {
   if (owned_) close(fd_);
 }
 
 absl::StatusOr<size_t> FdStream::Read(char* buffer, size_t size) {
   while (true) {
-    const ssize_t count = read(fd_, buffer, size);
+    const ssize_t count = keeps_position_ ? pread(fd_, buffer, size, static_cast<off_t>(position_))
+                                          : read(fd_, buffer, size);
     if (count > 0) {
       position_ += static_cast<size_t>(count);
       return static_cast<size_t>(count);

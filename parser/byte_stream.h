@@ -51,13 +51,28 @@ class FdStream : public ByteStream {
   // How many bytes a regular file had behind its position when the stream was made; 0 for all else.
   uint64_t size_at_first() const { return end_at_first_ - begin_; }
 
+  // Another stream of what this one gives behind its first `offset` bytes, which leaves the
+  // descriptor's position as it is. nullptr if it is no regular file. Another thread may read this
+  // one meanwhile; so it may for ReadAt().
+  std::unique_ptr<FdStream> Fork(uint64_t offset) const;
+
+  // Reads at most `size` of those bytes into `buffer` and returns how many: 0 at the end, for what
+  // is no regular file, and after an error.
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const;
+
  private:
+  // For Fork(): reads the file of `other` from `position` on through `fd`, a duplicate of its own.
+  FdStream(const FdStream& other, int fd, uint64_t position);
+
+  bool is_file() const { return end_at_first_ > 0; }
+
   // What the end of the input means.
   absl::StatusOr<size_t> End() const;
 
   const int fd_;
   const bool owned_;
   const std::string name_;
+  const bool keeps_position_ = false;  // Whether the descriptor's is not the one to read at.
   // Of a regular file, in bytes; 0 for all else.
   uint64_t begin_ = 0;
   uint64_t position_ = 0;

@@ -183,8 +183,44 @@ TEST(FdStreamTest, ReadsAFileFromItsPositionAndAsFarAsItHasGrown) {
 
 TEST(FdStreamTest, OnlyFilesHaveASize) {
   Pipe pipe;
-  EXPECT_EQ(FdStream(pipe.read_end(), /*owned=*/true, "the pipe").size_at_first(), 0u);
+  FdStream stream(pipe.read_end(), /*owned=*/true, "the pipe");
+  EXPECT_EQ(stream.size_at_first(), 0u);
+  EXPECT_EQ(stream.Fork(0), nullptr);
+  char byte;
+  EXPECT_EQ(stream.ReadAt(0, &byte, 1), 0u);
   pipe.CloseWriteEnd();
+}
+
+TEST(FdStreamTest, AForkReadsOnItsOwn) {
+  const std::string bytes = RandomBytes(300);
+  const int fd = TemporaryFile(300);
+  ASSERT_EQ(lseek(fd, 20, SEEK_SET), 20);
+  std::unique_ptr<FdStream> fork;
+  {
+    FdStream stream(fd, /*owned=*/true, "the file");
+    fork = stream.Fork(100);
+    const std::unique_ptr<FdStream> at_end = stream.Fork(280);
+    char buffer[50];
+    ASSERT_EQ(fork->Read(buffer, 50).value(), 50u);
+    EXPECT_EQ(absl::string_view(buffer, 50), bytes.substr(120, 50));
+    EXPECT_EQ(ReadStream(&stream, 64).bytes, bytes.substr(20));
+    EXPECT_EQ(ReadStream(at_end.get(), 64).bytes, "");
+    EXPECT_EQ(stream.ReadAt(270, buffer, 50), 10u);
+    EXPECT_EQ(absl::string_view(buffer, 10), bytes.substr(290));
+    EXPECT_EQ(stream.ReadAt(280, buffer, 50), 0u);
+  }
+  // It outlives what it was made of.
+  EXPECT_EQ(ReadStream(fork.get(), 64).bytes, bytes.substr(170));
+}
+
+TEST(FdStreamTest, AForkTellsThatTheFileBecameShorter) {
+  const int fd = TemporaryFile(300);
+  const FdStream stream(fd, /*owned=*/true, "the file");
+  const std::unique_ptr<FdStream> fork = stream.Fork(100);
+  ASSERT_EQ(ftruncate(fd, 200), 0);
+  const StreamContent content = ReadStream(fork.get(), 64);
+  EXPECT_EQ(content.bytes, RandomBytes(300).substr(100, 100));
+  EXPECT_EQ(content.status.code(), absl::StatusCode::kAborted);
 }
 
 TEST(FindCompressionTest, GoesByTheFirstBytes) {

@@ -23,6 +23,10 @@ class ShownSource final : public ByteSource {
   void ReleaseSkipped(uint64_t begin, uint64_t end) override;
   uint64_t input_size() const override { return source_->input_size(); }
   uint64_t input_read() const override { return source_->input_read(); }
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override { return source_->Fork(offset); }
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    return source_->ReadAt(offset, buffer, size);
+  }
 
   // What a window has shown from `offset` on, as far as it lies in one piece; "" for what it has
   // not, or what was released. Valid until it is released.
