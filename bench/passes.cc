@@ -1,6 +1,9 @@
 #include "bench/passes.h"
 
+#include <algorithm>
 #include <iterator>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,6 +16,7 @@
 #include "parser/batch_reader.h"
 #include "parser/generation.h"
 #include "parser/reader.h"
+#include "parser/split_trace.h"
 #include "tracev2/text_buffer.h"
 #include "tracev2/wire_reader.h"
 #include "validator/report.h"
@@ -103,18 +107,67 @@ absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source) {
   return counts;
 }
 
-absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
-                                    const ReaderOptions& options) {
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
-  if (!reader.ok()) return reader.status();
+namespace {
+
+// Reads all that the Reader gives.
+PassCounts ReadOn(Reader* reader) {
   PassCounts counts;
   while (const Event* event = reader->Next()) {
     benchmark::DoNotOptimize(*event);
     // The last event is the sync at the end of the trace.
     counts.bytes = event->offset();
   }
-  if (!reader->status().ok()) return reader->status();
   counts.events = reader->event_count();
+  return counts;
+}
+
+// What a thread makes of the second half.
+struct SecondHalf {
+  absl::StatusOr<Reader> reader;
+  PassCounts counts;
+};
+
+// The Reader and what it counts are made on the thread: they are written to for each event, and
+// another thread's must not be in the same cache lines.
+std::unique_ptr<SecondHalf> ReadSecond(const SplitTrace& split, const ReaderOptions& options) {
+  auto second = std::make_unique<SecondHalf>(SecondHalf{split.OpenSecond(options), {}});
+  if (second->reader.ok()) second->counts = ReadOn(&*second->reader);
+  return second;
+}
+
+// Reads both halves. Returns false, when `reader` stands at the second one, if it must go on.
+bool ReadHalves(const SplitTrace& split, const ReaderOptions& options, Reader* reader,
+                PassCounts* counts) {
+  std::unique_ptr<SecondHalf> second;
+  split.Stop(reader);
+  std::thread other([&] { second = ReadSecond(split, options); });
+  *counts = ReadOn(reader);
+  other.join();
+  if (!second->reader.ok() || !SplitTrace::Continues(*second->reader, *reader)) {
+    SplitTrace::GoOn(reader, options.jobs);
+    return false;
+  }
+  counts->bytes = second->counts.bytes;
+  counts->events += second->counts.events;
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
+                                    const ReaderOptions& options) {
+  std::optional<SplitTrace> split;
+  if (options.jobs > 1) split = SplitTrace::Find(*source, options.jobs_from_bytes);
+  ReaderOptions half_options = options;
+  if (split.has_value()) half_options.jobs = 1;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), half_options);
+  if (!reader.ok()) return reader.status();
+  PassCounts counts;
+  if (split.has_value() && ReadHalves(*split, half_options, &*reader, &counts)) return counts;
+  const uint64_t bytes_before = counts.bytes;
+  counts = ReadOn(&*reader);
+  if (!reader->status().ok()) return reader->status();
+  counts.bytes = std::max(counts.bytes, bytes_before);
   return counts;
 }
 

@@ -140,6 +140,9 @@ class GenerationReader {
   // Where reading stands in the trace.
   uint64_t offset() const { return source_.offset(); }
 
+  // Where the generation begins that Next() would read.
+  uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
+
   // Why nothing can be read behind the generation that Next() gave last, if that is known: then it
   // may lack what stood there.
   const absl::Status& after() const { return after_; }

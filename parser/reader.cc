@@ -33,7 +33,7 @@ bool IsCutOff(const absl::Status& status) {
 absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
   if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
-  while (pending_.ok()) {
+  while (pending_.ok() && !stopped_) {
     size_t count = FindPlain(absl::MakeSpan(block_));
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
     if (count == 0) count = FindNext(block_);
@@ -178,14 +178,19 @@ Event* ReaderImpl::NextGeneration() {
   next_sample_ = 0;
   may_merge_ = true;
   owners_.clear();
-  if (generation_ != nullptr && options_.on_generation_end) {
+  if (!std::exchange(told_end_, true) && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables());
+  }
+  const uint64_t begin =
+      tolerant() ? tolerant_generations_.next_offset() : generations_.next_offset();
+  if (begin >= stop_at_) {
+    stopped_ = true;
+    return nullptr;
   }
   if (tolerant()) return NextTolerantGeneration();
   GenerationReader::Result result = generations_.Next();
   if (result.outcome == GenerationReader::Outcome::kGeneration) {
     generation_ = std::move(result.generation);
-    scheduler_.BeginGeneration(generation_.get());
     return BeginGeneration();
   }
   generation_.reset();
@@ -195,6 +200,8 @@ Event* ReaderImpl::NextGeneration() {
 }
 
 Event* ReaderImpl::BeginGeneration() {
+  BeginModel();
+  told_end_ = false;
   const GenerationTables& tables = generation_->tables();
   info_ = GenerationInfo();
   info_.number = generation_->number();
@@ -223,6 +230,23 @@ Event* ReaderImpl::BeginGeneration() {
   info_.damaged = lost_;
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
   return MakeSync(&tables, begin, generation_->begin_offset());
+}
+
+void ReaderImpl::BeginModel() {
+  if (syncs_ == syncs_before_ && syncs_ > 0) {
+    scheduler_.Assume(generation_->number(), ToldContexts(*generation_));
+  }
+  scheduler_.BeginGeneration(generation_.get());
+}
+
+bool ReaderImpl::IsFlawed() const {
+  return !status_.ok() || losses_.faults > 0 || losses_.any() || lost_ || doubtful_ || was_stuck_;
+}
+
+bool ReaderImpl::Continues(const ReaderImpl& before) const {
+  return !IsFlawed() && !before.IsFlawed() && done_ && before.stopped_ &&
+         before.syncs_ == syncs_before_ && before.last_time_ == time_before_ &&
+         before.scheduler_.IsWithin(options_.limits) && scheduler_.Continues(before.scheduler_);
 }
 
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() const {

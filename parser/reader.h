@@ -121,6 +121,7 @@ class Reader {
   uint64_t input_read() const;
 
  private:
+  friend class SplitTrace;
   explicit Reader(std::unique_ptr<ReaderImpl> impl);
 
   // Finds the next events, or returns false if there are none.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -37,12 +38,35 @@ class ReaderImpl {
         order_(&scheduler_, options_.exact_ties_threads),
         frontier_(order_.frontier()),
         watches_time_(tolerant() && options_.on_time_back != nullptr),
-        jobs_(options_.jobs == 0 ? AvailableCores() : options_.jobs),
         share_(options_.share),
-        merger_(&frontier_, WorkAhead<DecodedEvent>::kBlocks, watches_time_) {}
+        merger_(&frontier_, WorkAhead<DecodedEvent>::kBlocks, watches_time_) {
+    UseCores(options_.jobs);
+  }
 
   // The next events, or none at the end or after a failure, which sets status().
   absl::Span<const Event> NextBlock();
+
+  // See SplitTrace, for which these are.
+  // -----------------------------------------------------------
+
+  // Gives nothing of the generation that begins at `offset` or of later ones.
+  void StopAt(uint64_t offset) {
+    stop_at_ = offset;
+    stopped_ = false;
+  }
+
+  // As ReaderOptions::jobs.
+  void UseCores(size_t jobs) { jobs_ = jobs == 0 ? AvailableCores() : jobs; }
+
+  // Begins, before anything was given, with a generation that has `syncs` kSync events and an event
+  // at `last_time` before it.
+  void BeginInMiddle(uint64_t syncs, int64_t last_time) {
+    syncs_before_ = syncs_ = syncs;
+    time_before_ = last_time_ = last_time;
+  }
+
+  // Whether this, which began in the middle, goes on from where `before` stopped.
+  bool Continues(const ReaderImpl& before) const;
 
   const absl::Status& status() const { return status_; }
   Version version() const { return version_; }
@@ -136,7 +160,13 @@ class ReaderImpl {
   // wrong, it would only be in the way.
   static constexpr int kBlocksBeforeAhead = 8;
 
-  // Each returns the next event, or nullptr after setting pending_.
+  // Whether there was a fault, or something else for which what follows cannot be relied on.
+  bool IsFlawed() const;
+
+  // Tells the scheduler of the generation that begins.
+  void BeginModel();
+
+  // Each returns the next event, or nullptr after setting pending_ or stopped_.
   Event* NextGeneration();
   Event* BeginGeneration();
 
@@ -213,8 +243,15 @@ class ReaderImpl {
   bool done_ = false;
   absl::Status pending_;  // A failure to tell once the events before it were given.
   absl::Status status_;
+  // Of reading a part, see StopAt() and BeginInMiddle().
+  uint64_t stop_at_ = std::numeric_limits<uint64_t>::max();
+  bool stopped_ = false;
+  bool told_end_ = true;  // Whether on_generation_end was called for the generation at hand.
+  uint64_t syncs_before_ = 0;
+  int64_t time_before_ = 0;
+
   const bool watches_time_;  // Whether it is told where a thread goes back in time.
-  size_t jobs_;
+  size_t jobs_ = 1;
   int plain_blocks_ = 0;  // That were found one after the other.
 
   // What another thread is to do where one pays, and what one does, or did until it came to rest.

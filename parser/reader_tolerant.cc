@@ -36,7 +36,6 @@ Event* ReaderImpl::NextTolerantGeneration() {
   lost_ = tolerant_generations_.damaged();
   doubtful_ = false;
   nested_ = false;
-  scheduler_.BeginGeneration(generation_.get());
   return BeginGeneration();
 }
 

@@ -182,8 +182,10 @@ Scheduler::Outcome Scheduler::OrderNone(Step step) {
 }
 
 ThreadState* Scheduler::GetThread(ThreadId id) {
-  ThreadState& thread = threads_[id];
+  const auto [it, is_new] = threads_.try_emplace(id);
+  ThreadState& thread = it->second;
   thread.id = id;
+  if (is_new && assumptions_ != nullptr) AssumeThread(&thread);
   return &thread;
 }
 

@@ -3,6 +3,7 @@
 #define GOTRACE_PARSER_SCHEDULER_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/types/span.h"
+#include "parser/assumptions.h"
 #include "parser/event.h"
 #include "parser/fault.h"
 #include "parser/frontier.h"
@@ -28,6 +30,10 @@ namespace gotrace {
 // Few enough for one event to need no allocation.
 using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
 
+// What the threads that have events in `generation` had before it, as far as they tell the statuses
+// of their own goroutine and P before anything else. For Scheduler::Assume().
+absl::flat_hash_map<ThreadId, Assumptions::Context> ToldContexts(const Generation& generation);
+
 // Takes events in the order in which the threads' clocks suggest them, and advances those that the
 // state of the program allows. An event that must wait for another thread's is left for later.
 //
@@ -43,6 +49,17 @@ class Scheduler {
   explicit Scheduler(const ReaderLimits& limits = {}) : limits_(limits) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
+
+  // Lets the model begin with generation `number`, which is not the trace's first, as if it knew
+  // what came before. `told` is what the threads' own first events tell, see ToldContexts().
+  // Whatever it cannot assume is a fault. To be called before BeginGeneration().
+  void Assume(uint64_t number, absl::flat_hash_map<ThreadId, Assumptions::Context> told);
+
+  // Whether what it knows now passes none of `limits`.
+  bool IsWithin(const ReaderLimits& limits) const;
+
+  // Whether all that was assumed holds of `before`, the model of all generations before.
+  bool Continues(const Scheduler& before) const;
 
   // Tells which generation the following events belong to. It must outlive them.
   void BeginGeneration(Generation* generation);
@@ -213,6 +230,24 @@ class Scheduler {
   // For events that have no place in the order.
   Outcome OrderNone(Step step);
 
+  // Beginning in the middle: scheduler_assume.cc. ------------------------------------------------
+  // What is not known yet can be assumed.
+  bool MayAssume() const {
+    return assumptions_ != nullptr && generation_->number() == assumptions_->generation;
+  }
+  [[gnu::cold]] void AssumeThread(ThreadState* thread);
+  [[gnu::cold]] Outcome AssumeSyscall(ThreadId thread, GoId goroutine, Context* context);
+  [[gnu::cold]] bool AssumeProc(ProcId proc, ProcStatus status);
+  [[gnu::cold]] void AssumeGc(bool running, uint64_t next_sequence);
+  [[gnu::cold]] bool AssumeRange(const Assumptions::ActiveRange& range);
+  bool ContinuesGoroutines(const Scheduler& before) const;
+  bool ContinuesProcs(const Scheduler& before) const;
+  bool ContinuesThreads(const Scheduler& before) const;
+  bool ContinuesRanges(const Scheduler& before) const;
+  bool ContinuesRegions(const Scheduler& before) const;
+  bool ContinuesTasks(const Scheduler& before) const;
+  bool ContinuesGc(const Scheduler& before) const;
+
   // Going on after faults: scheduler_force.cc. ---------------------------------------------------
   void Accommodate(const TimedEvent& event, ThreadState* thread);
   void AccommodateStatus(const TimedEvent& event, GoId goroutine);
@@ -314,6 +349,7 @@ class Scheduler {
   [[gnu::cold]] Outcome FailNeedsProc(Step step);
   [[gnu::cold]] Outcome FailNeedsGoroutine();
   [[gnu::cold]] Outcome FailHasGoroutine(Step step);
+  [[gnu::cold]] Outcome FailToAssume(absl::string_view what);
   [[gnu::cold]] Outcome FailProcUnknown(Step step, ProcId proc);
   [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
   [[gnu::cold]] Outcome FailGoroutineUnknown(Step step, GoId goroutine);
@@ -334,6 +370,8 @@ class Scheduler {
   absl::flat_hash_map<TaskId, TaskState> tasks_;
   GcState gc_state_ = GcState::kUndetermined;
   uint64_t gc_sequence_ = 0;
+
+  std::unique_ptr<Assumptions> assumptions_;  // nullptr unless it begins in the middle.
 
   bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
 

@@ -1,4 +1,7 @@
 // The rules for what user code and the runtime note down: tasks, regions, logs, labels.
+#include <algorithm>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
 #include "parser/scheduler_inline.h"
@@ -25,6 +28,9 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   const absl::string_view* const name = generation_->tables().FindString(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (assumptions_ != nullptr) {
+    assumptions_->lowest_task = std::min(assumptions_->lowest_task, id);
+  }
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) tasks_.emplace(id, TaskState{names_.Get(*name), parent});
@@ -79,6 +85,8 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(Step step) {
                                " of task ", step.arg(0)));
     }
     open.pop_back();
+  } else if (assumptions_ != nullptr) {
+    assumptions_->regions.push_back({goroutine->id, TaskId{step.arg(0)}, std::string(*name)});
   }
   Emit(step);
   return Outcome::kAdvanced;

@@ -18,7 +18,8 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
   if (goroutine == nullptr) {
-    if (!in_first_generation() && !forcing_) {
+    const bool assumed = MayAssume() && assumptions_->goroutines.emplace(id, status).second;
+    if (!in_first_generation() && !forcing_ && !assumed) {
       return Fail(FaultId::kGoStatusNew,
                   absl::StrCat("expected a goroutine that was created or whose status an earlier "
                                "generation told, found goroutine ",
@@ -27,7 +28,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
     if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
     goroutine = goroutines_.Insert(id);
     goroutine->status = status;
-    from = GoState::kUndetermined;
+    if (!assumed) from = GoState::kUndetermined;
   } else if (goroutine->status != status) {
     return Fail(
         FaultId::kGoStatusConflict,
@@ -67,6 +68,7 @@ Scheduler::Outcome Scheduler::BindSyscall(Step step, GoId goroutine, Context* co
     if (!forcing_ && threads_.size() >= AllowedBy(FaultId::kLimitThreads)) {
       return FailLimit(FaultId::kLimitThreads);
     }
+    if (MayAssume()) return AssumeSyscall(id, goroutine, context);
     // It has been in the syscall since before the trace.
     GetThread(id)->goroutine = goroutine;
   } else if (it->second.goroutine != goroutine) {

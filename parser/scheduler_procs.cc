@@ -40,10 +40,15 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
     }
   } else {
     if (!forcing_ && procs_.size() >= limits_.procs) return FailLimit(FaultId::kLimitProcs);
+    if (MayAssume() && status == ProcStatus::kSyscallAbandoned) {
+      return FailToAssume("on which thread the P is");
+    }
+    if (!AssumeProc(id, status)) {
+      from = in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
+    }
     proc = procs_.Insert(id);
     proc->status = status;
     proc->sequence = Sequence(0);
-    from = in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
   }
   EmitTransition(step, id.value, from, StateOf(status));
   if (status == ProcStatus::kRunning || status == ProcStatus::kSyscall) SetProc(step, id, proc);

@@ -14,8 +14,12 @@ EventType BeginOf(EventType type) {
 }
 
 template <class State>
+constexpr ResourceKind kKindOf =
+    std::is_same_v<State, ProcessorState> ? ResourceKind::kProc : ResourceKind::kGoroutine;
+
+template <class State>
 std::string Describe(const State& state, EventType begin) {
-  constexpr bool kIsProc = std::is_same_v<State, ProcessorState>;
+  constexpr bool kIsProc = kKindOf<State> == ResourceKind::kProc;
   return absl::StrCat("the range of ", EventTypeName(begin), " on ", kIsProc ? "P " : "goroutine ",
                       state.id.value);
 }
@@ -58,7 +62,8 @@ Scheduler::Outcome Scheduler::ConfirmRange(Step step, State* state) {
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it is first told to be, found it open"));
   }
-  if (!in_first_generation() && !is_open) {
+  if (!in_first_generation() && !is_open &&
+      !AssumeRange({kKindOf<State>, state->id.value, range})) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
                                                        " to be open, found it closed"));
   }
@@ -155,6 +160,7 @@ Scheduler::Outcome Scheduler::OrderGCActive(Step step) {
     Emit(step);
     return Outcome::kAdvanced;
   }
+  AssumeGc(/*running=*/true, step.arg(0));
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running, found none");
@@ -166,6 +172,7 @@ Scheduler::Outcome Scheduler::OrderGCActive(Step step) {
 }
 
 Scheduler::Outcome Scheduler::OrderGCBegin(Step step) {
+  AssumeGc(/*running=*/false, step.arg(0));
   if (gc_state_ != GcState::kUndetermined) {
     if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
     if (gc_state_ == GcState::kRunning) {
@@ -180,6 +187,7 @@ Scheduler::Outcome Scheduler::OrderGCBegin(Step step) {
 }
 
 Scheduler::Outcome Scheduler::OrderGCEnd(Step step) {
+  AssumeGc(/*running=*/true, step.arg(0));
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running when it ends, found none");

@@ -53,6 +53,9 @@ class TolerantGenerationReader {
 
   uint64_t offset() const { return source_.offset(); }
 
+  // Where the generation begins that Next() would read.
+  uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
+
   // Where another trace begins, at which this one ends; the source then stays there.
   std::optional<uint64_t> next_trace() const { return finder_.next_trace(); }
 

@@ -1,57 +1,25 @@
 #include "parser/work_ahead.h"
 
-#include <pthread.h>
-#include <signal.h>
-
-#include <system_error>
+#include <optional>
 #include <utility>
 
 #include "parser/event.h"
+#include "parser/helper_thread.h"
 #include "parser/thread_decoder.h"
 
 namespace gotrace {
-namespace {
-
-// The caller's handlers of signals expect to run on its own threads: one that starts while this
-// lives gets none but those that its own instructions cause.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) {
-      sigdelset(&blocked, own);
-    }
-    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
-
 template <class Item>
 std::unique_ptr<WorkAhead<Item>> WorkAhead<Item>::Start(Find find) {
-  const SignalsBlocked signals_blocked;
-  try {
-    return std::unique_ptr<WorkAhead>(new WorkAhead(std::move(find)));
-  } catch (const std::system_error&) {
-    // That is how std::thread tells that there are too many.
-    return nullptr;
-  }
-}
-
-template <class Item>
-WorkAhead<Item>::WorkAhead(Find find) : find_(std::move(find)) {
-  thread_ = std::thread([this] { Run(); });
+  std::unique_ptr<WorkAhead> work(new WorkAhead(std::move(find)));
+  std::optional<std::thread> thread = StartHelper([work = work.get()] { work->Run(); });
+  if (!thread.has_value()) return nullptr;
+  work->thread_ = *std::move(thread);
+  return work;
 }
 
 template <class Item>
 WorkAhead<Item>::~WorkAhead() {
+  if (!thread_.joinable()) return;
   Tell(&for_thread_, [this] { ends_ = true; });
   thread_.join();
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "absl/types/span.h"
 
@@ -34,9 +35,8 @@ class WorkAhead {
   // stay in a core's cache.
   static constexpr size_t kBlocks = 16;
 
-  // Starts the thread, which rests. All signals are blocked there but those that its own
-  // instructions cause, such as SIGBUS, and SIGPROF. Returns nullptr if there can be no further
-  // one.
+  // Starts the thread, which rests, as StartHelper() does. Returns nullptr if there can be no
+  // further one.
   static std::unique_ptr<WorkAhead> Start(Find find);
 
   WorkAhead(const WorkAhead&) = delete;
@@ -77,7 +77,7 @@ class WorkAhead {
   // often comes to run on the core of the other, and then nothing is gained.
   static constexpr int kLooks = 10'000;
 
-  explicit WorkAhead(Find find);
+  explicit WorkAhead(Find find) : find_(std::move(find)) {}
 
   // Waits until `condition`, which only what notifies of `change` can make true.
   template <class Condition>

@@ -14,13 +14,17 @@ namespace {
 
 class Jobs : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Make(/*generations=*/1); }
+
+  void Make(uint64_t generations) {
     MadeTraceOptions options;
     options.threads = 8;
     options.events = 200'000;
+    options.generations = generations;
     TraceMaker maker(options);
-    const std::string trace(maker.NextGeneration());
-    ASSERT_GT(trace.size(), kJobsFromBytes);
+    std::string trace;
+    for (uint64_t i = 0; i < generations; ++i) absl::StrAppend(&trace, maker.NextGeneration());
+    ASSERT_GT(trace.size(), generations * kJobsFromBytes);
     Write(trace);
   }
 
@@ -57,6 +61,19 @@ TEST_F(Jobs, ChangeNothingWhereTheTraceIsDamaged) {
   EXPECT_EQ(RunBoth({"events"}).exit_code, 1);
   EXPECT_EQ(RunBoth({"events", "--salvage"}).exit_code, 1);
   EXPECT_EQ(RunBoth({"validate"}).exit_code, 1);
+}
+
+// Each half on a core of its own.
+TEST_F(Jobs, ChangeNothingOfTwoGenerations) {
+  Make(/*generations=*/2);
+  EXPECT_EQ(RunBoth({"validate"}).exit_code, 0);
+  const std::string sound = trace_;
+  for (const size_t place : {sound.size() / 4, sound.size() * 3 / 4}) {
+    trace_[place] ^= 0x55;
+    Write(trace_);
+    EXPECT_EQ(RunBoth({"validate"}).exit_code, 1) << place;
+    Write(sound);
+  }
 }
 
 TEST_F(Jobs, EndInTheMiddle) {

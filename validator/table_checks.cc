@@ -16,6 +16,10 @@ constexpr double kMostOff = 0.001;
 // 1.27 fewer than this.
 constexpr uint64_t kRuntimeStrings = 32;
 
+bool IsSameFrequency(uint64_t a, uint64_t b) {
+  return std::abs(static_cast<double>(a) / static_cast<double>(b) - 1) <= kMostOff;
+}
+
 }  // namespace
 
 void TableChecks::EndGeneration(uint64_t number, bool is_whole, const GenerationTables& tables) {
@@ -23,13 +27,18 @@ void TableChecks::EndGeneration(uint64_t number, bool is_whole, const Generation
   if (is_whole) CheckUse(number, tables);
 }
 
+bool TableChecks::Continues(const TableChecks& before) const {
+  return !first_frequency_.has_value() || !before.last_frequency_.has_value() ||
+         *first_frequency_ == *before.last_frequency_ ||
+         IsSameFrequency(*first_frequency_, *before.last_frequency_);
+}
+
 void TableChecks::CheckFrequency(uint64_t number, const GenerationTables& tables) {
   if (!tables.frequency().has_value()) return;
   const auto [found, offset] = *tables.frequency();
   const std::optional<uint64_t> last = std::exchange(last_frequency_, found);
-  if (!last.has_value() || found == *last) return;
-  const double ratio = static_cast<double>(found) / static_cast<double>(*last);
-  if (std::abs(ratio - 1) <= kMostOff) return;
+  if (!first_frequency_.has_value()) first_frequency_ = found;
+  if (!last.has_value() || found == *last || IsSameFrequency(found, *last)) return;
   Report(CheckId::kFrequencyChanged, number, offset,
          absl::StrCat("expected ", *last, " ticks per second as in the generation before, found ",
                       found));

@@ -28,6 +28,9 @@ class TableChecks {
   // nothing refers to is told.
   void EndGeneration(uint64_t number, bool is_whole, const GenerationTables& tables);
 
+  // Whether its generations may follow those of `before`.
+  bool Continues(const TableChecks& before) const;
+
  private:
   void CheckFrequency(uint64_t number, const GenerationTables& tables);
   void CheckUse(uint64_t number, const GenerationTables& tables);
@@ -35,6 +38,7 @@ class TableChecks {
 
   const std::function<void(Finding)> sink_;
   TableUse use_;
+  std::optional<uint64_t> first_frequency_;
   std::optional<uint64_t> last_frequency_;
 };
 

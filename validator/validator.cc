@@ -18,6 +18,16 @@ namespace {
 constexpr uint64_t kLeastForRate = 500'000'000;
 constexpr double kMostOff = 0.01;
 
+// Whether the trace clock went on by `trace` nanoseconds while the monotonic one did by `mono`.
+bool RunAlike(uint64_t mono, uint64_t trace) {
+  const double ratio = static_cast<double>(trace) / static_cast<double>(mono);
+  return mono < kLeastForRate || std::abs(ratio - 1) <= kMostOff;
+}
+
+uint64_t StepOf(int64_t from, int64_t to) {
+  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+}
+
 }  // namespace
 
 Validator::Validator(const ValidatorOptions& options, Sink sink)
@@ -169,6 +179,7 @@ void Validator::CheckStack(const Event& event, const Stack& stack) {
 
 void Validator::CheckSync(const Event& event) {
   const Sync sync = event.sync();
+  if (assumed_ != nullptr && assumed_->first_sync == 0) AssumeSync(event, sync.n);
   if (sync.n != last_sync_ + 1) {
     Report(CheckId::kSyncNumber, event, {},
            absl::StrCat("expected sync ", last_sync_ + 1, ", found sync ", sync.n));
@@ -204,7 +215,11 @@ void Validator::CheckClocks(const Event& event, const Sync& sync) {
   check_zero(clocks.wall == absl::UnixEpoch(), "wall");
   check_zero(clocks.mono == 0, "monotonic");
   check_zero(clocks.trace_time == 0, "trace");
-  if (last_clocks_.has_value()) CompareClocks(event, clocks);
+  if (last_clocks_.has_value()) {
+    CompareClocks(event, clocks);
+  } else if (assumed_ != nullptr) {
+    assumed_->first_clocks = clocks;
+  }
   last_clocks_ = clocks;
 }
 
@@ -220,14 +235,18 @@ void Validator::CompareClocks(const Event& event, const ClockSnapshot& clocks) {
   check_order(clocks.trace_time > last_clocks_->trace_time, "trace");
   if (clocks.mono <= last_clocks_->mono || clocks.trace_time <= last_clocks_->trace_time) return;
   const uint64_t mono = clocks.mono - last_clocks_->mono;
-  const uint64_t trace =
-      static_cast<uint64_t>(clocks.trace_time) - static_cast<uint64_t>(last_clocks_->trace_time);
-  const double ratio = static_cast<double>(trace) / static_cast<double>(mono);
-  if (mono < kLeastForRate || std::abs(ratio - 1) <= kMostOff) return;
+  const uint64_t trace = StepOf(last_clocks_->trace_time, clocks.trace_time);
+  if (RunAlike(mono, trace)) return;
   Report(CheckId::kClockSnapshotRate, event, {},
          absl::StrFormat("expected %d ns of the trace clock between the snapshots, as of the "
                          "monotonic clock, found %d ns",
                          mono, trace));
+}
+
+bool Validator::ClocksAgree(const ClockSnapshot& last, const ClockSnapshot& clocks) {
+  return clocks.wall > last.wall && clocks.mono > last.mono &&
+         clocks.trace_time > last.trace_time &&
+         RunAlike(clocks.mono - last.mono, StepOf(last.trace_time, clocks.trace_time));
 }
 
 void Validator::CheckLabel(const Event& event) {
@@ -268,6 +287,10 @@ Finding Validator::MakeFinding(CheckId id, const Mark& mark, const ResourceId& r
 void Validator::Report(CheckId id, const Event& event, const ResourceId& resource,
                        std::string message) {
   if (quiet_) return;
+  // What came before has nothing to do with stacks.
+  if (assumed_ != nullptr && id != CheckId::kInnermostFrame && id != CheckId::kFrameIncomplete) {
+    assumed_->fails = true;
+  }
   Finding finding = MakeFinding(id, MarkOf(event), resource, std::move(message));
   // How it got there tells what is wrong, where something is.
   if (finding.severity == Severity::kError) finding.history = HistoryOf(resource);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "parser/id_set.h"
 #include "parser/ids.h"
 #include "tracev2/version.h"
+#include "validator/assumed.h"
 #include "validator/finding.h"
 #include "validator/opened_ranges.h"
 
@@ -62,6 +64,17 @@ class Validator {
   // From then on the events are judged as at the beginning of a trace; only tasks, regions and
   // ranges that may have begun before then are taken as they come.
   void Lose();
+
+  // Lets the events begin in the middle of a trace, with a generation, as if what came before had
+  // been taken too: what the first generation tells of it is assumed. To be called first.
+  void Assume();
+
+  // Takes over `second`, which began in the middle, as if this, which took all before, had taken
+  // its events too. Returns false, and changes nothing, if what `second` assumed is not so, or
+  // there was a loss in either. Its findings tell numbers of events that begin with its own first
+  // one. After that only Finish() may be called. A Reader must have found already that the events
+  // follow each other: what it asks for is not asked again.
+  bool Append(const Validator& second);
 
   // Tells that the trace ends, so that whatever is open stays open.
   void Finish();
@@ -117,6 +130,9 @@ class Validator {
     std::vector<Open> regions;
   };
 
+  // Whose they are.
+  using OpensKey = std::pair<ResourceKind, int64_t>;
+
   // A goroutine or P, in one line of the processor's cache: there may be hundreds of thousands.
   struct alignas(64) Resource {
     static constexpr uint32_t kRemembered = 4;
@@ -153,6 +169,8 @@ class Validator {
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
+  // Whether CompareClocks() finds nothing.
+  static bool ClocksAgree(const ClockSnapshot& last, const ClockSnapshot& clocks);
   void CheckLabel(const Event& event);
 
   // In validator_inline.h.
@@ -195,6 +213,37 @@ class Validator {
   void ReportOpen(CheckId id, const Open& open, const ResourceId& resource, std::string message);
   void ReportOpens();
 
+  // In validator_halves.cc: beginning in the middle. What an event tells of the time before is
+  // assumed; false if it cannot be.
+  bool InFirstGeneration() const { return last_sync_ == assumed_->first_sync; }
+  void AssumeSync(const Event& event, uint64_t sync);
+  bool AssumeStatus(const Event& event);
+  void AssumeRange(const RangeParts& range);
+  bool AssumeTask(TaskId task);
+  bool AssumeTaskEnd(TaskId task);
+
+  // Whether what was assumed is so.
+  bool HasTime(const Assumed& assumed) const;
+  bool HasStatuses(const Assumed& assumed) const;
+  bool HasTasks(const Assumed& assumed) const;
+  bool HasRanges(const Assumed& assumed) const;
+
+  // The regions of each goroutine or P that are open once those of `second` that began before it
+  // have ended. nullopt if one was not open, or its goroutine ends before one.
+  using RegionsLeft = absl::flat_hash_map<OpensKey, std::vector<Open>>;
+  std::optional<RegionsLeft> EndRegions(const Validator& second) const;
+
+  // Each takes over what is open in `second`.
+  void TakeRanges(const Validator& second);
+  void TakeRegions(const Validator& second, RegionsLeft left);
+  void TakeTasks(const Validator& second);
+
+  // One of `second`'s, with the number that its event has here.
+  Open Renumbered(Open open) const {
+    open.begin.event_number += event_count_;
+    return open;
+  }
+
   // `message` is told for what stands at `mark`, about `resource`.
   static Finding MakeFinding(CheckId id, const Mark& mark, const ResourceId& resource,
                              std::string message);
@@ -225,12 +274,13 @@ class Validator {
   ResourceTable goroutines_{kSlotsForGoroutines};
   ResourceTable procs_;
   DenseTable<Context> threads_;
-  absl::node_hash_map<std::pair<ResourceKind, int64_t>, Opens> opens_;
+  absl::node_hash_map<OpensKey, Opens> opens_;
   bool has_strays_ = false;  // Whether something may be open on a resource that is not known.
   absl::flat_hash_map<TaskId, Open> tasks_;
   // Tasks that ended in this generation and in the one before, to know a second end by.
   absl::flat_hash_set<TaskId> ended_;
   absl::flat_hash_set<TaskId> ended_before_;
+  std::unique_ptr<Assumed> assumed_;  // nullptr unless it begins in the middle.
 };
 
 }  // namespace gotrace

@@ -34,6 +34,7 @@ void Validator::CheckRange(const Event& event) {
     return;
   }
   if (found == OpenedRanges::kNone) {
+    if (assumed_ != nullptr && event.kind() == EventKind::kRangeActive) AssumeRange(range);
     Open begun = MakeOpen(event, range.reason, TaskId::kNone);
     begun.what = range.what;
     begun.has_reason = range.has_reason;
@@ -71,6 +72,7 @@ void Validator::CheckTaskEnd(const Event& event) {
   if (found == tasks_.end()) {
     const bool is_second = ended_.count(task.id) > 0 || ended_before_.count(task.id) > 0;
     if (!is_second && has_resumed_) return;
+    if (assumed_ != nullptr && !is_second && AssumeTaskEnd(task.id)) return;
     ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
                      absl::StrCat("expected an open task, found the end of task ", task.id.value,
                                   is_second ? ", which has ended" : ", which never began"));
@@ -101,6 +103,10 @@ void Validator::CheckRegion(const Event& event) {
   });
   if (found == outermost) {
     if (MayPredateLoss(about)) return;
+    if (assumed_ != nullptr && open.empty()) {
+      assumed_->regions.push_back({about, std::string(region.type), region.task});
+      return;
+    }
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
                      absl::StrCat("expected an open region, found the end of ", Quoted(region.type),
                                   ", which never began"));
@@ -116,6 +122,7 @@ void Validator::CheckTaskReference(const Event& event, TaskId task) {
   if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
   // A task lasts over generations, and none tells again which are open.
   if (has_resumed_) return;
+  if (assumed_ != nullptr && AssumeTask(task)) return;
   ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
                    absl::StrCat("expected a task that began, found task ", task.value));
 }
@@ -143,6 +150,7 @@ std::string Validator::NameOf(const Open& open) {
 
 void Validator::ReportOpen(CheckId id, const Open& open, const ResourceId& resource,
                            std::string message) {
+  if (assumed_ != nullptr) assumed_->fails = true;
   sink_(MakeFinding(id, open.begin, resource, std::move(message)));
 }
 

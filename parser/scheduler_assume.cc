@@ -1,0 +1,199 @@
+// Beginning in the middle of a trace: what is assumed of the model at its beginning, and whether
+// that holds.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/scheduler.h"
+#include "parser/thread_decoder.h"
+
+namespace gotrace {
+
+namespace {
+
+// Adds what the thread's own status in `event` tells. Returns false if it is something else.
+bool TakeStatus(ThreadId thread, const TimedEvent& event, Assumptions::Context* context) {
+  switch (event.type) {
+    case EventType::kProcStatus: {
+      const auto status = static_cast<ProcStatus>(event.args[1]);
+      const bool is_own = status == ProcStatus::kRunning || status == ProcStatus::kSyscall;
+      if (is_own) context->proc = ProcId{static_cast<int64_t>(event.args[0])};
+      return true;
+    }
+    case EventType::kGoStatus:
+    case EventType::kGoStatusStack: {
+      const auto status = static_cast<GoStatus>(event.args[2]);
+      const bool is_own = (status == GoStatus::kRunning || status == GoStatus::kSyscall) &&
+                          ThreadId{static_cast<int64_t>(event.args[1])} == thread;
+      if (is_own) context->goroutine = GoId{static_cast<int64_t>(event.args[0])};
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+// How many events of a thread are looked at.
+constexpr size_t kMostStatuses = 16;
+
+}  // namespace
+
+absl::flat_hash_map<ThreadId, Assumptions::Context> ToldContexts(const Generation& generation) {
+  absl::flat_hash_map<ThreadId, Assumptions::Context> told;
+  for (const ThreadBatches& thread : generation.threads()) {
+    DecodedEvent events[kMostStatuses];
+    const size_t count = ThreadDecoder(generation, thread, /*check_ids=*/false).Decode(events);
+    Assumptions::Context& context = told[thread.thread];
+    for (size_t i = 0; i < count && TakeStatus(thread.thread, events[i], &context); ++i) continue;
+  }
+  return told;
+}
+
+void Scheduler::Assume(uint64_t number, absl::flat_hash_map<ThreadId, Assumptions::Context> told) {
+  assumptions_ = std::make_unique<Assumptions>();
+  assumptions_->generation = number;
+  assumptions_->told = std::move(told);
+  first_generation_ = number - 1;
+}
+
+void Scheduler::AssumeThread(ThreadState* thread) {
+  const auto told = assumptions_->told.find(thread->id);
+  Assumptions::Context context;
+  if (MayAssume() && told != assumptions_->told.end()) context = told->second;
+  thread->goroutine = context.goroutine;
+  thread->proc = context.proc;
+  assumptions_->contexts[thread->id] = context;
+}
+
+// Another thread tells that this one, of which nothing was seen, is in a syscall.
+Scheduler::Outcome Scheduler::AssumeSyscall(ThreadId thread, GoId goroutine, Context* context) {
+  ThreadState* const state = GetThread(thread);
+  if (state->goroutine != GoId::kNone && state->goroutine != goroutine) {
+    return FailSyscallThread(goroutine, thread, state->goroutine);
+  }
+  state->goroutine = goroutine;
+  assumptions_->contexts[thread].goroutine = goroutine;
+  context->thread = thread;
+  context->goroutine = goroutine;
+  return Outcome::kAdvanced;
+}
+
+bool Scheduler::AssumeProc(ProcId proc, ProcStatus status) {
+  if (assumptions_ == nullptr) return false;
+  if (MayAssume()) return assumptions_->procs.emplace(proc, status).second;
+  assumptions_->new_procs.push_back(proc);
+  return false;
+}
+
+// Whether the sequence is right shows where the events before this one are known.
+void Scheduler::AssumeGc(bool running, uint64_t next_sequence) {
+  if (assumptions_ == nullptr || gc_state_ != GcState::kUndetermined) return;
+  gc_state_ = running ? GcState::kRunning : GcState::kNotRunning;
+  gc_sequence_ = next_sequence - 1;
+  assumptions_->gc = {running, gc_sequence_};
+}
+
+bool Scheduler::AssumeRange(const Assumptions::ActiveRange& range) {
+  if (!MayAssume()) return false;
+  for (const Assumptions::ActiveRange& other : assumptions_->ranges) {
+    if (other.kind == range.kind && other.id == range.id && other.range == range.range) {
+      return false;
+    }
+  }
+  assumptions_->ranges.push_back(range);
+  return true;
+}
+
+Scheduler::Outcome Scheduler::FailToAssume(absl::string_view what) {
+  return Fail(FaultId::kProcThreadUnknown,
+              absl::StrCat("expected that it can be told ", what, ", found no sign of it"));
+}
+
+bool Scheduler::IsWithin(const ReaderLimits& limits) const {
+  return threads_.size() <= limits.threads && procs_.size() <= limits.procs &&
+         goroutines_.size() <= limits.goroutines && names_.held() + open_ranges_ <= limits.nesting;
+}
+
+bool Scheduler::Continues(const Scheduler& before) const {
+  return assumptions_ != nullptr && before.first_generation_ != 0 &&
+         before.generation_->number() + 1 == assumptions_->generation &&
+         ContinuesGoroutines(before) && ContinuesProcs(before) && ContinuesThreads(before) &&
+         ContinuesRanges(before) && ContinuesRegions(before) && ContinuesTasks(before) &&
+         ContinuesGc(before);
+}
+
+bool Scheduler::ContinuesGoroutines(const Scheduler& before) const {
+  if (assumptions_->goroutines.size() != before.goroutines_.size()) return false;
+  for (const auto& [id, status] : assumptions_->goroutines) {
+    const GoroutineState* const known = before.goroutines_.Find(id);
+    if (known == nullptr || known->status != status) return false;
+  }
+  return true;
+}
+
+// Ps that a program does not use any more are not told.
+bool Scheduler::ContinuesProcs(const Scheduler& before) const {
+  for (const auto& [id, status] : assumptions_->procs) {
+    const ProcessorState* const known = before.procs_.Find(id);
+    if (known == nullptr || known->status != status) return false;
+  }
+  return std::none_of(assumptions_->new_procs.begin(), assumptions_->new_procs.end(),
+                      [&](ProcId id) { return before.procs_.Find(id) != nullptr; });
+}
+
+bool Scheduler::ContinuesThreads(const Scheduler& before) const {
+  for (const auto& [id, context] : assumptions_->contexts) {
+    const auto known = before.threads_.find(id);
+    if (known == before.threads_.end()) {
+      if (context.goroutine != GoId::kNone || context.proc != ProcId::kNone) return false;
+    } else if (known->second.goroutine != context.goroutine || known->second.proc != context.proc) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Scheduler::ContinuesRanges(const Scheduler& before) const {
+  if (assumptions_->ranges.size() != before.open_ranges_) return false;
+  const auto is_open = [](const auto* known, const OpenRange& range) {
+    return known != nullptr && known->spans != nullptr &&
+           known->spans->ranges.Find(range) != OpenRanges::kNone;
+  };
+  return std::all_of(assumptions_->ranges.begin(), assumptions_->ranges.end(),
+                     [&](const Assumptions::ActiveRange& range) {
+                       return range.kind == ResourceKind::kProc
+                                  ? is_open(before.procs_.Find(ProcId{range.id}), range.range)
+                                  : is_open(before.goroutines_.Find(GoId{range.id}), range.range);
+                     });
+}
+
+// Ends those that were open, the innermost first.
+bool Scheduler::ContinuesRegions(const Scheduler& before) const {
+  absl::flat_hash_map<GoId, size_t> ended;
+  for (const Assumptions::EndedRegion& region : assumptions_->regions) {
+    const GoroutineState* const known = before.goroutines_.Find(region.goroutine);
+    const size_t open =
+        known == nullptr || known->spans == nullptr ? 0 : known->spans->regions.size();
+    size_t& count = ended[region.goroutine];
+    if (count == open) continue;  // It began before the trace did.
+    const OpenRegion& innermost = known->spans->regions[open - ++count];
+    if (innermost.task != region.task || innermost.name.view() != region.name) return false;
+  }
+  return true;
+}
+
+// A task that began again before it ended would be a fault.
+bool Scheduler::ContinuesTasks(const Scheduler& before) const {
+  return std::all_of(before.tasks_.begin(), before.tasks_.end(),
+                     [&](const auto& task) { return task.first < assumptions_->lowest_task; });
+}
+
+bool Scheduler::ContinuesGc(const Scheduler& before) const {
+  if (!assumptions_->gc.has_value()) return true;
+  // A cycle that is the first of all may have any number.
+  if (before.gc_state_ == GcState::kUndetermined) return !assumptions_->gc->running;
+  return before.gc_sequence_ == assumptions_->gc->sequence &&
+         (before.gc_state_ == GcState::kRunning) == assumptions_->gc->running;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,88 @@
+// Reads the two halves of a trace at the same time.
+#ifndef GOTRACE_PARSER_SPLIT_TRACE_H_
+#define GOTRACE_PARSER_SPLIT_TRACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "parser/byte_source.h"
+#include "parser/reader.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+// Where a trace can be split, between two generations, and how its halves are read, each by a
+// Reader of its own on a thread of its own:
+//
+//   std::optional<SplitTrace> split = SplitTrace::Find(*source, kJobsFromBytes);
+//   absl::StatusOr<Reader> first = Reader::FromSource(std::move(source), options);
+//   split->Stop(&*first);
+//   std::thread other([&] { second = split->OpenSecond(options); … });
+//   …
+//   other.join();
+//   if (!SplitTrace::Continues(*second, *first)) SplitTrace::GoOn(&*first, 2);
+//
+// Each generation tells the status of all that there is. So the second Reader takes for granted
+// what its first generation tells of how the one before it ended, and Continues() tells whether
+// that was right. It is for what programs write, and then the second Reader gives the very events
+// that the first one would give next, but for one thing: the kTaskEnd event of a task that began in
+// the first half tells neither its parent nor its type, as if it had begun before the trace did.
+// Anything else goes on with the first Reader, as if nothing had been split.
+class SplitTrace {
+ public:
+  // Finds where the halves of `source` are nearest to equal. nullopt if there is no such place,
+  // either half would have fewer than `fewest` bytes, or the bytes come only once (see
+  // ByteSource::Fork()). Looks at the batches' headers in the first half. The bytes of
+  // SourceFromBytes() must outlive all that is made of this.
+  static std::optional<SplitTrace> Find(const ByteSource& source, uint64_t fewest);
+
+  // Every place where `source` can be split, in order. None as above, or if it is no trace that
+  // consists of batches.
+  static std::vector<SplitTrace> FindAll(const ByteSource& source);
+
+  // Where the second half begins, in bytes.
+  uint64_t offset() const { return offset_; }
+
+  // Lets `first`, a Reader of the whole trace that gave nothing yet, give nothing more once it
+  // comes to the second half; its status is then OK.
+  void Stop(Reader* first) const;
+
+  // Lets it go on, using `jobs` cores at most as ReaderOptions::jobs would tell it to. May be
+  // called before it came there.
+  static void GoOn(Reader* first, size_t jobs);
+
+  // Opens the second half. Reads the end of each thread of the generation before it, and so may
+  // fail. Numbers kSync events, offsets and times as in the whole trace.
+  absl::StatusOr<Reader> OpenSecond(ReaderOptions options) const;
+
+  // Whether `second`, which was read to its end, gave what `first`, which was read to where it
+  // stopped, would give next. False if either had a fault, or the trace asks for more than half of
+  // one of ReaderOptions::limits.
+  static bool Continues(const Reader& second, const Reader& first);
+
+ private:
+  SplitTrace() = default;
+
+  // Calls `take` with each place where `source` can be split, in order, until it returns false.
+  // Returns false where something turns out that is no batch.
+  template <class Take>
+  static bool ForEach(const ByteSource& source, const Take& take);
+
+  // The time of the last event of the generation before the second half, in nanoseconds, if none
+  // had to be made later than its thread told. nullopt if it cannot be read.
+  std::optional<int64_t> TimeBefore() const;
+
+  std::shared_ptr<const ByteSource> source_;  // Only forked.
+  Version version_ = {};
+  uint64_t offset_ = 0;
+  uint64_t generation_offset_ = 0;  // Of the generation before it.
+  uint64_t generations_ = 0;        // How many there are before it.
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_SPLIT_TRACE_H_

@@ -1,0 +1,296 @@
+#include "validator/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "parser/cores.h"
+#include "tracev2/quote.h"
+#include "tracev2/version.h"
+#include "validator/explain_fault.h"
+
+namespace gotrace {
+namespace {
+
+// How often ValidateOptions::on_progress is told.
+constexpr uint64_t kEventsPerReport = 1 << 16;
+
+// How far an event's time must go back, in nanoseconds. The runtime reads the clock before it finds
+// that the batch is full, and begins the next one with a later time: a few microseconds are normal.
+constexpr uint64_t kLeastTimeBack = 1'000'000;
+
+// How far into an input the header of a trace is looked for, in bytes.
+constexpr size_t kHeaderSearched = 4096;
+
+// Whether a trace's header, or what is left of one, stands somewhere near the beginning: then the
+// input is a trace behind something else, or a damaged one.
+bool HoldsHeader(absl::string_view begin) {
+  constexpr absl::string_view kHeaderEnd("trace\0\0\0", 8);
+  return absl::StrContains(begin.substr(0, kHeaderSearched), kHeaderEnd);
+}
+
+// What an input is that begins with `begin` and whose header gave `status`, if it is no trace.
+std::string ForeignBegin(const absl::Status& status, absl::string_view begin) {
+  const std::optional<Fault> fault = FaultOf(status);
+  if (!fault.has_value()) return "";
+  // A header that is cut off is as much of a trace as there is.
+  const bool is_foreign =
+      fault->id == FaultId::kNotATrace ||
+      (fault->id == FaultId::kHeaderTruncated && !absl::StartsWith("go 1.", begin.substr(0, 5)));
+  if (!is_foreign || HoldsHeader(begin)) return "";
+  return absl::StrCat("data that begins with ", Quoted(begin.substr(0, kHeaderSize)));
+}
+
+}  // namespace
+
+void Judge::Run(std::unique_ptr<ByteSource> source) {
+  auto shown = std::make_unique<ShownSource>(std::move(source));
+  source_ = shown.get();
+  const uint64_t input_size = source_->input_size();
+  if (IsForeign()) return TellProgress(input_size, 0);
+  const std::string begin(source_->window().substr(0, kHeaderSearched));
+  const size_t jobs = options_.jobs == 0 ? AvailableCores() : options_.jobs;
+  std::optional<SplitTrace> split;
+  if (jobs > 1) split = SplitTrace::Find(*source_, options_.jobs_from_bytes);
+  // Each half has one core.
+  absl::StatusOr<Reader> reader =
+      Reader::FromSource(std::move(shown), MakeReaderOptions(split.has_value() ? 1 : jobs));
+  if (!reader.ok()) {
+    source_ = nullptr;  // It went with the attempt.
+    Stop(reader.status());
+    report_.foreign = ForeignBegin(reader.status(), begin);
+    return TellProgress(input_size, 0);
+  }
+  report_.version = reader->version();
+  ReadAll(&*reader, split);
+}
+
+ReaderOptions Judge::MakeReaderOptions(size_t jobs) {
+  ReaderOptions options;
+  options.mode = ReadMode::kCollect;
+  options.limits = options_.limits;
+  options.jobs = jobs;
+  options.jobs_from_bytes = options_.jobs_from_bytes;
+  options.on_fault = [this](const Fault& fault) {
+    is_whole_ = false;
+    Keep(fault);
+  };
+  if (options_.strictness == Strictness::kAll) {
+    options.on_time_back = [this](const Place& place, int64_t last_time) {
+      AddTimeBack(place, last_time);
+    };
+    options.on_generation_end = [this](const GenerationTables& tables) {
+      FlushInnermost();
+      table_checks_.EndGeneration(generation_.number, is_whole_, tables);
+      is_whole_ = true;
+    };
+  }
+  return options;
+}
+
+void Judge::Stop(const absl::Status& status) {
+  if (const std::optional<Fault> fault = FaultOf(status)) {
+    Add(ToFinding(*fault));
+  } else {
+    report_.status = status;
+  }
+}
+
+bool Judge::IsForeign() {
+  // An error shows again when the reader meets it.
+  const bool is_whole = source_->Fill(kHeaderSearched).ok();
+  const absl::string_view begin = source_->window();
+  std::optional<ForeignInput> foreign;
+  if (is_whole || !begin.empty()) foreign = RecogniseInput(begin);
+  if (!foreign.has_value()) return false;
+  const bool may_hide_trace =
+      foreign->check == CheckId::kInputHttp || foreign->check == CheckId::kInputText;
+  if (!may_hide_trace || !HoldsHeader(begin)) report_.foreign = foreign->what;
+  Add(ToFinding(*foreign, Place{0, {}, {}, {}, EventType::kNone, {}}));
+  return true;
+}
+
+std::unique_ptr<Validator> Judge::MakeValidator(Version version) {
+  ValidatorOptions options;
+  options.version = version;
+  return std::make_unique<Validator>(options, [this](Finding finding) {
+    // That generations do not follow each other may be a fault already.
+    const bool is_order =
+        finding.check == CheckId::kGenerationMissing || finding.check == CheckId::kGenerationBack;
+    if (is_order && finding.place.generation == misplaced_) return;
+    finding.check == CheckId::kInnermostFrame ? FoldInnermost(std::move(finding))
+                                              : Add(std::move(finding));
+  });
+}
+
+void Judge::ReadAll(Reader* reader, const std::optional<SplitTrace>& split) {
+  const std::unique_ptr<Validator> validator = MakeValidator(reader->version());
+  const bool is_done = split.has_value() && ReadHalves(*split, reader, validator.get());
+  if (!is_done) {
+    ReadOn(reader, validator.get(), nullptr);
+    EndEvents(*reader, validator.get());
+  }
+  validator->Finish();
+  if (!reader->status().ok()) Stop(reader->status());
+  TellProgress(is_done ? reader->input_size() : reader->input_read(), validator->event_count());
+}
+
+bool Judge::ReadOn(Reader* reader, Validator* validator, const std::function<bool()>& stop) {
+  for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+    AddFaults(&block.front(), validator);
+    if (block.front().kind() == EventKind::kSync) {
+      last_sync_ = block.front().offset();
+      BeginGeneration(reader->generation(), validator);
+    }
+    validator->CheckAll(block);
+    if (options_.strictness == Strictness::kAll) table_checks_.Take(block);
+    if (validator->event_count() - reported_ < kEventsPerReport) continue;
+    reported_ = validator->event_count();
+    TellProgress(reader->input_read(), reported_);
+    if (stop && stop()) return true;
+  }
+  return false;
+}
+
+void Judge::EndEvents(const Reader& reader, Validator* validator) {
+  FlushInnermost();
+  AddFaults(nullptr, validator);
+  CheckStopped(reader);
+  Count(reader);
+}
+
+void Judge::BeginGeneration(const GenerationInfo& generation, Validator* validator) {
+  if (generation.begin_offset == generation_.begin_offset) return;
+  generation_ = generation;
+  validator->BeginGeneration(generation.number);
+  if (generation.damaged) validator->Lose();
+}
+
+void Judge::AddTimeBack(const Place& place, int64_t last_time) {
+  const uint64_t back =
+      static_cast<uint64_t>(last_time) - static_cast<uint64_t>(place.time.value_or(0));
+  if (back < kLeastTimeBack) return;
+  Finding finding;
+  finding.check = CheckId::kThreadTime;
+  finding.severity = SpecOf(finding.check).severity;
+  finding.place = place;
+  finding.message =
+      absl::StrCat("expected a time not before ", last_time,
+                   " ns, when the thread's last event was, found ", place.time.value_or(0), " ns");
+  Add(std::move(finding));
+}
+
+void Judge::CheckStopped(const Reader& reader) {
+  if (!reader.status().ok() || reader.losses().any() || !is_whole_) return;
+  uint64_t tail = generation_.number == 0 ? kHeaderSize : generation_.end_offset;
+  if (reader.version() >= Version::kGo126) {
+    // Such a generation was not given. An end of generation is one byte.
+    if (generation_.number != 0) ++tail;
+    if (last_sync_ <= tail) return;
+  } else {
+    if (generation_.number == 0 || generation_.has_event_batches) return;
+    tail = generation_.begin_offset;
+  }
+  is_stopped_ = false;
+  Finding finding;
+  finding.check = CheckId::kNotStopped;
+  finding.severity = SpecOf(finding.check).severity;
+  finding.place.offset = tail;
+  finding.message =
+      "expected events in the generation that begins here, found the end of the trace: the "
+      "program probably ended without calling trace.Stop";
+  Add(std::move(finding));
+}
+
+void Judge::Keep(const Fault& fault) {
+  const int check = static_cast<int>(CheckOf(fault.id));
+  if (fault.id == FaultId::kGenerationOrder) misplaced_ = fault.place.generation;
+  if (kept_[check] + report_.counts[check] < options_.max_per_check) {
+    ++kept_[check];
+    faults_.push_back(ToFinding(fault));
+  } else if (!(fault.place.offset > second_trace_)) {
+    ++beyond_[check];
+    has_beyond_ = true;
+  }
+}
+
+void Judge::AddFaults(const Event* event, Validator* validator) {
+  if (faults_.empty() && !has_beyond_) return;
+  for (Finding& finding : faults_) {
+    if (event != nullptr && event->fault().has_value() &&
+        CheckOf(*event->fault()) == finding.check && event->offset() == finding.place.offset) {
+      finding.event_number = validator->event_count() + 1;
+      finding.resource = Validator::AboutWhat(*event);
+      finding.history = validator->HistoryOf(finding.resource);
+    }
+    Add(std::move(finding));
+  }
+  faults_.clear();
+  CountBeyond();
+  validator->Lose();
+}
+
+void Judge::CountBeyond() {
+  kept_ = {};
+  if (!std::exchange(has_beyond_, false)) return;
+  for (int check = 0; check < kCheckIdEnd; ++check) {
+    const uint64_t count = std::exchange(beyond_[check], 0);
+    report_.counts[check] += count;
+    report_.errors += count;
+  }
+}
+
+void Judge::Count(const Reader& reader) {
+  const uint64_t bytes = std::max(last_sync_, reader.generation().end_offset);
+  const Losses& losses = reader.losses();
+  report_.events = reader.event_count() + losses.dropped_events;
+  report_.good_events = reader.event_count() - losses.marked_events;
+  report_.lost_events = losses.dropped_events;
+  report_.bytes = bytes;
+  const uint64_t bad = losses.skipped_bytes + losses.dropped_bytes;
+  report_.good_bytes = bytes - std::min(bad, bytes);
+}
+
+Finding Judge::ToFinding(const Fault& fault) const { return ExplainFault(fault, source_); }
+
+Finding Judge::ToFinding(const ForeignInput& foreign, const Place& place) {
+  Finding finding;
+  finding.check = foreign.check;
+  finding.severity = SpecOf(finding.check).severity;
+  finding.place = place;
+  finding.message = foreign.message;
+  return finding;
+}
+
+void Judge::FoldInnermost(Finding finding) {
+  if (innermost_count_++ == 0) innermost_ = std::move(finding);
+}
+
+void Judge::FlushInnermost() {
+  if (innermost_count_ == 0) return;
+  const uint64_t more = std::exchange(innermost_count_, 0) - 1;
+  if (more > 0) {
+    absl::StrAppend(&innermost_.message, "; so it is in ", more, " more ",
+                    more == 1 ? "stack" : "stacks", " of the generation");
+  }
+  Add(std::move(innermost_));
+}
+
+void Judge::Add(Finding finding) {
+  if (finding.check == CheckId::kNoGeneration && !is_stopped_) return;
+  // What another trace holds is not held against this one.
+  if (finding.place.offset > second_trace_) return;
+  if (finding.check == CheckId::kSecondTrace) second_trace_ = *finding.place.offset;
+  if (options_.strictness == Strictness::kGo && finding.severity != Severity::kError) return;
+  if (TellsRemedy(finding.check)) {
+    absl::StrAppend(&finding.message, ". ", SpecOf(finding.check).remedy);
+  }
+  uint64_t* const totals[] = {&report_.notes, &report_.warnings, &report_.errors};
+  ++*totals[static_cast<int>(finding.severity)];
+  if (report_.counts[static_cast<int>(finding.check)]++ >= options_.max_per_check) return;
+  report_.findings.push_back(std::move(finding));
+}
+
+}  // namespace gotrace

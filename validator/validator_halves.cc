@@ -1,0 +1,167 @@
+// Judging a trace from its middle on, and putting that together with what came before.
+#include <algorithm>
+#include <utility>
+
+#include "parser/event_kind.h"
+#include "validator/validator.h"
+#include "validator/validator_inline.h"
+
+namespace gotrace {
+
+void Validator::Assume() { assumed_ = std::make_unique<Assumed>(); }
+
+void Validator::AssumeSync(const Event& event, uint64_t sync) {
+  assumed_->first_sync = sync;
+  assumed_->first_time = event.time();
+  assumed_->first_generation = generation_;
+  last_sync_ = sync - 1;
+}
+
+bool Validator::AssumeStatus(const Event& event) {
+  const uint8_t state = event.transition_to();
+  if (!InFirstGeneration() || event.transition_from() != state) return false;
+  assumed_->statuses.push_back({event.transition_resource(), state, event.thread()});
+  return true;
+}
+
+void Validator::AssumeRange(const RangeParts& range) {
+  if (!InFirstGeneration()) return;
+  assumed_->ranges.push_back({range.scope, range.what, std::string(range.reason)});
+}
+
+bool Validator::AssumeTask(TaskId task) {
+  if (assumed_->ended_tasks.contains(task)) return false;
+  (InFirstGeneration() ? assumed_->known_tasks : assumed_->open_tasks).insert(task);
+  return true;
+}
+
+bool Validator::AssumeTaskEnd(TaskId task) {
+  if (!assumed_->ended_tasks.insert(task).second) return false;
+  ended_.insert(task);
+  return true;
+}
+
+bool Validator::Append(const Validator& second) {
+  const Assumed& assumed = *second.assumed_;
+  const auto has_loss = [](const Validator& validator) {
+    return validator.lost_ || validator.doubtful_ || validator.has_resumed_;
+  };
+  if (assumed.fails || has_loss(*this) || has_loss(second) ||
+      threads_.size() + second.threads_.size() > kMostThreads || !HasTime(assumed) ||
+      !HasStatuses(assumed) || !HasTasks(assumed) || !HasRanges(assumed)) {
+    return false;
+  }
+  std::optional<RegionsLeft> regions = EndRegions(second);
+  if (!regions.has_value()) return false;
+  TakeRanges(second);
+  TakeRegions(second, *std::move(regions));
+  TakeTasks(second);
+  event_count_ += second.event_count_;
+  generation_ = second.generation_;
+  return true;
+}
+
+bool Validator::HasTime(const Assumed& assumed) const {
+  const uint64_t gap =
+      static_cast<uint64_t>(assumed.first_time) - static_cast<uint64_t>(last_time_);
+  const bool has_clocks = last_clocks_.has_value() && assumed.first_clocks.has_value();
+  return assumed.first_sync == last_sync_ + 1 && generation_ != 0 &&
+         assumed.first_generation == generation_ + 1 && has_time_ &&
+         assumed.first_time > last_time_ && gap <= static_cast<uint64_t>(options_.time_gap) &&
+         (!has_clocks || ClocksAgree(*last_clocks_, *assumed.first_clocks));
+}
+
+bool Validator::HasStatuses(const Assumed& assumed) const {
+  return std::all_of(
+      assumed.statuses.begin(), assumed.statuses.end(), [&](const Assumed::Status& status) {
+        const ResourceId& id = status.resource;
+        const Resource* const known = FindResource(id);
+        if (known == nullptr || known->state != status.state) return false;
+        const bool is_executing = id.kind == ResourceKind::kProc
+                                      ? IsExecuting<ResourceKind::kProc>(status.state)
+                                      : IsExecuting<ResourceKind::kGoroutine>(status.state);
+        if (!is_executing) return true;
+        return known->binding != nullptr && known->binding->id == status.thread.value &&
+               known->binding->executed(id.kind) == id.id;
+      });
+}
+
+bool Validator::HasTasks(const Assumed& assumed) const {
+  const auto is_open = [this](TaskId task) { return tasks_.contains(task); };
+  return std::all_of(assumed.ended_tasks.begin(), assumed.ended_tasks.end(), is_open) &&
+         std::all_of(assumed.open_tasks.begin(), assumed.open_tasks.end(), is_open) &&
+         std::all_of(assumed.known_tasks.begin(), assumed.known_tasks.end(),
+                     [&](TaskId task) { return is_open(task) || ended_.contains(task); });
+}
+
+// A generation tells all ranges that are active.
+bool Validator::HasRanges(const Assumed& assumed) const {
+  size_t count = 0;
+  for (const auto& [key, opens] : opens_) count += opens.ranges.all().size();
+  return count == assumed.ranges.size() &&
+         std::all_of(
+             assumed.ranges.begin(), assumed.ranges.end(), [&](const Assumed::Active& range) {
+               const auto opens = opens_.find({range.scope.kind, range.scope.id});
+               return opens != opens_.end() &&
+                      opens->second.ranges.Find(range.what, range.reason) != OpenedRanges::kNone;
+             });
+}
+
+std::optional<Validator::RegionsLeft> Validator::EndRegions(const Validator& second) const {
+  RegionsLeft left;
+  for (const auto& [key, opens] : opens_) {
+    if (!opens.regions.empty()) left[key] = opens.regions;
+  }
+  for (const Assumed::Region& region : second.assumed_->regions) {
+    std::vector<Open>& open = left[{region.resource.kind, region.resource.id}];
+    // That it is the innermost was asked when the events were read.
+    if (open.empty() || open.back().name != region.name || open.back().task != region.task) {
+      return std::nullopt;
+    }
+    open.pop_back();
+  }
+  for (const auto& [key, open] : left) {
+    const bool is_gone =
+        key.first != ResourceKind::kNone && second.FindResource({key.first, key.second}) == nullptr;
+    if (is_gone && !open.empty()) return std::nullopt;
+  }
+  return left;
+}
+
+void Validator::TakeRanges(const Validator& second) {
+  const auto is_known = [](const Open& range) {
+    return kEventKinds[static_cast<uint8_t>(range.begin.type)] == EventKind::kRangeActive;
+  };
+  for (const Assumed::Active& range : second.assumed_->ranges) {
+    const OpensKey key = {range.scope.kind, range.scope.id};
+    OpenedRanges& ranges = opens_[key].ranges;
+    const auto there = second.opens_.find(key);
+    if (there != second.opens_.end()) {
+      const size_t place = there->second.ranges.Find(range.what, range.reason);
+      if (place != OpenedRanges::kNone && is_known(there->second.ranges.all()[place])) continue;
+    }
+    ranges.Remove(ranges.Find(range.what, range.reason));
+  }
+  for (const auto& [key, opens] : second.opens_) {
+    for (const Open& range : opens.ranges.all()) {
+      OpenedRanges& ranges = opens_[key].ranges;
+      if (ranges.Find(range.what, range.name) == OpenedRanges::kNone) {
+        ranges.Add(Renumbered(range));
+      }
+    }
+  }
+}
+
+void Validator::TakeRegions(const Validator& second, RegionsLeft left) {
+  for (auto& [key, open] : left) opens_[key].regions = std::move(open);
+  for (const auto& [key, opens] : second.opens_) {
+    for (const Open& region : opens.regions) opens_[key].regions.push_back(Renumbered(region));
+  }
+}
+
+void Validator::TakeTasks(const Validator& second) {
+  for (const TaskId task : second.assumed_->ended_tasks) tasks_.erase(task);
+  for (const auto& [id, task] : second.tasks_) tasks_[id] = Renumbered(task);
+}
+
+}  // namespace gotrace
