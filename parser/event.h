@@ -248,7 +248,6 @@ class Event {
   friend class EventBuilder;
   friend class ReaderImpl;
   friend class Scheduler;
-  friend class TableUse;
   friend class Validator;
 
   static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }

@@ -12,6 +12,7 @@
 namespace gotrace {
 
 class GenerationTables;
+class TableUse;
 
 // The modes that go on after faults look at half a megabyte of what follows each batch: of a pipe
 // that pauses they give a generation only once as much was written behind it, or the pipe is
@@ -90,8 +91,9 @@ struct ReaderOptions {
   std::function<void(const Place& event, int64_t last_time)> on_time_back;
 
   // Shown the tables of each generation after its last event was given, and before they go away:
-  // not of one in which strict reading stops.
-  std::function<void(const GenerationTables&)> on_generation_end;
+  // not of one in which strict reading stops; and what its events and samples referred to. Where
+  // there were faults that is not all.
+  std::function<void(const GenerationTables&, const TableUse&)> on_generation_end;
 };
 
 // What reading left out, in the modes that go on after faults.

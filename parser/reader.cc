@@ -34,7 +34,7 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
   if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
   while (pending_.ok() && !stopped_) {
-    size_t count = FindPlain(absl::MakeSpan(block_));
+    size_t count = FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
     if (count == 0) count = FindNext(block_);
     if (count > 0) {
@@ -66,11 +66,11 @@ void ReaderImpl::PutInTime(Event* event) {
   }
 }
 
-size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
+size_t ReaderImpl::FindPlain(absl::Span<Event> room, bool hands_over) {
   size_t count = 0;
   while (room.size() - count >= Scheduler::kMaxEvents) {
     if (!was_stuck_ && order_.TriesOnlyFirst()) {
-      const size_t found = FindRuns(room.subspan(count));
+      const size_t found = FindRuns(room.subspan(count), hands_over);
       count += found;
       if (found > 0) continue;
     }
@@ -92,15 +92,15 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room) {
   return count;
 }
 
-size_t ReaderImpl::FindRuns(absl::Span<Event> room) {
-  return FinishRun(scheduler_.AdvanceRuns(&frontier_, NewRun(room)), room);
+size_t ReaderImpl::FindRuns(absl::Span<Event> room, bool hands_over) {
+  return FinishRun(scheduler_.AdvanceRuns(&frontier_, NewRun(room, hands_over)), room);
 }
 
-Scheduler::Run ReaderImpl::NewRun(absl::Span<Event> room) const {
+Scheduler::Run ReaderImpl::NewRun(absl::Span<Event> room, bool hands_over) const {
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  return {next_sample, watches_time_, last_time_, room.begin(),
-          room.end() - (Scheduler::kMaxEvents - 1)};
+  return {next_sample, watches_time_, hands_over,
+          last_time_,  room.begin(),  room.end() - (Scheduler::kMaxEvents - 1)};
 }
 
 size_t ReaderImpl::FinishRun(const Scheduler::Run& run, absl::Span<Event> room) {
@@ -179,7 +179,7 @@ Event* ReaderImpl::NextGeneration() {
   may_merge_ = true;
   owners_.clear();
   if (!std::exchange(told_end_, true) && options_.on_generation_end) {
-    options_.on_generation_end(generation_->tables());
+    options_.on_generation_end(generation_->tables(), use_);
   }
   const uint64_t begin =
       tolerant() ? tolerant_generations_.next_offset() : generations_.next_offset();
@@ -212,6 +212,10 @@ Event* ReaderImpl::BeginGeneration() {
   info_.stacks = tables.stack_count();
   info_.has_event_batches = !generation_->threads().empty();
   samples_ = tables.cpu_samples();
+  if (options_.on_generation_end) {
+    use_.Begin(tables);
+    use_.NoteSamples(tables);
+  }
   const ThreadCursor::Ahead ahead = ChooseAhead();
   for (const ThreadBatches& thread : generation_->threads()) {
     info_.threads += thread.thread != ThreadId::kNone;
@@ -249,10 +253,11 @@ bool ReaderImpl::Continues(const ReaderImpl& before) const {
          before.scheduler_.IsWithin(options_.limits) && scheduler_.Continues(before.scheduler_);
 }
 
-ThreadCursor::Ahead ReaderImpl::ChooseAhead() const {
+ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
   // Many threads would take each other's out of the cache.
   const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
-  return {std::clamp<size_t>(kMostAtOnce / threads, 1, kMostOfThread), /*check_ids=*/true};
+  return {std::clamp<size_t>(kMostAtOnce / threads, 1, kMostOfThread), /*check_ids=*/true,
+          options_.on_generation_end ? &use_ : nullptr};
 }
 
 Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset) {

@@ -19,8 +19,9 @@ void ReaderImpl::RunAhead() {
 bool ReaderImpl::StartOrdering() {
   merging_thread_.reset();
   if (ordering_thread_ == nullptr) {
-    ordering_thread_ = WorkAhead<Event>::Start(
-        [this](absl::Span<Event> room, size_t /*place*/) { return FindPlain(room); });
+    ordering_thread_ = WorkAhead<Event>::Start([this](absl::Span<Event> room, size_t /*place*/) {
+      return FindPlain(room, /*hands_over=*/true);
+    });
   }
   if (ordering_thread_ == nullptr) return false;
   ahead_ = Ahead::kOrders;
@@ -96,8 +97,8 @@ size_t ReaderImpl::FindMerged(absl::Span<Event> room) {
 }
 
 size_t ReaderImpl::OrderMerged(absl::Span<Event> room) {
-  const Scheduler::Run run =
-      scheduler_.AdvanceMerged(&merged_, absl::MakeSpan(owners_), NewRun(room));
+  const Scheduler::Run run = scheduler_.AdvanceMerged(&merged_, absl::MakeSpan(owners_),
+                                                      NewRun(room, /*hands_over=*/false));
   return FinishRun(run, room);
 }
 

@@ -19,6 +19,7 @@
 #include "parser/merger.h"
 #include "parser/reader.h"
 #include "parser/scheduler.h"
+#include "parser/table_use.h"
 #include "parser/tolerant_generation_reader.h"
 #include "parser/work_ahead.h"
 
@@ -85,15 +86,15 @@ class ReaderImpl {
   // them into `room` and returns how many, which is 0 where that is not so or the generation ends:
   // FindNext() then finds what stands there, and a rule that gave a fault gives it again. Touches
   // the model of the scheduler, the threads, the samples and last_time_, adds extra strings to the
-  // tables, and calls nothing of the caller's.
-  size_t FindPlain(absl::Span<Event> room);
+  // tables, and calls nothing of the caller's. With `hands_over`, another core takes the events.
+  size_t FindPlain(absl::Span<Event> room, bool hands_over);
 
   // The same for events whose threads need not wait.
-  size_t FindRuns(absl::Span<Event> room);
+  size_t FindRuns(absl::Span<Event> room, bool hands_over);
 
   // What an AdvanceRuns() or AdvanceMerged() that puts events into `room` goes by, and what is
   // done once it came as far as `run` tells. FinishRun() returns how many events there are.
-  Scheduler::Run NewRun(absl::Span<Event> room) const;
+  Scheduler::Run NewRun(absl::Span<Event> room, bool hands_over) const;
   size_t FinishRun(const Scheduler::Run& run, absl::Span<Event> room);
 
   // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
@@ -122,7 +123,7 @@ class ReaderImpl {
   static constexpr size_t kMostAtOnce = 4096;   // Of all threads.
   static constexpr size_t kMostOfThread = 192;  // Of each.
   static_assert(kMostOfThread <= ThreadCursor::kMostAhead);
-  ThreadCursor::Ahead ChooseAhead() const;
+  ThreadCursor::Ahead ChooseAhead();
 
   // Has further plain events found, or merged, on another thread, if there may be one and it pays.
   void RunAhead();
@@ -231,6 +232,7 @@ class ReaderImpl {
   Scheduler scheduler_;
   EventOrder order_;
   Frontier& frontier_;
+  TableUse use_;  // Of the generation's tables, if options_.on_generation_end asks for it.
   absl::Span<const CpuSample> samples_;  // Of the generation.
   size_t next_sample_ = 0;
 

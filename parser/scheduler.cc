@@ -137,7 +137,7 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   while (cursor->time() <= run_until && run->HasRoom()) {
     if (!cursor->IsKnownPlain() && !cursor->IsPlain(run->watches_time)) [[unlikely]]
       break;
-    PrefetchBehind(run->room);
+    if (run->hands_over) PrefetchBehind(run->room);
     if (!AdvancePlain({cursor->event(), thread}, run)) break;
     cursor->Advance();
   }

@@ -72,6 +72,7 @@ class Scheduler {
   struct Run {
     int64_t until;            // In nanoseconds: the latest time of an event that is taken.
     bool watches_time;        // Whether an event is left that is followed by an earlier one.
+    bool hands_over;          // Whether another core takes the events, for AdvanceRuns() only.
     int64_t last_time;        // Of the event before, and then of the last one that was taken.
     Event* room;              // Where the next events are put.
     const Event* last_begin;  // Where no event begins any more: kMaxEvents - 1 may stand behind it.

@@ -2,21 +2,50 @@
 #ifndef GOTRACE_PARSER_TABLE_USE_H_
 #define GOTRACE_PARSER_TABLE_USE_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "absl/types/span.h"
-#include "parser/event.h"
 #include "parser/generation_tables.h"
-#include "parser/id_set.h"
 
 namespace gotrace {
 
-// Takes the events of one generation after the other, each costing a few bits.
+// Notes the ids that the events of one generation refer to, as they are decoded. Two threads must
+// not note any at the same time.
 class TableUse {
  public:
-  // Notes what `events` refer to.
-  void Take(absl::Span<const Event> events);
+  // The ids of one kind of entries, those up to IdTable::gapless() by a flag for each.
+  class Ids {
+   public:
+    // Notes an id, if it is one of those. Costs two instructions where it is inlined.
+    void Note(uint64_t id) { noted_[std::min(id, end_)] = true; }
+
+    // Notes an id of an entry that stands at `index`, whatever its number. kNoString or kNoStack
+    // is nothing.
+    void NoteFar(uint64_t id, uint32_t index) {
+      Note(id);
+      if (id >= end_ && index < far_.size()) far_[index] = true;
+    }
+
+   private:
+    friend class TableUse;
+    void Begin(uint64_t gapless, size_t count);
+
+    std::unique_ptr<bool[]> noted_ = std::make_unique<bool[]>(1);
+    uint64_t end_ = 0;       // Stands for all ids from there on.
+    std::vector<bool> far_;  // By the places in the table.
+  };
+
+  // Forgets all, and begins with the events of a generation that has `tables`.
+  void Begin(const GenerationTables& tables);
+
+  // Notes what CPU samples refer to.
+  void NoteSamples(const GenerationTables& tables);
+
+  Ids& strings() { return strings_; }
+  Ids& stacks() { return stacks_; }
 
   // What nothing refers to, of one kind of entries that stand in the trace.
   struct Unused {
@@ -25,26 +54,15 @@ class TableUse {
     uint32_t last_index = 0;  // In the tables, if count > 0.
   };
 
-  // The strings, and the stacks, of `tables` that no event taken so far refers to. What a frame of
-  // a stack names is used, even if the stack is not. `tables` must be those of the last events.
+  // The strings, and the stacks, of `tables`, those of Begin(), that nothing refers to which was
+  // noted. What a frame of a stack names is used, even if the stack is not. Entries that were added
+  // since Begin(), as missing, are left out.
   Unused UnusedStrings(const GenerationTables& tables) const;
   Unused UnusedStacks(const GenerationTables& tables) const;
 
  private:
-  void TakeOne(const Event& event);
-  void See(const Event& event, bool is_stack, uint64_t id) {
-    if (!seen_[is_stack].Has(id)) [[unlikely]]
-      MarkNew(*event.tables_, is_stack, id);
-  }
-  void Begin(const GenerationTables& tables);
-  [[gnu::noinline]] void MarkNew(const GenerationTables& tables, bool is_stack, uint64_t id);
-  std::vector<bool> UsedIn(const GenerationTables& tables, const std::vector<bool>& used,
-                           size_t count) const;
-
-  uint64_t serial_ = 0;  // Of the tables that the bits below are about.
-  std::vector<bool> strings_;
-  std::vector<bool> stacks_;
-  IdSet seen_[2];  // Ids of strings, and of stacks, that need not be looked up again.
+  Ids strings_;
+  Ids stacks_;
 };
 
 }  // namespace gotrace

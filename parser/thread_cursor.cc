@@ -32,7 +32,7 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       last_(own_),
       plain_end_(own_),
       half_size_(EventsAtOnce(generation, thread, ahead.events)),
-      decoder_(generation, thread, ahead.check_ids) {
+      decoder_(generation, thread, ahead.check_ids, ahead.use) {
   // No first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
   own_[0].batch = thread.first;

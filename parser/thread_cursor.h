@@ -26,8 +26,9 @@ class ThreadCursor {
 
   // How far a cursor decodes ahead of where it stands.
   struct Ahead {
-    size_t events = 1;       // How many it decodes at a time, at most; never above kMostAhead.
-    bool check_ids = false;  // Whether ids_found() tells something, see ThreadDecoder.
+    size_t events = 1;        // How many it decodes at a time, at most; never above kMostAhead.
+    bool check_ids = false;   // Whether ids_found() tells something, see ThreadDecoder,
+    TableUse* use = nullptr;  // and what that notes.
   };
 
   ThreadCursor(const Generation& generation, const ThreadBatches& thread)

@@ -8,8 +8,9 @@
 namespace gotrace {
 
 ThreadDecoder::ThreadDecoder(const Generation& generation, const ThreadBatches& thread,
-                             bool check_ids)
+                             bool check_ids, TableUse* use)
     : generation_(generation),
+      use_(use),
       check_ids_(check_ids),
       batch_(thread.first),
       next_batch_(thread.first) {}
@@ -33,8 +34,13 @@ bool ThreadDecoder::FindIds(const TimedEvent& event) const {
   const TimedEventRow& row = kTimedEventRows[static_cast<uint8_t>(event.type)];
   for (int i = 0; i + 1 < row.varints; ++i) {
     const uint64_t id = event.args[i];
-    if (row.tables[i] == IdTableKind::kStack && !tables.HasStack(id)) return false;
-    if (row.tables[i] == IdTableKind::kString && !tables.HasString(id)) return false;
+    if (row.tables[i] == IdTableKind::kStack) {
+      if (!tables.HasStack(id)) return false;
+      if (use_ != nullptr) use_->stacks().NoteFar(id, tables.StackIndex(id));
+    } else if (row.tables[i] == IdTableKind::kString) {
+      if (!tables.HasString(id)) return false;
+      if (use_ != nullptr) use_->strings().NoteFar(id, tables.StringIndex(id));
+    }
   }
   return true;
 }
@@ -50,6 +56,11 @@ bool ThreadDecoder::FindAllIds(absl::Span<DecodedEvent> events) const {
 
 size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   if (!EnterNextBatch()) return 0;
+  return use_ == nullptr ? DecodeSome<false>(events) : DecodeSome<true>(events);
+}
+
+template <bool kNotes>
+size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
   const EventBatch& batch = this->batch();
   const char* const end = end_;
   const char* const unchecked_end =
@@ -62,9 +73,17 @@ size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   uint64_t steps = 0;  // The bits of all steps in time.
   uint64_t last_string = 0;
   uint64_t last_stack = 0;
+  TableUse::Ids* const strings = kNotes ? &use_->strings() : nullptr;
+  TableUse::Ids* const stacks = kNotes ? &use_->stacks() : nullptr;
   const auto take = [&](IdTableKind table, uint64_t id) {
-    if (table == IdTableKind::kString) last_string = std::max(last_string, id);
-    if (table == IdTableKind::kStack) last_stack = std::max(last_stack, id);
+    if (table == IdTableKind::kString) {
+      last_string = std::max(last_string, id);
+      if (kNotes) strings->Note(id);
+    }
+    if (table == IdTableKind::kStack) {
+      last_stack = std::max(last_stack, id);
+      if (kNotes) stacks->Note(id);
+    }
   };
   DecodedEvent* decoded = events.data();
   for (; decoded != events.end() && pos != end; ++decoded) {

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "parser/batch_decoder.h"
 #include "parser/generation.h"
+#include "parser/table_use.h"
 
 namespace gotrace {
 
@@ -24,8 +25,10 @@ static_assert(sizeof(DecodedEvent) == 64);
 class ThreadDecoder {
  public:
   // With `check_ids`, DecodedEvent::ids_found tells whether the generation's tables have every
-  // string and stack that the event names, when it is decoded. Otherwise it stays false.
-  ThreadDecoder(const Generation& generation, const ThreadBatches& thread, bool check_ids);
+  // string and stack that the event names, when it is decoded. Otherwise it stays false. With
+  // `use`, which needs that, those are noted there, up to an event's first one that is missing.
+  ThreadDecoder(const Generation& generation, const ThreadBatches& thread, bool check_ids,
+                TableUse* use = nullptr);
 
   // Decodes the next events into `events`, which must not be empty, and returns how many: all are
   // of one batch(). Fewer than there is room for do not mean that they end; none mean that the
@@ -64,6 +67,10 @@ class ThreadDecoder {
   const Generation& generation() const { return generation_; }
 
  private:
+  // As Decode(), with kNotes if use_ is to be told.
+  template <bool kNotes>
+  size_t DecodeSome(absl::Span<DecodedEvent> events);
+
   // Whether the tables have all that the event names, if that is asked for.
   bool FindIds(const TimedEvent& event) const;
 
@@ -71,6 +78,7 @@ class ThreadDecoder {
   bool FindAllIds(absl::Span<DecodedEvent> events) const;
 
   const Generation& generation_;
+  TableUse* const use_;
   const bool check_ids_;
   bool plain_ = false;
   uint32_t batch_;       // Index of the batch being read.

@@ -198,7 +198,7 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs,
     EXPECT_EQ(std::this_thread::get_id(), caller);
     absl::StrAppend(&log, "back ", event.offset.value_or(0), " from ", last_time, "\n");
   };
-  options.on_generation_end = [&](const GenerationTables&) {
+  options.on_generation_end = [&](const GenerationTables&, const TableUse&) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
     absl::StrAppend(&log, "end\n");
   };

@@ -81,9 +81,9 @@ ReaderOptions Judge::MakeReaderOptions(size_t jobs) {
     options.on_time_back = [this](const Place& place, int64_t last_time) {
       AddTimeBack(place, last_time);
     };
-    options.on_generation_end = [this](const GenerationTables& tables) {
+    options.on_generation_end = [this](const GenerationTables& tables, const TableUse& use) {
       FlushInnermost();
-      table_checks_.EndGeneration(generation_.number, is_whole_, tables);
+      table_checks_.EndGeneration(generation_.number, tables, is_whole_ ? &use : nullptr);
       is_whole_ = true;
     };
   }
@@ -145,7 +145,6 @@ bool Judge::ReadOn(Reader* reader, Validator* validator, const std::function<boo
       BeginGeneration(reader->generation(), validator);
     }
     validator->CheckAll(block);
-    if (options_.strictness == Strictness::kAll) table_checks_.Take(block);
     if (validator->event_count() - reported_ < kEventsPerReport) continue;
     reported_ = validator->event_count();
     TellProgress(reader->input_read(), reported_);

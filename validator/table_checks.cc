@@ -22,9 +22,10 @@ bool IsSameFrequency(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-void TableChecks::EndGeneration(uint64_t number, bool is_whole, const GenerationTables& tables) {
+void TableChecks::EndGeneration(uint64_t number, const GenerationTables& tables,
+                                const TableUse* use) {
   CheckFrequency(number, tables);
-  if (is_whole) CheckUse(number, tables);
+  if (use != nullptr) CheckUse(number, tables, *use);
 }
 
 bool TableChecks::Continues(const TableChecks& before) const {
@@ -44,15 +45,15 @@ void TableChecks::CheckFrequency(uint64_t number, const GenerationTables& tables
                       found));
 }
 
-void TableChecks::CheckUse(uint64_t number, const GenerationTables& tables) {
-  const TableUse::Unused strings = use_.UnusedStrings(tables);
+void TableChecks::CheckUse(uint64_t number, const GenerationTables& tables, const TableUse& use) {
+  const TableUse::Unused strings = use.UnusedStrings(tables);
   if (strings.count > kRuntimeStrings) {
     Report(CheckId::kStringUnused, number, tables.StringOffset(strings.last_index),
            absl::StrCat("expected that something refers to every string, found nothing for ",
                         strings.count, " of ", strings.all, ", the last of which is ",
                         Quoted(tables.StringAt(strings.last_index))));
   }
-  const TableUse::Unused stacks = use_.UnusedStacks(tables);
+  const TableUse::Unused stacks = use.UnusedStacks(tables);
   if (stacks.count > 0) {
     Report(CheckId::kStackUnused, number, tables.StackOffset(stacks.last_index),
            absl::StrCat("expected that something refers to every stack, found nothing for ",

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "parser/generation_tables.h"
 #include "tracev2/quote.h"
 #include "validator/validator_inline.h"
 
@@ -28,26 +29,37 @@ uint64_t StepOf(int64_t from, int64_t to) {
   return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
 }
 
+bool IsComplete(const StackFrame& frame) {
+  // What stands for a stack that no table has is told of where that is found.
+  if (frame.pc == 0 && absl::StartsWith(frame.func, "?stack#")) return true;
+  return !frame.func.empty() && !frame.file.empty() && frame.pc != 0 && frame.line != 0;
+}
+
+bool IsComplete(const Stack& stack) {
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (!IsComplete(stack.frame(i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Validator::Validator(const ValidatorOptions& options, Sink sink)
     : options_(options), sink_(std::move(sink)) {
-  ForgetStacks();
+  BeginStacks(nullptr);
 }
 
 [[gnu::always_inline]] inline void Validator::CheckOne(const Event& event) {
   ++event_count_;
   quiet_ = event.fault().has_value();
   CheckTime(event);
-  if (!checked_stacks_.Has(event.stack_id())) [[unlikely]]
-    CheckStack(event, event.stack());
+  CheckStackOnce(event, event.stack());
   if (event.kind() != EventKind::kStateTransition) [[unlikely]]
     return CheckOther(event);
   if (first_sync_ == 0) first_sync_ = last_sync_;
   // Only a goroutine that is created has another stack than the event.
   if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
-    const Stack stack = event.transition_stack();
-    if (!checked_stacks_.Has(stack.id())) CheckStack(event, stack);
+    CheckStackOnce(event, event.transition_stack());
   }
   if (event.transition_resource().kind == ResourceKind::kProc) {
     CheckTransition<ResourceKind::kProc>(event);
@@ -157,19 +169,29 @@ void Validator::ReportTime(const Event& event, int64_t last) {
                          static_cast<double>(gap) / 1e9));
 }
 
-void Validator::ForgetStacks() {
+void Validator::BeginStacks(const GenerationTables* tables) {
+  tables_ = tables;
+  last_checked_stack_ = 0;  // The empty one.
   checked_stacks_.Clear();
-  checked_stacks_.Add(0);  // The empty one.
+  PassCheckedStacks();
+}
+
+void Validator::PassCheckedStacks() {
+  const uint64_t last = tables_ == nullptr ? 0 : tables_->gapless_stacks();
+  while (last_checked_stack_ < last) {
+    const uint64_t next = last_checked_stack_ + 1;
+    if (!checked_stacks_.Has(next) && !IsComplete(Stack(tables_, next))) break;
+    last_checked_stack_ = next;
+  }
 }
 
 void Validator::CheckStack(const Event& event, const Stack& stack) {
   const uint64_t id = stack.id();
   checked_stacks_.Add(id);
+  PassCheckedStacks();
   for (size_t i = 0; i < stack.size(); ++i) {
     const StackFrame frame = stack.frame(i);
-    // What stands for a stack that no table has is told of where that is found.
-    if (frame.pc == 0 && absl::StartsWith(frame.func, "?stack#")) continue;
-    if (!frame.func.empty() && !frame.file.empty() && frame.pc != 0 && frame.line != 0) continue;
+    if (IsComplete(frame)) continue;
     Report(i == 0 ? CheckId::kInnermostFrame : CheckId::kFrameIncomplete, event, {},
            absl::StrCat("expected a PC, a function, a file and a line in frame ", i, " of stack ",
                         id, ", found ", absl::Hex(frame.pc), ", ", Quoted(frame.func), ", ",
@@ -193,7 +215,7 @@ void Validator::CheckSync(const Event& event) {
     if (!lost_) Resume();
     last_clocks_.reset();
   }
-  ForgetStacks();
+  BeginStacks(event.tables_);
   ended_before_ = std::exchange(ended_, {});
   CheckClocks(event, sync);
 }

@@ -164,8 +164,16 @@ class Validator {
     has_time_ = true;
   }
   [[gnu::cold]] void ReportTime(const Event& event, int64_t last);
+  // Checks a stack that the event refers to, the first time that one of the generation does.
+  void CheckStackOnce(const Event& event, const Stack& stack) {
+    if (stack.id() > last_checked_stack_ && !checked_stacks_.Has(stack.id())) [[unlikely]]
+      CheckStack(event, stack);
+  }
   void CheckStack(const Event& event, const Stack& stack);
-  void ForgetStacks();
+  // Begins with the stacks of another generation, or of none.
+  void BeginStacks(const GenerationTables* tables);
+  // Goes on with last_checked_stack_ as far as it can.
+  void PassCheckedStacks();
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
@@ -269,7 +277,10 @@ class Validator {
   // The sync before the first transition of the trace, or after a loss; 0 if there was none yet.
   uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
-  IdSet checked_stacks_;  // Of the generation at hand.
+  // Stacks of the generation at hand that need no check any more: up to an id all, and others.
+  uint64_t last_checked_stack_ = 0;
+  IdSet checked_stacks_;
+  const GenerationTables* tables_ = nullptr;  // That they stand in, up to its gapless_stacks().
 
   ResourceTable goroutines_{kSlotsForGoroutines};
   ResourceTable procs_;
