@@ -227,6 +227,13 @@ Scheduler::Outcome Scheduler::FailProcStatus(const ProcessorState& proc,
                            ProcStatusName(proc.status)));
 }
 
+Scheduler::Outcome Scheduler::FailProcSequence(const ProcessorState& proc, SequenceNumber found) {
+  return Fail(FaultId::kProcSequence,
+              absl::StrCat("expected sequence number ", proc.sequence.number + 1, " of generation ",
+                           proc.sequence.generation, " for P ", proc.id.value, ", found ",
+                           found.number, " of generation ", found.generation));
+}
+
 Scheduler::Outcome Scheduler::FailGoroutineUnknown(Step step, GoId goroutine) {
   return Fail(FaultId::kGoUnknown,
               absl::StrCat("expected a goroutine that exists for ", EventTypeName(step.event.type),

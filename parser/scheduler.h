@@ -353,6 +353,7 @@ class Scheduler {
   [[gnu::cold]] Outcome FailToAssume(absl::string_view what);
   [[gnu::cold]] Outcome FailProcUnknown(Step step, ProcId proc);
   [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
+  [[gnu::cold]] Outcome FailProcSequence(const ProcessorState& proc, SequenceNumber found);
   [[gnu::cold]] Outcome FailGoroutineUnknown(Step step, GoId goroutine);
   [[gnu::cold]] Outcome FailGoroutineStatus(const GoroutineState& goroutine, GoStatus expected);
 

@@ -92,11 +92,7 @@ inline Scheduler::Outcome Scheduler::OrderGoSyscallBegin(Step step) {
   // no other thread's event can bring the number that is missing.
   const SequenceNumber sequence = Sequence(step.arg(0));
   if (!sequence.Follows(proc->sequence)) {
-    return Fail(
-        FaultId::kProcSequence,
-        absl::StrCat("expected sequence number ", proc->sequence.number + 1, " of generation ",
-                     proc->sequence.generation, " for P ", proc->id.value, ", found ",
-                     sequence.number, " of generation ", sequence.generation));
+    return FailProcSequence(*proc, sequence);
   }
   goroutine->status = GoStatus::kSyscall;
   proc->status = ProcStatus::kSyscall;
