@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,8 +13,8 @@
 #include "parser/batch_decoder.h"
 #include "parser/batch_reader.h"
 #include "parser/generation.h"
+#include "parser/read_halves.h"
 #include "parser/reader.h"
-#include "parser/split_trace.h"
 #include "tracev2/text_buffer.h"
 #include "tracev2/wire_reader.h"
 #include "validator/report.h"
@@ -109,65 +107,42 @@ absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source) {
 
 namespace {
 
-// Reads all that the Reader gives.
-PassCounts ReadOn(Reader* reader) {
-  PassCounts counts;
-  while (const Event* event = reader->Next()) {
-    benchmark::DoNotOptimize(*event);
-    // The last event is the sync at the end of the trace.
-    counts.bytes = event->offset();
-  }
-  counts.events = reader->event_count();
-  return counts;
-}
-
-// What a thread makes of the second half.
-struct SecondHalf {
-  absl::StatusOr<Reader> reader;
-  PassCounts counts;
-};
-
-// The Reader and what it counts are made on the thread: they are written to for each event, and
-// another thread's must not be in the same cache lines.
-std::unique_ptr<SecondHalf> ReadSecond(const SplitTrace& split, const ReaderOptions& options) {
-  auto second = std::make_unique<SecondHalf>(SecondHalf{split.OpenSecond(options), {}});
-  if (second->reader.ok()) second->counts = ReadOn(&*second->reader);
-  return second;
-}
-
-// Reads both halves. Returns false, when `reader` stands at the second one, if it must go on.
-bool ReadHalves(const SplitTrace& split, const ReaderOptions& options, Reader* reader,
-                PassCounts* counts) {
-  std::unique_ptr<SecondHalf> second;
-  split.Stop(reader);
-  std::thread other([&] { second = ReadSecond(split, options); });
-  *counts = ReadOn(reader);
-  other.join();
-  if (!second->reader.ok() || !SplitTrace::Continues(*second->reader, *reader)) {
-    SplitTrace::GoOn(reader, options.jobs);
-    return false;
-  }
-  counts->bytes = second->counts.bytes;
-  counts->events += second->counts.events;
-  return true;
+absl::StatusOr<PassCounts> ReadHalvesPass(std::unique_ptr<ByteSource> source,
+                                          const ReaderOptions& options) {
+  // Each is written to by a thread of its own.
+  struct alignas(64) Counts : PassCounts {};
+  Counts first;
+  Counts second;
+  const auto count_to = [](Counts* counts) {
+    return [counts](absl::Span<const Event> events) {
+      for (const Event& event : events) benchmark::DoNotOptimize(event);
+      counts->events += events.size();
+      counts->bytes = events.back().offset();
+    };
+  };
+  const absl::Status status = ReadHalves(std::move(source), options, count_to(&first),
+                                         count_to(&second), [&] { second = {}; });
+  if (!status.ok()) return status;
+  first.events += second.events;
+  first.bytes = std::max(first.bytes, second.bytes);
+  return first;
 }
 
 }  // namespace
 
 absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options) {
-  std::optional<SplitTrace> split;
-  if (options.jobs > 1) split = SplitTrace::Find(*source, options.jobs_from_bytes);
-  ReaderOptions half_options = options;
-  if (split.has_value()) half_options.jobs = 1;
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), half_options);
+  if (options.jobs > 1) return ReadHalvesPass(std::move(source), options);
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();
   PassCounts counts;
-  if (split.has_value() && ReadHalves(*split, half_options, &*reader, &counts)) return counts;
-  const uint64_t bytes_before = counts.bytes;
-  counts = ReadOn(&*reader);
+  while (const Event* event = reader->Next()) {
+    benchmark::DoNotOptimize(*event);
+    // The last event is the sync at the end of the trace.
+    counts.bytes = event->offset();
+  }
   if (!reader->status().ok()) return reader->status();
-  counts.bytes = std::max(counts.bytes, bytes_before);
+  counts.events = reader->event_count();
   return counts;
 }
 

@@ -27,7 +27,7 @@ struct PassCounts {
 // same events as RawReader.
 absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source);
 
-// Gives the events in order, one by one.
+// Gives the events in order, one by one; with two cores or more by ReadHalves().
 absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options);
 

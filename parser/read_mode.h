@@ -51,7 +51,7 @@ struct ReaderOptions {
   // the trace is large enough. What is wrong with a trace is met, and told, on the caller's thread.
   // What is gained is a tenth to half of the time (bench/README.md). Such a Reader can be neither
   // used nor destroyed in a child process that was forked without its thread, so that it has to be
-  // asked for.
+  // asked for. To read the two halves of a trace at once, each on a core, see read_halves.h.
   size_t jobs = 1;
 
   // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that

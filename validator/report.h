@@ -35,7 +35,9 @@ struct ValidateOptions {
   // goes on as its effect tells. A source that was opened before has its own limit of decompressed
   // bytes.
   ReaderLimits limits;
-  // How many cores may be used: see ReaderOptions::jobs, and jobs_from_bytes there.
+  // How many cores may be used: see ReaderOptions::jobs. With two or more, the halves of a trace
+  // are judged side by side, if SplitTrace::Find() finds some of jobs_from_bytes; memory then holds
+  // the generations of both. The report does not depend on it.
   size_t jobs = 1;
   uint64_t jobs_from_bytes = kJobsFromBytes;
   // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
@@ -79,7 +81,7 @@ struct ValidationReport {
 };
 
 // Reads all of `source`, which must stand at its beginning, and judges it. Memory is bounded by the
-// largest generation and what is open.
+// largest generation, or the two largest (see ValidateOptions::jobs), and what is open.
 ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const ValidateOptions& options);
 
 // The same for the file at `path`, or the standard input if it is "-".
