@@ -69,7 +69,9 @@ bool Judge::ReadHalves(const SplitTrace& split, Reader* reader, Validator* valid
   split.Stop(reader);
   SecondHalf second(split, options_);
   other_half_ = &second;
-  const bool gives_up = ReadOn(reader, validator, [&] { return second.failed(); });
+  // Behind a fault nothing is taken for granted.
+  const bool gives_up =
+      ReadOn(reader, validator, [&] { return second.failed() || reader->losses().faults > 0; });
   const bool is_done = !gives_up && Take(&second, *reader, validator);
   other_half_ = nullptr;
   if (!is_done) SplitTrace::GoOn(reader, options_.jobs);
