@@ -5,20 +5,54 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "parser/ids.h"
+#include "parser/name_pool.h"
 #include "parser/open_ranges.h"
 #include "parser/states.h"
 #include "tracev2/wire_status.h"
 
 namespace gotrace {
 
-// Every generation tells the status of all goroutines and Ps before anything else about them
-// (FORMAT.md §6). So a model that knows nothing can order one as if it knew what came before it,
-// and whether what it took for that is right is asked once both are known.
+// Goroutines that were created, by a bit for each: their ids lie close to each other.
+class CreatedGoroutines {
+ public:
+  // Notes one. Returns false, and does not, if its id is too far from the others'.
+  bool Note(GoId id) {
+    if (words_.empty()) base_ = id.value > kBelow ? id.value - kBelow : 0;
+    const uint64_t place = PlaceOf(id);
+    if (place >= kMost) return false;
+    if (place / 64 >= words_.size()) words_.resize(2 * (place / 64) + 1);
+    words_[place / 64] |= uint64_t{1} << (place % 64);
+    return true;
+  }
+
+  bool Has(GoId id) const {
+    const uint64_t place = PlaceOf(id);
+    return place / 64 < words_.size() && (words_[place / 64] >> (place % 64) & 1) != 0;
+  }
+
+ private:
+  static constexpr int64_t kBelow = 1 << 16;  // How much lower than the first one others may be.
+  static constexpr uint64_t kMost = 1 << 26;  // That there is room for, in 8 MB.
+
+  uint64_t PlaceOf(GoId id) const {
+    return static_cast<uint64_t>(id.value) - static_cast<uint64_t>(base_);
+  }
+
+  std::vector<uint64_t> words_;
+  int64_t base_ = 0;
+};
+
+// What programs write tells in every generation the status of all goroutines and Ps before anything
+// else about them (FORMAT.md §6). So a model that knows nothing can order one as if it knew what
+// came before it, and whether what it took for that is right is asked once both are known. What
+// tells otherwise must be a fault here, whatever is known later: so what was there before a status
+// or an active range was told is noted too.
 struct Assumptions {
   // What a thread has at the beginning.
   struct Context {
@@ -31,13 +65,21 @@ struct Assumptions {
     ResourceKind kind;
     int64_t id;
     OpenRange range;
+
+    friend bool operator==(const ActiveRange& a, const ActiveRange& b) {
+      return a.kind == b.kind && a.id == b.id && a.range == b.range;
+    }
+    template <class H>
+    friend H AbslHashValue(H h, const ActiveRange& range) {
+      return H::combine(std::move(h), range.kind, range.id, range.range);
+    }
   };
 
   // A region that ends and did not begin since. Its goroutine's others, if it has any, are inside.
   struct EndedRegion {
     GoId goroutine;
     TaskId task;
-    std::string name;
+    NamePool::Name name;
   };
 
   struct Gc {
@@ -50,12 +92,18 @@ struct Assumptions {
 
   absl::flat_hash_map<ThreadId, Context> told;      // By the threads' own first events.
   absl::flat_hash_map<ThreadId, Context> contexts;  // Of all threads that the model met.
-  absl::flat_hash_map<GoId, GoStatus> goroutines;   // All that there are.
+  absl::flat_hash_map<GoId, GoStatus> goroutines;   // All that there are,
+  GoId highest_goroutine{-1};                       // and the highest id of those.
   absl::flat_hash_map<ProcId, ProcStatus> procs;    // Of those that the first generation tells.
   std::vector<ProcId> new_procs;                    // That a later one tells: there were none.
-  std::vector<ActiveRange> ranges;                  // All that are open.
+  absl::flat_hash_set<ActiveRange> ranges;          // All that are open.
   std::vector<EndedRegion> regions;                 // In the order of their ends.
   std::optional<Gc> gc;                             // Unless there is no event about it.
+  bool forgot_threads = false;                      // Whether there were too many to know all.
+
+  // What the first generation created, and which ranges it began.
+  CreatedGoroutines created;
+  absl::flat_hash_set<ActiveRange> begun;
 
   // Of those that began since: the runtime counts them up, and those before have lower ids.
   TaskId lowest_task{std::numeric_limits<uint64_t>::max()};

@@ -144,6 +144,10 @@ class StreamSource final : public ByteSource {
   uint64_t input_size() const override { return input_size_; }
   uint64_t input_read() const override { return *input_read_; }
 
+  void LeaveAtEnd() override {
+    if (file_ != nullptr) file_->SeekToEnd();
+  }
+
   std::unique_ptr<ByteSource> Fork(uint64_t offset) const override;
   size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
     return file_ == nullptr ? 0 : file_->ReadAt(offset, buffer, size);

@@ -53,6 +53,10 @@ class ByteSource {
   // returns how many: 0 at the end, and after an error.
   virtual size_t ReadAt(uint64_t /*offset*/, char* /*buffer*/, size_t /*size*/) const { return 0; }
 
+  // Lets the input be as if it was read to its end, by one who had the rest from a fork: what
+  // shares a descriptor's position, as the shell's next command does, goes on from there.
+  virtual void LeaveAtEnd() {}
+
   // The bytes at hand, from the current position on.
   absl::string_view window() const { return window_; }
 

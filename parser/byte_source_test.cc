@@ -264,6 +264,7 @@ TEST(ByteSourceTest, FilesAndMemoryCanBeForked) {
     EXPECT_EQ(source->ReadAt(bytes.size() - 7, buffer, 100), 7u);
     EXPECT_EQ(source->ReadAt(bytes.size() + 7, buffer, 100), 0u);
     EXPECT_TRUE(source->Fork(bytes.size() + 7)->window().empty());
+    source->LeaveAtEnd();
   }
 }
 
@@ -310,6 +311,19 @@ TEST(ByteSourceTest, ReadsFifos) {
   const auto source = Open(path);
   ExpectGives(source.get(), bytes, 1);
   writer.join();
+}
+
+// Whoever shares its position comes behind it, whoever read it.
+TEST(ByteSourceTest, AFilesPositionCanBeLeftAtItsEnd) {
+  const int fd = open(WriteFile("position", MakeBytes(5000000)).c_str(), O_RDONLY);
+  ASSERT_EQ(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+  const auto source = Open("-");
+  const auto fork = source->Fork(3000000);
+  ASSERT_TRUE(fork->Fill(100000).ok());
+  EXPECT_LT(lseek(fd, 0, SEEK_CUR), 3000000);
+  source->LeaveAtEnd();
+  EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 5000000);
+  close(fd);
 }
 
 TEST(ByteSourceTest, ReadsTheStandardInput) {

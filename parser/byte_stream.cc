@@ -55,6 +55,10 @@ size_t FdStream::ReadAt(uint64_t offset, char* buffer, size_t size) const {
   return count > 0 ? static_cast<size_t>(count) : 0;
 }
 
+void FdStream::SeekToEnd() const {
+  if (is_file()) lseek(fd_, 0, SEEK_END);
+}
+
 FdStream::~FdStream() {
   if (owned_) close(fd_);
 }

@@ -60,6 +60,9 @@ class FdStream : public ByteStream {
   // is no regular file, and after an error.
   size_t ReadAt(uint64_t offset, char* buffer, size_t size) const;
 
+  // Moves the descriptor's position to the end of the file, if it is one.
+  void SeekToEnd() const;
+
  private:
   // For Fork(): reads the file of `other` from `position` on through `fd`, a duplicate of its own.
   FdStream(const FdStream& other, int fd, uint64_t position);

@@ -209,7 +209,7 @@ TEST(FdStreamTest, AForkReadsOnItsOwn) {
     EXPECT_EQ(absl::string_view(buffer, 10), bytes.substr(290));
     EXPECT_EQ(stream.ReadAt(280, buffer, 50), 0u);
   }
-  // It outlives what it was made of.
+  // It outlives what it was made of, and shares its position only on purpose.
   EXPECT_EQ(ReadStream(fork.get(), 64).bytes, bytes.substr(170));
 }
 

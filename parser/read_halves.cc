@@ -86,7 +86,10 @@ absl::Status ReadHalves(std::unique_ptr<ByteSource> source, const ReaderOptions&
     GiveAll(&*reader, first);
     if (reader->status().ok()) {
       const Reader* const ended = other.Wait();
-      if (ended != nullptr && SplitTrace::Continues(*ended, *reader)) return absl::OkStatus();
+      if (ended != nullptr && SplitTrace::Continues(*ended, *reader)) {
+        SplitTrace::End(&*reader);
+        return absl::OkStatus();
+      }
     }
     other.Stop();
     drop_second();

@@ -185,6 +185,7 @@ Event* ReaderImpl::NextGeneration() {
       tolerant() ? tolerant_generations_.next_offset() : generations_.next_offset();
   if (begin >= stop_at_) {
     stopped_ = true;
+    stop_begin_ = begin;
     return nullptr;
   }
   if (tolerant()) return NextTolerantGeneration();
@@ -250,7 +251,7 @@ bool ReaderImpl::IsFlawed() const {
 bool ReaderImpl::Continues(const ReaderImpl& before) const {
   return !IsFlawed() && !before.IsFlawed() && done_ && before.stopped_ &&
          before.syncs_ == syncs_before_ && before.last_time_ == time_before_ &&
-         before.scheduler_.IsWithin(options_.limits) && scheduler_.Continues(before.scheduler_);
+         before.stop_begin_ == begin_offset_ && scheduler_.Continues(before.scheduler_);
 }
 
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() {

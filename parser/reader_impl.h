@@ -56,12 +56,15 @@ class ReaderImpl {
     stopped_ = false;
   }
 
+  void LeaveSourceAtEnd() { source_->LeaveAtEnd(); }
+
   // As ReaderOptions::jobs.
   void UseCores(size_t jobs) { jobs_ = jobs == 0 ? AvailableCores() : jobs; }
 
-  // Begins, before anything was given, with a generation that has `syncs` kSync events and an event
-  // at `last_time` before it.
+  // Begins, before anything was given, with the generation that the source stands at, which has
+  // `syncs` kSync events and an event at `last_time` before it.
   void BeginInMiddle(uint64_t syncs, int64_t last_time) {
+    begin_offset_ = source_->offset();
     syncs_before_ = syncs_ = syncs;
     time_before_ = last_time_ = last_time;
   }
@@ -248,6 +251,8 @@ class ReaderImpl {
   // Of reading a part, see StopAt() and BeginInMiddle().
   uint64_t stop_at_ = std::numeric_limits<uint64_t>::max();
   bool stopped_ = false;
+  uint64_t stop_begin_ = 0;  // Where the generation begins that is not given.
+  uint64_t begin_offset_ = 0;
   bool told_end_ = true;  // Whether on_generation_end was called for the generation at hand.
   uint64_t syncs_before_ = 0;
   int64_t time_before_ = 0;

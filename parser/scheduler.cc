@@ -38,7 +38,9 @@ void Scheduler::BeginGeneration(Generation* generation) {
   const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
   most_goroutines_ = std::max(most_goroutines_, most);
-  if (threads_.size() > limits_.threads) ForgetThreads();
+  if (threads_.size() <= limits_.threads) return;
+  if (assumptions_ != nullptr) assumptions_->forgot_threads = true;
+  ForgetThreads();
 }
 
 // Threads come and go, and nothing tells that one is gone. Of those that this generation has

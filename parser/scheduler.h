@@ -55,10 +55,8 @@ class Scheduler {
   // Whatever it cannot assume is a fault. To be called before BeginGeneration().
   void Assume(uint64_t number, absl::flat_hash_map<ThreadId, Assumptions::Context> told);
 
-  // Whether what it knows now passes none of `limits`.
-  bool IsWithin(const ReaderLimits& limits) const;
-
-  // Whether all that was assumed holds of `before`, the model of all generations before.
+  // Whether all that was assumed holds of `before`, the model of all generations before, which has
+  // twice the limits of this one, and neither knows of more than this one's.
   bool Continues(const Scheduler& before) const;
 
   // Tells which generation the following events belong to. It must outlive them.
@@ -238,9 +236,14 @@ class Scheduler {
   }
   [[gnu::cold]] void AssumeThread(ThreadState* thread);
   [[gnu::cold]] Outcome AssumeSyscall(ThreadId thread, GoId goroutine, Context* context);
+  // Each returns false if it cannot be.
+  [[gnu::cold]] bool AssumeGoroutine(GoId goroutine, GoStatus status);
+  [[gnu::noinline]] bool AssumeNew(GoId goroutine);
+  [[gnu::cold]] bool AssumeBegun(const Assumptions::ActiveRange& range);
   [[gnu::cold]] bool AssumeProc(ProcId proc, ProcStatus status);
   [[gnu::cold]] void AssumeGc(bool running, uint64_t next_sequence);
   [[gnu::cold]] bool AssumeRange(const Assumptions::ActiveRange& range);
+  bool IsWithinHalf(const ReaderLimits& half) const;
   bool ContinuesGoroutines(const Scheduler& before) const;
   bool ContinuesProcs(const Scheduler& before) const;
   bool ContinuesThreads(const Scheduler& before) const;

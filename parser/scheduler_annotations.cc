@@ -1,6 +1,5 @@
 // The rules for what user code and the runtime note down: tasks, regions, logs, labels.
 #include <algorithm>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
@@ -86,7 +85,8 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(Step step) {
     }
     open.pop_back();
   } else if (assumptions_ != nullptr) {
-    assumptions_->regions.push_back({goroutine->id, TaskId{step.arg(0)}, std::string(*name)});
+    if (!MayOpen()) return FailToAssume("which regions are open");
+    assumptions_->regions.push_back({goroutine->id, TaskId{step.arg(0)}, names_.Get(*name)});
   }
   Emit(step);
   return Outcome::kAdvanced;

@@ -78,6 +78,25 @@ Scheduler::Outcome Scheduler::AssumeSyscall(ThreadId thread, GoId goroutine, Con
   return Outcome::kAdvanced;
 }
 
+bool Scheduler::AssumeGoroutine(GoId goroutine, GoStatus status) {
+  if (assumptions_->created.Has(goroutine)) return false;
+  assumptions_->highest_goroutine = std::max(assumptions_->highest_goroutine, goroutine);
+  return assumptions_->goroutines.emplace(goroutine, status).second;
+}
+
+// An id that names one goroutine after another would mix up what they had open.
+bool Scheduler::AssumeNew(GoId goroutine) {
+  const bool may_be_known = !(assumptions_->highest_goroutine < goroutine);
+  if (may_be_known && assumptions_->goroutines.contains(goroutine)) return false;
+  return !MayAssume() || assumptions_->created.Note(goroutine);
+}
+
+bool Scheduler::AssumeBegun(const Assumptions::ActiveRange& range) {
+  if (assumptions_->begun.size() >= limits_.nesting) return false;
+  assumptions_->begun.insert(range);
+  return true;
+}
+
 bool Scheduler::AssumeProc(ProcId proc, ProcStatus status) {
   if (assumptions_ == nullptr) return false;
   if (MayAssume()) return assumptions_->procs.emplace(proc, status).second;
@@ -94,14 +113,8 @@ void Scheduler::AssumeGc(bool running, uint64_t next_sequence) {
 }
 
 bool Scheduler::AssumeRange(const Assumptions::ActiveRange& range) {
-  if (!MayAssume()) return false;
-  for (const Assumptions::ActiveRange& other : assumptions_->ranges) {
-    if (other.kind == range.kind && other.id == range.id && other.range == range.range) {
-      return false;
-    }
-  }
-  assumptions_->ranges.push_back(range);
-  return true;
+  return MayAssume() && !assumptions_->begun.contains(range) &&
+         assumptions_->ranges.insert(range).second;
 }
 
 Scheduler::Outcome Scheduler::FailToAssume(absl::string_view what) {
@@ -109,13 +122,15 @@ Scheduler::Outcome Scheduler::FailToAssume(absl::string_view what) {
               absl::StrCat("expected that it can be told ", what, ", found no sign of it"));
 }
 
-bool Scheduler::IsWithin(const ReaderLimits& limits) const {
-  return threads_.size() <= limits.threads && procs_.size() <= limits.procs &&
-         goroutines_.size() <= limits.goroutines && names_.held() + open_ranges_ <= limits.nesting;
+// Each may have half of what is allowed, so that both together keep to it.
+bool Scheduler::IsWithinHalf(const ReaderLimits& half) const {
+  return threads_.size() <= half.threads && procs_.size() <= half.procs &&
+         goroutines_.size() <= half.goroutines && names_.held() + open_ranges_ <= half.nesting;
 }
 
 bool Scheduler::Continues(const Scheduler& before) const {
-  return assumptions_ != nullptr && before.first_generation_ != 0 &&
+  return assumptions_ != nullptr && !assumptions_->forgot_threads && IsWithinHalf(limits_) &&
+         before.IsWithinHalf(limits_) && before.first_generation_ != 0 &&
          before.generation_->number() + 1 == assumptions_->generation &&
          ContinuesGoroutines(before) && ContinuesProcs(before) && ContinuesThreads(before) &&
          ContinuesRanges(before) && ContinuesRegions(before) && ContinuesTasks(before) &&
@@ -177,7 +192,7 @@ bool Scheduler::ContinuesRegions(const Scheduler& before) const {
     size_t& count = ended[region.goroutine];
     if (count == open) continue;  // It began before the trace did.
     const OpenRegion& innermost = known->spans->regions[open - ++count];
-    if (innermost.task != region.task || innermost.name.view() != region.name) return false;
+    if (innermost.task != region.task || innermost.name.view() != region.name.view()) return false;
   }
   return true;
 }

@@ -19,6 +19,8 @@ inline Scheduler::Outcome Scheduler::OrderGoCreate(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
   if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
+  if (assumptions_ != nullptr && !AssumeNew(id)) [[unlikely]]
+    return FailToAssume("that the goroutine is new");
   GoroutineState* const created = goroutines_.Insert(id);
   const bool blocked = step.event.type == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;

@@ -18,7 +18,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
   if (goroutine == nullptr) {
-    const bool assumed = MayAssume() && assumptions_->goroutines.emplace(id, status).second;
+    const bool assumed = MayAssume() && AssumeGoroutine(id, status);
     if (!in_first_generation() && !forcing_ && !assumed) {
       return Fail(FaultId::kGoStatusNew,
                   absl::StrCat("expected a goroutine that was created or whose status an earlier "
@@ -69,6 +69,7 @@ Scheduler::Outcome Scheduler::BindSyscall(Step step, GoId goroutine, Context* co
       return FailLimit(FaultId::kLimitThreads);
     }
     if (MayAssume()) return AssumeSyscall(id, goroutine, context);
+    if (assumptions_ != nullptr) return FailToAssume("that nothing was told of the thread");
     // It has been in the syscall since before the trace.
     GetThread(id)->goroutine = goroutine;
   } else if (it->second.goroutine != goroutine) {
@@ -95,6 +96,7 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
   if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
+  if (assumptions_ != nullptr && !AssumeNew(id)) return FailToAssume("that the goroutine is new");
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = GoStatus::kSyscall;
   created->sequence = Sequence(0);

@@ -47,6 +47,9 @@ Scheduler::Outcome Scheduler::BeginRange(Step step, State* state, uint64_t kind)
   }
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (MayAssume() && !AssumeBegun({kKindOf<State>, state->id.value, range})) {
+    return FailToAssume("which ranges began");
+  }
   if (fits) OpenRangeIn(open, range);
   Emit(step);
   return Outcome::kAdvanced;

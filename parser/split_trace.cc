@@ -91,10 +91,13 @@ class HeaderWalk {
 // The batches that tell when a generation ended.
 class LastBatches {
  public:
-  LastBatches(const ByteSource& source, Version version) : source_(source), version_(version) {}
+  LastBatches(const ByteSource& source, Version version, const ReaderLimits& limits)
+      : source_(source), version_(version), limits_(limits), generation_(limits) {}
 
-  // Takes the generation from `begin` up to `end`. Returns false if it is not what it seemed.
+  // Takes the generation from `begin` up to `end`. Returns false if it is not what it seemed, or
+  // passes a limit.
   bool Take(uint64_t begin, uint64_t end) {
+    if (end - begin > limits_.generation_bytes) return false;
     HeaderWalk walk(source_, begin);
     absl::flat_hash_map<ThreadId, Sized> last_of_thread;
     Batch batch;
@@ -102,7 +105,9 @@ class LastBatches {
       if (!walk.Next(&batch)) return false;
       const Sized sized = {batch, walk.offset() - batch.payload_offset};
       if (IsEventBatch(batch, version_)) {
-        last_of_thread[batch.thread] = sized;
+        const auto [last, is_new] = last_of_thread.try_emplace(batch.thread, sized);
+        if (!is_new && sized.size > 0) last->second = sized;
+        if (last_of_thread.size() > limits_.threads) return false;
       } else if (IsSyncBatch(batch, version_) || batch.kind() == EventType::kCPUSamples) {
         if (!Add(sized)) return false;
       }
@@ -130,6 +135,7 @@ class LastBatches {
 
   const ByteSource& source_;
   const Version version_;
+  const ReaderLimits limits_;
   std::deque<std::string> payloads_;
   Generation generation_;  // Views them.
 };
@@ -191,13 +197,15 @@ std::vector<SplitTrace> SplitTrace::FindAll(const ByteSource& source) {
 
 void SplitTrace::Stop(Reader* first) const { first->impl_->StopAt(offset_); }
 
+void SplitTrace::End(Reader* first) { first->impl_->LeaveSourceAtEnd(); }
+
 void SplitTrace::GoOn(Reader* first, size_t jobs) {
   first->impl_->StopAt(std::numeric_limits<uint64_t>::max());
   first->impl_->UseCores(jobs);
 }
 
-std::optional<int64_t> SplitTrace::TimeBefore() const {
-  LastBatches batches(*source_, version_);
+std::optional<int64_t> SplitTrace::TimeBefore(const ReaderLimits& limits) const {
+  LastBatches batches(*source_, version_, limits);
   if (!batches.Take(generation_offset_, offset_)) return std::nullopt;
   Generation& generation = batches.generation();
   if (!generation.tables().clock().known()) return std::nullopt;
@@ -212,7 +220,7 @@ std::optional<int64_t> SplitTrace::TimeBefore() const {
 }
 
 absl::StatusOr<Reader> SplitTrace::OpenSecond(ReaderOptions options) const {
-  const std::optional<int64_t> time = TimeBefore();
+  const std::optional<int64_t> time = TimeBefore(options.limits);
   if (!time.has_value()) return absl::UnavailableError("the first half's end could not be read");
   std::unique_ptr<ByteSource> source = source_->Fork(offset_);
   if (source == nullptr) return absl::UnavailableError("the input could not be opened again");

@@ -24,7 +24,13 @@ namespace gotrace {
 //   std::thread other([&] { second = split->OpenSecond(options); … });
 //   …
 //   other.join();
-//   if (!SplitTrace::Continues(*second, *first)) SplitTrace::GoOn(&*first, 2);
+//   if (SplitTrace::Continues(*second, *first)) {
+//     SplitTrace::End(&*first);
+//   } else {
+//     SplitTrace::GoOn(&*first, 2);
+//   }
+//
+// ReadHalves() does all of this.
 //
 // Each generation tells the status of all that there is. So the second Reader takes for granted
 // what its first generation tells of how the one before it ended, and Continues() tells whether
@@ -55,13 +61,17 @@ class SplitTrace {
   // called before it came there.
   static void GoOn(Reader* first, size_t jobs);
 
+  // To be called for `first` where the second Reader continues it: its input is left as if `first`
+  // had read it to the end.
+  static void End(Reader* first);
+
   // Opens the second half. Reads the end of each thread of the generation before it, and so may
   // fail. Numbers kSync events, offsets and times as in the whole trace.
   absl::StatusOr<Reader> OpenSecond(ReaderOptions options) const;
 
   // Whether `second`, which was read to its end, gave what `first`, which was read to where it
-  // stopped, would give next. False if either had a fault, or the trace asks for more than half of
-  // one of ReaderOptions::limits.
+  // stopped, would give next. False if either had a fault, or asks for more than half of the
+  // threads, Ps, goroutines or nesting of ReaderOptions::limits.
   static bool Continues(const Reader& second, const Reader& first);
 
  private:
@@ -74,7 +84,7 @@ class SplitTrace {
 
   // The time of the last event of the generation before the second half, in nanoseconds, if none
   // had to be made later than its thread told. nullopt if it cannot be read.
-  std::optional<int64_t> TimeBefore() const;
+  std::optional<int64_t> TimeBefore(const ReaderLimits& limits) const;
 
   std::shared_ptr<const ByteSource> source_;  // Only forked.
   Version version_ = {};

@@ -157,6 +157,8 @@ TEST(SplitTraceTest, SecondHalfContinuesNothingElse) {
       {"GCMarkAssistActive dt=1 g=1\nGCActive dt=1 gc_seq=5\nGCMarkAssistEnd dt=1\n",
        "GCMarkAssistBegin dt=1 stack=0\n"},
       {"GCMarkAssistEnd dt=1\n", "GCMarkAssistActive dt=1 g=2\n"},
+      {"GCMarkAssistActive dt=1 g=1\n",
+       "GCMarkAssistBegin dt=1 stack=0\nGCMarkAssistEnd dt=1\nGCMarkAssistActive dt=1 g=1\n"},
       {"gc_seq=5", "gc_seq=6"},
       {"GCActive dt=1 gc_seq=5", "GCBegin dt=1 gc_seq=5 stack=0"},
       {"UserRegionEnd dt=1 task=5 name_string=1", "UserRegionEnd dt=1 task=5 name_string=2"},
@@ -167,6 +169,46 @@ TEST(SplitTraceTest, SecondHalfContinuesNothingElse) {
   for (const auto& [from, to] : changes) {
     SCOPED_TRACE(from + " to " + to);
     EXPECT_EQ(BecameOf(kFirst, Replaced(kSecond, from, to)), Became::kGoesOn);
+  }
+}
+
+// What an id names must be the same all the time.
+TEST(SplitTraceTest, SecondHalfContinuesNothingThatExistedTwice) {
+  // Before its status is told.
+  const std::string status = "GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4\n";
+  EXPECT_EQ(BecameOf(kFirst, Replaced(kSecond, status, "") +
+                                 "EventBatch gen=2 m=10 time=150 size=auto\n"
+                                 "GoCreateSyscall dt=1 new_g=2\nGoDestroySyscall dt=1\n" +
+                                 status),
+            Became::kGoesOn);
+  // Behind it.
+  const std::string active = "GCMarkAssistActive dt=1 g=1\n";
+  EXPECT_EQ(
+      BecameOf(kFirst,
+               Replaced(kSecond, active,
+                        "GoDestroy dt=1\nGoCreate dt=1 new_g=1 new_stack=0 stack=0\n" + active)),
+      Became::kGoesOn);
+}
+
+// In a later generation than its first, the second half must have seen the thread.
+TEST(SplitTraceTest, SecondHalfContinuesNothingOfAThreadThatItDoesNotKnow) {
+  const std::string first = std::string(kFirst) +
+                            "EventBatch gen=1 m=11 time=120 size=auto\n"
+                            "ProcStatus dt=1 p=5 pstatus=2\n";
+  constexpr char kThird[] = R"(EventBatch gen=3 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=3 m=7 time=300 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=18446744073709551615 gstatus=4
+GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4
+GoStatus dt=1 g=3 m=9 gstatus=3
+)";
+  for (const bool is_known : {true, false}) {
+    const std::string third = is_known ? kThird : Replaced(kThird, "g=3 m=9", "g=3 m=11");
+    const std::string bytes = Assemble(first + kSecond + third);
+    const std::vector<SplitTrace> splits = SplitTrace::FindAll(**SourceFromBytes(bytes));
+    ASSERT_EQ(splits.size(), 2u);
+    EXPECT_EQ(ExpectSame(bytes, splits[0], {}), is_known ? Became::kContinues : Became::kGoesOn);
   }
 }
 

@@ -193,7 +193,7 @@ constexpr FlagRow kFlags[] = {
      "print N findings of each check, and count the others\n(default 20)"},
     {"jobs", On(Command::kEvents) | On(Command::kInfo) | On(Command::kValidate), "--jobs=N",
      "use N cores at most (default: all): one may read\nahead, and `validate` reads as many files "
-     "at once"},
+     "at once,\nor both halves of a large one"},
     {"salvage", On(Command::kEvents) | On(Command::kFootprint) | On(Command::kInfo), "--salvage",
      "go on after faults with all that can still be read;\nwhat was left out is told on the "
      "standard error"},

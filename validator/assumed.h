@@ -3,6 +3,7 @@
 #ifndef GOTRACE_VALIDATOR_ASSUMED_H_
 #define GOTRACE_VALIDATOR_ASSUMED_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,7 +50,12 @@ struct Assumed {
   absl::flat_hash_set<TaskId> open_tasks;   // That were open before,
   absl::flat_hash_set<TaskId> known_tasks;  // or may have ended in the last generation.
 
-  // Whether there was a finding that what came before has to do with.
+  // How many regions, and tasks, are noted at most: a broken trace may have any number.
+  static constexpr size_t kMostRegions = 1 << 14;
+  static constexpr size_t kMostTasks = 1 << 18;
+
+  // Whether there was a finding that what came before has to do with, or too much to be noted.
+  // Nothing more is noted then.
   bool fails = false;
 };
 

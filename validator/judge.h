@@ -111,7 +111,9 @@ class Judge {
   TableChecks table_checks_{[this](Finding finding) { Add(std::move(finding)); }};
   GenerationInfo generation_;  // The one that the last event belongs to.
   uint64_t last_sync_ = 0;     // Where the last sync event stands, in bytes.
-  uint64_t reported_ = 0;      // How many events the progress told last.
+  uint64_t reported_ = 0;      // How many events there were when progress was told last,
+  uint64_t told_read_ = 0;     // and what it told: where halves are given up, it waits there.
+  uint64_t told_events_ = 0;
   uint64_t second_trace_ = std::numeric_limits<uint64_t>::max();  // Where it begins, if any does.
   std::optional<uint64_t> misplaced_;  // The last generation of a fault of order.
   bool is_whole_ = true;               // Whether the generation at hand has no fault so far.

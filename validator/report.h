@@ -40,9 +40,9 @@ struct ValidateOptions {
   // the generations of both. The report does not depend on it.
   size_t jobs = 1;
   uint64_t jobs_from_bytes = kJobsFromBytes;
-  // Told now and then, and at the end, how much of the input was read, in bytes as they stand in
-  // the file, and how many events were given. Of what is no trace nothing more needs to be read:
-  // then all of its size, if that is known, counts as read.
+  // Told now and then, and at the end, and never less than before, how much of the input was read,
+  // in bytes as they stand in the file, and how many events were given. Of what is no trace nothing
+  // more needs to be read: then all of its size, if that is known, counts as read.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;
 };
 

@@ -1,5 +1,6 @@
 #include "validator/second_half.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -50,7 +51,9 @@ void SecondHalf::Run() {
 
 bool SecondHalf::Result::Read(const std::function<bool()>& stop) {
   if (!reader.ok()) return false;
-  const auto is_flawed = [&] { return !reader->status().ok() || reader->losses().faults > 0; };
+  const auto is_flawed = [&] {
+    return !reader->status().ok() || reader->losses().faults > 0 || validator->assumes_wrongly();
+  };
   if (judge.ReadOn(&*reader, validator.get(), [&] { return is_flawed() || stop(); })) return false;
   judge.EndEvents(*reader, validator.get());
   return !is_flawed();
@@ -59,10 +62,13 @@ bool SecondHalf::Result::Read(const std::function<bool()>& stop) {
 void Judge::TellProgress(uint64_t input_read, uint64_t events) {
   if (!options_.on_progress) return;
   if (other_half_ != nullptr) {
-    input_read += other_half_->bytes_read();
+    // What of the other half was read ahead is counted there.
+    input_read = std::min(input_read, other_half_->begin()) + other_half_->bytes_read();
     events += other_half_->events_read();
   }
-  options_.on_progress(input_read, events);
+  told_read_ = std::max(told_read_, input_read);
+  told_events_ = std::max(told_events_, events);
+  options_.on_progress(told_read_, told_events_);
 }
 
 bool Judge::ReadHalves(const SplitTrace& split, Reader* reader, Validator* validator) {
@@ -74,7 +80,7 @@ bool Judge::ReadHalves(const SplitTrace& split, Reader* reader, Validator* valid
       ReadOn(reader, validator, [&] { return second.failed() || reader->losses().faults > 0; });
   const bool is_done = !gives_up && Take(&second, *reader, validator);
   other_half_ = nullptr;
-  if (!is_done) SplitTrace::GoOn(reader, options_.jobs);
+  is_done ? SplitTrace::End(reader) : SplitTrace::GoOn(reader, options_.jobs);
   return is_done;
 }
 

@@ -44,6 +44,9 @@ class SecondHalf {
   // Whether it is known that nothing can come of it.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
+  // Where it begins, in bytes.
+  uint64_t begin() const { return split_.offset(); }
+
   // How much it read of the input, in bytes, and how many events. For progress only.
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
   uint64_t events_read() const { return events_read_.load(std::memory_order_relaxed); }

@@ -24,6 +24,7 @@ class ShownSource final : public ByteSource {
   uint64_t input_size() const override { return source_->input_size(); }
   uint64_t input_read() const override { return source_->input_read(); }
   std::unique_ptr<ByteSource> Fork(uint64_t offset) const override { return source_->Fork(offset); }
+  void LeaveAtEnd() override { source_->LeaveAtEnd(); }
   size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
     return source_->ReadAt(offset, buffer, size);
   }

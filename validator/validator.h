@@ -76,6 +76,9 @@ class Validator {
   // follow each other: what it asks for is not asked again.
   bool Append(const Validator& second);
 
+  // Whether it is known already, of one that began in the middle, that Append() will not take it.
+  bool assumes_wrongly() const { return assumed_ != nullptr && assumed_->fails; }
+
   // Tells that the trace ends, so that whatever is open stays open.
   void Finish();
 
@@ -227,6 +230,7 @@ class Validator {
   void AssumeSync(const Event& event, uint64_t sync);
   bool AssumeStatus(const Event& event);
   void AssumeRange(const RangeParts& range);
+  void AssumeRegionEnd(const ResourceId& resource, const Region& region);
   bool AssumeTask(TaskId task);
   bool AssumeTaskEnd(TaskId task);
 

@@ -104,7 +104,7 @@ void Validator::CheckRegion(const Event& event) {
   if (found == outermost) {
     if (MayPredateLoss(about)) return;
     if (assumed_ != nullptr && open.empty()) {
-      assumed_->regions.push_back({about, std::string(region.type), region.task});
+      AssumeRegionEnd(about, region);
       return;
     }
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,

@@ -29,13 +29,25 @@ void Validator::AssumeRange(const RangeParts& range) {
   assumed_->ranges.push_back({range.scope, range.what, std::string(range.reason)});
 }
 
+void Validator::AssumeRegionEnd(const ResourceId& resource, const Region& region) {
+  if (assumed_->regions.size() >= Assumed::kMostRegions) assumed_->fails = true;
+  if (!assumed_->fails) {
+    assumed_->regions.push_back({resource, std::string(region.type), region.task});
+  }
+}
+
 bool Validator::AssumeTask(TaskId task) {
   if (assumed_->ended_tasks.contains(task)) return false;
+  const size_t count = assumed_->known_tasks.size() + assumed_->open_tasks.size();
+  if (count >= Assumed::kMostTasks) assumed_->fails = true;
+  if (assumed_->fails) return true;
   (InFirstGeneration() ? assumed_->known_tasks : assumed_->open_tasks).insert(task);
   return true;
 }
 
 bool Validator::AssumeTaskEnd(TaskId task) {
+  if (assumed_->ended_tasks.size() >= Assumed::kMostTasks) assumed_->fails = true;
+  if (assumed_->fails) return true;
   if (!assumed_->ended_tasks.insert(task).second) return false;
   ended_.insert(task);
   return true;
