@@ -233,7 +233,8 @@ and what is no trace at all, of which the standard error tells.
 Flags:
   --json              print one JSON object on a line for each file
   --jobs=N            use N cores at most (default: all): one may read
-                      ahead, and `validate` reads as many files at once
+                      ahead, and `validate` reads as many files at once,
+                      or both halves of a large one
   --salvage           go on after faults with all that can still be read;
                       what was left out is told on the standard error
   --limits=NAME=N,... what a trace may ask of memory and time before it is
