@@ -163,8 +163,8 @@ class DenseTable {
   size_t size_ = 0;
 };
 
-// As many slots for goroutines fit the second cache of a core, and let few short-lived ones meet
-// the hundreds that live long.
+// So many slots for goroutines, by their ids, fit the second cache of a core, and let few that live
+// shortly meet the hundreds that live long.
 inline constexpr size_t kSlotsForGoroutines = 8192;
 
 }  // namespace gotrace

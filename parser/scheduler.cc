@@ -34,6 +34,7 @@ void PrefetchBehind(const Event* event) {
 
 void Scheduler::BeginGeneration(Generation* generation) {
   generation_ = generation;
+  ++generation_index_;
   tables_ = &generation->tables();
   const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);

@@ -17,6 +17,7 @@
 #include "parser/fault.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
+#include "parser/goroutine_table.h"
 #include "parser/ids.h"
 #include "parser/name_pool.h"
 #include "parser/obstacle.h"
@@ -307,7 +308,7 @@ class Scheduler {
   ProcessorState* CurrentProc(Step step);
 
   // Binds the step's thread to a goroutine or a P, or to none.
-  static void SetGoroutine(Step step, GoId id, GoroutineState* state = nullptr);
+  static void SetGoroutine(Step step, GoId id);
   static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
 
   // Does what AdvanceRuns() does with one thread, up to the time `run_until`. Requires that the
@@ -362,14 +363,15 @@ class Scheduler {
 
   const ReaderLimits limits_;
   Generation* generation_ = nullptr;
+  uint32_t generation_index_ = 0;             // That counts those that began.
   const GenerationTables* tables_ = nullptr;  // Of generation_.
   uint64_t most_goroutines_ = 0;              // That may be alive, by the generations so far.
   uint64_t first_generation_ = 0;             // The first that has timed events; 0 before it.
 
   uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
   NamePool names_;            // Of open regions and tasks, and so before them.
-  StateTable<GoroutineState> goroutines_{kSlotsForGoroutines};
-  StateTable<ProcessorState> procs_;
+  GoroutineTable goroutines_;
+  ProcTable procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;
   ThreadState no_thread_;  // Which is bound to no goroutine and no P, ever.
   absl::flat_hash_map<TaskId, TaskState> tasks_;

@@ -24,26 +24,26 @@ inline Scheduler::Outcome Scheduler::OrderGoCreate(Step step) {
   GoroutineState* const created = goroutines_.Insert(id);
   const bool blocked = step.event.type == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
-  created->sequence = Sequence(0);
+  created->generation = generation_index_;
   EmitTransition(step, id.value, GoState::kNotExist, StateOf(created->status));
   return Outcome::kAdvanced;
 }
 
 inline Scheduler::Outcome Scheduler::OrderGoStart(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
-  const SequenceNumber sequence = Sequence(step.arg(1));
+  const uint64_t number = step.arg(1);
   GoroutineState* const goroutine = goroutines_.Find(id);
   if (goroutine == nullptr || goroutine->status != GoStatus::kRunnable ||
-      !sequence.Follows(goroutine->sequence)) {
+      !goroutine->IsFollowedBy(number, generation_index_)) {
     return Outcome::kWaits;
   }
   if (Outcome outcome = Check(step, Need::kYes, Need::kNo); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   goroutine->status = GoStatus::kRunning;
-  goroutine->sequence = sequence;
+  goroutine->number = number;
   EmitTransition(step, id.value, GoState::kRunnable, GoState::kRunning);
-  SetGoroutine(step, id, goroutine);
+  SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
 
@@ -69,15 +69,15 @@ inline Scheduler::Outcome Scheduler::OrderGoStopExecuting(Step step) {
 
 inline Scheduler::Outcome Scheduler::OrderGoUnblock(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
-  const SequenceNumber sequence = Sequence(step.arg(1));
+  const uint64_t number = step.arg(1);
   GoroutineState* const goroutine = goroutines_.Find(id);
   if (goroutine == nullptr || goroutine->status != GoStatus::kWaiting ||
-      !sequence.Follows(goroutine->sequence)) {
+      !goroutine->IsFollowedBy(number, generation_index_)) {
     return Outcome::kWaits;
   }
   // Anyone may unblock a goroutine, even a thread without a P: there is no context to check.
   goroutine->status = GoStatus::kRunnable;
-  goroutine->sequence = sequence;
+  goroutine->number = number;
   EmitTransition(step, id.value, GoState::kWaiting, GoState::kRunnable);
   return Outcome::kAdvanced;
 }

@@ -126,8 +126,10 @@ class Scheduler::Explainer {
                         model_.generation_->number());
   }
 
-  template <class State>
-  bool IsOfGeneration(const State& state) const {
+  bool IsOfGeneration(const GoroutineState& state) const {
+    return state.generation == model_.generation_index_;
+  }
+  bool IsOfGeneration(const ProcessorState& state) const {
     return state.sequence.generation == model_.generation_->number();
   }
 
@@ -148,7 +150,7 @@ class Scheduler::Explainer {
     if (!IsOfGeneration(*goroutine)) return {NotToldYet(name), awaited};
 
     const GoStatus status = goroutine->status;
-    const uint64_t next = goroutine->sequence.number + 1;
+    const uint64_t next = goroutine->number + 1;
     const ThreadId thread = ThreadOf(id, goroutine_threads_);
     std::vector<std::string> why;
     if (status != required) {

@@ -197,7 +197,8 @@ void Scheduler::AccommodateRegionEnd(const TimedEvent& event, GoroutineState* go
 GoroutineState* Scheduler::BelieveGoroutine(GoId id, GoStatus status, uint64_t next_number) {
   GoroutineState* const state = goroutines_.FindOrInsert(id);
   state->status = status;
-  state->sequence = Sequence(next_number - 1);
+  state->number = next_number - 1;
+  state->generation = generation_index_;
   return state;
 }
 

@@ -35,7 +35,8 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
         absl::StrCat("expected goroutine ", id.value, " to be ", GoStatusName(goroutine->status),
                      ", found its status told as ", GoStatusName(status)));
   }
-  goroutine->sequence = Sequence(0);
+  goroutine->number = 0;
+  goroutine->generation = generation_index_;
   Context context = step.context();
   if (status == GoStatus::kSyscall) {
     if (Outcome outcome = BindSyscall(step, id, &context); outcome != Outcome::kAdvanced) {
@@ -43,7 +44,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
     }
   }
   SetTransition(Emit(step, context), id.value, from, StateOf(status));
-  if (status == GoStatus::kRunning) SetGoroutine(step, id, goroutine);
+  if (status == GoStatus::kRunning) SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
 
@@ -99,9 +100,9 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(Step step) {
   if (assumptions_ != nullptr && !AssumeNew(id)) return FailToAssume("that the goroutine is new");
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = GoStatus::kSyscall;
-  created->sequence = Sequence(0);
+  created->generation = generation_index_;
   EmitTransition(step, id.value, GoState::kNotExist, GoState::kSyscall);
-  SetGoroutine(step, id, created);
+  SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
 
@@ -119,9 +120,10 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
     return outcome;
   }
   const GoId next_id{static_cast<int64_t>(step.arg(0))};
-  const SequenceNumber sequence = Sequence(step.arg(1));
+  const uint64_t number = step.arg(1);
   GoroutineState* const next = goroutines_.Find(next_id);
-  if (next == nullptr || next->status != GoStatus::kWaiting || !sequence.Follows(next->sequence)) {
+  if (next == nullptr || next->status != GoStatus::kWaiting ||
+      !next->IsFollowedBy(number, generation_index_)) {
     return Outcome::kWaits;
   }
   EmitTransition(step, next_id.value, GoState::kWaiting, GoState::kRunnable);
@@ -138,12 +140,12 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
   }
 
   next->status = GoStatus::kRunning;
-  next->sequence = sequence;
+  next->number = number;
   Context start = step.context();
   start.goroutine = GoId::kNone;
   SetTransition(EmitExtra(step, start, EventType::kGoStart), next_id.value, GoState::kRunnable,
                 GoState::kRunning);
-  SetGoroutine(step, next_id, next);
+  SetGoroutine(step, next_id);
   return Outcome::kAdvanced;
 }
 

@@ -42,17 +42,15 @@ inline Scheduler::Outcome Scheduler::CheckStatus(Step step, Need proc, GoStatus 
 }
 
 inline GoroutineState* Scheduler::CurrentGoroutine(Step step) {
-  return goroutines_.Find(step.goroutine(), &step.thread->goroutine_state);
+  return goroutines_.Find(step.goroutine());
 }
 
 inline ProcessorState* Scheduler::CurrentProc(Step step) {
   return procs_.Find(step.proc(), &step.thread->proc_state);
 }
 
-inline void Scheduler::SetGoroutine(Step step, GoId id, GoroutineState* state) {
-  if (!step.has_thread()) return;
-  step.thread->goroutine = id;
-  if (state != nullptr) step.thread->goroutine_state = state;
+inline void Scheduler::SetGoroutine(Step step, GoId id) {
+  if (step.has_thread()) step.thread->goroutine = id;
 }
 
 inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {

@@ -41,16 +41,35 @@ struct OpenSpans {
 
 struct ThreadState;
 
-// A goroutine or a P.
-template <class IdType, class StatusType>
-struct ResourceState {
-  IdType id;
-  StatusType status = {};
+// A goroutine. Two fill a line of the processor's cache.
+struct GoroutineState {
+  GoId id;
+  uint64_t number = 0;  // The sequence number of its last event that has one,
+  std::unique_ptr<OpenSpans> spans;
+  uint32_t generation = 0;  // and in which of the generations, counted from 1 on, that was.
+  GoStatus status = {};
+
+  // Whether `next` comes directly after `number` in that generation.
+  bool IsFollowedBy(uint64_t next, uint32_t in_generation) const {
+    return in_generation == generation && next == number + 1;
+  }
+
+  OpenSpans& open() {
+    if (spans == nullptr) spans = std::make_unique<OpenSpans>();
+    return *spans;
+  }
+};
+static_assert(sizeof(GoroutineState) == 32);
+
+// A P.
+struct ProcessorState {
+  ProcId id;
+  ProcStatus status = {};
   bool live = false;  // Whether a table holds it.
   SequenceNumber sequence;
   std::unique_ptr<OpenSpans> spans;
-  // Of a P: the thread that was bound to it last, of those that still are. More than one are only
-  // in a broken trace.
+  // The thread that was bound to it last, of those that still are. More than one are only in a
+  // broken trace.
   ThreadState* thread = nullptr;
 
   OpenSpans& open() {
@@ -58,21 +77,18 @@ struct ResourceState {
     return *spans;
   }
 };
+
 // Whether a P of that status is held by a thread in a syscall, from which it can be stolen.
 inline bool InSyscall(ProcStatus status) {
   return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;
 }
 
-using GoroutineState = ResourceState<GoId, GoStatus>;
-using ProcessorState = ResourceState<ProcId, ProcStatus>;
-
-// A thread. The pointers remember where its goroutine and P were found last: they may be stale, and
-// are good only while what they point to is live and has the right id.
+// A thread.
 struct ThreadState {
   ThreadId id;
   GoId goroutine = GoId::kNone;
   ProcId proc = ProcId::kNone;
-  GoroutineState* goroutine_state = nullptr;
+  // Where its P was found last. May be stale: good only while that is live and has the right id.
   ProcessorState* proc_state = nullptr;
 
   // The P that the thread is bound to, and the threads that were bound to it before and after.
@@ -95,30 +111,27 @@ struct ThreadState {
   void Unbind() { Bind(ProcId::kNone, nullptr); }
 };
 
-// Resources by id. What was erased is used again for another id, so a stale pointer still points to
-// some state of the same type, until Clear().
-template <class State>
-class StateTable : public DenseTable<State> {
+// Ps by id. What was erased is used again for another id, so a stale pointer still points to the
+// state of some P, until Clear().
+class ProcTable : public DenseTable<ProcessorState> {
  public:
-  using IdType = typename DenseTable<State>::IdType;
-  using DenseTable<State>::DenseTable;
-  using DenseTable<State>::Find;
+  using DenseTable<ProcessorState>::Find;
 
   // The same where `*last` remembers what was found last, which may be stale.
-  State* Find(IdType id, State** last) const {
+  ProcessorState* Find(ProcId id, ProcessorState** last) const {
     if (*last == nullptr || !(*last)->live || (*last)->id != id) *last = Find(id);
     return *last;
   }
 
   // Requires that there is none with this id.
-  State* Insert(IdType id) {
-    State* const state = DenseTable<State>::Insert(id);
+  ProcessorState* Insert(ProcId id) {
+    ProcessorState* const state = DenseTable<ProcessorState>::Insert(id);
     state->live = true;
     return state;
   }
 
-  State* FindOrInsert(IdType id) {
-    State* const state = Find(id);
+  ProcessorState* FindOrInsert(ProcId id) {
+    ProcessorState* const state = Find(id);
     return state == nullptr ? Insert(id) : state;
   }
 };

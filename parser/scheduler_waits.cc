@@ -97,11 +97,11 @@ void Scheduler::ListMetOfGoroutine(GoId id, WaitConditions* conditions) const {
   if (goroutine == nullptr || goroutine->status != GoStatus::kRunning) {
     conditions->push_back({Kind::kGoNotRunning, id.value});
   }
-  if (goroutine == nullptr || goroutine->sequence.generation != generation_->number()) return;
+  if (goroutine == nullptr || goroutine->generation != generation_index_) return;
   if (goroutine->status == GoStatus::kRunnable) {
-    conditions->push_back({Kind::kGoRunnable, id.value, goroutine->sequence.number});
+    conditions->push_back({Kind::kGoRunnable, id.value, goroutine->number});
   } else if (goroutine->status == GoStatus::kWaiting) {
-    conditions->push_back({Kind::kGoWaiting, id.value, goroutine->sequence.number});
+    conditions->push_back({Kind::kGoWaiting, id.value, goroutine->number});
   }
 }
 
