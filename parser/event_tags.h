@@ -19,6 +19,7 @@ struct alignas(8) EventTags {
   uint8_t from = 0;  // For kStateTransition: a GoState or ProcState.
   uint8_t to = 0;
   FaultId fault = FaultId::kEnd;  // kEnd for none.
+  uint8_t unused[3] = {};         // So that a copy is one word.
 };
 static_assert(sizeof(EventTags) == 8);
 

@@ -82,7 +82,7 @@ class ReaderImpl {
 
  private:
   // How many events this thread finds at a time, at most.
-  static constexpr size_t kBlockSize = 64;
+  static constexpr size_t kBlockSize = 160;
 
   // The next events if they are plain: nothing is asked for that is missing, nothing is to be told
   // of the thread's next event, which can be decoded, and some thread's event can come next. Puts

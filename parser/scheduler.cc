@@ -127,7 +127,7 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
     events_end_ = run->room;
     return false;
   }
-  run->room->MakeLaterThan(&run->last_time);
+  run->room->MakeLaterThan(&run->last_time, step.event.time);
   // Few events stand for more than one. A loop that does all would be made for many.
   while (++run->room != events_end_) [[unlikely]] run->room->MakeLaterThan(&run->last_time);
   return true;
