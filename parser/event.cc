@@ -16,7 +16,7 @@ absl::string_view Event::String(uint64_t id) const {
 }
 
 Metric Event::metric() const {
-  switch (tags_.type) {
+  switch (tags_.type()) {
     case EventType::kProcsChange:
       return {"/sched/gomaxprocs:threads", args_[0]};
     case EventType::kHeapAlloc:
@@ -29,7 +29,7 @@ Metric Event::metric() const {
 }
 
 Label Event::label() const {
-  if (tags_.kind != EventKind::kLabel) return {};
+  if (tags_.kind() != EventKind::kLabel) return {};
   return {String(args_[0]), {ResourceKind::kGoroutine, goroutine_.value}};
 }
 
@@ -43,7 +43,7 @@ std::string RangeParts::name() const {
 }
 
 RangeParts Event::range_parts() const {
-  switch (tags_.type) {
+  switch (tags_.type()) {
     case EventType::kSTWBegin:
     case EventType::kSTWEnd:
       return {
@@ -70,7 +70,7 @@ RangeParts Event::range_parts() const {
 }
 
 std::vector<RangeAttribute> Event::range_attributes() const {
-  if (tags_.type != EventType::kGCSweepEnd) return {};
+  if (tags_.type() != EventType::kGCSweepEnd) return {};
   return {{"bytes swept", args_[0]}, {"bytes reclaimed", args_[1]}};
 }
 
@@ -80,7 +80,7 @@ absl::string_view Event::TaskTypeAtEnd() const {
 }
 
 Task Event::task() const {
-  switch (tags_.type) {
+  switch (tags_.type()) {
     case EventType::kUserTaskBegin:
       return {TaskId{args_[0]}, TaskId{args_[1]}, String(args_[2])};
     case EventType::kUserTaskEnd:
@@ -91,39 +91,39 @@ Task Event::task() const {
 }
 
 Region Event::region() const {
-  if (tags_.kind != EventKind::kRegionBegin && tags_.kind != EventKind::kRegionEnd) return {};
+  if (tags_.kind() != EventKind::kRegionBegin && tags_.kind() != EventKind::kRegionEnd) return {};
   return {TaskId{args_[0]}, String(args_[1])};
 }
 
 Log Event::log() const {
-  if (tags_.kind != EventKind::kLog) return {};
+  if (tags_.kind() != EventKind::kLog) return {};
   return {TaskId{args_[0]}, String(args_[1]), String(args_[2])};
 }
 
 StateTransition Event::state_transition() const {
   StateTransition transition;
-  if (tags_.kind != EventKind::kStateTransition) return transition;
+  if (tags_.kind() != EventKind::kStateTransition) return transition;
   transition.resource = transition_resource();
   if (transition.resource.kind == ResourceKind::kProc) {
-    transition.proc_from = static_cast<ProcState>(tags_.from);
-    transition.proc_to = static_cast<ProcState>(tags_.to);
+    transition.proc_from = static_cast<ProcState>(tags_.from());
+    transition.proc_to = static_cast<ProcState>(tags_.to());
     return transition;
   }
-  transition.go_from = static_cast<GoState>(tags_.from);
-  transition.go_to = static_cast<GoState>(tags_.to);
+  transition.go_from = static_cast<GoState>(tags_.from());
+  transition.go_to = static_cast<GoState>(tags_.to());
   transition.reason = transition_reason();
   transition.stack = transition_stack();
   return transition;
 }
 
 absl::string_view Event::transition_reason() const {
-  const bool has_reason = tags_.type == EventType::kGoStop || tags_.type == EventType::kGoBlock;
+  const bool has_reason = tags_.type() == EventType::kGoStop || tags_.type() == EventType::kGoBlock;
   return has_reason ? String(args_[0]) : absl::string_view();
 }
 
 Sync Event::sync() const {
   Sync sync;
-  if (tags_.kind != EventKind::kSync) return sync;
+  if (tags_.kind() != EventKind::kSync) return sync;
   sync.n = args_[0];
   if (tables_ == nullptr) return sync;
   sync.clock_snapshot = tables_->clock_snapshot();
@@ -133,8 +133,8 @@ Sync Event::sync() const {
 
 ExperimentalEvent Event::experimental() const {
   ExperimentalEvent event;
-  if (tags_.kind != EventKind::kExperimental) return event;
-  const EventSpec& spec = *FindEventSpec(tags_.type);
+  if (tags_.kind() != EventKind::kExperimental) return event;
+  const EventSpec& spec = *FindEventSpec(tags_.type());
   event.name = spec.name;
   event.experiment = ExperimentName(static_cast<uint64_t>(spec.experiment));
   for (int i = 1; i < spec.arg_count; ++i) {

@@ -176,10 +176,10 @@ class Event {
  public:
   Event() = default;
 
-  EventKind kind() const { return tags_.kind; }
+  EventKind kind() const { return tags_.kind(); }
 
   // The type on the wire, or kNone for a kSync event, behind which no single one stands.
-  EventType type() const { return tags_.type; }
+  EventType type() const { return tags_.type(); }
 
   // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
   // to event. In a damaged trace it may pass 2^63, where it wraps around as Go's does; and where
@@ -202,7 +202,7 @@ class Event {
   // What is wrong with the event, where the Reader went on after that and gives it all the same;
   // nullopt for a sound one.
   std::optional<FaultId> fault() const {
-    return tags_.fault == FaultId::kEnd ? std::nullopt : std::optional<FaultId>(tags_.fault);
+    return tags_.fault() == FaultId::kEnd ? std::nullopt : std::optional<FaultId>(tags_.fault());
   }
 
   // The stack of the executing context; none() if the event has none.
@@ -239,8 +239,8 @@ class Event {
   // state; its GoStates or ProcStates as numbers; the reason; and its stack. Only for
   // kStateTransition.
   ResourceId transition_resource() const;
-  uint8_t transition_from() const { return tags_.from; }
-  uint8_t transition_to() const { return tags_.to; }
+  uint8_t transition_from() const { return tags_.from(); }
+  uint8_t transition_to() const { return tags_.to(); }
   absl::string_view transition_reason() const;
   Stack transition_stack() const;
 
@@ -283,7 +283,7 @@ class Event {
 };
 
 inline uint64_t Event::stack_id() const {
-  const int8_t arg = kStackArgs[static_cast<uint8_t>(tags_.type)];
+  const int8_t arg = kStackArgs[static_cast<uint8_t>(tags_.type())];
   // Events of all types come in no order that a processor could foresee: no branch here.
   return args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
 }
@@ -291,12 +291,12 @@ inline uint64_t Event::stack_id() const {
 inline Stack Event::stack() const {
   const uint64_t id = stack_id();
   // Only a sample has a stack even if it is empty.
-  return id == 0 && tags_.type != EventType::kCPUSample ? Stack() : Stack(tables_, id);
+  return id == 0 && tags_.type() != EventType::kCPUSample ? Stack() : Stack(tables_, id);
 }
 
 inline ResourceId Event::transition_resource() const {
-  if (tags_.kind != EventKind::kStateTransition) return {};
-  switch (tags_.type) {
+  if (tags_.kind() != EventKind::kStateTransition) return {};
+  switch (tags_.type()) {
     case EventType::kProcStart:
     case EventType::kProcStop:
     case EventType::kProcSteal:
@@ -308,7 +308,7 @@ inline ResourceId Event::transition_resource() const {
 }
 
 inline bool Event::TransitionHasSameStack() const {
-  switch (tags_.type) {
+  switch (tags_.type()) {
     case EventType::kGoStop:
     case EventType::kGoBlock:
     case EventType::kGoSyscallBegin:
@@ -322,7 +322,7 @@ inline bool Event::TransitionHasSameStack() const {
 
 inline Stack Event::transition_stack() const {
   // Where a new goroutine will begin is no stack of the creator's.
-  if (tags_.type == EventType::kGoCreate || tags_.type == EventType::kGoCreateBlocked) {
+  if (tags_.type() == EventType::kGoCreate || tags_.type() == EventType::kGoCreateBlocked) {
     return Stack(tables_, args_[1]);
   }
   return TransitionHasSameStack() ? stack() : Stack();

@@ -19,13 +19,13 @@ namespace gotrace {
 class EventBuilder {
  public:
   // Begins an event of `type`, with the kind that belongs to it.
-  explicit EventBuilder(EventType type) { event_.tags_ = kEventTags[static_cast<uint8_t>(type)]; }
+  explicit EventBuilder(EventType type) { event_.tags_ = TagsOf(type); }
 
   // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
   // the generation that begins, or nullptr at the end of a trace.
   static EventBuilder MakeSync(uint64_t n, const GenerationTables* tables) {
     EventBuilder builder(EventType::kNone);
-    builder.event_.tags_.kind = EventKind::kSync;
+    builder.event_.tags_ = EventTags(EventType::kNone, EventKind::kSync);
     return builder.Arg(0, n).Tables(tables);
   }
 
@@ -59,8 +59,7 @@ class EventBuilder {
  private:
   EventBuilder& SetTransition(int64_t subject, uint8_t from, uint8_t to) {
     event_.subject_ = subject;
-    event_.tags_.from = from;
-    event_.tags_.to = to;
+    event_.tags_ = event_.tags_.WithTransition(from, to);
     return *this;
   }
 

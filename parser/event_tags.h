@@ -12,25 +12,60 @@
 
 namespace gotrace {
 
-// One word, so that all of it is written at once.
-struct alignas(8) EventTags {
-  EventType type = EventType::kNone;
-  EventKind kind = EventKind::kNone;
-  uint8_t from = 0;  // For kStateTransition: a GoState or ProcState.
-  uint8_t to = 0;
-  FaultId fault = FaultId::kEnd;  // kEnd for none.
-  uint8_t unused[3] = {};         // So that a copy is one word.
+// One word, which is written as a whole: to read one that was put together in memory byte by byte
+// would wait for all of these.
+class EventTags {
+ public:
+  constexpr EventTags() = default;
+
+  // Those of a sound event that is no transition.
+  constexpr EventTags(EventType type, EventKind kind)
+      : EventTags(type, kind, 0, 0, FaultId::kEnd) {}
+
+  constexpr EventType type() const { return static_cast<EventType>(Byte(0)); }
+  constexpr EventKind kind() const { return static_cast<EventKind>(Byte(1)); }
+
+  // For kStateTransition: a GoState or ProcState.
+  constexpr uint8_t from() const { return Byte(2); }
+  constexpr uint8_t to() const { return Byte(3); }
+
+  // kEnd for none.
+  constexpr FaultId fault() const { return static_cast<FaultId>(Byte(4)); }
+
+  // The same with a transition, or a fault. `State` is GoState or ProcState.
+  template <class State>
+  constexpr EventTags WithTransition(State from, State to) const {
+    return {type(), kind(), static_cast<uint8_t>(from), static_cast<uint8_t>(to), fault()};
+  }
+  constexpr EventTags WithFault(FaultId fault) const {
+    return {type(), kind(), from(), to(), fault};
+  }
+
+ private:
+  constexpr EventTags(EventType type, EventKind kind, uint8_t from, uint8_t to, FaultId fault)
+      : bytes_(Shifted(type, 0) | Shifted(kind, 1) | Shifted(from, 2) | Shifted(to, 3) |
+               Shifted(fault, 4)) {}
+
+  constexpr uint8_t Byte(int place) const { return static_cast<uint8_t>(bytes_ >> (8 * place)); }
+
+  template <class Value>
+  static constexpr uint64_t Shifted(Value value, int place) {
+    return uint64_t{static_cast<uint8_t>(value)} << (8 * place);
+  }
+
+  uint64_t bytes_ = Shifted(FaultId::kEnd, 4);
 };
-static_assert(sizeof(EventTags) == 8);
 
 // Those of a sound event, by its type on the wire. What depends on more is 0.
 inline constexpr std::array<EventTags, 256> kEventTags = [] {
   std::array<EventTags, 256> tags = {};
   for (size_t type = 0; type < tags.size(); ++type) {
-    tags[type] = {static_cast<EventType>(type), kEventKinds[type]};
+    tags[type] = EventTags(static_cast<EventType>(type), kEventKinds[type]);
   }
   return tags;
 }();
+
+constexpr EventTags TagsOf(EventType type) { return kEventTags[static_cast<uint8_t>(type)]; }
 
 }  // namespace gotrace
 

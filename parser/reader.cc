@@ -263,7 +263,7 @@ ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
 
 Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset) {
   sync_ = Event();
-  sync_.tags_.kind = EventKind::kSync;
+  sync_.tags_ = EventTags(EventType::kNone, EventKind::kSync);
   sync_.tables_ = tables;
   sync_.time_ = time;
   sync_.offset_ = offset;
@@ -274,8 +274,7 @@ Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64
 void ReaderImpl::TakeSample(Event* event) {
   const CpuSample& sample = samples_[next_sample_++];
   *event = Event();
-  event->tags_.type = EventType::kCPUSample;
-  event->tags_.kind = EventKind::kStackSample;
+  event->tags_ = TagsOf(EventType::kCPUSample);
   event->tables_ = &generation_->tables();
   event->time_ = sample.time;
   event->thread_ = sample.thread;
@@ -314,7 +313,7 @@ Event* ReaderImpl::Fail(Fault fault) {
 }
 
 bool ReaderImpl::CheckIds(Event* event) {
-  const EventSpec* const spec = FindEventSpec(event->tags_.type);
+  const EventSpec* const spec = FindEventSpec(event->tags_.type());
   // A kSync event has no row.
   if (spec == nullptr) return true;
   if (!spec->timed()) {
@@ -343,7 +342,7 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   fault.place.offset = event->offset_;
   fault.place.generation = generation_->number();
   fault.place.thread = event->thread_;
-  fault.place.event = event->tags_.type;
+  fault.place.event = event->tags_.type();
   if (!tolerant()) {
     Fail(std::move(fault));
     return false;

@@ -77,7 +77,7 @@ void ReaderImpl::LeaveOutGeneration() {
 // The model asks for the names of tasks and regions before CheckIds() sees the event.
 bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
   Event event;
-  event.tags_.type = cursor->event().type;
+  event.tags_ = TagsOf(cursor->event().type);
   event.offset_ = cursor->offset();
   event.thread_ = cursor->thread();
   event.tables_ = &generation_->tables();
@@ -97,7 +97,7 @@ bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
     return false;
   }
   for (Event& event : scheduler_.events()) {
-    event.tags_.fault = why;
+    event.tags_ = event.tags_.WithFault(why);
     ++losses_.marked_events;
   }
   return true;

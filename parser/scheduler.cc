@@ -93,7 +93,7 @@ inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
   switch (step.event.type) {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   case EventType::k##name:                                                          \
-    return Order##rule(step);
+    return Order##rule(KnownStep<EventType::k##name>{step});
 #include "tracev2/events.def"
     case EventType::kNone:
       break;

@@ -153,12 +153,19 @@ class Scheduler {
     const DecodedEvent& event;
     ThreadState* thread;  // no_thread_ where none made the event.
 
+    EventType type() const { return event.type; }
     uint64_t arg(int index) const { return event.args[index]; }
     bool has_thread() const { return thread_id() != ThreadId::kNone; }
     ThreadId thread_id() const { return thread->id; }
     ProcId proc() const { return thread->proc; }
     GoId goroutine() const { return thread->goroutine; }
     Context context() const { return {thread_id(), proc(), goroutine()}; }
+  };
+
+  // The same where the type is known when compiling.
+  template <EventType kType>
+  struct KnownStep : Step {
+    static constexpr EventType type() { return kType; }
   };
 
   enum class Need : uint8_t { kNo, kMaybe, kYes };
@@ -180,19 +187,25 @@ class Scheduler {
   Outcome ConfirmAbandonedProc(Step step, ProcessorState* proc);
   Outcome CheckSteal(Step step, ProcId proc, ThreadId victim);
 
-  // Goroutines: scheduler_goroutines.cc. ---------------------------------------------------------
+  // Goroutines: scheduler_goroutines.cc, and the templates in scheduler_common_rules.h. ----------
   Outcome OrderGoStatus(Step step);
   Outcome BindSyscall(Step step, GoId goroutine, Context* context);
   Outcome FailSyscallThread(GoId expected, ThreadId thread, GoId found);
   Outcome FailGoroutineExists(GoId goroutine);
-  Outcome OrderGoCreate(Step step);
+  template <class AnyStep>
+  Outcome OrderGoCreate(AnyStep step);
   Outcome OrderGoCreateSyscall(Step step);
-  Outcome OrderGoStart(Step step);
-  Outcome OrderGoStopExecuting(Step step);
-  Outcome OrderGoUnblock(Step step);
+  template <class AnyStep>
+  Outcome OrderGoStart(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderGoStopExecuting(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderGoUnblock(AnyStep step);
   Outcome OrderGoSwitch(Step step);
-  Outcome OrderGoSyscallBegin(Step step);
-  Outcome OrderGoSyscallEnd(Step step);
+  template <class AnyStep>
+  Outcome OrderGoSyscallBegin(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderGoSyscallEnd(AnyStep step);
   Outcome OrderGoSyscallEndBlocked(Step step);
   Outcome OrderGoDestroySyscall(Step step);
 
@@ -278,21 +291,24 @@ class Scheduler {
   // Shared by the rules. -------------------------------------------------------------------------
 
   // Adds an event without arguments and details.
-  Event& EmitBare(Step step, const Context& context, EventType type);
+  Event& EmitBare(Step step, const Context& context);
 
   // Adds the event that `step` becomes, as seen from `context`.
   Event& Emit(Step step, const Context& context);
   Event& Emit(Step step) { return Emit(step, step.context()); }
 
   // The same for a change of state of the goroutine or P `subject`.
-  template <class State>
-  Event& EmitTransition(Step step, int64_t subject, State from, State to);
-
-  template <class State>
-  static Event& SetTransition(Event& event, int64_t subject, State from, State to);
+  template <class AnyStep, class State>
+  void EmitTransition(AnyStep step, const Context& context, int64_t subject, State from, State to);
+  template <class AnyStep, class State>
+  void EmitTransition(AnyStep step, int64_t subject, State from, State to) {
+    EmitTransition(step, step.context(), subject, from, to);
+  }
 
   // Adds an event of `type`, without arguments, that the step stands for besides its own.
-  Event& EmitExtra(Step step, const Context& context, EventType type);
+  template <class State>
+  void EmitExtra(Step step, const Context& context, EventType type, int64_t subject, State from,
+                 State to);
 
   // Faults unless the context has a thread and what else is needed, or the event is forced.
   // kAdvanced means that it may go on.

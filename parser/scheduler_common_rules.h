@@ -8,7 +8,8 @@
 
 namespace gotrace {
 
-inline Scheduler::Outcome Scheduler::OrderGoCreate(Step step) {
+template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoCreate(AnyStep step) {
   if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -22,14 +23,15 @@ inline Scheduler::Outcome Scheduler::OrderGoCreate(Step step) {
   if (assumptions_ != nullptr && !AssumeNew(id)) [[unlikely]]
     return FailToAssume("that the goroutine is new");
   GoroutineState* const created = goroutines_.Insert(id);
-  const bool blocked = step.event.type == EventType::kGoCreateBlocked;
+  const bool blocked = step.type() == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
   created->generation = generation_index_;
   EmitTransition(step, id.value, GoState::kNotExist, StateOf(created->status));
   return Outcome::kAdvanced;
 }
 
-inline Scheduler::Outcome Scheduler::OrderGoStart(Step step) {
+template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoStart(AnyStep step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   const uint64_t number = step.arg(1);
   GoroutineState* const goroutine = goroutines_.Find(id);
@@ -48,17 +50,18 @@ inline Scheduler::Outcome Scheduler::OrderGoStart(Step step) {
 }
 
 // GoDestroy, GoStop and GoBlock: the current goroutine leaves its thread.
-inline Scheduler::Outcome Scheduler::OrderGoStopExecuting(Step step) {
+template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoStopExecuting(AnyStep step) {
   GoroutineState* goroutine = nullptr;
   if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
   GoState to = GoState::kNotExist;
-  if (step.event.type == EventType::kGoDestroy) {
+  if (step.type() == EventType::kGoDestroy) {
     Erase(goroutine);
   } else {
-    const bool stop = step.event.type == EventType::kGoStop;
+    const bool stop = step.type() == EventType::kGoStop;
     goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
     to = StateOf(goroutine->status);
   }
@@ -67,7 +70,8 @@ inline Scheduler::Outcome Scheduler::OrderGoStopExecuting(Step step) {
   return Outcome::kAdvanced;
 }
 
-inline Scheduler::Outcome Scheduler::OrderGoUnblock(Step step) {
+template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoUnblock(AnyStep step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   const uint64_t number = step.arg(1);
   GoroutineState* const goroutine = goroutines_.Find(id);
@@ -82,7 +86,8 @@ inline Scheduler::Outcome Scheduler::OrderGoUnblock(Step step) {
   return Outcome::kAdvanced;
 }
 
-inline Scheduler::Outcome Scheduler::OrderGoSyscallBegin(Step step) {
+template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoSyscallBegin(AnyStep step) {
   GoroutineState* goroutine = nullptr;
   if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
       outcome != Outcome::kAdvanced) {
@@ -103,7 +108,8 @@ inline Scheduler::Outcome Scheduler::OrderGoSyscallBegin(Step step) {
   return Outcome::kAdvanced;
 }
 
-inline Scheduler::Outcome Scheduler::OrderGoSyscallEnd(Step step) {
+template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoSyscallEnd(AnyStep step) {
   GoroutineState* goroutine = nullptr;
   if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kSyscall, &goroutine);
       outcome != Outcome::kAdvanced) {

@@ -43,7 +43,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
       return outcome;
     }
   }
-  SetTransition(Emit(step, context), id.value, from, StateOf(status));
+  EmitTransition(step, context, id.value, from, StateOf(status));
   if (status == GoStatus::kRunning) SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
@@ -131,20 +131,19 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
   const int64_t current_id = step.goroutine().value;
   if (step.event.type == EventType::kGoSwitch) {
     current->status = GoStatus::kWaiting;
-    SetTransition(EmitExtra(step, step.context(), EventType::kGoBlock), current_id,
-                  GoState::kRunning, GoState::kWaiting);
+    EmitExtra(step, step.context(), EventType::kGoBlock, current_id, GoState::kRunning,
+              GoState::kWaiting);
   } else {
     Erase(current);
-    SetTransition(EmitExtra(step, step.context(), EventType::kGoDestroy), current_id,
-                  GoState::kRunning, GoState::kNotExist);
+    EmitExtra(step, step.context(), EventType::kGoDestroy, current_id, GoState::kRunning,
+              GoState::kNotExist);
   }
 
   next->status = GoStatus::kRunning;
   next->number = number;
   Context start = step.context();
   start.goroutine = GoId::kNone;
-  SetTransition(EmitExtra(step, start, EventType::kGoStart), next_id.value, GoState::kRunnable,
-                GoState::kRunning);
+  EmitExtra(step, start, EventType::kGoStart, next_id.value, GoState::kRunnable, GoState::kRunning);
   SetGoroutine(step, next_id);
   return Outcome::kAdvanced;
 }
@@ -182,12 +181,12 @@ Scheduler::Outcome Scheduler::OrderGoDestroySyscall(Step step) {
     if (proc == nullptr) return FailProcUnknown(step, step.proc());
     if (proc->status != ProcStatus::kSyscall) return FailProcStatus(*proc, "Syscall");
     proc->status = ProcStatus::kSyscallAbandoned;
-    SetTransition(EmitExtra(step, context, EventType::kProcSteal), proc->id.value,
-                  ProcState::kRunning, ProcState::kIdle);
+    EmitExtra(step, context, EventType::kProcSteal, proc->id.value, ProcState::kRunning,
+              ProcState::kIdle);
     SetProc(step, ProcId::kNone);
   }
   Erase(goroutine);
-  SetTransition(Emit(step, context), goroutine_id, GoState::kSyscall, GoState::kNotExist);
+  EmitTransition(step, context, goroutine_id, GoState::kSyscall, GoState::kNotExist);
   SetGoroutine(step, GoId::kNone);
   return Outcome::kAdvanced;
 }

@@ -59,8 +59,7 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
   if (state != nullptr) step.thread->proc_state = state;
 }
 
-[[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context,
-                                                         EventType type) {
+[[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context) {
   Event& event = *events_end_++;
   event.time_ = step.event.time;
   event.goroutine_ = context.goroutine;
@@ -68,34 +67,33 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
   event.thread_ = context.thread;
   event.tables_ = tables_;
   event.offset_ = step.event.offset;
-  event.tags_ = kEventTags[static_cast<uint8_t>(type)];
-  return event;
-}
-
-inline Event& Scheduler::EmitExtra(Step step, const Context& context, EventType type) {
-  Event& event = EmitBare(step, context, type);
-  std::memset(event.args_, 0, sizeof(event.args_));
   return event;
 }
 
 [[gnu::always_inline]] inline Event& Scheduler::Emit(Step step, const Context& context) {
-  Event& event = EmitBare(step, context, step.event.type);
+  Event& event = EmitBare(step, context);
+  event.tags_ = TagsOf(step.type());
   std::memcpy(event.args_, step.event.args, sizeof(event.args_));
   return event;
 }
 
-template <class State>
-Event& Scheduler::SetTransition(Event& event, int64_t subject, State from, State to) {
+template <class AnyStep, class State>
+[[gnu::always_inline]] inline void Scheduler::EmitTransition(AnyStep step, const Context& context,
+                                                             int64_t subject, State from,
+                                                             State to) {
+  Event& event = EmitBare(step, context);
+  event.tags_ = TagsOf(step.type()).WithTransition(from, to);
   event.subject_ = subject;
-  event.tags_.from = static_cast<uint8_t>(from);
-  event.tags_.to = static_cast<uint8_t>(to);
-  return event;
+  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
 }
 
 template <class State>
-[[gnu::always_inline]] inline Event& Scheduler::EmitTransition(Step step, int64_t subject,
-                                                               State from, State to) {
-  return SetTransition(Emit(step), subject, from, to);
+void Scheduler::EmitExtra(Step step, const Context& context, EventType type, int64_t subject,
+                          State from, State to) {
+  Event& event = EmitBare(step, context);
+  event.tags_ = TagsOf(type).WithTransition(from, to);
+  event.subject_ = subject;
+  std::memset(event.args_, 0, sizeof(event.args_));
 }
 
 }  // namespace gotrace

@@ -64,8 +64,8 @@ Scheduler::Outcome Scheduler::ConfirmAbandonedProc(Step step, ProcessorState* pr
                 absl::StrCat("expected P ", proc->id.value,
                              ", in a syscall, to be on a thread, found it on none"));
   }
-  SetTransition(Emit(step, {owner->id, proc->id, owner->goroutine}), proc->id.value,
-                ProcState::kRunning, ProcState::kRunning);
+  EmitTransition(step, {owner->id, proc->id, owner->goroutine}, proc->id.value, ProcState::kRunning,
+                 ProcState::kRunning);
   return Outcome::kAdvanced;
 }
 
@@ -126,8 +126,8 @@ Scheduler::Outcome Scheduler::OrderProcSteal(Step step) {
   }
   proc->status = ProcStatus::kIdle;
   proc->sequence = sequence;
-  SetTransition(Emit(step, context), id.value, abandoned ? ProcState::kIdle : ProcState::kRunning,
-                ProcState::kIdle);
+  EmitTransition(step, context, id.value, abandoned ? ProcState::kIdle : ProcState::kRunning,
+                 ProcState::kIdle);
   return Outcome::kAdvanced;
 }
 

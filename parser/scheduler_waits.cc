@@ -63,7 +63,7 @@ void Scheduler::ListMet(WaitConditions* conditions) const {
 }
 
 void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const {
-  switch (event.tags_.type) {
+  switch (event.tags_.type()) {
     case EventType::kGCActive:
     case EventType::kGCBegin:
     case EventType::kGCEnd:
@@ -79,7 +79,7 @@ void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const 
     default:
       break;
   }
-  if (event.tags_.kind != EventKind::kStateTransition) return;
+  if (event.tags_.kind() != EventKind::kStateTransition) return;
   // An event changes what it is about, and what its thread executes.
   const ResourceId subject = event.transition_resource();
   ListMetOfGoroutine(event.goroutine_, conditions);
