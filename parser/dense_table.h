@@ -77,6 +77,15 @@ class DenseTable {
     size_ = 0;
   }
 
+  // Calls `see` with each entry, in no order. Costs time in proportion to the slots.
+  template <class See>
+  void ForEach(const See& see) const {
+    for (size_t slot = 0; slot < slot_count(); ++slot) {
+      if (slots_[slot] != nullptr) see(*slots_[slot]);
+    }
+    for (const auto& [id, entry] : overflow_) see(*entry);
+  }
+
   size_t size() const { return size_; }
 
   // How many entries there is room for without a hash map. For tests.

@@ -257,8 +257,11 @@ class Event {
   // at `time`. Clocks are coarse enough for many events to have the same time, in no order that a
   // processor could foresee: no branch here.
   void MakeLaterThan(int64_t* last_time, int64_t time) {
-    const int64_t next = static_cast<int64_t>(static_cast<uint64_t>(*last_time) + 1);
-    *last_time = time_ = time <= *last_time ? next : time;
+    *last_time = time_ = LaterTime(*last_time, time);
+  }
+  static int64_t LaterTime(int64_t last_time, int64_t time) {
+    const int64_t next = static_cast<int64_t>(static_cast<uint64_t>(last_time) + 1);
+    return time <= last_time ? next : time;
   }
   void MakeLaterThan(int64_t* last_time) { MakeLaterThan(last_time, time_); }
 

@@ -34,7 +34,10 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
   if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
   while (pending_.ok() && !stopped_) {
-    size_t count = FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
+    const uint64_t events_before = event_count_;
+    size_t count =
+        vouches() ? FindVouched() : FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
+    if (count == 0 && event_count_ > events_before) continue;  // All were left out.
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
     if (count == 0) count = FindNext(block_);
     if (count > 0) {
@@ -47,6 +50,7 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
     if (sync != nullptr && Finish(sync, 1) == 1) return Give({sync, 1});
   }
   status_ = std::exchange(pending_, absl::OkStatus());
+  BeginBlock();
   return {};
 }
 
@@ -74,22 +78,28 @@ size_t ReaderImpl::FindPlain(absl::Span<Event> room, bool hands_over) {
       count += found;
       if (found > 0) continue;
     }
-    if (SampleIsNext()) {
-      if (!generation_->tables().HasStack(samples_[next_sample_].stack)) break;
-      TakeSample(&room[count]);
-      PutInTime(&room[count++]);
-      continue;
-    }
-    if (frontier_.empty()) break;
-    scheduler_.EmitTo(&room[count]);
-    if (order_.Advance([this](size_t i) { return TryPlainly(i); }) !=
-        EventOrder::Outcome::kAdvanced) {
-      break;
-    }
-    for (Event& event : scheduler_.events()) PutInTime(&event);
-    count += scheduler_.events().size();
+    const size_t found = FindOnePlain(room.subspan(count));
+    if (found == 0) break;
+    count += found;
   }
   return count;
+}
+
+size_t ReaderImpl::FindOnePlain(absl::Span<Event> room) {
+  if (SampleIsNext()) {
+    if (!generation_->tables().HasStack(samples_[next_sample_].stack)) return 0;
+    TakeSample(&room[0]);
+    PutInTime(&room[0]);
+    return 1;
+  }
+  if (frontier_.empty()) return 0;
+  scheduler_.EmitTo(room.data());
+  if (order_.Advance([this](size_t i) { return TryPlainly(i); }) !=
+      EventOrder::Outcome::kAdvanced) {
+    return 0;
+  }
+  for (Event& event : scheduler_.events()) PutInTime(&event);
+  return scheduler_.events().size();
 }
 
 size_t ReaderImpl::FindRuns(absl::Span<Event> room, bool hands_over) {
@@ -110,7 +120,14 @@ size_t ReaderImpl::FinishRun(const Scheduler::Run& run, absl::Span<Event> room) 
 }
 
 bool ReaderImpl::IsPlain(ThreadCursor* cursor) const {
-  if (cursor->IsPlain(watches_time_)) return true;
+  return cursor->IsPlain(watches_time_) || IsLastSound(cursor);
+}
+
+bool ReaderImpl::IsSound(ThreadCursor* cursor) {
+  return cursor->IsPlain(/*watches_time=*/false) || IsLastSound(cursor);
+}
+
+bool ReaderImpl::IsLastSound(ThreadCursor* cursor) {
   return cursor->ids_found() && cursor->Peek() == nullptr && cursor->EndsNext();
 }
 
@@ -127,11 +144,16 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
 
 EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
+  // A fault that is met only once the event is in order shows a model that has it, too.
+  if (vouches() && !IsSound(&cursor)) Doubt();
   switch (scheduler_.Advance(&cursor)) {
     case Scheduler::Outcome::kAdvanced:
       break;
     case Scheduler::Outcome::kWaits:
       return EventOrder::Outcome::kWaits;
+    case Scheduler::Outcome::kDoubtful:
+      Doubt();
+      return TryAdvance(index);
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
         Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
@@ -241,6 +263,7 @@ void ReaderImpl::BeginModel() {
   if (syncs_ == syncs_before_ && syncs_ > 0) {
     scheduler_.Assume(generation_->number(), ToldContexts(*generation_));
   }
+  if (scheduler_.HasTooManyThreads()) Doubt();
   scheduler_.BeginGeneration(generation_.get());
 }
 

@@ -122,6 +122,7 @@ class Reader {
 
  private:
   friend class SplitTrace;
+  friend class VouchedTransitions;
   explicit Reader(std::unique_ptr<ReaderImpl> impl);
 
   // Finds the next events, or returns false if there are none.

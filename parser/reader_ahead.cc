@@ -8,7 +8,9 @@
 namespace gotrace {
 
 void ReaderImpl::RunAhead() {
-  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes || frontier_.empty()) return;
+  if (vouches() || jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes ||
+      frontier_.empty())
+    return;
   const bool can_merge = may_merge_ && !was_stuck_ && order_.TriesOnlyFirst() &&
                          generation_->threads().size() <= kMostMergedThreads;
   const bool runs =

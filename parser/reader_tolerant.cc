@@ -170,6 +170,7 @@ void ReaderImpl::ForgetWrongTime() {
 }
 
 void ReaderImpl::Report(const Fault& fault) {
+  Doubt();
   ++losses_.faults;
   if (options_.on_fault) options_.on_fault(fault);
 }

@@ -35,6 +35,7 @@ void PrefetchBehind(const Event* event) {
 void Scheduler::BeginGeneration(Generation* generation) {
   generation_ = generation;
   ++generation_index_;
+  stops_before_ = open_stops_;
   tables_ = &generation->tables();
   const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
@@ -89,11 +90,12 @@ void Scheduler::Erase(GoroutineState* goroutine) {
 
 Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }
 
-inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
+template <bool kVouched>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
   switch (step.event.type) {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   case EventType::k##name:                                                          \
-    return Order##rule(KnownStep<EventType::k##name>{step});
+    return Order##rule(KnownStep<EventType::k##name, kVouched>{step});
 #include "tracev2/events.def"
     case EventType::kNone:
       break;
@@ -118,46 +120,70 @@ inline void Scheduler::BeginEvents() {
 Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   BeginEvents();
   DropEvents();
-  return Dispatch({cursor->event(), StateOfThread(cursor)});
+  return Dispatch<false>({cursor->event(), StateOfThread(cursor)});
 }
 
+template <bool kVouched>
 [[gnu::always_inline]] inline bool Scheduler::AdvancePlain(Step step, Run* run) {
   ++run->attempts;
-  if (Dispatch(step) != Outcome::kAdvanced) [[unlikely]] {
+  if (Dispatch<kVouched>(step) != Outcome::kAdvanced) [[unlikely]] {
     events_end_ = run->room;
     return false;
   }
-  run->room->MakeLaterThan(&run->last_time, step.event.time);
+  if constexpr (kVouched) {
+    if (events_end_ == run->room) {
+      run->last_time = Event::LaterTime(run->last_time, step.event.time);
+      ++run->left_out;
+      return true;
+    }
+  }
+  const auto take = [&] {
+    run->room->MakeLaterThan(&run->last_time, step.event.time);
+    if constexpr (kVouched) *run->left_out_before++ = run->left_out;
+    ++run->room;
+  };
+  take();
   // Few events stand for more than one. A loop that does all would be made for many.
-  while (++run->room != events_end_) [[unlikely]] run->room->MakeLaterThan(&run->last_time);
+  while (run->room != events_end_) [[unlikely]] take();
   return true;
 }
 
+template <bool kVouched>
 [[gnu::always_inline]] inline bool Scheduler::AdvanceRun(ThreadCursor* cursor, int64_t run_until,
                                                          Run* run) {
   ThreadState* const thread = StateOfThread(cursor);
   const Event* const begin = run->room;
+  const uint64_t left_out = run->left_out;
   while (cursor->time() <= run_until && run->HasRoom()) {
     if (!cursor->IsKnownPlain() && !cursor->IsPlain(run->watches_time)) [[unlikely]]
       break;
-    if (run->hands_over) PrefetchBehind(run->room);
-    if (!AdvancePlain({cursor->event(), thread}, run)) break;
+    if (!kVouched && run->hands_over) PrefetchBehind(run->room);
+    if (!AdvancePlain<kVouched>({cursor->event(), thread}, run)) break;
     cursor->Advance();
   }
-  return run->room != begin;
+  return run->room != begin || (kVouched && run->left_out != left_out);
 }
 
-Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
+template <bool kVouched>
+Scheduler::Run Scheduler::AdvanceAll(Frontier* frontier, Run run) {
   BeginEvents();
   EmitTo(run.room);
   while (run.HasRoom() && frontier->time(0) <= run.until) {
     const int64_t run_until = std::min(frontier->FirstUntil(), run.until);
     ThreadCursor& cursor = frontier->cursor(0);
-    if (!AdvanceRun(&cursor, run_until, &run)) break;
+    if (!AdvanceRun<kVouched>(&cursor, run_until, &run)) break;
     frontier->UpdateFirst(cursor.time());
   }
   DropEvents();
   return run;
+}
+
+Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
+  return AdvanceAll<false>(frontier, run);
+}
+
+Scheduler::Run Scheduler::AdvanceVouched(Frontier* frontier, Run run) {
+  return AdvanceAll<true>(frontier, run);
 }
 
 Scheduler::Run Scheduler::AdvanceMerged(absl::Span<const DecodedEvent>* merged,
@@ -171,7 +197,7 @@ Scheduler::Run Scheduler::AdvanceMerged(absl::Span<const DecodedEvent>* merged,
     PrefetchForRead(event, kMergedAhead * sizeof(DecodedEvent));
     BatchOwner& owner = owner_of_batch[event->batch];
     ThreadState* const thread = StateOfThread(owner.thread, &owner.state);
-    if (!AdvancePlain({*event, thread}, &run)) break;
+    if (!AdvancePlain<false>({*event, thread}, &run)) break;
   }
   merged->remove_prefix(event - merged->begin());
   DropEvents();

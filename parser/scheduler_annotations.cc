@@ -10,6 +10,7 @@ namespace gotrace {
 
 Scheduler::Outcome Scheduler::OrderAnnotation(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (vouches_ && IsDoubtfulAnnotation(step)) return Outcome::kDoubtful;
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -32,6 +33,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   }
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
+  if (vouches_ && IsDoubtfulAnnotation(step)) return Outcome::kDoubtful;
   if (fits) tasks_.emplace(id, TaskState{names_.Get(*name), parent});
   Emit(step).args_[1] = parent.value;
   return Outcome::kAdvanced;

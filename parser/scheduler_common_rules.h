@@ -26,7 +26,8 @@ template <class AnyStep>
   const bool blocked = step.type() == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
   created->generation = generation_index_;
-  EmitTransition(step, id.value, GoState::kNotExist, StateOf(created->status));
+  created->is_whole = true;
+  EmitTransition(step, created, GoState::kNotExist, StateOf(created->status));
   return Outcome::kAdvanced;
 }
 
@@ -44,7 +45,7 @@ template <class AnyStep>
   }
   goroutine->status = GoStatus::kRunning;
   goroutine->number = number;
-  EmitTransition(step, id.value, GoState::kRunnable, GoState::kRunning);
+  EmitTransition(step, goroutine, GoState::kRunnable, GoState::kRunning);
   SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
@@ -57,15 +58,14 @@ template <class AnyStep>
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  GoState to = GoState::kNotExist;
   if (step.type() == EventType::kGoDestroy) {
-    Erase(goroutine);
+    if (vouches_ && HasOpenRange(*goroutine)) return Outcome::kDoubtful;
+    EmitEnd(step, step.context(), goroutine, GoState::kRunning);
   } else {
     const bool stop = step.type() == EventType::kGoStop;
     goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
-    to = StateOf(goroutine->status);
+    EmitTransition(step, goroutine, GoState::kRunning, StateOf(goroutine->status));
   }
-  EmitTransition(step, step.goroutine().value, GoState::kRunning, to);
   SetGoroutine(step, GoId::kNone);
   return Outcome::kAdvanced;
 }
@@ -82,7 +82,7 @@ template <class AnyStep>
   // Anyone may unblock a goroutine, even a thread without a P: there is no context to check.
   goroutine->status = GoStatus::kRunnable;
   goroutine->number = number;
-  EmitTransition(step, id.value, GoState::kWaiting, GoState::kRunnable);
+  EmitTransition(step, goroutine, GoState::kWaiting, GoState::kRunnable);
   return Outcome::kAdvanced;
 }
 
@@ -104,7 +104,7 @@ template <class AnyStep>
   goroutine->status = GoStatus::kSyscall;
   proc->status = ProcStatus::kSyscall;
   proc->sequence = sequence;
-  EmitTransition(step, goroutine->id.value, GoState::kRunning, GoState::kSyscall);
+  EmitTransition(step, goroutine, GoState::kRunning, GoState::kSyscall);
   return Outcome::kAdvanced;
 }
 
@@ -120,7 +120,7 @@ template <class AnyStep>
   if (proc->status != ProcStatus::kSyscall) return FailProcStatus(*proc, "Syscall");
   goroutine->status = GoStatus::kRunning;
   proc->status = ProcStatus::kRunning;
-  EmitTransition(step, goroutine->id.value, GoState::kSyscall, GoState::kRunning);
+  EmitTransition(step, goroutine, GoState::kSyscall, GoState::kRunning);
   return Outcome::kAdvanced;
 }
 

@@ -1,4 +1,6 @@
 // The rules for goroutines, but for those in scheduler_common_rules.h.
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "parser/scheduler.h"
 #include "parser/scheduler_inline.h"
@@ -17,6 +19,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   const GoStatus status = static_cast<GoStatus>(value);
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
+  if (vouches_ && IsDoubtful(step, id, status, goroutine != nullptr)) return Outcome::kDoubtful;
   if (goroutine == nullptr) {
     const bool assumed = MayAssume() && AssumeGoroutine(id, status);
     if (!in_first_generation() && !forcing_ && !assumed) {
@@ -43,7 +46,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
       return outcome;
     }
   }
-  EmitTransition(step, context, id.value, from, StateOf(status));
+  EmitTransition(step, context, goroutine, from, StateOf(status));
   if (status == GoStatus::kRunning) SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
@@ -101,7 +104,8 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(Step step) {
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = GoStatus::kSyscall;
   created->generation = generation_index_;
-  EmitTransition(step, id.value, GoState::kNotExist, GoState::kSyscall);
+  created->is_whole = true;
+  EmitTransition(step, created, GoState::kNotExist, GoState::kSyscall);
   SetGoroutine(step, id);
   return Outcome::kAdvanced;
 }
@@ -109,6 +113,15 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(Step step) {
 Scheduler::Outcome Scheduler::FailGoroutineExists(GoId goroutine) {
   return Fail(FaultId::kGoExists, absl::StrCat("expected a new goroutine, found goroutine ",
                                                goroutine.value, ", which exists"));
+}
+
+void Scheduler::EmitExtraEnd(Step step, GoroutineState* goroutine, GoState from) {
+  const int64_t id = goroutine->id.value;
+  Erase(goroutine);
+  Event& event = EmitBare(step, step.context(),
+                          TagsOf(EventType::kGoDestroy).WithTransition(from, GoState::kNotExist));
+  event.subject_ = id;
+  std::memset(event.args_, 0, sizeof(event.args_));
 }
 
 // GoSwitch and GoSwitchDestroy: three transitions in one. The next goroutine is unblocked, the
@@ -126,24 +139,23 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
       !next->IsFollowedBy(number, generation_index_)) {
     return Outcome::kWaits;
   }
-  EmitTransition(step, next_id.value, GoState::kWaiting, GoState::kRunnable);
+  const bool ends = step.type() == EventType::kGoSwitchDestroy;
+  if (vouches_ && ends && HasOpenRange(*current)) return Outcome::kDoubtful;
+  EmitTransition(step, next, GoState::kWaiting, GoState::kRunnable);
 
-  const int64_t current_id = step.goroutine().value;
-  if (step.event.type == EventType::kGoSwitch) {
-    current->status = GoStatus::kWaiting;
-    EmitExtra(step, step.context(), EventType::kGoBlock, current_id, GoState::kRunning,
-              GoState::kWaiting);
+  if (ends) {
+    EmitExtraEnd(step, current, GoState::kRunning);
   } else {
-    Erase(current);
-    EmitExtra(step, step.context(), EventType::kGoDestroy, current_id, GoState::kRunning,
-              GoState::kNotExist);
+    current->status = GoStatus::kWaiting;
+    EmitExtra(step, step.context(), EventType::kGoBlock, current, GoState::kRunning,
+              GoState::kWaiting);
   }
 
   next->status = GoStatus::kRunning;
   next->number = number;
   Context start = step.context();
   start.goroutine = GoId::kNone;
-  EmitExtra(step, start, EventType::kGoStart, next_id.value, GoState::kRunnable, GoState::kRunning);
+  EmitExtra(step, start, EventType::kGoStart, next, GoState::kRunnable, GoState::kRunning);
   SetGoroutine(step, next_id);
   return Outcome::kAdvanced;
 }
@@ -161,7 +173,7 @@ Scheduler::Outcome Scheduler::OrderGoSyscallEndBlocked(Step step) {
     return outcome;
   }
   goroutine->status = GoStatus::kRunnable;
-  EmitTransition(step, goroutine->id.value, GoState::kSyscall, GoState::kRunnable);
+  EmitTransition(step, goroutine, GoState::kSyscall, GoState::kRunnable);
   SetGoroutine(step, GoId::kNone);
   return Outcome::kAdvanced;
 }
@@ -174,19 +186,17 @@ Scheduler::Outcome Scheduler::OrderGoDestroySyscall(Step step) {
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  const int64_t goroutine_id = goroutine->id.value;
+  if (vouches_ && HasOpenRange(*goroutine)) return Outcome::kDoubtful;
   const Context context = step.context();  // Both events are seen from the whole of it.
   if (step.proc() != ProcId::kNone) {
     ProcessorState* const proc = CurrentProc(step);
     if (proc == nullptr) return FailProcUnknown(step, step.proc());
     if (proc->status != ProcStatus::kSyscall) return FailProcStatus(*proc, "Syscall");
     proc->status = ProcStatus::kSyscallAbandoned;
-    EmitExtra(step, context, EventType::kProcSteal, proc->id.value, ProcState::kRunning,
-              ProcState::kIdle);
+    EmitExtra(step, context, EventType::kProcSteal, proc, ProcState::kRunning, ProcState::kIdle);
     SetProc(step, ProcId::kNone);
   }
-  Erase(goroutine);
-  EmitTransition(step, context, goroutine_id, GoState::kSyscall, GoState::kNotExist);
+  EmitEnd(step, context, goroutine, GoState::kSyscall);
   SetGoroutine(step, GoId::kNone);
   return Outcome::kAdvanced;
 }

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "parser/batch_decoder.h"
 #include "parser/scheduler.h"
 
 namespace gotrace {
@@ -14,6 +15,15 @@ inline GoState StateOf(GoStatus status) {
   constexpr GoState kStates[kGoStatusEnd] = {GoState::kUndetermined, GoState::kRunnable,
                                              GoState::kRunning, GoState::kSyscall,
                                              GoState::kWaiting};
+  return kStates[static_cast<int>(status)];
+}
+
+// The same for a P. One in a syscall still runs; one whose syscall was lost track of is about to be
+// stolen and counts as idle.
+inline ProcState StateOf(ProcStatus status) {
+  constexpr ProcState kStates[kProcStatusEnd] = {ProcState::kUndetermined, ProcState::kRunning,
+                                                 ProcState::kIdle, ProcState::kRunning,
+                                                 ProcState::kIdle};
   return kStates[static_cast<int>(status)];
 }
 
@@ -59,7 +69,8 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
   if (state != nullptr) step.thread->proc_state = state;
 }
 
-[[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context) {
+[[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context,
+                                                         EventTags tags) {
   Event& event = *events_end_++;
   event.time_ = step.event.time;
   event.goroutine_ = context.goroutine;
@@ -67,33 +78,64 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
   event.thread_ = context.thread;
   event.tables_ = tables_;
   event.offset_ = step.event.offset;
+  event.tags_ = tags;
   return event;
 }
 
 [[gnu::always_inline]] inline Event& Scheduler::Emit(Step step, const Context& context) {
-  Event& event = EmitBare(step, context);
-  event.tags_ = TagsOf(step.type());
+  Event& event = EmitBare(step, context, TagsOf(step.type()));
   std::memcpy(event.args_, step.event.args, sizeof(event.args_));
   return event;
 }
 
-template <class AnyStep, class State>
+template <class AnyStep>
+[[gnu::always_inline]] inline bool Scheduler::MentionsWatchedStack(AnyStep step) const {
+  constexpr TimedEventRow kRow = kTimedEventRows[static_cast<uint8_t>(AnyStep::type())];
+  const StackWatch* const watch = stack_watch_;
+  for (int i = 0; i + 1 < kRow.varints; ++i) {
+    if (kRow.tables[i] == IdTableKind::kStack && watch != nullptr && watch->Has(step.arg(i)))
+        [[unlikely]]
+      return true;
+  }
+  return false;
+}
+
+template <class AnyStep, class Subject, class State>
 [[gnu::always_inline]] inline void Scheduler::EmitTransition(AnyStep step, const Context& context,
-                                                             int64_t subject, State from,
+                                                             Subject* subject, State from,
                                                              State to) {
-  Event& event = EmitBare(step, context);
-  event.tags_ = TagsOf(step.type()).WithTransition(from, to);
-  event.subject_ = subject;
+  const EventTags tags = TagsOf(step.type()).WithTransition(from, to);
+  if (AnyStep::kLeavesOut || vouches_) Note(subject, step.event.offset, tags);
+  if constexpr (AnyStep::kLeavesOut) {
+    if (!MentionsWatchedStack(step)) [[likely]]
+      return;
+  }
+  Event& event = EmitBare(step, context, tags);
+  event.subject_ = subject->id.value;
   std::memcpy(event.args_, step.event.args, sizeof(event.args_));
 }
 
-template <class State>
-void Scheduler::EmitExtra(Step step, const Context& context, EventType type, int64_t subject,
+template <class Subject, class State>
+void Scheduler::EmitExtra(Step step, const Context& context, EventType type, Subject* subject,
                           State from, State to) {
-  Event& event = EmitBare(step, context);
-  event.tags_ = TagsOf(type).WithTransition(from, to);
-  event.subject_ = subject;
+  const EventTags tags = TagsOf(type).WithTransition(from, to);
+  if (vouches_) Note(subject, step.event.offset, tags);
+  Event& event = EmitBare(step, context, tags);
+  event.subject_ = subject->id.value;
   std::memset(event.args_, 0, sizeof(event.args_));
+}
+
+template <class AnyStep>
+[[gnu::always_inline]] inline void Scheduler::EmitEnd(AnyStep step, const Context& context,
+                                                      GoroutineState* goroutine, GoState from) {
+  const int64_t id = goroutine->id.value;
+  const bool has_spans = goroutine->spans != nullptr;
+  Erase(goroutine);
+  if (AnyStep::kLeavesOut && !has_spans) return;
+  Event& event =
+      EmitBare(step, context, TagsOf(step.type()).WithTransition(from, GoState::kNotExist));
+  event.subject_ = id;
+  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
 }
 
 }  // namespace gotrace

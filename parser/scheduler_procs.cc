@@ -4,18 +4,6 @@
 #include "parser/scheduler_inline.h"
 
 namespace gotrace {
-namespace {
-
-// The state that a status counts as. A P in a syscall still runs; one whose syscall was lost track
-// of is about to be stolen and counts as idle.
-ProcState StateOf(ProcStatus status) {
-  constexpr ProcState kStates[kProcStatusEnd] = {ProcState::kUndetermined, ProcState::kRunning,
-                                                 ProcState::kIdle, ProcState::kRunning,
-                                                 ProcState::kIdle};
-  return kStates[static_cast<int>(status)];
-}
-
-}  // namespace
 
 Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
@@ -28,6 +16,7 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   const ProcStatus status = static_cast<ProcStatus>(value);
   ProcState from = StateOf(status);
   ProcessorState* proc = procs_.Find(id);
+  if (vouches_ && IsDoubtful(step, id, status, proc != nullptr)) return Outcome::kDoubtful;
   if (proc != nullptr) {
     proc->sequence = Sequence(0);
     if (status == ProcStatus::kSyscallAbandoned && proc->status == ProcStatus::kSyscall) {
@@ -49,8 +38,9 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
     proc = procs_.Insert(id);
     proc->status = status;
     proc->sequence = Sequence(0);
+    proc->is_whole = from == ProcState::kNotExist;
   }
-  EmitTransition(step, id.value, from, StateOf(status));
+  EmitTransition(step, proc, from, StateOf(status));
   if (status == ProcStatus::kRunning || status == ProcStatus::kSyscall) SetProc(step, id, proc);
   return Outcome::kAdvanced;
 }
@@ -64,7 +54,7 @@ Scheduler::Outcome Scheduler::ConfirmAbandonedProc(Step step, ProcessorState* pr
                 absl::StrCat("expected P ", proc->id.value,
                              ", in a syscall, to be on a thread, found it on none"));
   }
-  EmitTransition(step, {owner->id, proc->id, owner->goroutine}, proc->id.value, ProcState::kRunning,
+  EmitTransition(step, {owner->id, proc->id, owner->goroutine}, proc, ProcState::kRunning,
                  ProcState::kRunning);
   return Outcome::kAdvanced;
 }
@@ -83,7 +73,7 @@ Scheduler::Outcome Scheduler::OrderProcStart(Step step) {
   }
   proc->status = ProcStatus::kRunning;
   proc->sequence = sequence;
-  EmitTransition(step, id.value, ProcState::kIdle, ProcState::kRunning);
+  EmitTransition(step, proc, ProcState::kIdle, ProcState::kRunning);
   SetProc(step, id, proc);
   return Outcome::kAdvanced;
 }
@@ -98,7 +88,7 @@ Scheduler::Outcome Scheduler::OrderProcStop(Step step) {
     return outcome;
   }
   proc->status = ProcStatus::kIdle;
-  EmitTransition(step, proc->id.value, ProcState::kRunning, ProcState::kIdle);
+  EmitTransition(step, proc, ProcState::kRunning, ProcState::kIdle);
   SetProc(step, ProcId::kNone);
   return Outcome::kAdvanced;
 }
@@ -126,7 +116,7 @@ Scheduler::Outcome Scheduler::OrderProcSteal(Step step) {
   }
   proc->status = ProcStatus::kIdle;
   proc->sequence = sequence;
-  EmitTransition(step, context, id.value, abandoned ? ProcState::kIdle : ProcState::kRunning,
+  EmitTransition(step, context, proc, abandoned ? ProcState::kIdle : ProcState::kRunning,
                  ProcState::kIdle);
   return Outcome::kAdvanced;
 }

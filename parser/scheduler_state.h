@@ -11,6 +11,7 @@
 #include "parser/ids.h"
 #include "parser/name_pool.h"
 #include "parser/open_ranges.h"
+#include "parser/transition_history.h"
 #include "tracev2/event_type.h"
 #include "tracev2/wire_status.h"
 
@@ -48,6 +49,8 @@ struct GoroutineState {
   std::unique_ptr<OpenSpans> spans;
   uint32_t generation = 0;  // and in which of the generations, counted from 1 on, that was.
   GoStatus status = {};
+  bool is_whole = false;    // Whether all of its life was seen, from its creation on.
+  uint8_t transitions = 0;  // For its TransitionHistory, if the table keeps histories.
 
   // Whether `next` comes directly after `number` in that generation.
   bool IsFollowedBy(uint64_t next, uint32_t in_generation) const {
@@ -71,6 +74,9 @@ struct ProcessorState {
   // The thread that was bound to it last, of those that still are. More than one are only in a
   // broken trace.
   ThreadState* thread = nullptr;
+  bool is_whole = false;  // Whether all of its life was seen, from before its first mention on.
+  TransitionHistory history;
+  uint8_t transitions = 0;  // For `history`.
 
   OpenSpans& open() {
     if (spans == nullptr) spans = std::make_unique<OpenSpans>();

@@ -9,6 +9,7 @@
 namespace gotrace {
 
 enum class ResourceKind : uint8_t { kNone, kGoroutine, kProc, kThread };
+inline constexpr int kResourceKindEnd = 4;
 
 enum class GoState : uint8_t {
   kUndetermined,  // Nothing is known of it yet.

@@ -8,17 +8,10 @@
 
 #include "parser/event.h"
 #include "parser/fault.h"
+#include "parser/transition_history.h"
 #include "validator/check.h"
 
 namespace gotrace {
-
-// One transition of a goroutine or P, for the story of how it got where it is.
-struct PastTransition {
-  uint64_t offset = 0;  // Of its event.
-  EventType event = EventType::kNone;
-  uint8_t from = 0;  // A GoState or ProcState.
-  uint8_t to = 0;
-};
 
 struct Finding {
   CheckId check = CheckId::kEnd;

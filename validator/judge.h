@@ -16,6 +16,7 @@
 #include "parser/byte_source.h"
 #include "parser/reader.h"
 #include "parser/split_trace.h"
+#include "parser/vouched_transitions.h"
 #include "validator/foreign_input.h"
 #include "validator/report.h"
 #include "validator/shown_source.h"
@@ -50,6 +51,10 @@ class Judge {
   // With it a Reader tells this of faults and tables.
   ReaderOptions MakeReaderOptions(size_t jobs);
   std::unique_ptr<Validator> MakeValidator(Version version);
+
+  // Lets the Reader leave out what it vouches for, and the Validator trust it. nullptr if options_
+  // tell not to.
+  std::unique_ptr<VouchedTransitions> MakeVouched(Reader* reader, Validator* validator) const;
 
   // Judges all that the Reader gives.
   void ReadAll(Reader* reader, const std::optional<SplitTrace>& split);

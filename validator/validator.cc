@@ -53,14 +53,10 @@ Validator::Validator(const ValidatorOptions& options, Sink sink)
   ++event_count_;
   quiet_ = event.fault().has_value();
   CheckTime(event);
-  CheckStackOnce(event, event.stack());
+  CheckStacks(event);
   if (event.kind() != EventKind::kStateTransition) [[unlikely]]
     return CheckOther(event);
   if (first_sync_ == 0) first_sync_ = last_sync_;
-  // Only a goroutine that is created has another stack than the event.
-  if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
-    CheckStackOnce(event, event.transition_stack());
-  }
   if (event.transition_resource().kind == ResourceKind::kProc) {
     CheckTransition<ResourceKind::kProc>(event);
   } else {
@@ -111,6 +107,8 @@ void Validator::BeginGeneration(uint64_t number) {
 void Validator::Lose() { lost_ = true; }
 
 void Validator::Resume() {
+  if (trusts()) vouched_->GiveAll();
+  vouched_ = nullptr;
   lost_ = false;
   doubtful_ = false;
   has_resumed_ = true;
@@ -120,8 +118,7 @@ void Validator::Resume() {
   goroutines_.Clear();
   procs_.Clear();
   threads_.Clear();
-  opens_.clear();
-  has_strays_ = false;
+  opens_.Clear();
   tasks_.clear();
   ended_.clear();
   ended_before_.clear();
@@ -170,25 +167,21 @@ void Validator::ReportTime(const Event& event, int64_t last) {
 }
 
 void Validator::BeginStacks(const GenerationTables* tables) {
-  tables_ = tables;
-  last_checked_stack_ = 0;  // The empty one.
-  checked_stacks_.Clear();
-  PassCheckedStacks();
-}
-
-void Validator::PassCheckedStacks() {
-  const uint64_t last = tables_ == nullptr ? 0 : tables_->gapless_stacks();
-  while (last_checked_stack_ < last) {
-    const uint64_t next = last_checked_stack_ + 1;
-    if (!checked_stacks_.Has(next) && !IsComplete(Stack(tables_, next))) break;
-    last_checked_stack_ = next;
+  const uint64_t last = tables == nullptr ? 0 : tables->gapless_stacks();
+  std::vector<uint64_t> incomplete;
+  for (uint64_t id = 1; id <= last; ++id) {
+    if (!IsComplete(Stack(tables, id))) incomplete.push_back(id);
   }
+  unchecked_stacks_.Begin(last, incomplete);
+  checked_stacks_.Clear();
 }
 
 void Validator::CheckStack(const Event& event, const Stack& stack) {
   const uint64_t id = stack.id();
-  checked_stacks_.Add(id);
-  PassCheckedStacks();
+  unchecked_stacks_.Forget(id);
+  // Those that are not forgotten stay among the unchecked ones.
+  if (checked_stacks_.Has(id)) return;
+  if (unchecked_stacks_.Has(id)) checked_stacks_.Add(id);
   for (size_t i = 0; i < stack.size(); ++i) {
     const StackFrame frame = stack.frame(i);
     if (IsComplete(frame)) continue;
@@ -279,7 +272,7 @@ void Validator::CheckLabel(const Event& event) {
   if (label.resource.id == GoId::kNone.value) {
     Report(CheckId::kLabelOfNothing, event, {},
            "expected a label of a goroutine, found one of none");
-  } else if (FindResource(label.resource) == nullptr) {
+  } else if (!trusts() && FindResource(label.resource) == nullptr) {
     ReportUnlessLost(CheckId::kLabelOfNothing, event, label.resource,
                      absl::StrCat("expected a label of a goroutine that exists, found one of ",
                                   FormatResource(label.resource)));

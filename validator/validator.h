@@ -18,16 +18,19 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/container/node_hash_map.h"
 #include "absl/types/span.h"
 #include "parser/dense_table.h"
 #include "parser/event.h"
 #include "parser/id_set.h"
 #include "parser/ids.h"
+#include "parser/stack_watch.h"
+#include "parser/transition_history.h"
+#include "parser/vouched_transitions.h"
 #include "tracev2/version.h"
 #include "validator/assumed.h"
 #include "validator/finding.h"
 #include "validator/opened_ranges.h"
+#include "validator/opens_table.h"
 
 namespace gotrace {
 
@@ -54,6 +57,22 @@ class Validator {
   // The same for the next events. Costs less. Where generations are told, one may begin only with
   // the first of them.
   void CheckAll(absl::Span<const Event> events);
+
+  // Lets it judge the events of a Reader by which `vouched` was made, and which gave none yet: then
+  // CheckVouched() takes all of its blocks, and TakeOver() is to be called for its `on_doubt`. What
+  // is found is the same as by CheckAll() with all that is left out. `vouched` must outlive this.
+  // Requires that `options.time_gap` is at least VouchedTransitions::kLongestBlock.
+  void Trust(VouchedTransitions* vouched);
+
+  // Whether it does. No more after TakeOver(), or where generations are missing.
+  bool trusts() const { return vouched_ != nullptr; }
+
+  // Takes the block of events that the Reader gave last. Where that gave none, takes what is left
+  // out at the end.
+  void CheckVouched(absl::Span<const Event> events);
+
+  // Takes over what the Reader knows: what follows is judged by this alone.
+  void TakeOver();
 
   // Tells that the next event, a kSync event, begins generation `number`, which tells the state of
   // every goroutine and P. To be left out by those who know no generations.
@@ -107,46 +126,17 @@ class Validator {
     int64_t& executed(ResourceKind kind) { return kind == ResourceKind::kProc ? proc : goroutine; }
   };
 
-  // A PastTransition in 8 bytes: no trace is as long as an offset may be, and states are few.
-  class PackedTransition {
-   public:
-    PackedTransition() = default;
-    explicit PackedTransition(const Event& event)
-        : bits_(event.offset() << 16 | static_cast<uint64_t>(event.type()) << 8 |
-                uint64_t{event.transition_from()} << 4 | event.transition_to()) {}
-
-    PastTransition Unpack() const {
-      return {bits_ >> 16, static_cast<EventType>(bits_ >> 8 & 0xff),
-              static_cast<uint8_t>(bits_ >> 4 & 0xf), static_cast<uint8_t>(bits_ & 0xf)};
-    }
-
-   private:
-    uint64_t bits_ = 0;
-  };
-
   using Mark = EventMark;
   using Open = Opened;
 
-  // What is open on a goroutine or P, or, but for regions, in the whole program.
-  struct Opens {
-    OpenedRanges ranges;
-    std::vector<Open> regions;
-  };
-
-  // Whose they are.
-  using OpensKey = std::pair<ResourceKind, int64_t>;
-
   // A goroutine or P, in one line of the processor's cache: there may be hundreds of thousands.
   struct alignas(64) Resource {
-    static constexpr uint32_t kRemembered = 4;
-
     int64_t id = -1;
     Context* binding = nullptr;  // Where it executes.
-    Opens* opens = nullptr;      // In opens_.
-    PackedTransition last[kRemembered] = {};
-    uint32_t count = 0;     // Of its transitions.
-    uint8_t state = 0;      // A GoState or ProcState.
-    bool is_whole = false;  // Whether all of its life was seen, from its creation on.
+    TransitionHistory history;
+    uint8_t transitions = 0;  // For `history`.
+    uint8_t state = 0;        // A GoState or ProcState.
+    bool is_whole = false;    // Whether all of its life was seen, from its creation on.
   };
   using ResourceTable = DenseTable<Resource>;
 
@@ -157,6 +147,7 @@ class Validator {
   bool MayPredateLoss(const ResourceId& resource) const;
 
   void CheckOne(const Event& event);
+  void CheckVouchedOne(const Event& event);
   // Checks what is no transition, as most events are.
   void CheckOther(const Event& event);
   void CheckTime(const Event& event) {
@@ -169,14 +160,19 @@ class Validator {
   [[gnu::cold]] void ReportTime(const Event& event, int64_t last);
   // Checks a stack that the event refers to, the first time that one of the generation does.
   void CheckStackOnce(const Event& event, const Stack& stack) {
-    if (stack.id() > last_checked_stack_ && !checked_stacks_.Has(stack.id())) [[unlikely]]
+    if (unchecked_stacks_.Has(stack.id())) [[unlikely]]
       CheckStack(event, stack);
+  }
+  // Checks the stack that the event refers to, and another one that a new goroutine begins with.
+  void CheckStacks(const Event& event) {
+    CheckStackOnce(event, event.stack());
+    if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
+      CheckStackOnce(event, event.transition_stack());
+    }
   }
   void CheckStack(const Event& event, const Stack& stack);
   // Begins with the stacks of another generation, or of none.
   void BeginStacks(const GenerationTables* tables);
-  // Goes on with last_checked_stack_ as far as it can.
-  void PassCheckedStacks();
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
@@ -201,9 +197,14 @@ class Validator {
   [[gnu::cold]] void ReportOtherStack(const Event& event);
   [[gnu::cold]] void ReportNotExecuting(const Event& event);
   [[gnu::cold]] void ReportNotOnThread(const Event& event, int64_t thread, int64_t executed);
-  void EndOpens(const Event& event, const ResourceId& id, const Opens& opens);
-  // Gives a resource that was not known what is open on it.
-  void TakeStrays(const ResourceId& id, Resource* resource);
+  // What changes with the event does not exist any more: nothing of it is kept open.
+  void EndOpens(const Event& event) {
+    const Opens* const opens = opens_.Find(event.transition_resource());
+    if (opens == nullptr) return;
+    ReportOpensAtEnd(event, *opens);
+    opens_.Erase(event.transition_resource());
+  }
+  void ReportOpensAtEnd(const Event& event, const Opens& opens);
   const ResourceTable& TableOf(ResourceKind kind) const {
     return kind == ResourceKind::kProc ? procs_ : goroutines_;
   }
@@ -211,6 +212,9 @@ class Validator {
     return kind == ResourceKind::kProc ? procs_ : goroutines_;
   }
   Resource* FindResource(const ResourceId& id) const { return TableOf(id.kind).Find(id.id); }
+  bool Exists(const ResourceId& id) const {
+    return trusts() ? vouched_->Exists(id) : FindResource(id) != nullptr;
+  }
 
   // In validator_annotations.cc.
   void CheckRange(const Event& event);
@@ -218,7 +222,6 @@ class Validator {
   void CheckTaskEnd(const Event& event);
   void CheckRegion(const Event& event);
   void CheckTaskReference(const Event& event, TaskId task);
-  Opens& OpensOf(const ResourceId& resource);
   Open MakeOpen(const Event& event, absl::string_view name, TaskId task) const;
   static std::string NameOf(const Open& open);
   void ReportOpen(CheckId id, const Open& open, const ResourceId& resource, std::string message);
@@ -242,7 +245,7 @@ class Validator {
 
   // The regions of each goroutine or P that are open once those of `second` that began before it
   // have ended. nullopt if one was not open, or its goroutine ends before one.
-  using RegionsLeft = absl::flat_hash_map<OpensKey, std::vector<Open>>;
+  using RegionsLeft = absl::flat_hash_map<std::pair<ResourceKind, int64_t>, std::vector<Open>>;
   std::optional<RegionsLeft> EndRegions(const Validator& second) const;
 
   // Each takes over what is open in `second`.
@@ -281,21 +284,21 @@ class Validator {
   // The sync before the first transition of the trace, or after a loss; 0 if there was none yet.
   uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
-  // Stacks of the generation at hand that need no check any more: up to an id all, and others.
-  uint64_t last_checked_stack_ = 0;
+  // Stacks of the generation at hand that are incomplete, or not looked at yet, until an event
+  // refers to them: those above gapless_stacks(). Of these checked_stacks_ were told.
+  StackWatch unchecked_stacks_;
   IdSet checked_stacks_;
-  const GenerationTables* tables_ = nullptr;  // That they stand in, up to its gapless_stacks().
 
   ResourceTable goroutines_{kSlotsForGoroutines};
   ResourceTable procs_;
   DenseTable<Context> threads_;
-  absl::node_hash_map<OpensKey, Opens> opens_;
-  bool has_strays_ = false;  // Whether something may be open on a resource that is not known.
+  OpensTable opens_;
   absl::flat_hash_map<TaskId, Open> tasks_;
   // Tasks that ended in this generation and in the one before, to know a second end by.
   absl::flat_hash_set<TaskId> ended_;
   absl::flat_hash_set<TaskId> ended_before_;
-  std::unique_ptr<Assumed> assumed_;  // nullptr unless it begins in the middle.
+  std::unique_ptr<Assumed> assumed_;       // nullptr unless it begins in the middle.
+  VouchedTransitions* vouched_ = nullptr;  // nullptr unless it trusts.
 };
 
 }  // namespace gotrace

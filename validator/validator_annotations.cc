@@ -17,7 +17,7 @@ constexpr size_t kMostLookedThrough = 100;
 
 void Validator::CheckRange(const Event& event) {
   const RangeParts range = event.range_parts();
-  OpenedRanges& open = OpensOf(range.scope).ranges;
+  OpenedRanges& open = opens_.Get(range.scope).ranges;
   const size_t found = open.Find(range.what, range.reason);
   const auto named = [&range] {
     const std::string scope = FormatResource(range.scope);
@@ -91,7 +91,7 @@ void Validator::CheckRegion(const Event& event) {
   const Region region = event.region();
   CheckTaskReference(event, region.task);
   const ResourceId about = AboutWhat(event);
-  std::vector<Open>& open = OpensOf(about).regions;
+  std::vector<Open>& open = opens_.Get(about).regions;
   if (event.kind() == EventKind::kRegionBegin) {
     if (event.fault() == FaultId::kLimitNesting) return;
     open.push_back(MakeOpen(event, region.type, region.task));
@@ -127,18 +127,6 @@ void Validator::CheckTaskReference(const Event& event, TaskId task) {
                    absl::StrCat("expected a task that began, found task ", task.value));
 }
 
-Validator::Opens& Validator::OpensOf(const ResourceId& resource) {
-  Resource* const known = resource.kind == ResourceKind::kNone ? nullptr : FindResource(resource);
-  if (known != nullptr && known->opens != nullptr) return *known->opens;
-  Opens& opens = opens_[{resource.kind, resource.id}];
-  if (known != nullptr) {
-    known->opens = &opens;
-  } else if (resource.kind != ResourceKind::kNone) {
-    has_strays_ = true;
-  }
-  return opens;
-}
-
 Validator::Open Validator::MakeOpen(const Event& event, absl::string_view name, TaskId task) const {
   return Open(name, task, MarkOf(event));
 }
@@ -164,14 +152,14 @@ void Validator::ReportOpens() {
     std::string what;
   };
   std::vector<Item> items;
-  for (const auto& [key, opens] : opens_) {
+  opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
     for (const Open& range : opens.ranges.all()) {
-      items.push_back({CheckId::kRangeOpen, &range, {key.first, key.second}, "range"});
+      items.push_back({CheckId::kRangeOpen, &range, resource, "range"});
     }
     for (const Open& region : opens.regions) {
-      items.push_back({CheckId::kRegionOpen, &region, {key.first, key.second}, "region"});
+      items.push_back({CheckId::kRegionOpen, &region, resource, "region"});
     }
-  }
+  });
   for (const auto& [id, task] : tasks_) {
     items.push_back({CheckId::kTaskOpen, &task, {}, absl::StrCat("task ", id.value)});
   }

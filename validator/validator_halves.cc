@@ -58,7 +58,7 @@ bool Validator::Append(const Validator& second) {
   const auto has_loss = [](const Validator& validator) {
     return validator.lost_ || validator.doubtful_ || validator.has_resumed_;
   };
-  if (assumed.fails || has_loss(*this) || has_loss(second) ||
+  if (assumed.fails || has_loss(*this) || has_loss(second) || trusts() != second.trusts() ||
       threads_.size() + second.threads_.size() > kMostThreads || !HasTime(assumed) ||
       !HasStatuses(assumed) || !HasTasks(assumed) || !HasRanges(assumed)) {
     return false;
@@ -109,21 +109,22 @@ bool Validator::HasTasks(const Assumed& assumed) const {
 // A generation tells all ranges that are active.
 bool Validator::HasRanges(const Assumed& assumed) const {
   size_t count = 0;
-  for (const auto& [key, opens] : opens_) count += opens.ranges.all().size();
+  opens_.ForEach(
+      [&](const ResourceId&, const Opens& opens) { count += opens.ranges.all().size(); });
   return count == assumed.ranges.size() &&
-         std::all_of(
-             assumed.ranges.begin(), assumed.ranges.end(), [&](const Assumed::Active& range) {
-               const auto opens = opens_.find({range.scope.kind, range.scope.id});
-               return opens != opens_.end() &&
-                      opens->second.ranges.Find(range.what, range.reason) != OpenedRanges::kNone;
-             });
+         std::all_of(assumed.ranges.begin(), assumed.ranges.end(),
+                     [&](const Assumed::Active& range) {
+                       const Opens* const opens = opens_.Find(range.scope);
+                       return opens != nullptr &&
+                              opens->ranges.Find(range.what, range.reason) != OpenedRanges::kNone;
+                     });
 }
 
 std::optional<Validator::RegionsLeft> Validator::EndRegions(const Validator& second) const {
   RegionsLeft left;
-  for (const auto& [key, opens] : opens_) {
-    if (!opens.regions.empty()) left[key] = opens.regions;
-  }
+  opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
+    if (!opens.regions.empty()) left[{resource.kind, resource.id}] = opens.regions;
+  });
   for (const Assumed::Region& region : second.assumed_->regions) {
     std::vector<Open>& open = left[{region.resource.kind, region.resource.id}];
     // That it is the innermost was asked when the events were read.
@@ -134,7 +135,7 @@ std::optional<Validator::RegionsLeft> Validator::EndRegions(const Validator& sec
   }
   for (const auto& [key, open] : left) {
     const bool is_gone =
-        key.first != ResourceKind::kNone && second.FindResource({key.first, key.second}) == nullptr;
+        key.first != ResourceKind::kNone && !second.Exists({key.first, key.second});
     if (is_gone && !open.empty()) return std::nullopt;
   }
   return left;
@@ -145,30 +146,29 @@ void Validator::TakeRanges(const Validator& second) {
     return kEventKinds[static_cast<uint8_t>(range.begin.type)] == EventKind::kRangeActive;
   };
   for (const Assumed::Active& range : second.assumed_->ranges) {
-    const OpensKey key = {range.scope.kind, range.scope.id};
-    OpenedRanges& ranges = opens_[key].ranges;
-    const auto there = second.opens_.find(key);
-    if (there != second.opens_.end()) {
-      const size_t place = there->second.ranges.Find(range.what, range.reason);
-      if (place != OpenedRanges::kNone && is_known(there->second.ranges.all()[place])) continue;
+    OpenedRanges& ranges = opens_.Get(range.scope).ranges;
+    if (const Opens* const there = second.opens_.Find(range.scope)) {
+      const size_t place = there->ranges.Find(range.what, range.reason);
+      if (place != OpenedRanges::kNone && is_known(there->ranges.all()[place])) continue;
     }
     ranges.Remove(ranges.Find(range.what, range.reason));
   }
-  for (const auto& [key, opens] : second.opens_) {
+  second.opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
     for (const Open& range : opens.ranges.all()) {
-      OpenedRanges& ranges = opens_[key].ranges;
+      OpenedRanges& ranges = opens_.Get(resource).ranges;
       if (ranges.Find(range.what, range.name) == OpenedRanges::kNone) {
         ranges.Add(Renumbered(range));
       }
     }
-  }
+  });
 }
 
 void Validator::TakeRegions(const Validator& second, RegionsLeft left) {
-  for (auto& [key, open] : left) opens_[key].regions = std::move(open);
-  for (const auto& [key, opens] : second.opens_) {
-    for (const Open& region : opens.regions) opens_[key].regions.push_back(Renumbered(region));
-  }
+  for (auto& [key, open] : left) opens_.Get({key.first, key.second}).regions = std::move(open);
+  second.opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
+    std::vector<Open>& regions = opens_.Get(resource).regions;
+    for (const Open& region : opens.regions) regions.push_back(Renumbered(region));
+  });
 }
 
 void Validator::TakeTasks(const Validator& second) {

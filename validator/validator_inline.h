@@ -38,8 +38,6 @@ template <ResourceKind kKind>
     if (from != kNotExist || to == kUndetermined) [[unlikely]]
       CheckChain(event, nullptr);
     resource = table.Insert(id);
-    if (has_strays_) [[unlikely]]
-      TakeStrays({kKind, id}, resource);
   } else if (resource->state != from || from == kUndetermined || to == kUndetermined) [[unlikely]] {
     CheckChain(event, resource);
   }
@@ -50,9 +48,9 @@ template <ResourceKind kKind>
   } else if (IsExecuting<kKind>(from)) {
     CheckStop<kKind>(event, resource);
   }
-  resource->last[resource->count++ % Resource::kRemembered] = PackedTransition(event);
+  resource->history.Add(event.offset(), event.tags_, &resource->transitions);
   if (to != kNotExist) return;
-  if (resource->opens != nullptr) EndOpens(event, {kKind, id}, *resource->opens);
+  EndOpens(event);
   table.Erase(resource);
 }
 

@@ -1,6 +1,4 @@
 // The checks of what goroutines, Ps and threads do.
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "tracev2/quote.h"
 #include "validator/validator.h"
@@ -91,13 +89,8 @@ void Validator::ReportNotOnThread(const Event& event, int64_t thread, int64_t ex
           executed == Context::kNothing ? "nothing" : FormatResource({id.kind, executed})));
 }
 
-void Validator::TakeStrays(const ResourceId& id, Resource* resource) {
-  const auto found = opens_.find({id.kind, id.id});
-  if (found != opens_.end()) resource->opens = &found->second;
-}
-
-// The resource does not exist any more: nothing of it is kept open.
-void Validator::EndOpens(const Event& event, const ResourceId& id, const Opens& opens) {
+void Validator::ReportOpensAtEnd(const Event& event, const Opens& opens) {
+  const ResourceId id = event.transition_resource();
   if (!opens.ranges.empty()) {
     ReportUnlessLost(CheckId::kRangeAtEnd, event, id,
                      absl::StrCat("expected the range ", Quoted(NameOf(opens.ranges.First())),
@@ -109,21 +102,13 @@ void Validator::EndOpens(const Event& event, const ResourceId& id, const Opens& 
                absl::StrCat("expected the region ", Quoted(region.name), " to end before ",
                             FormatResource(id), " does, found it open"));
   }
-  opens_.erase({id.kind, id.id});
 }
 
 std::vector<PastTransition> Validator::HistoryOf(const ResourceId& resource) const {
-  std::vector<PastTransition> history;
-  if (resource.kind != ResourceKind::kGoroutine && resource.kind != ResourceKind::kProc) {
-    return history;
-  }
+  if (resource.kind != ResourceKind::kGoroutine && resource.kind != ResourceKind::kProc) return {};
   const Resource* const known = FindResource(resource);
-  if (known == nullptr) return history;
-  const uint32_t size = std::min(known->count, Resource::kRemembered);
-  for (uint32_t i = known->count - size; i < known->count; ++i) {
-    history.push_back(known->last[i % Resource::kRemembered].Unpack());
-  }
-  return history;
+  if (known == nullptr) return {};
+  return known->history.List(known->transitions);
 }
 
 }  // namespace gotrace
