@@ -29,8 +29,6 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
                                id.value));
     }
     if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
-    goroutine = goroutines_.Insert(id);
-    goroutine->status = status;
     if (!assumed) from = GoState::kUndetermined;
   } else if (goroutine->status != status) {
     return Fail(
@@ -38,14 +36,16 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
         absl::StrCat("expected goroutine ", id.value, " to be ", GoStatusName(goroutine->status),
                      ", found its status told as ", GoStatusName(status)));
   }
-  goroutine->number = 0;
-  goroutine->generation = generation_index_;
   Context context = step.context();
   if (status == GoStatus::kSyscall) {
     if (Outcome outcome = BindSyscall(step, id, &context); outcome != Outcome::kAdvanced) {
       return outcome;
     }
   }
+  if (goroutine == nullptr) goroutine = goroutines_.Insert(id);
+  goroutine->status = status;
+  goroutine->number = 0;
+  goroutine->generation = generation_index_;
   EmitTransition(step, context, goroutine, from, StateOf(status));
   if (status == GoStatus::kRunning) SetGoroutine(step, id);
   return Outcome::kAdvanced;

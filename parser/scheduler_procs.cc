@@ -18,7 +18,6 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   ProcessorState* proc = procs_.Find(id);
   if (vouches_ && IsDoubtful(step, id, status, proc != nullptr)) return Outcome::kDoubtful;
   if (proc != nullptr) {
-    proc->sequence = Sequence(0);
     if (status == ProcStatus::kSyscallAbandoned && proc->status == ProcStatus::kSyscall) {
       return ConfirmAbandonedProc(step, proc);
     }
@@ -37,9 +36,9 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
     }
     proc = procs_.Insert(id);
     proc->status = status;
-    proc->sequence = Sequence(0);
     proc->is_whole = from == ProcState::kNotExist;
   }
+  proc->sequence = Sequence(0);
   EmitTransition(step, proc, from, StateOf(status));
   if (status == ProcStatus::kRunning || status == ProcStatus::kSyscall) SetProc(step, id, proc);
   return Outcome::kAdvanced;
@@ -54,6 +53,7 @@ Scheduler::Outcome Scheduler::ConfirmAbandonedProc(Step step, ProcessorState* pr
                 absl::StrCat("expected P ", proc->id.value,
                              ", in a syscall, to be on a thread, found it on none"));
   }
+  proc->sequence = Sequence(0);
   EmitTransition(step, {owner->id, proc->id, owner->goroutine}, proc, ProcState::kRunning,
                  ProcState::kRunning);
   return Outcome::kAdvanced;
