@@ -99,7 +99,7 @@ void Validator::CheckOther(const Event& event) {
 }
 
 void Validator::BeginGeneration(uint64_t number) {
-  if (generation_ != 0) expected_generation_ = generation_ + 1;
+  generation_before_ = generation_;
   generation_ = number;
   if (lost_ || doubtful_ || threads_.size() > kMostThreads) Resume();
 }
@@ -200,10 +200,11 @@ void Validator::CheckSync(const Event& event) {
            absl::StrCat("expected sync ", last_sync_ + 1, ", found sync ", sync.n));
   }
   last_sync_ = sync.n;
-  const uint64_t expected = std::exchange(expected_generation_, 0);
-  if (expected != 0 && generation_ != expected) {
-    Report(generation_ > expected ? CheckId::kGenerationMissing : CheckId::kGenerationBack, event,
-           {}, absl::StrCat("expected generation ", expected, ", found ", generation_));
+  const uint64_t before = std::exchange(generation_before_, 0);
+  // The highest number has none that follows.
+  if (before != 0 && generation_ != before + 1) {
+    Report(generation_ > before ? CheckId::kGenerationMissing : CheckId::kGenerationBack, event, {},
+           absl::StrCat("expected generation ", before + 1, ", found ", generation_));
     // What is missing stands before this generation, not in it.
     if (!lost_) Resume();
     last_clocks_.reset();
