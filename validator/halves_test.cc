@@ -4,26 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "parser/split_trace.h"
 #include "testdata/test_data.h"
-#include "validator/finding_case.h"
+#include "validator/judged_cases.h"
 #include "validator/report.h"
 #include "validator/validator.h"
 
 namespace gotrace {
 namespace {
-
-// What a Validator found, and how many events it took.
-struct Judged {
-  std::vector<std::string> findings;
-  uint64_t events = 0;
-};
-
-std::string Show(const Finding& finding) {
-  return absl::StrCat(FormatFinding(finding), " event ", finding.event_number);
-}
 
 // A Validator and its findings, by the name of the check and the place of the event.
 struct Half {
@@ -50,7 +39,7 @@ std::vector<std::string> JudgeWhole(const std::string& bytes) {
   whole.Read(&*reader);
   whole.validator.Finish();
   std::vector<std::string> shown;
-  for (const Finding& finding : whole.findings) shown.push_back(Show(finding));
+  for (const Finding& finding : whole.findings) shown.push_back(ShowFinding(finding));
   return shown;
 }
 
@@ -77,7 +66,7 @@ std::optional<std::vector<std::string>> JudgeHalves(const std::string& bytes,
   }
   first.validator.Finish();
   std::vector<std::string> shown;
-  for (const Finding& finding : first.findings) shown.push_back(Show(finding));
+  for (const Finding& finding : first.findings) shown.push_back(ShowFinding(finding));
   return shown;
 }
 
@@ -102,14 +91,6 @@ TEST(HalvesTest, AreJudgedLikeTheWhole) {
   EXPECT_LT(apart, together / 5);
 }
 
-std::string ShowReport(const ValidationReport& report) {
-  std::string text = absl::StrCat(FormatReportOutcome(report), report.good_events, " ",
-                                  report.lost_events, " ", report.bytes, " ", report.good_bytes);
-  for (const uint64_t count : report.counts) absl::StrAppend(&text, " ", count);
-  for (const Finding& finding : report.findings) absl::StrAppend(&text, "\n", Show(finding));
-  return text;
-}
-
 std::string ReportOf(const std::string& bytes, size_t jobs) {
   ValidateOptions options;
   options.jobs = jobs;
@@ -128,27 +109,17 @@ TEST(HalvesTest, ReportsDoNotDependOnCores) {
 TEST(HalvesTest, ReportsOfDamagedTracesDoNotDependOnCores) {
   const std::string bytes = ReadTestTrace("go1.24-gc.trace");
   ASSERT_GT(SplitTrace::FindAll(**SourceFromBytes(bytes)).size(), 2u);
-  for (size_t i = 0; i < 40; ++i) {
-    std::string damaged = bytes;
-    damaged[100 + i * (bytes.size() - 100) / 40] ^= static_cast<char>(1 << i % 8);
-    EXPECT_EQ(ReportOf(damaged, 1), ReportOf(damaged, 2)) << i;
-  }
+  ForEachDamaged(bytes, 40, [](const std::string& damaged) {
+    EXPECT_EQ(ReportOf(damaged, 1), ReportOf(damaged, 2));
+  });
 }
 
-// Each rule of the order and each check is shown by some of them, many in a second generation.
 TEST(HalvesTest, ReportsOfCasesDoNotDependOnCores) {
   int splits = 0;
-  for (const char* directory : {"testdata/cases", "testdata/findings"}) {
-    const std::vector<std::string> paths = ListGoldenCases(directory);
-    ASSERT_FALSE(paths.empty());
-    for (const std::string& path : paths) {
-      const absl::StatusOr<GoldenCase> golden = ParseGoldenCase(*ReadTextFile(path));
-      ASSERT_TRUE(golden.ok()) << path;
-      const std::string bytes = *GoldenInput(*golden);
-      splits += SplitTrace::Find(**SourceFromBytes(bytes), 0).has_value();
-      EXPECT_EQ(ReportOf(bytes, 1), ReportOf(bytes, 2)) << path;
-    }
-  }
+  ForEachCase([&](const std::string& name, const std::string& bytes) {
+    splits += SplitTrace::Find(**SourceFromBytes(bytes), 0).has_value();
+    EXPECT_EQ(ReportOf(bytes, 1), ReportOf(bytes, 2)) << name;
+  });
   EXPECT_GT(splits, 30);
 }
 

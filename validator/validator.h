@@ -272,9 +272,9 @@ class Validator {
   const ValidatorOptions options_;
   const Sink sink_;
   uint64_t event_count_ = 0;
-  uint64_t generation_before_ = 0;    // Behind which one begins; 0 if any may.
-  uint64_t generation_ = 0;           // 0 if unknown.
-  bool lost_ = false;                 // Whether anything is missing since the generation began.
+  uint64_t generation_before_ = 0;  // Behind which one begins; 0 if any may.
+  uint64_t generation_ = 0;         // 0 if unknown.
+  bool lost_ = false;               // Whether anything is missing since the generation began.
   bool doubtful_ = false;     // Whether a state is unknown, so that none can be expected to follow.
   bool has_resumed_ = false;  // Whether what came before some generation was forgotten.
   bool quiet_ = false;        // Whether the event at hand has a fault that was told.
