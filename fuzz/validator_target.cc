@@ -1,5 +1,6 @@
 // The validator: its verdict must agree with strict reading, its reports must be well-formed and
-// always the same, whether it trusts the model of reading or not, and it must judge several files at once as it does one by one.
+// always the same, whether it trusts the model of reading or not, and it must judge several files
+// at once as it does one by one.
 #include <memory>
 #include <numeric>
 #include <string>

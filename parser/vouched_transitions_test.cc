@@ -324,6 +324,34 @@ TEST(VouchedTransitionsTest, DoubtsBeforeAFault) {
   EXPECT_GT(faults, 50);
 }
 
+// Faults of an event that shows only once the model took it.
+TEST(VouchedTransitionsTest, ShowsWhatItKnewBeforeAFault) {
+  const std::string block = "GoBlock dt=1 reason_string=1 stack=0\n";
+  const std::string with_unknown_stack =
+      Assemble(absl::StrReplaceAll(kSound, {{block, "GoBlock dt=1 reason_string=1 stack=7\n"}}));
+  // A type of event that there is none of, behind it.
+  std::string before_no_event = Assemble(kSound);
+  const size_t unblock = before_no_event.find("\x15\x01\x01\x01");
+  ASSERT_NE(unblock, std::string::npos);
+  before_no_event[unblock] = '\x7f';
+  for (const std::string& bytes : {with_unknown_stack, before_no_event}) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, Collecting());
+    std::optional<uint8_t> state;
+    VouchedTransitions* vouched_at_doubt = nullptr;
+    VouchedTransitions vouched(&*reader, [&] {
+      vouched_at_doubt->SeeKnown([&](const KnownResource& resource) {
+        if (resource.id.kind == ResourceKind::kGoroutine && resource.id.id == 1) {
+          state = resource.state;
+        }
+      });
+    });
+    vouched_at_doubt = &vouched;
+    while (reader->Next() != nullptr) continue;
+    EXPECT_EQ(reader->losses().faults, 1u);
+    EXPECT_EQ(state, static_cast<uint8_t>(GoState::kRunning));
+  }
+}
+
 // What the model knows of the sound trace before its last event.
 TEST(VouchedTransitionsTest, ShowsWhatItKnows) {
   const std::string bytes = Assemble(
