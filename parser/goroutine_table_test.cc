@@ -139,7 +139,7 @@ TEST(GoroutineTableTest, WhatIsErasedIsForgotten) {
   }
   EXPECT_EQ(names.held(), 2u);
   for (const GoId id : {GoId{1}, GoId{65}}) table.Erase(table.Find(id));
-  EXPECT_EQ(names.size(), 0u);
+  EXPECT_EQ(names.held(), 0u);
   for (const GoId id : {GoId{1}, GoId{65}}) {
     EXPECT_EQ(table.Find(id), nullptr);
     const GoroutineState* const next = table.Insert(id);

@@ -36,6 +36,8 @@ void Scheduler::BeginGeneration(Generation* generation) {
   generation_ = generation;
   ++generation_index_;
   stops_before_ = open_stops_;
+  names_.Sweep();
+  names_of_strings_.clear();
   tables_ = &generation->tables();
   const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);

@@ -279,6 +279,8 @@ class Scheduler {
   Outcome OrderUserRegionBegin(Step step);
   Outcome OrderUserRegionEnd(Step step);
   Outcome FailString(uint64_t id);
+  // What the string `id` is, kept as long as the generation; nullptr if there is none.
+  NamePool::Text* FindName(uint64_t id);
 
   // For events that have no place in the order.
   Outcome OrderNone(Step step);
@@ -470,6 +472,8 @@ class Scheduler {
   // of their reasons.
   uint64_t stops_before_ = 0;
   NamePool names_;  // Of open regions and tasks, and so before them.
+  std::vector<NamePool::Text*>
+      names_of_strings_;  // By StringIndex(); nullptr if not looked for yet.
   GoroutineTable goroutines_;
   ProcTable procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;

@@ -25,7 +25,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   }
   // Here 0 means no parent: only regions are put into the background task.
   const TaskId parent = step.arg(1) == 0 ? TaskId::kNone : TaskId{step.arg(1)};
-  const absl::string_view* const name = generation_->tables().FindString(step.arg(2));
+  NamePool::Text* const name = FindName(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   if (assumptions_ != nullptr) {
@@ -34,7 +34,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (vouches_ && IsDoubtfulAnnotation(step)) return Outcome::kDoubtful;
-  if (fits) tasks_.emplace(id, TaskState{names_.Get(*name), parent});
+  if (fits) tasks_.emplace(id, TaskState{names_.Hold(name), parent});
   Emit(step).args_[1] = parent.value;
   return Outcome::kAdvanced;
 }
@@ -48,29 +48,30 @@ Scheduler::Outcome Scheduler::OrderUserTaskEnd(Step step) {
     event.args_[3] = 0;
     return Outcome::kAdvanced;
   }
-  // The generation in which the task ends may not have its name in the string table.
+  // The generation in which the task ends may not have its name in the string table. It is kept as
+  // long as that.
   event.args_[2] = task->second.parent.value;
-  event.args_[3] = Event::AddressOf(generation_->tables().AddExtraString(task->second.name.view()));
+  event.args_[3] = Event::AddressOf(task->second.name.text()->first);
   tasks_.erase(task);
   return Outcome::kAdvanced;
 }
 
 Scheduler::Outcome Scheduler::OrderUserRegionBegin(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  const absl::string_view* const name = generation_->tables().FindString(step.arg(1));
+  NamePool::Text* const name = FindName(step.arg(1));
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
-  if (fits) goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Get(*name)});
+  if (fits) goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Hold(name)});
   Emit(step);
   return Outcome::kAdvanced;
 }
 
 Scheduler::Outcome Scheduler::OrderUserRegionEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  const absl::string_view* const name = generation_->tables().FindString(step.arg(1));
+  NamePool::Text* const name = FindName(step.arg(1));
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
@@ -78,20 +79,30 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(Step step) {
   // A region without a beginning began before the trace did.
   if (!open.empty()) {
     const OpenRegion& innermost = open.back();
-    if (innermost.task.value != step.arg(0) || innermost.name.view() != *name) {
+    if (innermost.task.value != step.arg(0) || innermost.name.text() != name) {
       return Fail(FaultId::kRegionNesting,
                   absl::StrCat("expected the end of goroutine ", goroutine->id.value,
                                "'s innermost region, ", Quoted(innermost.name.view()), " of task ",
-                               innermost.task.value, ", found the end of ", Quoted(*name),
+                               innermost.task.value, ", found the end of ", Quoted(name->first),
                                " of task ", step.arg(0)));
     }
     open.pop_back();
   } else if (assumptions_ != nullptr) {
     if (!MayOpen()) return FailToAssume("which regions are open");
-    assumptions_->regions.push_back({goroutine->id, TaskId{step.arg(0)}, names_.Get(*name)});
+    assumptions_->regions.push_back({goroutine->id, TaskId{step.arg(0)}, names_.Hold(name)});
   }
   Emit(step);
   return Outcome::kAdvanced;
+}
+
+NamePool::Text* Scheduler::FindName(uint64_t id) {
+  if (id == 0) return names_.Keep("");
+  const uint32_t index = tables_->StringIndex(id);
+  if (index == GenerationTables::kNoString) return nullptr;
+  if (index >= names_of_strings_.size()) names_of_strings_.resize(tables_->string_count());
+  NamePool::Text*& name = names_of_strings_[index];
+  if (name == nullptr) name = names_.Keep(tables_->StringAt(index));
+  return name;
 }
 
 Scheduler::Outcome Scheduler::FailString(uint64_t id) {
