@@ -219,6 +219,10 @@ class Scheduler {
   template <bool kVouched>
   Outcome Dispatch(Step step);
 
+  // Tries an event whose type is known when compiling.
+  template <EventType kType, bool kVouched>
+  Outcome Order(Step step);
+
   // Ps: scheduler_procs.cc. ----------------------------------------------------------------------
   Outcome OrderProcStatus(Step step);
   Outcome OrderProcStart(Step step);
