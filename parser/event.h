@@ -277,7 +277,7 @@ class Event {
   ThreadId thread_;
   const GenerationTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
   // The arguments without the time difference. For a UserTaskEnd the third and fourth are the
-  // parent's id and the address of an extra string or 0, for an STWEnd the first is its begin's
+  // parent's id and the address of the type's text or 0, for an STWEnd the first is its begin's
   // reason, and for a kSync event the first is its number.
   uint64_t args_[4] = {};
   uint64_t offset_ = 0;

@@ -292,7 +292,7 @@ StackFrame GenerationTables::GetFrame(uint64_t id, size_t index) const {
 }
 
 void GenerationTables::AddMissingString(uint64_t id) {
-  InsertString(id, AddExtraString(absl::StrCat("?string#", id)), /*offset=*/0);
+  InsertString(id, made_strings_.emplace_back(absl::StrCat("?string#", id)), /*offset=*/0);
 }
 
 void GenerationTables::AddMissingStack(uint64_t id) {
@@ -302,7 +302,7 @@ void GenerationTables::AddMissingStack(uint64_t id) {
     --last_own_string_;
   } while (FindString(last_own_string_) != nullptr);
   const uint64_t name = last_own_string_;
-  InsertString(name, AddExtraString(absl::StrCat("?stack#", id)), /*offset=*/0);
+  InsertString(name, made_strings_.emplace_back(absl::StrCat("?stack#", id)), /*offset=*/0);
   stack_frames_.push_back(static_cast<uint32_t>(frames_.size()));
   frames_.push_back({/*pc=*/0, name, /*file=*/0, /*line=*/0, /*offset=*/0});
   InsertStack(id, {static_cast<uint32_t>(stack_frames_.size() - 1), 1}, /*offset=*/0);
@@ -318,10 +318,6 @@ std::vector<uint64_t> GenerationTables::AddMissingFrameStrings() {
     }
   }
   return missing;
-}
-
-const std::string& GenerationTables::AddExtraString(absl::string_view text) {
-  return *extra_strings_.emplace(text).first;
 }
 
 std::vector<ExperimentalData> GenerationTables::experimental_batches() const {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/container/node_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "parser/batch_reader.h"
@@ -105,10 +104,6 @@ class GenerationTables {
   // Does AddMissingString() for all strings that frames name and no batch told. Returns their ids.
   std::vector<uint64_t> AddMissingFrameStrings();
 
-  // Keeps `text` as long as the tables live, for an event whose text is of an earlier generation.
-  // Equal texts are kept once. No other thread that looks at the tables sees anything of it.
-  const std::string& AddExtraString(absl::string_view text);
-
   // The frequency of the trace clock in ticks per second, as an event of this generation tells it,
   // and the event's first byte in the trace; nullopt if none does.
   struct Frequency {
@@ -186,7 +181,7 @@ class GenerationTables {
   uint64_t snapshot_ticks_ = 0;
   std::optional<ClockSnapshot> clock_snapshot_;
   uint64_t last_own_string_ = 0;  // The last id that AddMissingStack() gave a name; counts down.
-  absl::node_hash_set<std::string> extra_strings_;
+  std::deque<std::string> made_strings_;  // That stand for missing ones.
 };
 
 }  // namespace gotrace

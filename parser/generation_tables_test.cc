@@ -368,17 +368,6 @@ TEST(ExperimentalTest, KeepsBatchesByExperiment) {
   EXPECT_EQ(all[1].batches[1].data, "three");
 }
 
-TEST(ExtraStringTest, EqualTextsAreKeptOnce) {
-  GenerationTables tables;
-  const std::string& first = tables.AddExtraString("text");
-  const char* const data = first.data();
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(tables.AddExtraString(absl::StrCat(i)), absl::StrCat(i));
-  EXPECT_EQ(&tables.AddExtraString("text"), &first);
-  EXPECT_EQ(first, "text");
-  EXPECT_EQ(first.data(), data);
-  EXPECT_EQ(tables.AddExtraString(""), "");
-}
-
 TEST(SerialTest, DiffersBetweenTables) {
   GenerationTables one, two;
   EXPECT_NE(one.serial(), two.serial());

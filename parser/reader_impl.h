@@ -98,15 +98,15 @@ class ReaderImpl {
   const ByteSource& source() const { return *source_; }
 
  private:
-  // How many events this thread finds at a time, at most.
+  // How many events this thread finds at a time, at most. With more it takes no less time.
   static constexpr size_t kBlockSize = 160;
 
   // The next events if they are plain: nothing is asked for that is missing, nothing is to be told
   // of the thread's next event, which can be decoded, and some thread's event can come next. Puts
   // them into `room` and returns how many, which is 0 where that is not so or the generation ends:
   // FindNext() then finds what stands there, and a rule that gave a fault gives it again. Touches
-  // the model of the scheduler, the threads, the samples and last_time_, adds extra strings to the
-  // tables, and calls nothing of the caller's. With `hands_over`, another core takes the events.
+  // the model of the scheduler, the threads, the samples and last_time_, and calls nothing of the
+  // caller's. With `hands_over`, another core takes the events.
   size_t FindPlain(absl::Span<Event> room, bool hands_over);
 
   // The same for what a sample or one event on the wire becomes.
@@ -183,9 +183,8 @@ class ReaderImpl {
 
   // As FindPlain() and FindRuns(), where another thread merges. That thread moves frontier_ and its
   // cursors and reads generation_, of its tables the clock, the strings and the stacks; this one
-  // may change all else: the model, the samples, last_time_, extra strings. The other one rests at
-  // what is not plain. At what the model refuses, and at a sample without a stack, this one makes
-  // it rest.
+  // may change all else: the model, the samples, last_time_. The other one rests at what is not
+  // plain. At what the model refuses, and at a sample without a stack, this one makes it rest.
   size_t FindMerged(absl::Span<Event> room);
   size_t OrderMerged(absl::Span<Event> room);
 

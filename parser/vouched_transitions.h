@@ -49,8 +49,8 @@ class VouchedTransitions {
   };
   Block block() const;
 
-  // No event that is left out, and none of a block that is not its first, is later by more than
-  // this than the event before the block, in nanoseconds.
+  // Of a block in which something is left out all events are at most so much later than the one
+  // before it, in nanoseconds, and so are those that are left out behind its last one.
   static constexpr int64_t kLongestBlock = 1'000'000'000;
 
   // Lets it give all events that refer to one of the stacks `watched`, which must outlive this and
