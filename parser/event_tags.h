@@ -16,7 +16,7 @@ namespace gotrace {
 // would wait for all of these.
 class EventTags {
  public:
-  constexpr EventTags() = default;
+  constexpr EventTags() : EventTags(EventType{}, EventKind{}) {}
 
   // Those of a sound event that is no transition.
   constexpr EventTags(EventType type, EventKind kind)
@@ -43,17 +43,16 @@ class EventTags {
 
  private:
   constexpr EventTags(EventType type, EventKind kind, uint8_t from, uint8_t to, FaultId fault)
-      : bytes_(Shifted(type, 0) | Shifted(kind, 1) | Shifted(from, 2) | Shifted(to, 3) |
-               Shifted(fault, 4)) {}
+      : bytes_(Shifted(static_cast<uint8_t>(type), 0) | Shifted(static_cast<uint8_t>(kind), 1) |
+               Shifted(from, 2) | Shifted(to, 3) | Shifted(static_cast<uint8_t>(fault), 4)) {}
 
   constexpr uint8_t Byte(int place) const { return static_cast<uint8_t>(bytes_ >> (8 * place)); }
 
-  template <class Value>
-  static constexpr uint64_t Shifted(Value value, int place) {
-    return uint64_t{static_cast<uint8_t>(value)} << (8 * place);
+  static constexpr uint64_t Shifted(uint8_t byte, int place) {
+    return uint64_t{byte} << (8 * place);
   }
 
-  uint64_t bytes_ = Shifted(FaultId::kEnd, 4);
+  uint64_t bytes_;
 };
 
 // Those of a sound event, by its type on the wire. What depends on more is 0.
