@@ -95,11 +95,12 @@ struct Assumptions {
   absl::flat_hash_map<GoId, GoStatus> goroutines;   // All that there are,
   GoId highest_goroutine{-1};                       // and the highest id of those.
   absl::flat_hash_map<ProcId, ProcStatus> procs;    // Of those that the first generation tells.
-  std::vector<ProcId> new_procs;                    // That a later one tells: there were none.
-  absl::flat_hash_set<ActiveRange> ranges;          // All that are open.
-  std::vector<EndedRegion> regions;                 // In the order of their ends.
-  std::optional<Gc> gc;                             // Unless there is no event about it.
-  bool forgot_threads = false;                      // Whether there were too many to know all.
+  std::vector<std::pair<ProcId, ProcStatus>> new_procs;  // That a later one is the first to tell.
+  absl::flat_hash_set<ActiveRange> ranges;               // All that are open.
+  std::vector<EndedRegion> regions;                      // In the order of their ends.
+  std::optional<Gc> gc;                                  // Unless there is no event about it.
+  absl::flat_hash_set<ThreadId> tried_threads;  // Of which the first generation had events.
+  bool forgot_threads = false;                  // Whether there were too many to know all.
 
   // What the first generation created, and which ranges it began.
   CreatedGoroutines created;

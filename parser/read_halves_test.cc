@@ -11,11 +11,6 @@
 namespace gotrace {
 namespace {
 
-std::string Told(const Event& event) {
-  // At its end a task of the first half is told less of in the second one.
-  return event.kind() == EventKind::kTaskEnd ? "task end" : Describe(event);
-}
-
 // All that ReadHalves() gives of `bytes`.
 struct Halves {
   explicit Halves(const std::string& bytes, size_t jobs = 2, uint64_t jobs_from_bytes = 0) {
@@ -27,11 +22,11 @@ struct Halves {
         *SourceFromBytes(bytes), options,
         [&](absl::Span<const Event> events) {
           EXPECT_EQ(std::this_thread::get_id(), caller);
-          for (const Event& event : events) first.push_back(Told(event));
+          for (const Event& event : events) first.push_back(DescribeInHalf(event));
         },
         [&](absl::Span<const Event> events) {
           EXPECT_NE(std::this_thread::get_id(), caller);
-          for (const Event& event : events) second.push_back(Told(event));
+          for (const Event& event : events) second.push_back(DescribeInHalf(event));
         },
         [&] {
           EXPECT_EQ(std::this_thread::get_id(), caller);
@@ -55,7 +50,7 @@ struct Halves {
 std::vector<std::string> Whole(const std::string& bytes) {
   std::vector<std::string> events;
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
-  while (const Event* event = reader->Next()) events.push_back(Told(*event));
+  while (const Event* event = reader->Next()) events.push_back(DescribeInHalf(*event));
   return events;
 }
 

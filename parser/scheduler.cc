@@ -127,7 +127,7 @@ template <bool kVouched>
 inline ThreadState* Scheduler::StateOfThread(ThreadId thread, ThreadState** state) {
   if (*state == nullptr) {
     if (thread == ThreadId::kNone) return &no_thread_;
-    *state = GetThread(thread);
+    *state = MeetThread(thread);
   }
   return *state;
 }
@@ -141,7 +141,10 @@ inline void Scheduler::BeginEvents() {
 Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   BeginEvents();
   DropEvents();
-  return Dispatch<false>({cursor->event(), StateOfThread(cursor)});
+  cursor_ = cursor;
+  const Outcome outcome = Dispatch<false>({cursor->event(), StateOfThread(cursor)});
+  cursor_ = nullptr;
+  return outcome;
 }
 
 template <bool kVouched>
@@ -237,6 +240,11 @@ ThreadState* Scheduler::GetThread(ThreadId id) {
   thread.id = id;
   if (is_new && assumptions_ != nullptr) AssumeThread(&thread);
   return &thread;
+}
+
+ThreadState* Scheduler::MeetThread(ThreadId id) {
+  if (MayAssume()) assumptions_->tried_threads.insert(id);
+  return GetThread(id);
 }
 
 Scheduler::Outcome Scheduler::Fail(FaultId id, std::string message) {

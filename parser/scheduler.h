@@ -296,6 +296,7 @@ class Scheduler {
   }
   [[gnu::cold]] void AssumeThread(ThreadState* thread);
   [[gnu::cold]] Outcome AssumeSyscall(ThreadId thread, GoId goroutine, Context* context);
+  [[gnu::cold]] Outcome AssumeAbandonedProc(Step step, ProcId proc);
   // Each returns false if it cannot be.
   [[gnu::cold]] bool AssumeGoroutine(GoId goroutine, GoStatus status);
   [[gnu::noinline]] bool AssumeNew(GoId goroutine);
@@ -424,6 +425,9 @@ class Scheduler {
   // The state of thread `id`, made if there is none.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
 
+  // The same for a thread that has events in the generation.
+  [[gnu::noinline]] ThreadState* MeetThread(ThreadId id);
+
   // Must be called before events of a generation are tried.
   void BeginEvents();
 
@@ -487,6 +491,7 @@ class Scheduler {
   uint64_t gc_sequence_ = 0;
 
   std::unique_ptr<Assumptions> assumptions_;  // nullptr unless it begins in the middle.
+  ThreadCursor* cursor_ = nullptr;            // While Advance() tries where that stands.
 
   bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
   bool vouches_ = false;

@@ -78,6 +78,31 @@ Scheduler::Outcome Scheduler::AssumeSyscall(ThreadId thread, GoId goroutine, Con
   return Outcome::kAdvanced;
 }
 
+// Who tells this status steals the P next, and tells from which thread. That the P was there all
+// the time makes no difference to a thread of which no event was tried yet.
+Scheduler::Outcome Scheduler::AssumeAbandonedProc(Step step, ProcId proc) {
+  const DecodedEvent* const next = cursor_ == nullptr ? nullptr : cursor_->Peek();
+  const bool is_stolen = next != nullptr && next->type == EventType::kProcSteal &&
+                         ProcId{static_cast<int64_t>(next->args[0])} == proc;
+  const ThreadId victim =
+      is_stolen ? ThreadId{static_cast<int64_t>(next->args[2])} : ThreadId::kNone;
+  if (victim == ThreadId::kNone || assumptions_->tried_threads.contains(victim) ||
+      threads_.size() >= limits_.threads) {
+    return FailToAssume("on which thread the P is");
+  }
+  ThreadState* const owner = GetThread(victim);
+  if (owner->goroutine == GoId::kNone || owner->proc != ProcId::kNone) {
+    return FailToAssume("what the thread with the P executes");
+  }
+  assumptions_->contexts[victim].proc = proc;
+  AssumeProc(proc, ProcStatus::kSyscall);
+  ProcessorState* const state = procs_.Insert(proc);
+  state->status = ProcStatus::kSyscall;
+  state->is_whole = false;
+  owner->Bind(proc, state);
+  return ConfirmAbandonedProc(step, state);
+}
+
 bool Scheduler::AssumeGoroutine(GoId goroutine, GoStatus status) {
   if (assumptions_->created.Has(goroutine)) return false;
   assumptions_->highest_goroutine = std::max(assumptions_->highest_goroutine, goroutine);
@@ -100,7 +125,7 @@ bool Scheduler::AssumeBegun(const Assumptions::ActiveRange& range) {
 bool Scheduler::AssumeProc(ProcId proc, ProcStatus status) {
   if (assumptions_ == nullptr) return false;
   if (MayAssume()) return assumptions_->procs.emplace(proc, status).second;
-  assumptions_->new_procs.push_back(proc);
+  assumptions_->new_procs.emplace_back(proc, status);
   return false;
 }
 
@@ -146,14 +171,19 @@ bool Scheduler::ContinuesGoroutines(const Scheduler& before) const {
   return true;
 }
 
-// Ps that a program does not use any more are not told.
+// Ps that a program does not use any more are not told, nor are idle ones in each generation. To
+// one that is idle it makes no difference whether it was told before.
 bool Scheduler::ContinuesProcs(const Scheduler& before) const {
-  for (const auto& [id, status] : assumptions_->procs) {
+  const auto is_right = [&](ProcId id, ProcStatus status, bool should_be_known) {
     const ProcessorState* const known = before.procs_.Find(id);
-    if (known == nullptr || known->status != status) return false;
-  }
-  return std::none_of(assumptions_->new_procs.begin(), assumptions_->new_procs.end(),
-                      [&](ProcId id) { return before.procs_.Find(id) != nullptr; });
+    const bool is_idle = status == ProcStatus::kIdle;
+    if (known == nullptr) return is_idle || !should_be_known;
+    return known->status == status && (is_idle || should_be_known);
+  };
+  return std::all_of(assumptions_->procs.begin(), assumptions_->procs.end(),
+                     [&](const auto& proc) { return is_right(proc.first, proc.second, true); }) &&
+         std::all_of(assumptions_->new_procs.begin(), assumptions_->new_procs.end(),
+                     [&](const auto& proc) { return is_right(proc.first, proc.second, false); });
 }
 
 bool Scheduler::ContinuesThreads(const Scheduler& before) const {

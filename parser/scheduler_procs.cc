@@ -29,7 +29,7 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   } else {
     if (!forcing_ && procs_.size() >= limits_.procs) return FailLimit(FaultId::kLimitProcs);
     if (MayAssume() && status == ProcStatus::kSyscallAbandoned) {
-      return FailToAssume("on which thread the P is");
+      return AssumeAbandonedProc(step, id);
     }
     if (!AssumeProc(id, status)) {
       from = in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;

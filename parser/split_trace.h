@@ -35,9 +35,11 @@ namespace gotrace {
 // Each generation tells the status of all that there is. So the second Reader takes for granted
 // what its first generation tells of how the one before it ended, and Continues() tells whether
 // that was right. It is for what programs write, and then the second Reader gives the very events
-// that the first one would give next, but for one thing: the kTaskEnd event of a task that began in
-// the first half tells neither its parent nor its type, as if it had begun before the trace did.
-// Anything else goes on with the first Reader, as if nothing had been split.
+// that the first one would give next, but for two things. The kTaskEnd event of a task that began
+// in the first half tells neither its parent nor its type, as if it had begun before the trace did.
+// And the first status of a P in the second half, where it is idle, may tell that the P went on
+// from being idle in place of kNotExist, or the other way round: what was told of it before is not
+// known. Anything else goes on with the first Reader, as if nothing had been split.
 class SplitTrace {
  public:
   // Finds where the halves of `source` are nearest to equal. nullopt if there is no such place,

@@ -27,8 +27,7 @@ std::vector<SplitTrace> SomeSplits(const std::string& bytes) {
 std::vector<std::string> ReadOn(Reader* reader) {
   std::vector<std::string> events;
   while (const Event* event = reader->Next()) {
-    // See SplitTrace: it may tell less.
-    events.push_back(event->kind() == EventKind::kTaskEnd ? "task end" : Describe(*event));
+    events.push_back(DescribeInHalf(*event));
   }
   return events;
 }
@@ -148,7 +147,6 @@ TEST(SplitTraceTest, SecondHalfContinuesNothingElse) {
   const std::vector<std::pair<std::string, std::string>> changes = {
       {"ProcStatus dt=1 p=0 pstatus=1\n", "ProcStatus dt=1 p=2 pstatus=1\n"},
       {"ProcStatus dt=1 p=1 pstatus=2", "ProcStatus dt=1 p=1 pstatus=4"},
-      {"ProcStatus dt=1 p=1 pstatus=2", "ProcStatus dt=1 p=3 pstatus=2"},
       {"g=2 m=18446744073709551615 gstatus=4", "g=2 m=18446744073709551615 gstatus=1"},
       {"GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4\n", ""},
       {"g=3 m=9", "g=3 m=8"},
@@ -170,6 +168,60 @@ TEST(SplitTraceTest, SecondHalfContinuesNothingElse) {
     SCOPED_TRACE(from + " to " + to);
     EXPECT_EQ(BecameOf(kFirst, Replaced(kSecond, from, to)), Became::kGoesOn);
   }
+}
+
+// Of a P that is idle the first half may have told nothing, and of one that it told the second half
+// may tell nothing at first.
+TEST(SplitTraceTest, SecondHalfContinuesIdlePs) {
+  const std::string idle = "ProcStatus dt=1 p=1 pstatus=2\n";
+  EXPECT_EQ(BecameOf(kFirst, Replaced(kSecond, idle, idle + "ProcStatus dt=1 p=3 pstatus=2\n")),
+            Became::kContinues);
+  constexpr char kThird[] = R"(EventBatch gen=3 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=3 m=7 time=300 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+ProcStatus dt=1 p=1 pstatus=2
+)";
+  const auto became = [](const std::string& first, const std::string& third) {
+    const std::string bytes =
+        Assemble(first + Replaced(kSecond, "ProcStatus dt=1 p=1 pstatus=2\n", "") + third);
+    return ExpectSame(bytes, SplitTrace::FindAll(**SourceFromBytes(bytes))[0], {});
+  };
+  EXPECT_EQ(became(kFirst, kThird), Became::kContinues);
+  // Neither in a syscall before, nor by now.
+  EXPECT_EQ(became(Replaced(kFirst, "p=1 pstatus=2", "p=1 pstatus=4"), kThird), Became::kGoesOn);
+  EXPECT_EQ(became(kFirst, Replaced(kThird, "p=1 pstatus=2", "p=1 pstatus=4")), Became::kGoesOn);
+}
+
+// A P that is stolen before its thread told anything again was in a syscall there.
+TEST(SplitTraceTest, SecondHalfContinuesAStolenP) {
+  const std::string first = std::string(kFirst) +
+                            "EventBatch gen=1 m=9 time=120 size=auto\n"
+                            "ProcStatus dt=1 p=5 pstatus=3\n";
+  const std::string steals = "ProcStatus dt=1 p=5 pstatus=4\nProcSteal dt=1 p=5 p_seq=1 m=9\n";
+  const std::string known = "GoStatus dt=1 g=3 m=9 gstatus=3\n";
+  const auto became = [&](const std::string& added) {
+    return BecameOf(first, Replaced(kSecond, known, added));
+  };
+  EXPECT_EQ(became(known + steals), Became::kContinues);
+  // Something must tell what the thread executes, as its own first event may.
+  EXPECT_EQ(became(steals), Became::kGoesOn);
+  const std::string second = Replaced(kSecond, known, steals);
+  const std::string ends = "EventBatch gen=2 m=9 time=300 size=auto\n" + known;
+  EXPECT_EQ(BecameOf(first, second + ends + "GoSyscallEndBlocked dt=1\n"), Became::kContinues);
+  // Where the thread's events come before, what became of them might rest on the P.
+  EXPECT_EQ(BecameOf(first, Replaced(second + ends, "m=9 time=300", "m=9 time=150")),
+            Became::kGoesOn);
+  // It must be that thread, it must be in a syscall, and it must be stolen at once.
+  EXPECT_EQ(became(known + Replaced(steals, "m=9", "m=12")), Became::kGoesOn);
+  EXPECT_EQ(
+      became(known + Replaced(steals, "pstatus=4\n", "pstatus=4\nGCMarkAssistActive dt=1 g=1\n")),
+      Became::kGoesOn);
+  EXPECT_EQ(BecameOf(Replaced(first, "p=5 pstatus=3", "p=5 pstatus=1"),
+                     Replaced(kSecond, known, known + steals)),
+            Became::kGoesOn);
+  EXPECT_EQ(BecameOf(Replaced(first, "p=5", "p=6"), Replaced(kSecond, known, known + steals)),
+            Became::kGoesOn);
 }
 
 // What an id names must be the same all the time.

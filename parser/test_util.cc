@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "tracev2/quote.h"
 #include "tracev2/text_form.h"
@@ -127,6 +128,13 @@ std::string Describe(const Event& event) {
                    DescribeTransition(event.state_transition()), " sync ",
                    DescribeSync(event.sync()), " experimental ",
                    DescribeExperimental(event.experimental())));
+}
+
+std::string DescribeInHalf(const Event& event) {
+  if (event.kind() == EventKind::kTaskEnd) return "task end";
+  const std::string text = Describe(event);
+  if (event.type() != EventType::kProcStatus) return text;
+  return absl::StrReplaceAll(text, {{" NotExist->Idle ", " Idle->Idle "}});
 }
 
 FirstGeneration::FirstGeneration(std::string trace)
