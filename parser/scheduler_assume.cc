@@ -176,9 +176,8 @@ bool Scheduler::ContinuesGoroutines(const Scheduler& before) const {
 bool Scheduler::ContinuesProcs(const Scheduler& before) const {
   const auto is_right = [&](ProcId id, ProcStatus status, bool should_be_known) {
     const ProcessorState* const known = before.procs_.Find(id);
-    const bool is_idle = status == ProcStatus::kIdle;
-    if (known == nullptr) return is_idle || !should_be_known;
-    return known->status == status && (is_idle || should_be_known);
+    if (known != nullptr && known->status != status) return false;
+    return status == ProcStatus::kIdle || (known != nullptr) == should_be_known;
   };
   return std::all_of(assumptions_->procs.begin(), assumptions_->procs.end(),
                      [&](const auto& proc) { return is_right(proc.first, proc.second, true); }) &&
