@@ -63,9 +63,16 @@ class GenerationTables {
   bool HasString(uint64_t id) const { return id == 0 || strings_.Contains(id); }
   bool HasStack(uint64_t id) const { return id == 0 || stacks_.Contains(id); }
 
-  // Up to which id all strings, or stacks, are there.
+  // Up to which id all strings, or stacks, are there. Those of real traces may have gaps: two
+  // threads of the program that tell of the same stack at the same time waste an id.
   uint64_t gapless_strings() const { return strings_.gapless(); }
   uint64_t gapless_stacks() const { return stacks_.gapless(); }
+
+  // The ids that are found by index, and the last of them. There are not many more than entries.
+  NearIds near_strings() const { return strings_.near(); }
+  NearIds near_stacks() const { return stacks_.near(); }
+  uint64_t last_near_string() const { return strings_.last_near(); }
+  uint64_t last_near_stack() const { return stacks_.last_near(); }
 
   // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0
   // and if there is no such stack.

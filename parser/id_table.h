@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_ID_TABLE_H_
 #define GOTRACE_PARSER_ID_TABLE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,12 +13,29 @@
 
 namespace gotrace {
 
+// Which ids of a table are found by index.
+class NearIds {
+ public:
+  static constexpr uint32_t kAbsent = std::numeric_limits<uint32_t>::max();
+
+  // `index` has kAbsent at `end`, which stands for all ids from there on, and something else at the
+  // ids that have entries.
+  NearIds(const uint32_t* index, uint64_t end) : index_(index), end_(end) {}
+
+  // Whether `id` is 0 or has an entry that is found by index. Costs few instructions.
+  bool Has(uint64_t id) const { return id == 0 || index_[std::min(id, end_)] != kAbsent; }
+
+ private:
+  const uint32_t* index_;
+  uint64_t end_;
+};
+
 // Ids are nearly always 1, 2, 3, … in some order; those are found by index. Others may be anything
 // up to 2^64 and go into a hash map, so that memory stays in proportion to the number of entries.
 template <class T>
 class IdTable {
  public:
-  static constexpr uint32_t kAbsent = std::numeric_limits<uint32_t>::max();
+  static constexpr uint32_t kAbsent = NearIds::kAbsent;
 
   // Adds `entry` under `id`. Returns false, and changes nothing, if there is one already.
   bool Insert(uint64_t id, T entry) {
@@ -26,7 +44,8 @@ class IdTable {
     if (index == 0) entries_.reserve(kRoomAtFirst);
     entries_.push_back(std::move(entry));
     if (id < kFewest + 2 * entries_.size()) {
-      if (id >= dense_.size()) dense_.resize(id + kRoomAtFirst + id / 2, kAbsent);
+      last_near_ = std::max(last_near_, id);
+      if (last_near_ + 1 >= dense_.size()) dense_.resize(id + kRoomAtFirst + id / 2, kAbsent);
       dense_[id] = index;
     } else {
       sparse_.emplace(id, index);
@@ -40,6 +59,15 @@ class IdTable {
 
   // The id up to which, from 1 on, all have entries.
   uint64_t gapless() const { return gapless_; }
+
+  // The last id that is found by index, or 0 if none is. Some before it may have no entry.
+  uint64_t last_near() const { return last_near_; }
+
+  // Those that are found by index. A view of the table, up to the next Insert().
+  NearIds near() const {
+    if (dense_.empty()) return NearIds(&kAbsent, 0);
+    return NearIds(dense_.data(), last_near_ + 1);
+  }
 
   // The index of the entry under `id`, counted in order of insertion, or kAbsent.
   uint32_t Find(uint64_t id) const {
@@ -57,7 +85,8 @@ class IdTable {
   static constexpr size_t kRoomAtFirst = 64;  // Most tables have as many entries.
 
   std::vector<T> entries_;
-  std::vector<uint32_t> dense_;  // Index by id.
+  std::vector<uint32_t> dense_;  // Index by id; if it is not empty, up to last_near_ + 1 or more.
+  uint64_t last_near_ = 0;
   uint64_t gapless_ = 0;
   absl::flat_hash_map<uint64_t, uint32_t> sparse_;
 };

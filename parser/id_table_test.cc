@@ -23,6 +23,8 @@ void ExpectFinds(const std::vector<uint64_t>& ids) {
     for (const uint64_t near : {id, id + 1, id + 2}) {
       if (near == 0) continue;
       ASSERT_EQ(table.Contains(near), expected.count(near) > 0) << near;
+      ASSERT_TRUE(!table.near().Has(near) || table.Contains(near)) << near;
+      ASSERT_TRUE(!table.near().Has(near) || near <= table.last_near()) << near;
     }
   }
   ASSERT_EQ(table.size(), expected.size());
@@ -52,6 +54,26 @@ TEST(IdTableTest, FindsDenseIds) {
   }
   ExpectFinds(rising);
   ExpectFinds(falling);
+}
+
+TEST(IdTableTest, FindsIdsWithGapsByIndex) {
+  Table table;
+  EXPECT_TRUE(table.near().Has(0));
+  EXPECT_FALSE(table.near().Has(1));
+  EXPECT_FALSE(table.near().Has(~uint64_t{0}));
+  EXPECT_EQ(table.last_near(), 0u);
+  // Rising, so that the index grows again and again, and each time up to its end.
+  for (uint64_t id = 1; id < 20000; ++id) {
+    if (id % 7 == 0) continue;
+    ASSERT_TRUE(table.Insert(id, ""));
+    ASSERT_TRUE(table.near().Has(id)) << id;
+    ASSERT_FALSE(table.near().Has(id + 1)) << id;
+    ASSERT_TRUE(id < 7 || !table.near().Has(id - id % 7)) << id;
+    ASSERT_EQ(table.last_near(), id);
+  }
+  ASSERT_TRUE(table.Insert(uint64_t{1} << 40, ""));
+  EXPECT_EQ(table.last_near(), 19998u);
+  EXPECT_FALSE(table.near().Has(uint64_t{1} << 40));
 }
 
 TEST(IdTableTest, FindsSparseAndHugeIds) {

@@ -16,15 +16,26 @@ TableUse::Unused CountUnused(const std::vector<bool>& used) {
 
 }  // namespace
 
-void TableUse::Ids::Begin(uint64_t gapless, size_t count) {
-  end_ = gapless + 1;
+void TableUse::Ids::Begin(uint64_t last_near, size_t count) {
+  end_ = last_near + 1;
   noted_ = std::make_unique<bool[]>(end_ + 1);
   far_.assign(count, false);
 }
 
+template <class IndexOf>
+std::vector<bool> TableUse::Ids::Used(const IndexOf& index_of) const {
+  std::vector<bool> used = far_;
+  for (uint64_t id = 1; id < end_; ++id) {
+    if (!noted_[id]) continue;
+    // What is missing has no place, or one behind all that stand in the trace.
+    if (const uint32_t index = index_of(id); index < used.size()) used[index] = true;
+  }
+  return used;
+}
+
 void TableUse::Begin(const GenerationTables& tables) {
-  strings_.Begin(tables.gapless_strings(), tables.string_count());
-  stacks_.Begin(tables.gapless_stacks(), tables.stack_count());
+  strings_.Begin(tables.last_near_string(), tables.string_count());
+  stacks_.Begin(tables.last_near_stack(), tables.stack_count());
 }
 
 void TableUse::NoteSamples(const GenerationTables& tables) {
@@ -34,10 +45,7 @@ void TableUse::NoteSamples(const GenerationTables& tables) {
 }
 
 TableUse::Unused TableUse::UnusedStrings(const GenerationTables& tables) const {
-  std::vector<bool> used = strings_.far_;
-  for (uint64_t id = 1; id < strings_.end_; ++id) {
-    if (strings_.noted_[id]) used[tables.StringIndex(id)] = true;
-  }
+  std::vector<bool> used = strings_.Used([&tables](uint64_t id) { return tables.StringIndex(id); });
   const size_t size = used.size();
   used.resize(tables.string_count());
   tables.MarkFrameStrings(&used);
@@ -46,11 +54,7 @@ TableUse::Unused TableUse::UnusedStrings(const GenerationTables& tables) const {
 }
 
 TableUse::Unused TableUse::UnusedStacks(const GenerationTables& tables) const {
-  std::vector<bool> used = stacks_.far_;
-  for (uint64_t id = 1; id < stacks_.end_; ++id) {
-    if (stacks_.noted_[id]) used[tables.StackIndex(id)] = true;
-  }
-  return CountUnused(used);
+  return CountUnused(stacks_.Used([&tables](uint64_t id) { return tables.StackIndex(id); }));
 }
 
 }  // namespace gotrace

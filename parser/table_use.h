@@ -16,10 +16,11 @@ namespace gotrace {
 // not note any at the same time.
 class TableUse {
  public:
-  // The ids of one kind of entries, those up to IdTable::gapless() by a flag for each.
+  // The ids of one kind of entries, those up to IdTable::last_near() by a flag for each.
   class Ids {
    public:
-    // Notes an id, if it is one of those. Costs two instructions where it is inlined.
+    // Notes an id, if it is one of those, even if it has no entry. Costs two instructions where it
+    // is inlined.
     void Note(uint64_t id) { noted_[std::min(id, end_)] = true; }
 
     // Notes an id of an entry that stands at `index`, whatever its number. kNoString or kNoStack
@@ -31,7 +32,11 @@ class TableUse {
 
    private:
     friend class TableUse;
-    void Begin(uint64_t gapless, size_t count);
+    void Begin(uint64_t last_near, size_t count);
+
+    // By their places, of which index_of(id) tells, the entries that were noted.
+    template <class IndexOf>
+    std::vector<bool> Used(const IndexOf& index_of) const;
 
     std::unique_ptr<bool[]> noted_ = std::make_unique<bool[]>(1);
     uint64_t end_ = 0;       // Stands for all ids from there on.

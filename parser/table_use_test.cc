@@ -143,6 +143,35 @@ GoStatus dt=1 g=1 m=1 gstatus=2
   EXPECT_EQ(far[0].stacks.count, 0u);
 }
 
+TEST(TableUseTest, CountsIdsWithGaps) {
+  std::string text = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=2
+	data="second"
+String id=4
+	data="nobody"
+EventBatch gen=1 m=0 time=1 size=auto
+Stacks
+Stack id=5 nframes=0
+Stack id=3 nframes=0
+Stack id=2 nframes=0
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+)";
+  for (int i = 0; i < 50; ++i) text += "UserLog dt=1 task=0 key_string=2 value_string=2 stack=3\n";
+  const std::vector<Found> found = UnusedIn(text);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].strings.count, 1u);
+  EXPECT_EQ(found[0].last_string, "nobody");
+  EXPECT_EQ(found[0].stacks.all, 3u);
+  EXPECT_EQ(found[0].stacks.count, 2u);
+  EXPECT_EQ(found[0].stacks.last_index, 2u);
+}
+
 TEST(TableUseTest, CountsWhatNothingRefersTo) {
   const std::vector<Found> found = UnusedIn(kText);
   ASSERT_EQ(found.size(), 2u);

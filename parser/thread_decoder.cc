@@ -6,12 +6,21 @@
 #include "parser/trace_clock.h"
 
 namespace gotrace {
+namespace {
+
+bool HasGaps(const GenerationTables& tables) {
+  return tables.gapless_strings() < tables.last_near_string() ||
+         tables.gapless_stacks() < tables.last_near_stack();
+}
+
+}  // namespace
 
 ThreadDecoder::ThreadDecoder(const Generation& generation, const ThreadBatches& thread,
                              bool check_ids, TableUse* use)
     : generation_(generation),
       use_(use),
       check_ids_(check_ids),
+      has_gaps_(HasGaps(generation.tables())),
       batch_(thread.first),
       next_batch_(thread.first) {}
 
@@ -56,10 +65,13 @@ bool ThreadDecoder::FindAllIds(absl::Span<DecodedEvent> events) const {
 
 size_t ThreadDecoder::Decode(absl::Span<DecodedEvent> events) {
   if (!EnterNextBatch()) return 0;
-  return use_ == nullptr ? DecodeSome<false>(events) : DecodeSome<true>(events);
+  if (use_ == nullptr) {
+    return has_gaps_ ? DecodeSome<false, true>(events) : DecodeSome<false, false>(events);
+  }
+  return has_gaps_ ? DecodeSome<true, true>(events) : DecodeSome<true, false>(events);
 }
 
-template <bool kNotes>
+template <bool kNotes, bool kGaps>
 size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
   const EventBatch& batch = this->batch();
   const char* const end = end_;
@@ -71,17 +83,30 @@ size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
   const char* pos = pos_;
   int64_t time = time_;
   uint64_t steps = 0;  // The bits of all steps in time.
+  const GenerationTables& tables = generation_.tables();
+  const NearIds near_strings = tables.near_strings();
+  const NearIds near_stacks = tables.near_stacks();
+  // Without gaps it is enough to know the largest ids.
   uint64_t last_string = 0;
   uint64_t last_stack = 0;
+  bool all_near = true;
   TableUse::Ids* const strings = kNotes ? &use_->strings() : nullptr;
   TableUse::Ids* const stacks = kNotes ? &use_->stacks() : nullptr;
   const auto take = [&](IdTableKind table, uint64_t id) {
     if (table == IdTableKind::kString) {
-      last_string = std::max(last_string, id);
+      if (kGaps) {
+        all_near &= near_strings.Has(id);
+      } else {
+        last_string = std::max(last_string, id);
+      }
       if (kNotes) strings->Note(id);
     }
     if (table == IdTableKind::kStack) {
-      last_stack = std::max(last_stack, id);
+      if (kGaps) {
+        all_near &= near_stacks.Has(id);
+      } else {
+        last_stack = std::max(last_stack, id);
+      }
       if (kNotes) stacks->Note(id);
     }
   };
@@ -95,7 +120,7 @@ size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
     } else {
       next = DecodeTimedEventPlainly(pos, end, decoded);
       // Its ids are not looked at here.
-      last_stack = std::numeric_limits<uint64_t>::max();
+      all_near = false;
     }
     if (next == nullptr) [[unlikely]]
       break;
@@ -111,11 +136,8 @@ size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
   time_ = time;
   pos_ = pos;
   const absl::Span<DecodedEvent> found = events.first(decoded - events.data());
-  const GenerationTables& tables = generation_.tables();
-  bool all_found = check_ids;
-  if (last_string > tables.gapless_strings() || last_stack > tables.gapless_stacks()) {
-    all_found = FindAllIds(found);
-  }
+  all_near &= last_string <= tables.gapless_strings() && last_stack <= tables.gapless_stacks();
+  const bool all_found = all_near ? check_ids : FindAllIds(found);
   // Where no step is longer than that their sum fits: if times that begin above 0 wrapped around,
   // they would not come back to it, and the last event would be earlier than the first.
   const uint64_t longest_step = std::numeric_limits<int64_t>::max() / events.size();

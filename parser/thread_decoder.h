@@ -67,8 +67,9 @@ class ThreadDecoder {
   const Generation& generation() const { return generation_; }
 
  private:
-  // As Decode(), with kNotes if use_ is to be told.
-  template <bool kNotes>
+  // As Decode(), with kNotes if use_ is to be told, and kGaps if ids before the last one of a table
+  // may have no entry.
+  template <bool kNotes, bool kGaps>
   size_t DecodeSome(absl::Span<DecodedEvent> events);
 
   // Whether the tables have all that the event names, if that is asked for.
@@ -80,6 +81,7 @@ class ThreadDecoder {
   const Generation& generation_;
   TableUse* const use_;
   const bool check_ids_;
+  const bool has_gaps_;  // Of the generation's tables.
   bool plain_ = false;
   uint32_t batch_;       // Index of the batch being read.
   uint32_t next_batch_;  // The one after it, or EventBatch::kLast.

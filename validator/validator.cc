@@ -167,7 +167,7 @@ void Validator::ReportTime(const Event& event, int64_t last) {
 }
 
 void Validator::BeginStacks(const GenerationTables* tables) {
-  const uint64_t last = tables == nullptr ? 0 : tables->gapless_stacks();
+  const uint64_t last = tables == nullptr ? 0 : tables->last_near_stack();
   std::vector<uint64_t> incomplete;
   for (uint64_t id = 1; id <= last; ++id) {
     if (!IsComplete(Stack(tables, id))) incomplete.push_back(id);

@@ -285,7 +285,7 @@ class Validator {
   uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
   // Stacks of the generation at hand that are incomplete, or not looked at yet, until an event
-  // refers to them: those above gapless_stacks(). Of these checked_stacks_ were told.
+  // refers to them: those above last_near_stack(). Of these checked_stacks_ were told.
   StackWatch unchecked_stacks_;
   IdSet checked_stacks_;
 
