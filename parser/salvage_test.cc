@@ -1,125 +1,29 @@
 // The modes of a Reader that go on after faults.
-#include <functional>
 #include <map>
-#include <set>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
 #include "parser/reader.h"
+#include "parser/salvage_util.h"
 #include "parser/test_util.h"
 #include "testdata/test_data.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
 
-constexpr ReadMode kModes[] = {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage};
-constexpr ReadMode kTolerantModes[] = {ReadMode::kCollect, ReadMode::kSalvage};
-
-// An event as a few values, which are quicker to compare than all of its details.
-struct Told {
-  uint64_t offset;
-  EventKind kind;
-  EventType type;
-  int64_t time;
-  int64_t thread, proc, goroutine;
-  bool marked;
-
-  auto id() const { return std::make_tuple(offset, kind, type); }
-  friend bool operator==(const Told&, const Told&) = default;
-};
-
-struct Result {
-  std::vector<Told> events;  // Without kSync events.
-  std::vector<std::string> texts;
-  std::vector<Fault> faults;
-  Losses losses;
-  absl::Status status;
-};
-
-Result Read(absl::string_view bytes, ReadMode mode, bool describe = false) {
-  Result result;
-  ReaderOptions options;
-  options.mode = mode;
-  options.on_fault = [&](const Fault& fault) { result.faults.push_back(fault); };
-  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
-  result.status = reader.status();
-  if (!reader.ok()) return result;
-  while (const Event* e = reader->Next()) {
-    if (describe) result.texts.push_back(Describe(*e));
-    if (e->kind() == EventKind::kSync) continue;
-    result.events.push_back({e->offset(), e->kind(), e->type(), e->time(), e->thread().value,
-                             e->proc().value, e->goroutine().value, e->fault().has_value()});
-  }
-  result.status = reader->status();
-  result.losses = reader->losses();
-  EXPECT_EQ(result.losses.faults, result.faults.size());
-  EXPECT_EQ(mode == ReadMode::kStrict, mode == ReadMode::kStrict && result.faults.empty());
-  return result;
-}
-
-// Two generations, a second apart, of two threads; the tables stand last, as in traces of Go.
-std::string Text(bool has_ends, const std::map<int, std::string>& extra_events = {}) {
-  std::string text = absl::StrCat("Trace Go1.", has_ends ? "26" : "23", "\n");
-  for (const int gen : {1, 2}) {
-    const auto batch = [&](absl::string_view thread, absl::string_view events) {
-      absl::StrAppend(&text, "EventBatch gen=", gen, " m=", thread, " time=", gen, "000000000",
-                      " size=auto\n", events);
-    };
-    constexpr absl::string_view kNobody = "18446744073709551615";
-    batch(kNobody, has_ends ? "Sync\nFrequency freq=1000000000\nClockSnapshot dt=1 mono=2 sec=3 "
-                              "nsec=4\n"
-                            : "Frequency freq=1000000000\n");
-    batch("300", absl::StrCat("ProcStatus dt=1 p=1 pstatus=1\nGoStatus dt=1 g=1 m=300 gstatus=2\n"
-                              "GoLabel dt=300 label_string=1\n"
-                              "ProcsChange dt=1 procs_value=7 stack=1\n",
-                              extra_events.count(gen) > 0 ? extra_events.at(gen) : ""));
-    batch("301",
-          "ProcStatus dt=5 p=2 pstatus=1\nGoStatus dt=1 g=2 m=301 gstatus=2\n"
-          "HeapAlloc dt=10 heapalloc_value=100\n");
-    batch("300",
-          "HeapAlloc dt=1000 heapalloc_value=1000000\n"
-          "UserLog dt=1 task=0 key_string=1 value_string=2 stack=1\n");
-    batch(kNobody, "Strings\nString id=1\n\tdata=\"text\"\nString id=2\n\tdata=\"more\"\n");
-    batch(kNobody, "Stacks\nStack id=1 nframes=1\n\tpc=1 func=1 file=2 line=3\n");
-    if (has_ends) absl::StrAppend(&text, "EndOfGeneration\n");
-  }
-  return text;
-}
-
-struct Extent {
-  uint64_t begin, end, generation;
-};
-
-std::vector<Extent> Batches(absl::string_view bytes) {
-  std::vector<Extent> batches;
-  const auto source = *SourceFromBytes(bytes);
-  EXPECT_TRUE(ReadHeader(source.get()).ok());
-  Batch batch;
-  while (ReadBatch(source.get(), &batch).value()) {
-    // An end of generation belongs to the one that it ends.
-    const uint64_t number = batch.generation != 0 ? batch.generation : batches.back().generation;
-    batches.push_back({batch.offset, source->offset(), number});
-  }
-  return batches;
-}
-
 TEST(SalvageTest, SoundTracesAreReadAlikeInAllModes) {
   for (const TestTrace& trace : TestTraces()) {
     SCOPED_TRACE(trace.name);
     const std::string bytes = ReadTestTrace(trace.name);
-    const Result strict = Read(bytes, ReadMode::kStrict);
+    const ReadResult strict = ReadIn(bytes, ReadMode::kStrict);
     ASSERT_TRUE(strict.status.ok());
     for (const ReadMode mode : kTolerantModes) {
-      const Result result = Read(bytes, mode);
+      const ReadResult result = ReadIn(bytes, mode);
       EXPECT_TRUE(result.status.ok());
       EXPECT_TRUE(result.events == strict.events);
       EXPECT_TRUE(result.faults.empty());
@@ -129,26 +33,12 @@ TEST(SalvageTest, SoundTracesAreReadAlikeInAllModes) {
   }
 }
 
-// Expects that `result` has all events of `sound` for which `counts` holds, by their places and
-// types.
-void ExpectHasAll(const Result& result, const Result& sound,
-                  const std::function<bool(const Told&)>& counts) {
-  std::multiset<std::tuple<uint64_t, EventKind, EventType>> given;
-  for (const Told& event : result.events) given.insert(event.id());
-  for (const Told& event : sound.events) {
-    if (!counts(event)) continue;
-    const auto it = given.find(event.id());
-    ASSERT_NE(it, given.end()) << EventTypeName(event.type) << " at byte " << event.offset;
-    given.erase(it);
-  }
-}
-
 // What all modes tell of a trace that is sound to Go's reader.
 void ExpectSoundInAllModes(absl::string_view bytes) {
-  const Result strict = Read(bytes, ReadMode::kStrict, /*describe=*/true);
+  const ReadResult strict = ReadIn(bytes, ReadMode::kStrict, /*describe=*/true);
   EXPECT_TRUE(strict.status.ok()) << strict.status;
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(bytes, mode, /*describe=*/true);
+    const ReadResult result = ReadIn(bytes, mode, /*describe=*/true);
     EXPECT_EQ(result.texts, strict.texts);
     EXPECT_TRUE(result.faults.empty());
   }
@@ -158,24 +48,24 @@ TEST(SalvageTest, AnOddEndOfASoundTraceIsReadAlikeInAllModes) {
   // Another generation, of which only a table was written.
   const std::string begun =
       "EventBatch gen=3 m=1 time=3000000000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\n";
-  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true) + begun));
+  ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true) + begun));
   // The type of an experimental batch, and nothing of it.
-  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true)) + "1");
-  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/false)) + "1");
+  ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true)) + "1");
+  ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/false)) + "1");
   // Both, with a number of a generation that nothing confirms.
   const std::string odd =
       "EventBatch gen=7 m=1 time=3000000000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\n";
-  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true) + odd));
-  ExpectSoundInAllModes(Assemble(Text(/*has_ends=*/true) + odd) + "1");
+  ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true) + odd));
+  ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true) + odd) + "1");
 }
 
 TEST(SalvageTest, AHeaderAloneIsAFaultWhereItIsOneInStrictMode) {
   for (const Version version : AllVersions()) {
     const std::string header = MakeHeader(version);
-    const absl::Status status = Read(header, ReadMode::kStrict).status;
+    const absl::Status status = ReadIn(header, ReadMode::kStrict).status;
     EXPECT_EQ(status.ok(), version >= Version::kGo126);
     for (const ReadMode mode : kTolerantModes) {
-      const Result result = Read(header, mode);
+      const ReadResult result = ReadIn(header, mode);
       ASSERT_EQ(result.faults.size(), status.ok() ? 0u : 1u);
       if (status.ok()) continue;
       EXPECT_TRUE(IsFault(status, result.faults[0].id, kHeaderSize));
@@ -184,109 +74,19 @@ TEST(SalvageTest, AHeaderAloneIsAFaultWhereItIsOneInStrictMode) {
 }
 
 TEST(SalvageTest, AGenerationBehindAStrayBatchAndAnEndIsRead) {
-  const std::string text = Text(/*has_ends=*/true);
+  const std::string text = TwoGenerations(/*has_ends=*/true);
   const std::string stray =
       "EventBatch gen=9 m=1 time=2000000000 size=auto\nHeapAlloc dt=1 heapalloc_value=5\n"
       "EndOfGeneration\n";
   // The number of the generation behind is not the one that should follow, either.
   const std::string again = text.substr(text.find('\n') + 1);
-  const Result sound = Read(Assemble(text), ReadMode::kSalvage);
-  const Result result = Read(Assemble(absl::StrCat(text, stray, again)), ReadMode::kSalvage);
+  const ReadResult sound = ReadIn(Assemble(text), ReadMode::kSalvage);
+  const ReadResult result = ReadIn(Assemble(absl::StrCat(text, stray, again)), ReadMode::kSalvage);
   EXPECT_EQ(result.losses.dropped_batches, 1u);
   EXPECT_EQ(result.events.size(), 2 * sound.events.size());
 }
 
-// Where the event ends that stands at each offset of `sound`, or a later one.
-std::map<uint64_t, uint64_t> EndsOf(const Result& sound, const std::vector<Extent>& batches) {
-  std::map<uint64_t, uint64_t> ends;
-  for (const Told& event : sound.events) ends[event.offset] = 0;
-  auto batch = batches.begin();
-  for (auto at = ends.begin(); at != ends.end(); ++at) {
-    while (batch->end <= at->first) ++batch;
-    const auto next = std::next(at);
-    at->second = next == ends.end() ? batch->end : std::min(batch->end, next->first);
-  }
-  return ends;
-}
-
-TEST(SalvageTest, ACutTraceGivesAllWholeEvents) {
-  std::vector<std::string> traces = {Assemble(Text(true)), Assemble(Text(false))};
-  for (const absl::string_view name : {"go1.22-oddstrings.trace", "go1.27-startstop.trace"}) {
-    traces.push_back(ReadTestTrace(name));
-  }
-  for (const std::string& bytes : traces) {
-    const Result sound = Read(bytes, ReadMode::kStrict);
-    ASSERT_TRUE(sound.status.ok()) << sound.status;
-    const std::map<uint64_t, uint64_t> ends = EndsOf(sound, Batches(bytes));
-    // Real traces are cut at some of their lengths, in a step that meets every place in a batch.
-    const size_t step = bytes.size() < 1000 ? 1 : 17;
-    for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
-      SCOPED_TRACE(size);
-      const std::string cut = bytes.substr(0, size);
-      const Result salvaged = Read(cut, ReadMode::kSalvage);
-      EXPECT_TRUE(salvaged.status.ok());
-      ExpectHasAll(salvaged, sound,
-                   [&](const Told& event) { return ends.at(event.offset) <= size; });
-      EXPECT_TRUE(Read(cut, ReadMode::kCollect).status.ok());
-      if (HasFailure()) return;
-    }
-  }
-}
-
-// What stands in `generation` whose bytes are sound, but for who executed the events that tell
-// statuses: that comes from the generation before.
-std::vector<Told> OfGeneration(const Result& result, const Extent& extent) {
-  std::vector<Told> events;
-  for (Told event : result.events) {
-    if (event.offset < extent.begin || event.offset >= extent.end) continue;
-    if (event.type == EventType::kProcStatus || event.type == EventType::kGoStatus ||
-        event.type == EventType::kGoStatusStack) {
-      event.proc = event.goroutine = -1;
-    }
-    // A wrong id that makes no fault itself shows where a later generation contradicts it.
-    event.marked = false;
-    events.push_back(event);
-  }
-  return events;
-}
-
-std::string Show(const std::vector<Told>& events) {
-  std::string text;
-  for (const Told& e : events) {
-    absl::StrAppend(&text, EventTypeName(e.type), "@", e.offset, " ", e.time, " ", e.thread, "/",
-                    e.proc, "/", e.goroutine, "; ");
-  }
-  return text;
-}
-
-TEST(SalvageTest, OneDamagedByteLeavesTheOtherGenerationsWhole) {
-  for (const bool has_ends : {false, true}) {
-    const std::string bytes = Assemble(Text(has_ends));
-    const Result sound = Read(bytes, ReadMode::kStrict);
-    std::map<uint64_t, Extent> generations;
-    for (const Extent& batch : Batches(bytes)) {
-      Extent& extent = generations.try_emplace(batch.generation, batch).first->second;
-      extent.end = batch.end;
-    }
-    for (size_t pos = kHeaderSize; pos < bytes.size(); ++pos) {
-      for (const char flip : {'\x01', '\x02', '\x10', '\x40', '\x80', '\xff'}) {
-        std::string damaged = bytes;
-        damaged[pos] ^= flip;
-        for (const ReadMode mode : kModes) Read(damaged, mode, /*describe=*/true);
-        const Result salvaged = Read(damaged, ReadMode::kSalvage);
-        for (const auto& [number, extent] : generations) {
-          if (pos >= extent.begin && pos < extent.end) continue;
-          EXPECT_EQ(Show(OfGeneration(salvaged, extent)), Show(OfGeneration(sound, extent)))
-              << "byte " << pos << " of " << bytes.size() << " changed by "
-              << static_cast<int>(flip) << ", generation " << number << " from " << extent.begin
-              << (has_ends ? ", with" : ", without") << " ends";
-        }
-      }
-    }
-  }
-}
-
-bool HasEvent(const Result& result, absl::string_view part) {
+bool HasEvent(const ReadResult& result, absl::string_view part) {
   for (const std::string& text : result.texts) {
     if (absl::StrContains(text, part)) return true;
   }
@@ -295,10 +95,10 @@ bool HasEvent(const Result& result, absl::string_view part) {
 
 TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
   const std::string text = absl::StrReplaceAll(
-      Text(true),
+      TwoGenerations(true),
       {{"String id=2", "String id=12"}, {"Stack id=1 ", "Stack id=7 "}, {"file=2", "file=13"}});
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(Assemble(text), mode, /*describe=*/true);
+    const ReadResult result = ReadIn(Assemble(text), mode, /*describe=*/true);
     EXPECT_TRUE(HasEvent(result, "\"?string#2\""));
     EXPECT_TRUE(HasEvent(result, "\"?stack#1\""));
     // In each generation the file, the string, and the stack.
@@ -308,8 +108,9 @@ TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
     EXPECT_EQ(result.faults[1].id, FaultId::kEventStackId);
     EXPECT_EQ(result.faults[2].id, FaultId::kEventStringId);
   }
-  const Result file = Read(Assemble(absl::StrReplaceAll(Text(true), {{"file=2", "file=13"}})),
-                           ReadMode::kSalvage, /*describe=*/true);
+  const ReadResult file =
+      ReadIn(Assemble(absl::StrReplaceAll(TwoGenerations(true), {{"file=2", "file=13"}})),
+             ReadMode::kSalvage, /*describe=*/true);
   EXPECT_TRUE(HasEvent(file, "\"text\" \"?string#13\":3"));
 }
 
@@ -319,7 +120,7 @@ TEST(SalvageTest, RegionsWithoutANameAreNotMarked) {
       "UserRegionBegin dt=1 task=1 name_string=9 stack=0\n"
       "UserRegionEnd dt=1 task=1 name_string=9 stack=0\n";
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(Assemble(Text(true, {{1, region}})), mode);
+    const ReadResult result = ReadIn(Assemble(TwoGenerations(true, {{1, region}})), mode);
     EXPECT_EQ(result.events.size(), 2 * 9u + 2);
     EXPECT_EQ(result.losses.unresolved, 1u);
     EXPECT_EQ(result.losses.marked_events, 0u);
@@ -328,12 +129,12 @@ TEST(SalvageTest, RegionsWithoutANameAreNotMarked) {
 }
 
 TEST(SalvageTest, WhatElseIsWrongWithAnEventWithoutANameIsToldToo) {
-  const std::string bytes =
-      Assemble(Text(true, {{1,
-                            "ProcStop dt=1\n"
-                            "UserTaskBegin dt=1 task=3 parent_task=0 name_string=9 stack=0\n"}}));
+  const std::string bytes = Assemble(
+      TwoGenerations(true, {{1,
+                             "ProcStop dt=1\n"
+                             "UserTaskBegin dt=1 task=3 parent_task=0 name_string=9 stack=0\n"}}));
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(bytes, mode);
+    const ReadResult result = ReadIn(bytes, mode);
     ASSERT_GE(result.faults.size(), 2u);
     EXPECT_EQ(result.faults[0].id, FaultId::kEventStringId);
     EXPECT_EQ(result.faults[1].id, FaultId::kNeedsProc);
@@ -360,25 +161,25 @@ TEST(SalvageTest, MisusedRegionsAreKeptAndMarked) {
   const std::string begin = "UserRegionBegin dt=1 task=1 name_string=1 stack=0\n";
   const std::string inner = "UserRegionBegin dt=1 task=1 name_string=2 stack=0\n";
   const std::string end = "UserRegionEnd dt=1 task=1 name_string=1 stack=0\n";
-  const std::string bytes = Assemble(Text(true, {{1, begin + inner + end}}));
-  EXPECT_FALSE(Read(bytes, ReadMode::kStrict).status.ok());
+  const std::string bytes = Assemble(TwoGenerations(true, {{1, begin + inner + end}}));
+  EXPECT_FALSE(ReadIn(bytes, ReadMode::kStrict).status.ok());
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(bytes, mode);
+    const ReadResult result = ReadIn(bytes, mode);
     EXPECT_EQ(result.events.size(), 2 * 9u + 3);
     ASSERT_EQ(result.faults.size(), 1u);
     EXPECT_EQ(result.faults[0].id, FaultId::kRegionNesting);
     EXPECT_EQ(result.losses.marked_events, 1u);
     EXPECT_FALSE(result.losses.any());
-    for (const Told& event : result.events) {
+    for (const ToldEvent& event : result.events) {
       EXPECT_EQ(event.marked, event.kind == EventKind::kRegionEnd);
     }
   }
 }
 
 TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGeneration) {
-  const std::string bytes =
-      Assemble(Text(true, {{1, "GoUnblock dt=100000 g=99 g_seq=5 stack=0\nGoDestroy dt=1\n"}}));
-  const Result collected = Read(bytes, ReadMode::kCollect);
+  const std::string bytes = Assemble(
+      TwoGenerations(true, {{1, "GoUnblock dt=100000 g=99 g_seq=5 stack=0\nGoDestroy dt=1\n"}}));
+  const ReadResult collected = ReadIn(bytes, ReadMode::kCollect);
   ASSERT_EQ(collected.faults.size(), 1u);
   EXPECT_EQ(collected.faults[0].id, FaultId::kNoAdvance);
   // Four and three events of the first generation come before.
@@ -387,7 +188,7 @@ TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGenerati
   EXPECT_EQ(collected.losses.dropped_batches, 2u);
   EXPECT_EQ(collected.losses.dropped_bytes, 9 + 12u);
   EXPECT_EQ(collected.losses.dropped_events, 4u);
-  const Result salvaged = Read(bytes, ReadMode::kSalvage);
+  const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.faults.size(), 1u);
   EXPECT_EQ(salvaged.events.size(), 2 * 9u + 2);
   // The log behind the goroutine's end has no goroutine.
@@ -441,9 +242,9 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
 }
 
 TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
-  const std::string bytes =
-      Assemble(Text(true, {{1, "STWEnd dt=1\n"}, {2, "ProcStatus dt=1 p=1 pstatus=2\n"}}));
-  const Result result = Read(bytes, ReadMode::kCollect);
+  const std::string bytes = Assemble(
+      TwoGenerations(true, {{1, "STWEnd dt=1\n"}, {2, "ProcStatus dt=1 p=1 pstatus=2\n"}}));
+  const ReadResult result = ReadIn(bytes, ReadMode::kCollect);
   ASSERT_EQ(result.faults.size(), 2u);
   EXPECT_EQ(result.faults[0].id, FaultId::kRangeNotBegun);
   EXPECT_EQ(result.faults[0].place.generation, 1u);
@@ -454,10 +255,10 @@ TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
 // Where bytes are lost, contradictions are expected; the generations behind are not excused.
 TEST(SalvageTest, ContradictionsAreNotToldWhereSomethingIsLost) {
   const std::string contradiction = "ProcStatus dt=1 p=1 pstatus=2\n";
-  std::string bytes = Assemble(Text(true, {{1, contradiction}, {2, contradiction}}));
-  bytes.insert(Batches(bytes)[1].begin, "\x7e\x7e");
+  std::string bytes = Assemble(TwoGenerations(true, {{1, contradiction}, {2, contradiction}}));
+  bytes.insert(ExtentsOf(bytes)[1].begin, "\x7e\x7e");
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(bytes, mode);
+    const ReadResult result = ReadIn(bytes, mode);
     ASSERT_EQ(result.faults.size(), 2u);
     EXPECT_EQ(result.faults[0].id, FaultId::kBatchType);
     EXPECT_EQ(result.faults[1].id, FaultId::kProcStatusConflict);
@@ -467,18 +268,18 @@ TEST(SalvageTest, ContradictionsAreNotToldWhereSomethingIsLost) {
 }
 
 TEST(SalvageTest, BehindALossNothingIsKnownOfGoroutinesAndThreads) {
-  std::string text = Text(true);
+  std::string text = TwoGenerations(true);
   const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";
   text.replace(text.rfind(running), running.size(),
                "GoStatus dt=1 g=2 m=18446744073709551615 gstatus=1");
   std::string bytes = Assemble(text);
-  EXPECT_FALSE(Read(bytes, ReadMode::kStrict).status.ok());
-  bytes.insert(Batches(bytes)[1].begin, "\x7e\x7e");
+  EXPECT_FALSE(ReadIn(bytes, ReadMode::kStrict).status.ok());
+  bytes.insert(ExtentsOf(bytes)[1].begin, "\x7e\x7e");
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(bytes, mode);
+    const ReadResult result = ReadIn(bytes, mode);
     ASSERT_EQ(result.faults.size(), 1u);
     EXPECT_EQ(result.faults[0].id, FaultId::kBatchType);
-    for (const Told& event : result.events) {
+    for (const ToldEvent& event : result.events) {
       EXPECT_FALSE(event.marked);
       if (event.type == EventType::kHeapAlloc && event.thread == 301) {
         EXPECT_EQ(event.goroutine, event.time < 2'000'000'000 ? 2 : -1);
@@ -492,9 +293,10 @@ TEST(SalvageTest, ErrorsOfTheInputAreToldAtTheEnd) {
   for (const ReadMode mode : kTolerantModes) {
     ReaderOptions options;
     options.mode = mode;
-    absl::StatusOr<Reader> reader = Reader::FromSource(
-        *SourceFromStream(std::make_unique<PieceStream>(Assemble(Text(true)), 100, error)),
-        options);
+    absl::StatusOr<Reader> reader =
+        Reader::FromSource(*SourceFromStream(std::make_unique<PieceStream>(
+                               Assemble(TwoGenerations(true)), 100, error)),
+                           options);
     ASSERT_TRUE(reader.ok());
     while (reader->Next() != nullptr) continue;
     EXPECT_EQ(reader->status(), error);
@@ -504,15 +306,16 @@ TEST(SalvageTest, ErrorsOfTheInputAreToldAtTheEnd) {
 }
 
 TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
-  const std::string bytes = Assemble(Text(true, {{1, "Stack id=1 nframes=0\nGoDestroy dt=1\n"}}));
-  const Result salvaged = Read(bytes, ReadMode::kSalvage);
+  const std::string bytes =
+      Assemble(TwoGenerations(true, {{1, "Stack id=1 nframes=0\nGoDestroy dt=1\n"}}));
+  const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.faults.size(), 1u);
   EXPECT_EQ(salvaged.faults[0].id, FaultId::kEventNotTimed);
   EXPECT_EQ(salvaged.losses.dropped_batches, 1u);
   EXPECT_EQ(salvaged.losses.dropped_bytes, 5u);
   EXPECT_EQ(salvaged.events.size(), 2 * 9u);
   // The thread's second batch has two events.
-  const Result collected = Read(bytes, ReadMode::kCollect);
+  const ReadResult collected = ReadIn(bytes, ReadMode::kCollect);
   EXPECT_EQ(collected.faults.size(), 1u);
   EXPECT_EQ(collected.events.size(), 2 * 9u - 2);
   // A stack of 3 bytes, and what could be decoded were it not behind that, of 2 bytes.
@@ -525,9 +328,9 @@ TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
 
 TEST(SalvageTest, AWrongTimeDoesNotPushTheNextGenerationForward) {
   const std::string bytes =
-      Assemble(Text(true, {{1, "HeapGoal dt=70000000000 heapgoal_value=1\n"}}));
-  const Result sound = Read(Assemble(Text(true)), ReadMode::kStrict);
-  const Result salvaged = Read(bytes, ReadMode::kSalvage);
+      Assemble(TwoGenerations(true, {{1, "HeapGoal dt=70000000000 heapgoal_value=1\n"}}));
+  const ReadResult sound = ReadIn(Assemble(TwoGenerations(true)), ReadMode::kStrict);
+  const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.events.size(), sound.events.size() + 1);
   EXPECT_EQ(salvaged.events.back().time, sound.events.back().time);
 }
@@ -535,43 +338,15 @@ TEST(SalvageTest, AWrongTimeDoesNotPushTheNextGenerationForward) {
 // As where a thread was not run for a while in the middle of an event.
 TEST(SalvageTest, GenerationsMayOverlapWhereNothingIsWrong) {
   const std::string bytes =
-      Assemble(Text(true, {{1, "HeapGoal dt=1300000000 heapgoal_value=1\n"}}));
-  const Result strict = Read(bytes, ReadMode::kStrict);
-  const Result collected = Read(bytes, ReadMode::kCollect);
+      Assemble(TwoGenerations(true, {{1, "HeapGoal dt=1300000000 heapgoal_value=1\n"}}));
+  const ReadResult strict = ReadIn(bytes, ReadMode::kStrict);
+  const ReadResult collected = ReadIn(bytes, ReadMode::kCollect);
   EXPECT_TRUE(collected.faults.empty());
   ASSERT_EQ(collected.events.size(), strict.events.size());
   for (size_t i = 0; i < strict.events.size(); ++i) {
     EXPECT_EQ(collected.events[i].time, strict.events[i].time);
     if (i == 0) continue;
     EXPECT_GT(collected.events[i].time, collected.events[i - 1].time);
-  }
-}
-
-TEST(SalvageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
-  const std::string bytes = ReadTestTrace("go1.27-gc.trace");
-  const Result sound = Read(bytes, ReadMode::kStrict);
-  for (const std::string& packed : {Zstd(bytes), Gzip(bytes)}) {
-    for (const size_t size : {packed.size() / 2, packed.size() - 5}) {
-      const std::string cut = packed.substr(0, size);
-      const auto source = *SourceFromBytes(cut);
-      while (source->Fill(ByteSource::kMaxFill).ok()) source->Skip(source->window().size());
-      const uint64_t available = source->offset() + source->window().size();
-      // Where the data is one block, nothing of it can be had.
-      if (available < kHeaderSize) continue;
-      const std::map<uint64_t, uint64_t> ends = EndsOf(sound, Batches(bytes));
-      const Result result = Read(cut, ReadMode::kSalvage);
-      EXPECT_TRUE(result.status.ok()) << result.status;
-      ASSERT_FALSE(result.faults.empty());
-      EXPECT_EQ(result.faults[0].id, FaultId::kCompressedTruncated);
-      for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kEventStringId);
-      // That it ends there is told once.
-      EXPECT_EQ(std::count_if(
-                    result.faults.begin(), result.faults.end(),
-                    [](const Fault& fault) { return fault.id == FaultId::kCompressedTruncated; }),
-                1);
-      ExpectHasAll(result, sound,
-                   [&](const Told& event) { return ends.at(event.offset) <= available; });
-    }
   }
 }
 
@@ -585,7 +360,7 @@ TEST(SalvageTest, ManyThreadsThatAllWaitTakeNoLongerThanTheirSize) {
     absl::StrAppend(&text, "EventBatch gen=1 m=", i + 1, " time=1000 size=auto\n",
                     "GoUnblock dt=1 g=", i + 1, " g_seq=5 stack=0\n");
   }
-  const Result result = Read(Assemble(text + "EndOfGeneration\n"), ReadMode::kSalvage);
+  const ReadResult result = ReadIn(Assemble(text + "EndOfGeneration\n"), ReadMode::kSalvage);
   EXPECT_EQ(result.events.size(), size_t{kThreads});
   EXPECT_EQ(result.losses.marked_events, uint64_t{kThreads});
 }
@@ -627,7 +402,7 @@ TEST(SalvageTest, WhatHasNoThreadRemembersNothing) {
                     "ProcStop dt=1\nProcStop dt=1\n");
   }
   for (const ReadMode mode : kTolerantModes) {
-    const Result result = Read(Assemble(text), mode);
+    const ReadResult result = ReadIn(Assemble(text), mode);
     EXPECT_GE(result.faults.size(), 3u);
     for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kProcUnknown);
   }

@@ -1,0 +1,158 @@
+// That reading on after faults keeps all of a damaged trace that is sound.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "parser/salvage_util.h"
+#include "parser/test_util.h"
+#include "testdata/test_data.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+// Expects that `result` has all events of `sound` for which `counts` holds, by their places and
+// types.
+void ExpectHasAll(const ReadResult& result, const ReadResult& sound,
+                  const std::function<bool(const ToldEvent&)>& counts) {
+  std::multiset<std::tuple<uint64_t, EventKind, EventType>> given;
+  for (const ToldEvent& event : result.events) given.insert(event.id());
+  for (const ToldEvent& event : sound.events) {
+    if (!counts(event)) continue;
+    const auto it = given.find(event.id());
+    ASSERT_NE(it, given.end()) << EventTypeName(event.type) << " at byte " << event.offset;
+    given.erase(it);
+  }
+}
+
+// Where the event ends that stands at each offset of `sound`, or a later one.
+std::map<uint64_t, uint64_t> EndsOf(const ReadResult& sound,
+                                    const std::vector<BatchExtent>& batches) {
+  std::map<uint64_t, uint64_t> ends;
+  for (const ToldEvent& event : sound.events) ends[event.offset] = 0;
+  auto batch = batches.begin();
+  for (auto at = ends.begin(); at != ends.end(); ++at) {
+    while (batch->end <= at->first) ++batch;
+    const auto next = std::next(at);
+    at->second = next == ends.end() ? batch->end : std::min(batch->end, next->first);
+  }
+  return ends;
+}
+
+TEST(SalvageDamageTest, ACutTraceGivesAllWholeEvents) {
+  std::vector<std::string> traces = {Assemble(TwoGenerations(true)),
+                                     Assemble(TwoGenerations(false))};
+  for (const absl::string_view name : {"go1.22-oddstrings.trace", "go1.27-startstop.trace"}) {
+    traces.push_back(ReadTestTrace(name));
+  }
+  for (const std::string& bytes : traces) {
+    const ReadResult sound = ReadIn(bytes, ReadMode::kStrict);
+    ASSERT_TRUE(sound.status.ok()) << sound.status;
+    const std::map<uint64_t, uint64_t> ends = EndsOf(sound, ExtentsOf(bytes));
+    // Real traces are cut at some of their lengths, in a step that meets every place in a batch.
+    const size_t step = bytes.size() < 1000 ? 1 : 17;
+    for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
+      SCOPED_TRACE(size);
+      const std::string cut = bytes.substr(0, size);
+      const ReadResult salvaged = ReadIn(cut, ReadMode::kSalvage);
+      EXPECT_TRUE(salvaged.status.ok());
+      ExpectHasAll(salvaged, sound,
+                   [&](const ToldEvent& event) { return ends.at(event.offset) <= size; });
+      EXPECT_TRUE(ReadIn(cut, ReadMode::kCollect).status.ok());
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// What stands in `generation` whose bytes are sound, but for who executed the events that tell
+// statuses: that comes from the generation before.
+std::vector<ToldEvent> OfGeneration(const ReadResult& result, const BatchExtent& extent) {
+  std::vector<ToldEvent> events;
+  for (ToldEvent event : result.events) {
+    if (event.offset < extent.begin || event.offset >= extent.end) continue;
+    if (event.type == EventType::kProcStatus || event.type == EventType::kGoStatus ||
+        event.type == EventType::kGoStatusStack) {
+      event.proc = event.goroutine = -1;
+    }
+    // A wrong id that makes no fault itself shows where a later generation contradicts it.
+    event.marked = false;
+    events.push_back(event);
+  }
+  return events;
+}
+
+std::string Show(const std::vector<ToldEvent>& events) {
+  std::string text;
+  for (const ToldEvent& e : events) {
+    absl::StrAppend(&text, EventTypeName(e.type), "@", e.offset, " ", e.time, " ", e.thread, "/",
+                    e.proc, "/", e.goroutine, "; ");
+  }
+  return text;
+}
+
+TEST(SalvageDamageTest, OneDamagedByteLeavesTheOtherGenerationsWhole) {
+  for (const bool has_ends : {false, true}) {
+    const std::string bytes = Assemble(TwoGenerations(has_ends));
+    const ReadResult sound = ReadIn(bytes, ReadMode::kStrict);
+    std::map<uint64_t, BatchExtent> generations;
+    for (const BatchExtent& batch : ExtentsOf(bytes)) {
+      BatchExtent& extent = generations.try_emplace(batch.generation, batch).first->second;
+      extent.end = batch.end;
+    }
+    for (size_t pos = kHeaderSize; pos < bytes.size(); ++pos) {
+      for (const char flip : {'\x01', '\x02', '\x10', '\x40', '\x80', '\xff'}) {
+        std::string damaged = bytes;
+        damaged[pos] ^= flip;
+        ReadIn(damaged, ReadMode::kStrict, /*describe=*/true);
+        for (const ReadMode mode : kTolerantModes) ReadIn(damaged, mode, /*describe=*/true);
+        const ReadResult salvaged = ReadIn(damaged, ReadMode::kSalvage);
+        for (const auto& [number, extent] : generations) {
+          if (pos >= extent.begin && pos < extent.end) continue;
+          EXPECT_EQ(Show(OfGeneration(salvaged, extent)), Show(OfGeneration(sound, extent)))
+              << "byte " << pos << " of " << bytes.size() << " changed by "
+              << static_cast<int>(flip) << ", generation " << number << " from " << extent.begin
+              << (has_ends ? ", with" : ", without") << " ends";
+        }
+      }
+    }
+  }
+}
+
+TEST(SalvageDamageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
+  const std::string bytes = ReadTestTrace("go1.27-gc.trace");
+  const ReadResult sound = ReadIn(bytes, ReadMode::kStrict);
+  for (const std::string& packed : {Zstd(bytes), Gzip(bytes)}) {
+    for (const size_t size : {packed.size() / 2, packed.size() - 5}) {
+      const std::string cut = packed.substr(0, size);
+      const auto source = *SourceFromBytes(cut);
+      while (source->Fill(ByteSource::kMaxFill).ok()) source->Skip(source->window().size());
+      const uint64_t available = source->offset() + source->window().size();
+      // Where the data is one block, nothing of it can be had.
+      if (available < kHeaderSize) continue;
+      const std::map<uint64_t, uint64_t> ends = EndsOf(sound, ExtentsOf(bytes));
+      const ReadResult result = ReadIn(cut, ReadMode::kSalvage);
+      EXPECT_TRUE(result.status.ok()) << result.status;
+      ASSERT_FALSE(result.faults.empty());
+      EXPECT_EQ(result.faults[0].id, FaultId::kCompressedTruncated);
+      for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kEventStringId);
+      // That it ends there is told once.
+      EXPECT_EQ(std::count_if(
+                    result.faults.begin(), result.faults.end(),
+                    [](const Fault& fault) { return fault.id == FaultId::kCompressedTruncated; }),
+                1);
+      ExpectHasAll(result, sound,
+                   [&](const ToldEvent& event) { return ends.at(event.offset) <= available; });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gotrace

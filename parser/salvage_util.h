@@ -1,0 +1,61 @@
+// What the tests of the modes that go on after faults share.
+#ifndef GOTRACE_PARSER_SALVAGE_UTIL_H_
+#define GOTRACE_PARSER_SALVAGE_UTIL_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "parser/event_kind.h"
+#include "parser/fault.h"
+#include "parser/read_mode.h"
+#include "tracev2/event_type.h"
+
+namespace gotrace {
+
+inline constexpr ReadMode kTolerantModes[] = {ReadMode::kCollect, ReadMode::kSalvage};
+
+// An event as a few values, which are quicker to compare than all of its details.
+struct ToldEvent {
+  uint64_t offset;
+  EventKind kind;
+  EventType type;
+  int64_t time;
+  int64_t thread, proc, goroutine;
+  bool marked;
+
+  auto id() const { return std::make_tuple(offset, kind, type); }
+  friend bool operator==(const ToldEvent&, const ToldEvent&) = default;
+};
+
+struct ReadResult {
+  std::vector<ToldEvent> events;   // Without kSync events.
+  std::vector<std::string> texts;  // All events, described, if that was asked for.
+  std::vector<Fault> faults;
+  Losses losses;
+  absl::Status status;
+};
+
+// Reads all of a trace.
+ReadResult ReadIn(absl::string_view bytes, ReadMode mode, bool describe = false);
+
+// The text form of two generations, a second apart, of two threads; the tables stand last, as in
+// traces of Go. With `has_ends`, it is of a version in which events end generations. A generation's
+// `extra_events` follow the first ones of thread 300.
+std::string TwoGenerations(bool has_ends, const std::map<int, std::string>& extra_events = {});
+
+// Where a batch stands in a trace, and which generation it is of.
+struct BatchExtent {
+  uint64_t begin, end, generation;
+};
+
+// Those of all batches of a sound trace.
+std::vector<BatchExtent> ExtentsOf(absl::string_view bytes);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_SALVAGE_UTIL_H_
