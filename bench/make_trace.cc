@@ -1,11 +1,16 @@
 // Writes a made trace to the standard output.
 //
 //   make_trace [--threads=N] [--goroutines=N] [--generations=N] [--events=N] [--skew=N]
+#include <unistd.h>
+
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "bench/made_traces.h"
 
@@ -18,17 +23,31 @@ ABSL_FLAG(uint64_t, events, gotrace::MadeTraceOptions().events,
 ABSL_FLAG(uint64_t, skew, gotrace::MadeTraceOptions().skew,
           "ticks of 64 ns that the clocks of every other thread are ahead; odd or 0");
 
+namespace {
+
+// What is wrong with the arguments, or "".
+std::string WhatIsWrong(const std::vector<char*>& args, const gotrace::MadeTraceOptions& options) {
+  if (args.size() > 1) return absl::StrCat("expected nothing but flags, found ", args[1]);
+  if (options.threads < 1) return "--threads must be 1 or more";
+  if (options.generations < 1) return "--generations must be 1 or more";
+  if (options.skew != 0 && options.skew % 2 == 0) return "--skew must be odd, or 0";
+  if (isatty(STDOUT_FILENO) != 0) return "a trace is no text: send the standard output to a file";
+  return "";
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("writes a made trace to the standard output");
-  const bool more_args = absl::ParseCommandLine(argc, argv).size() > 1;
+  const std::vector<char*> args = absl::ParseCommandLine(argc, argv);
   gotrace::MadeTraceOptions options;
   options.threads = absl::GetFlag(FLAGS_threads);
   options.goroutines = absl::GetFlag(FLAGS_goroutines);
   options.generations = absl::GetFlag(FLAGS_generations);
   options.events = absl::GetFlag(FLAGS_events);
   options.skew = absl::GetFlag(FLAGS_skew);
-  if (more_args || options.threads < 1 || (options.skew != 0 && options.skew % 2 == 0)) {
-    std::fputs("make_trace: --threads must be 1 or more, --skew odd or 0; see --help\n", stderr);
+  if (const std::string wrong = WhatIsWrong(args, options); !wrong.empty()) {
+    std::fprintf(stderr, "make_trace: %s; see --help\n", wrong.c_str());
     return 2;
   }
   gotrace::TraceMaker maker(options);

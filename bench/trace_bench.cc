@@ -6,27 +6,38 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "bench/passes.h"
 #include "parser/byte_source.h"
 #include "parser/cores.h"
 #include "parser/fault.h"
 
+ABSL_FLAG(uint64_t, jobs, 0, "how many cores may be used, at most; 0 for all that there are");
+
 namespace gotrace {
 namespace {
+
+constexpr char kUsageLine[] =
+    "usage: trace_bench decode|read|validate|text|json FILE [REPS] [--jobs=N]\n"
+    "       goes over a trace REPS times (3), and prints the numbers of the best; FILE may be -";
 
 enum ExitCode { kSuccess = 0, kBroken = 1, kUsage = 2 };
 
@@ -78,33 +89,45 @@ double PeakMegabytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
-// Takes `--jobs=N` off the end of the arguments, if it stands there. Returns false if N is no
-// number of cores.
-bool TakeJobs(int* argc, char** argv, size_t* jobs) {
-  absl::string_view last = argv[*argc - 1];
-  if (!absl::ConsumePrefix(&last, "--jobs=")) return true;
-  --*argc;
-  return absl::SimpleAtoi(last, jobs) && *jobs > 0;
+struct Arguments {
+  PassKind kind = {};
+  std::string path;
+  int reps = 3;
+};
+
+// Takes MODE FILE [REPS]. Returns what is wrong with them, or "".
+std::string ParseArguments(absl::Span<char* const> args, Arguments* arguments) {
+  if (args.size() < 2 || args.size() > 3) {
+    return absl::StrCat("expected MODE FILE [REPS], found ", args.size(), " arguments");
+  }
+  if (!FindPass(args[0], &arguments->kind)) {
+    return absl::StrCat("expected a MODE of ", absl::StrJoin(kPassNames, ", "), "; found ",
+                        args[0]);
+  }
+  arguments->path = args[1];
+  if (arguments->path == "-") arguments->reps = 1;
+  if (args.size() < 3) return "";
+  if (!absl::SimpleAtoi(args[2], &arguments->reps) || arguments->reps < 1) {
+    return absl::StrCat("expected REPS of 1 or more, found ", args[2]);
+  }
+  if (arguments->path == "-" && arguments->reps > 1) {
+    return absl::StrCat("the standard input can be gone over once, not ", args[2], " times");
+  }
+  return "";
 }
 
-int Main(int argc, char** argv) {
+int Main(absl::Span<char* const> args) {
   ReaderOptions options;
-  options.jobs = AvailableCores();
-  const bool has_jobs = TakeJobs(&argc, argv, &options.jobs);
-  PassKind kind = {};
-  int reps = 1;
-  const std::string path = argc > 2 ? argv[2] : "";
-  if (path != "-") reps = 3;
-  if (!has_jobs || argc < 3 || argc > 4 || !FindPass(argv[1], &kind) ||
-      (argc == 4 && (!absl::SimpleAtoi(argv[3], &reps) || reps < 1)) || (path == "-" && reps > 1)) {
-    std::fprintf(
-        stderr, "usage: trace_bench %s FILE [REPS] [--jobs=N]\n       FILE may be -, with REPS 1\n",
-        absl::StrJoin(kPassNames, "|").c_str());
+  options.jobs = absl::GetFlag(FLAGS_jobs) == 0 ? AvailableCores() : absl::GetFlag(FLAGS_jobs);
+  Arguments arguments;
+  if (const std::string wrong = ParseArguments(args, &arguments); !wrong.empty()) {
+    std::fprintf(stderr, "trace_bench: %s\n%s\n", wrong.c_str(), kUsageLine);
     return kUsage;
   }
-  const absl::StatusOr<Measurement> measurement = MeasureFile(kind, path, reps, options);
+  const absl::StatusOr<Measurement> measurement =
+      MeasureFile(arguments.kind, arguments.path, arguments.reps, options);
   if (!measurement.ok()) {
-    std::fprintf(stderr, "trace_bench: %s: %s\n", path.c_str(),
+    std::fprintf(stderr, "trace_bench: %s: %s\n", arguments.path.c_str(),
                  std::string(measurement.status().message()).c_str());
     const bool broken =
         FaultOf(measurement.status()).has_value() || absl::IsDataLoss(measurement.status());
@@ -115,7 +138,7 @@ int Main(int argc, char** argv) {
   const double seconds = measurement->seconds;
   std::printf(
       "%s events %.0f bytes %.0f seconds %.4f Mevents/s %.2f MB/s %.1f ns/event %.1f peakMB %.1f\n",
-      argv[1], events, bytes, seconds, events / seconds / 1e6, bytes / seconds / 1e6,
+      args[0], events, bytes, seconds, events / seconds / 1e6, bytes / seconds / 1e6,
       seconds * 1e9 / events, PeakMegabytes());
   return kSuccess;
 }
@@ -123,4 +146,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace gotrace
 
-int main(int argc, char** argv) { return gotrace::Main(argc, argv); }
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(gotrace::kUsageLine);
+  const std::vector<char*> args = absl::ParseCommandLine(argc, argv);
+  return gotrace::Main(absl::MakeSpan(args).subspan(1));
+}

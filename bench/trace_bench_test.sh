@@ -46,9 +46,26 @@ expect_exit 2 $trace_bench read /no/such/file
 expect_exit 2 $trace_bench
 expect_exit 2 $trace_bench raed $trace
 expect_exit 2 $trace_bench read $trace 0
-expect_exit 2 $trace_bench read $trace --jobs=0
+expect_exit 0 $trace_bench --jobs=1 read $trace 1
+expect_exit 1 $trace_bench read $trace --jobs=x
 expect_exit 2 $trace_bench read - 2
 expect_exit 2 $trace_bench read $trace 1 more
 expect_exit 2 $make_trace --threads=0
+expect_exit 2 $make_trace --generations=0
 expect_exit 2 $make_trace --skew=2
 expect_exit 2 $make_trace more
+
+# expect_told TEXT COMMAND...: what is wrong is told, by a program that fails.
+expect_told() {
+  local text=$1 told
+  shift
+  told=$("$@" 2>&1 > /dev/null) && fail "$* did not fail"
+  [[ $told == *"$text"* ]] || fail "expected $* to tell $text, found $told"
+}
+
+expect_told 'expected a MODE of decode, read, validate, text, json; found raed' \
+  $trace_bench raed $trace
+expect_told 'expected REPS of 1 or more, found 0' $trace_bench read $trace 0
+expect_told 'can be gone over once, not 2 times' $trace_bench read - 2
+expect_told 'expected nothing but flags, found more' $make_trace more
+expect_told '--generations must be 1 or more' $make_trace --generations=0
