@@ -43,21 +43,23 @@ class IdTable {
     const uint32_t index = static_cast<uint32_t>(entries_.size());
     if (index == 0) entries_.reserve(kRoomAtFirst);
     entries_.push_back(std::move(entry));
-    if (id < kFewest + 2 * entries_.size()) {
-      last_near_ = std::max(last_near_, id);
-      if (last_near_ + 1 >= dense_.size()) dense_.resize(id + kRoomAtFirst + id / 2, kAbsent);
-      dense_[id] = index;
+    if (IsNear(id)) {
+      PutNear(id, index);
     } else {
       sparse_.emplace(id, index);
     }
-    while (Find(gapless_ + 1) != kAbsent) ++gapless_;
+    // Where ids come in no order, the first ones may have been far. So rarely that all in all no
+    // more ids are looked at than there are.
+    if ((entries_.size() & (entries_.size() - 1)) == 0) PutNearWhatIs();
+    while (near().Has(gapless_ + 1)) ++gapless_;
     return true;
   }
 
   // Whether there is an entry under `id`, which must not be 0.
   bool Contains(uint64_t id) const { return id <= gapless_ || Find(id) != kAbsent; }
 
-  // The id up to which, from 1 on, all have entries.
+  // The id up to which, from 1 on, all have entries. That is never above last_near(): of as many
+  // entries as ids none of those is far.
   uint64_t gapless() const { return gapless_; }
 
   // The last id that is found by index, or 0 if none is. Some before it may have no entry.
@@ -81,6 +83,23 @@ class IdTable {
   size_t size() const { return entries_.size(); }
 
  private:
+  // Whether there are entries enough for one under `id` to be found by index.
+  bool IsNear(uint64_t id) const { return id < kFewest + 2 * entries_.size(); }
+
+  void PutNear(uint64_t id, uint32_t index) {
+    last_near_ = std::max(last_near_, id);
+    if (last_near_ + 1 >= dense_.size()) dense_.resize(id + kRoomAtFirst + id / 2, kAbsent);
+    dense_[id] = index;
+  }
+
+  void PutNearWhatIs() {
+    absl::erase_if(sparse_, [this](const auto& entry) {
+      if (!IsNear(entry.first)) return false;
+      PutNear(entry.first, entry.second);
+      return true;
+    });
+  }
+
   static constexpr uint64_t kFewest = 1024;
   static constexpr size_t kRoomAtFirst = 64;  // Most tables have as many entries.
 

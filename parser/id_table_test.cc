@@ -1,8 +1,11 @@
 #include "parser/id_table.h"
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -20,6 +23,7 @@ void ExpectFinds(const std::vector<uint64_t>& ids) {
     const bool is_new = expected.emplace(id, expected.size()).second;
     ASSERT_EQ(table.Insert(id, std::to_string(id)), is_new) << id;
     ASSERT_EQ(table.Find(id), expected[id]) << id;
+    ASSERT_LE(table.gapless(), table.last_near());
     for (const uint64_t near : {id, id + 1, id + 2}) {
       if (near == 0) continue;
       ASSERT_EQ(table.Contains(near), expected.count(near) > 0) << near;
@@ -74,6 +78,29 @@ TEST(IdTableTest, FindsIdsWithGapsByIndex) {
   ASSERT_TRUE(table.Insert(uint64_t{1} << 40, ""));
   EXPECT_EQ(table.last_near(), 19998u);
   EXPECT_FALSE(table.near().Has(uint64_t{1} << 40));
+}
+
+TEST(IdTableTest, FindsIdsInNoOrderByIndexOnceAllAreThere) {
+  std::mt19937_64 random(1);
+  for (const uint64_t count : {1000, 1025, 1026, 3000, 5000, 20000}) {
+    std::vector<uint64_t> ids(count);
+    std::iota(ids.begin(), ids.end(), uint64_t{1});
+    for (const bool falling : {false, true}) {
+      if (falling) {
+        std::reverse(ids.begin(), ids.end());
+      } else {
+        std::shuffle(ids.begin(), ids.end(), random);
+        // The last one is far at first.
+        std::swap(ids[0], *std::max_element(ids.begin(), ids.end()));
+      }
+      Table table;
+      for (const uint64_t id : ids) ASSERT_TRUE(table.Insert(id, ""));
+      EXPECT_EQ(table.gapless(), count);
+      EXPECT_EQ(table.last_near(), count);
+      for (const uint64_t id : ids) ASSERT_TRUE(table.near().Has(id)) << id << " of " << count;
+      std::sort(ids.begin(), ids.end());
+    }
+  }
 }
 
 TEST(IdTableTest, FindsSparseAndHugeIds) {

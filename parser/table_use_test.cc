@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "parser/reader.h"
 #include "parser/test_util.h"
@@ -170,6 +171,30 @@ GoStatus dt=1 g=1 m=1 gstatus=2
   EXPECT_EQ(found[0].stacks.all, 3u);
   EXPECT_EQ(found[0].stacks.count, 2u);
   EXPECT_EQ(found[0].stacks.last_index, 2u);
+}
+
+TEST(TableUseTest, CountsIdsThatWereFarFromTheFirstEntries) {
+  constexpr int kLast = 1026;
+  std::string text = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Stacks
+)";
+  const auto add = [&text](int id) { absl::StrAppend(&text, "Stack id=", id, " nframes=0\n"); };
+  add(kLast);
+  for (int id = 1; id < kLast; ++id) add(id);
+  text += R"(EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+)";
+  for (int id = kLast; id > 0; --id) {
+    absl::StrAppend(&text, "ProcsChange dt=1 procs_value=4 stack=", id, "\n");
+  }
+  const std::vector<Found> found = UnusedIn(text);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].stacks.all, static_cast<uint64_t>(kLast));
+  EXPECT_EQ(found[0].stacks.count, 0u);
 }
 
 TEST(TableUseTest, CountsWhatNothingRefersTo) {

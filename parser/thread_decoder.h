@@ -26,7 +26,8 @@ class ThreadDecoder {
  public:
   // With `check_ids`, DecodedEvent::ids_found tells whether the generation's tables have every
   // string and stack that the event names, when it is decoded. Otherwise it stays false. With
-  // `use`, which needs that, those are noted there, up to an event's first one that is missing.
+  // `use`, which needs that, those are noted there; of an event that names one that is missing,
+  // maybe not all.
   ThreadDecoder(const Generation& generation, const ThreadBatches& thread, bool check_ids,
                 TableUse* use = nullptr);
 

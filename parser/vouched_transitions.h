@@ -27,7 +27,7 @@ namespace gotrace {
 //  - nothing has a fault.
 //
 // It gives all events that are no transitions of goroutines; and of those some, too: among them
-// those of each goroutine that ends while a region is open on it, or after one was.
+// the end of each goroutine on which a region or range is open, or ever was.
 class VouchedTransitions {
  public:
   // Lets `reader`, which gave nothing yet and must outlive this, leave them out. Where it comes to
