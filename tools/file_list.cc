@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "tracev2/quote.h"
+
 namespace gotrace {
 namespace {
 
@@ -44,6 +46,14 @@ std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths) {
     }
   }
   return files;
+}
+
+std::string NameOf(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+std::string ShownNameOf(const std::string& path) {
+  std::string quoted = Quoted(path);
+  const bool is_plain = quoted.size() == path.size() + 2;
+  return is_plain ? NameOf(path) : quoted;
 }
 
 }  // namespace gotrace

@@ -185,8 +185,6 @@ struct Result {
   std::vector<std::string> salvage_report = {};  // SalvageReport(), with --salvage.
 };
 
-std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
-
 // The options that --salvage, or its absence, --jobs and --limits ask for.
 ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) {
   ReaderOptions options = absl::GetFlag(FLAGS_salvage) ? log->SalvageOptions() : ReaderOptions();
@@ -201,7 +199,7 @@ void NoteTimes(const std::string& file, const EventFilter& filter, const EventsR
   if (result.first_time > filter.times.to) {
     absl::FPrintF(stderr,
                   "gotrace-dump: %s: --to=%s is earlier than all events: the first is at @%d\n",
-                  NameOf(file), absl::GetFlag(FLAGS_to), result.first_time);
+                  ShownNameOf(file), absl::GetFlag(FLAGS_to), result.first_time);
     return;
   }
   const int64_t duration = TraceClock::Subtract(result.last_time, result.first_time);
@@ -210,13 +208,13 @@ void NoteTimes(const std::string& file, const EventFilter& filter, const EventsR
   if (duration > filter.since_start.to || result.last_time > filter.times.to) {
     absl::FPrintF(
         stderr, "gotrace-dump: %s: --from=%s is later than --to=%s, so that no event is between\n",
-        NameOf(file), absl::GetFlag(FLAGS_from), absl::GetFlag(FLAGS_to));
+        ShownNameOf(file), absl::GetFlag(FLAGS_from), absl::GetFlag(FLAGS_to));
     return;
   }
   absl::FPrintF(stderr,
                 "gotrace-dump: %s: --from=%s is later than all events: the first is at @%d, and "
                 "the last %.9f s behind that, at @%d\n",
-                NameOf(file), absl::GetFlag(FLAGS_from), result.first_time,
+                ShownNameOf(file), absl::GetFlag(FLAGS_from), result.first_time,
                 static_cast<double>(duration) / 1e9, result.last_time);
 }
 
@@ -228,7 +226,7 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
       DumpEvents(file, ReaderOptionsFromFlags(limits, &log), options, &progress, out);
   progress.Wipe();
   if (result.status.ok() && options.limit > 0) NoteTimes(file, options.filter, result);
-  return {result.status, result.events, "", SalvageReport(NameOf(file), log, result.losses)};
+  return {result.status, result.events, "", SalvageReport(ShownNameOf(file), log, result.losses)};
 }
 
 // Prints what is told of files: as JSON, or as text with the name above it where there are several.
@@ -241,7 +239,7 @@ class FilePrinter {
              void (*append_json)(absl::string_view, const Told&, TextBuffer*)) {
     if (json_) return append_json(NameOf(file), told, &out_.buffer());
     if (several_) {
-      out_.buffer().Append(absl::StrCat(is_first_ ? "" : "\n", NameOf(file), ":\n"));
+      out_.buffer().Append(absl::StrCat(is_first_ ? "" : "\n", ShownNameOf(file), ":\n"));
       is_first_ = false;
     }
     append(told, &out_.buffer());
@@ -278,7 +276,8 @@ Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter*
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
   printer->Print(file, info, AppendInfo, AppendInfoJson);
-  return {std::move(status), info.events, "", SalvageReport(NameOf(file), log, reader->losses())};
+  return {std::move(status), info.events, "",
+          SalvageReport(ShownNameOf(file), log, reader->losses())};
 }
 
 absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types,
@@ -318,7 +317,7 @@ Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
     printer->PrintUnread(file, status, footprint.losses);
   }
   return {std::move(status), footprint.events, "",
-          SalvageReport(NameOf(file), log, footprint.losses)};
+          SalvageReport(ShownNameOf(file), log, footprint.losses)};
 }
 
 Result RunFootprint(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
@@ -339,7 +338,7 @@ absl::Status AssembleTo(const std::string& file, ByteStream* text, Output* out) 
   std::string warning;
   absl::Status status = AssembleTrace(text, form, &progress, out, &warning);
   status.Update(out->Finish());
-  if (!warning.empty()) absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", NameOf(file), warning);
+  if (!warning.empty()) absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), warning);
   return status;
 }
 
@@ -374,7 +373,7 @@ int Report(const std::string& file, const Result& result) {
   const std::optional<Fault> fault = FaultOf(result.status);
   const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
   // An error of I/O names its file already.
-  const std::string where = is_broken ? absl::StrCat(NameOf(file), ": ") : "";
+  const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
   if (fault.has_value()) {
     for (const std::string& line : fault->details) absl::FPrintF(stderr, "    %s\n", line);
@@ -484,7 +483,7 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   std::string written;
   if (writes) written = target.empty() || target == "-" ? "to the standard output" : target;
   for (const std::string& line : RepairReport(*plan, written)) {
-    absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", NameOf(file), line);
+    absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }
   return plan->sound || writes ? kSuccess : kBroken;
 }

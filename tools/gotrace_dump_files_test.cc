@@ -60,6 +60,21 @@ TEST(SeveralFiles, AreReadThoughOneIsBroken) {
   }
 }
 
+// A name may hold what ends a line or drives a terminal.
+TEST(SeveralFiles, AreQuotedWhereTheirNamesAreNotPrintable) {
+  const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string odd = WriteFile("odd\nname\x1b[31m.trace", ReadTestTrace(kTrace));
+  const std::string cut = WriteFile("odd\tcut.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  const std::string shown = absl::StrCat("\"", testing::TempDir(), "/odd\\nname\\x1b[31m.trace\"");
+  EXPECT_TRUE(absl::StrContains(DumpOutput({"validate", odd}), absl::StrCat(shown, ": sound")));
+  EXPECT_TRUE(absl::StartsWith(DumpOutput({"info", odd, good}), absl::StrCat(shown, ":\n")));
+  EXPECT_TRUE(absl::StrContains(RunDump({"info", cut}).err, "/odd\\tcut.trace\": byte "));
+  // For programs it stays what it is.
+  for (const std::string command : {"validate", "info", "footprint"}) {
+    EXPECT_TRUE(absl::StrContains(DumpOutput({command, "--json", odd}), "/odd\\nname\\u001b[31m."));
+  }
+}
+
 TEST(SeveralFiles, HaveALineOfJsonEach) {
   const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
   const std::string cut = WriteFile("cut3.trace", ReadTestTrace(kTrace).substr(0, 6900));

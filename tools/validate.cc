@@ -56,7 +56,7 @@ Judged ValidateOne(const ListedFile& file, ValidateOptions options, bool json, R
     reached->events += events - std::exchange(events_before, events);
   };
   const ValidationReport report = ValidateFile(file.path, options);
-  const std::string name = file.path == "-" ? "standard input" : file.path;
+  const std::string name = json ? NameOf(file.path) : ShownNameOf(file.path);
   TextBuffer text;
   if (!file.named && !report.foreign.empty()) {
     (json ? AppendSkippedJson : AppendSkipped)(name, report, &text);
