@@ -1,11 +1,14 @@
 #include "export/json_schema.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 namespace gotrace {
 namespace {
@@ -127,6 +130,14 @@ class SchemaChecker {
 
 std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value) {
   return SchemaChecker(schema).Check(schema, value, "");
+}
+
+JsonValue ReadSchema(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  const absl::StatusOr<JsonValue> schema = ParseJson(text.str());
+  EXPECT_TRUE(schema.ok()) << path << ": " << schema.status();
+  return schema.value_or(JsonValue());
 }
 
 }  // namespace gotrace

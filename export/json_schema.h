@@ -14,6 +14,9 @@ namespace gotrace {
 // something is an error, so that none is passed over.
 std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value);
 
+// The schema that the file at `path` holds. A test that has no such file fails, and gets null.
+JsonValue ReadSchema(const std::string& path);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_EXPORT_JSON_SCHEMA_H_

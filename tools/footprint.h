@@ -41,7 +41,8 @@ absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* 
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
                               Progress* progress, Footprint* footprint);
 
-// Appends the footprint as a table, or as one JSON object on a line, which names `file`.
+// Appends the footprint as a table, or as one JSON object on a line, which names `file`:
+// docs/footprint.schema.json describes it.
 void AppendFootprint(const Footprint& footprint, TextBuffer* out);
 void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out);
 

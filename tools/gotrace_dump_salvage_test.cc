@@ -7,10 +7,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "export/json_schema.h"
 #include "export/json_value.h"
 #include "gtest/gtest.h"
+#include "testdata/test_data.h"
 #include "tools/subprocess.h"
 #include "tracev2/text_form.h"
+#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
@@ -116,12 +119,14 @@ HeapAlloc dt=1 heapalloc_value=5
             "Value=Value{Uint64(5)}\n");
 }
 
-// The JSON object that a run prints.
+// The JSON object that a run of the command `args[0]` prints, which its schema must allow.
 JsonValue Object(const std::vector<std::string>& args, int exit_code) {
   const SubprocessResult result = RunDump(args);
   EXPECT_EQ(result.exit_code, exit_code) << result.err;
   const absl::StatusOr<JsonValue> object = ParseJson(result.out);
   EXPECT_TRUE(object.ok()) << result.out;
+  const JsonValue schema = ReadSchema(absl::StrCat("docs/", args[0], ".schema.json"));
+  EXPECT_EQ(CheckAgainstSchema(schema, object.value_or(JsonValue())), "") << result.out;
   return object.value_or(JsonValue());
 }
 
@@ -187,22 +192,31 @@ TEST(Salvage, FootprintTellsBatchesThatItCannotDecode) {
   EXPECT_EQ(Loss(object, "dropped_bytes"), "5");
 }
 
+void ExpectComplete(const std::vector<std::string>& args) {
+  const JsonValue object = Object(args, 0);
+  EXPECT_EQ(Text(object, "complete"), "true");
+  EXPECT_EQ(object.Find("error"), nullptr);
+  EXPECT_EQ(object.Find("losses"), nullptr);
+}
+
 TEST(Salvage, SoundTracesAreComplete) {
-  const std::string path =
+  std::vector<std::string> paths = {
       WriteFile("sound", *AssembleText("Trace Go1.22\n"
                                        "EventBatch gen=1 m=0 time=1 size=auto\n"
-                                       "Frequency freq=1000000000\n"));
-  for (const char* const command : {"info", "footprint"}) {
-    for (const std::vector<std::string>& flags :
-         std::vector<std::vector<std::string>>{{"--json"}, {"--json", "--salvage"}}) {
-      std::vector<std::string> args = {command, path};
-      args.insert(args.end(), flags.begin(), flags.end());
-      const JsonValue object = Object(args, 0);
-      EXPECT_EQ(Text(object, "complete"), "true");
-      EXPECT_EQ(object.Find("error"), nullptr);
-      EXPECT_EQ(object.Find("losses"), nullptr);
+                                       "Frequency freq=1000000000\n"))};
+  for (const TestTrace& trace : TestTraces()) paths.push_back(TestFilePath(trace.name + ".zst"));
+  for (const std::string& path : paths) {
+    for (const char* const command : {"info", "footprint"}) {
+      ExpectComplete({command, path, "--json"});
+      ExpectComplete({command, path, "--json", "--salvage"});
     }
   }
+}
+
+TEST(Salvage, InfoOfAHeaderAloneHasNoTimes) {
+  const std::string path = WriteFile("header", MakeHeader(Version::kGo122));
+  EXPECT_EQ(Text(Object({"info", path, "--json"}, 1), "begin"), "none");
+  EXPECT_EQ(Text(Object({"info", path, "--json", "--salvage"}, 1), "begin"), "none");
 }
 
 TEST(Salvage, TellsAHeaderThatIsBroken) {

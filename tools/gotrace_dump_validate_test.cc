@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -322,11 +321,7 @@ class ValidateJson : public Validate {
   }
 
   static const JsonValue& Schema() {
-    static const JsonValue* const kSchema = [] {
-      std::stringstream text;
-      text << std::ifstream("docs/validate.schema.json").rdbuf();
-      return new JsonValue(ParseJson(text.str()).value());
-    }();
+    static const JsonValue* const kSchema = new JsonValue(ReadSchema("docs/validate.schema.json"));
     return *kSchema;
   }
 

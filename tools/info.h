@@ -51,7 +51,8 @@ struct TraceInfo {
 // `info->status` too; what stood before it is counted.
 absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
 
-// Appends the information as text, or as one JSON object on a line, which names `file`.
+// Appends the information as text, or as one JSON object on a line, which names `file`:
+// docs/info.schema.json describes it.
 void AppendInfo(const TraceInfo& info, TextBuffer* out);
 void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out);
 
