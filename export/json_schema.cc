@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -69,6 +70,7 @@ class SchemaChecker {
                         testing::Value(value.text, testing::ContainsRegex(rule.text));
       return fits ? "" : absl::StrCat(where, ": does not fit ", rule.text);
     }
+    if (keyword == "anyOf") return CheckAnyOf(rule, value, where);
     if (keyword == "required") return CheckRequired(rule, value, where);
     if (keyword == "properties") return CheckProperties(rule, value, where);
     if (keyword == "additionalProperties") return CheckAdditional(schema, rule, value, where);
@@ -82,6 +84,18 @@ class SchemaChecker {
     if (definitions == nullptr || !absl::ConsumePrefix(&reference, "#/$defs/")) return *kNothing;
     const JsonValue* const found = definitions->Find(reference);
     return found == nullptr ? *kNothing : *found;
+  }
+
+  // Tells what is wrong by the first of the schemas.
+  std::string CheckAnyOf(const JsonValue& schemas, const JsonValue& value,
+                         const std::string& where) {
+    std::string first;
+    for (const JsonValue& schema : schemas.elements) {
+      std::string error = Check(schema, value, where);
+      if (error.empty()) return "";
+      if (first.empty()) first = std::move(error);
+    }
+    return first;
   }
 
   static std::string CheckRequired(const JsonValue& names, const JsonValue& value,

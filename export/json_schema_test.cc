@@ -43,6 +43,13 @@ TEST(JsonSchema, ChecksValues) {
   EXPECT_EQ(Check(R"({"pattern":"^1\\.[0-9]+$"})", R"("1.x")"), ": does not fit ^1\\.[0-9]+$");
 }
 
+TEST(JsonSchema, ChecksAlternatives) {
+  constexpr char kSchema[] = R"({"anyOf": [{"required": ["a", "b"]}, {"required": ["c"]}]})";
+  EXPECT_EQ(Check(kSchema, R"({"a":1,"b":1})"), "");
+  EXPECT_EQ(Check(kSchema, R"({"c":1})"), "");
+  EXPECT_EQ(Check(kSchema, R"({"a":1})"), ": lacks b");
+}
+
 TEST(JsonSchema, ChecksMembersAndElements) {
   constexpr char kSchema[] = R"({
     "required": ["a"],

@@ -259,6 +259,8 @@ FlagArgument SplitFlag(absl::string_view argument) {
   return flag;
 }
 
+bool IsList(const FlagRow& row) { return absl::EndsWith(row.usage, ",..."); }
+
 // Goes through the arguments and keeps flags and others apart.
 class ArgumentParser {
  public:
@@ -330,6 +332,11 @@ class ArgumentParser {
     if (!flag.value.has_value() || flag.value->empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(Spelling(*row), " needs a value: ", row->usage));
+    }
+    // The last of several would silently be the only one, where more than one may be meant.
+    if (IsList(*row) && std::count(flags_.begin(), flags_.end(), row) > 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Spelling(*row), " was given twice; give it once, with all: ", row->usage));
     }
     std::string error;
     if (!target->ParseFrom(*flag.value, &error)) {

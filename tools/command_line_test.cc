@@ -141,8 +141,8 @@ TEST_F(CommandLineTest, SpellingsOfAFlag) {
 }
 
 TEST_F(CommandLineTest, TheLastOfTwoCounts) {
-  ExpectLine({"--g=1", "--g=2", "f"}, Command::kEvents, "f");
-  EXPECT_EQ(absl::GetFlag(FLAGS_g), "2");
+  ExpectLine({"--limit=1", "--limit=2", "f"}, Command::kEvents, "f");
+  EXPECT_EQ(absl::GetFlag(FLAGS_limit), 2);
 }
 
 TEST_F(CommandLineTest, SeveralFiles) {
@@ -194,6 +194,12 @@ TEST_F(CommandLineTest, ErrorsOfFlags) {
               "\"9223372036854775808\" is no value for --limit: expected --limit=N");
   ExpectError({"--stacks=maybe", "f"},
               "\"maybe\" is no value for --stacks: expected true or false");
+}
+
+TEST_F(CommandLineTest, ListsAreGivenOnce) {
+  ExpectError({"--g=1", "--g=2", "f"}, "--g was given twice; give it once, with all: --g=ID,...");
+  ExpectError({"--kind=Log", "f", "--kind", "Sync"},
+              "--kind was given twice; give it once, with all: --kind=KIND,...");
 }
 
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {

@@ -387,10 +387,14 @@ int Report(const std::string& file, const Result& result) {
 }
 
 // What to do next about a fault, where nothing better is told.
-Result WithHint(Command command, Result result) {
+Result WithHint(Command command, const std::string& file, Result result) {
   const bool takes_salvage =
       command == Command::kEvents || command == Command::kInfo || command == Command::kFootprint;
   const std::optional<Fault> fault = FaultOf(result.status);
+  std::error_code ignored;
+  if (!fault.has_value() && std::filesystem::is_directory(file, ignored)) {
+    result.hint = "`footprint`, `info` and `validate` take directories";
+  }
   // Of a limit its message tells, and an assembler's input is no trace.
   const bool tells_enough = !fault.has_value() || IsLimit(fault->id) || !result.hint.empty();
   if (tells_enough || command == Command::kAssemble) return result;
@@ -470,9 +474,9 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   }
   Progress progress(/*prints_along=*/false);
   const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, limits, &progress);
-  if (!input.ok()) return Report(file, {input.status()});
+  if (!input.ok()) return Report(file, WithHint(Command::kRepair, file, {input.status()}));
   const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); }, limits);
-  if (!plan.ok()) return Report(file, WithHint(Command::kRepair, {plan.status()}));
+  if (!plan.ok()) return Report(file, WithHint(Command::kRepair, file, {plan.status()}));
   const bool writes = !check && !plan->pieces.empty();
   if (writes) {
     const absl::Status status = WriteRepairedTo(target, *plan, *input, out);
@@ -497,7 +501,7 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
   for (const std::string& text : result.salvage_report) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
   }
-  if (!result.status.ok()) return Report(file, WithHint(command, std::move(result)));
+  if (!result.status.ok()) return Report(file, WithHint(command, file, std::move(result)));
   return result.salvage_report.empty() ? kSuccess : kBroken;
 }
 
@@ -511,7 +515,8 @@ bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   validate_options.limits = limits;
   const std::string foreign = ValidateFile(file.path, validate_options).foreign;
   if (foreign.empty()) return false;
-  absl::FPrintF(stderr, "gotrace-dump: %s: not a trace: %s, skipped\n", file.path, foreign);
+  absl::FPrintF(stderr, "gotrace-dump: %s: not a trace: %s, skipped\n", ShownNameOf(file.path),
+                foreign);
   return true;
 }
 

@@ -219,6 +219,18 @@ TEST(Salvage, InfoOfAHeaderAloneHasNoTimes) {
   EXPECT_EQ(Text(Object({"info", path, "--json", "--salvage"}, 1), "begin"), "none");
 }
 
+TEST(Salvage, JsonHasALineForWhatCannotBeRead) {
+  const std::string page = WriteFile("page", "no trace, but long enough for one");
+  for (const char* const command : {"info", "footprint"}) {
+    for (const char* const flag : {"--json", "--salvage"}) {
+      EXPECT_EQ(Text(Object({command, "/no/such/file", "--json", flag}, 2), "error"),
+                "opening /no/such/file: No such file or directory");
+      EXPECT_TRUE(absl::EndsWith(Text(Object({command, page, "--json", flag}, 1), "error"),
+                                 "[not-a-trace]"));
+    }
+  }
+}
+
 TEST(Salvage, TellsAHeaderThatIsBroken) {
   const std::string path = WriteFile("header", "no trace, but long enough for one");
   for (const char* const command : {"events", "info", "footprint"}) {

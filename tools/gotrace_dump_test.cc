@@ -429,6 +429,9 @@ GoStart dt=1 g=9 g_seq=1
 
 TEST(Dump, CannotReadWhatIsNotThere) {
   const std::string directory = testing::TempDir();
+  const std::string no_file = absl::StrCat(
+      "gotrace-dump: reading ", directory,
+      ": Is a directory\ngotrace-dump: ", "`footprint`, `info` and `validate` take directories\n");
   for (const char* const command : {"footprint", "info"}) {
     ExpectFailure(RunDump({command, "/no/such/file"}), 2, "",
                   "gotrace-dump: opening /no/such/file: No such file or directory\n");
@@ -436,9 +439,9 @@ TEST(Dump, CannotReadWhatIsNotThere) {
   for (const char* const command : {"events", "wire", "assemble"}) {
     ExpectFailure(RunDump({command, "/no/such/file"}), 2, "",
                   "gotrace-dump: opening /no/such/file: No such file or directory\n");
-    ExpectFailure(RunDump({command, directory}), 2, "",
-                  absl::StrCat("gotrace-dump: reading ", directory, ": Is a directory\n"));
+    ExpectFailure(RunDump({command, directory}), 2, "", no_file);
   }
+  ExpectFailure(RunDump({"repair", "--check", directory}), 2, "", no_file);
 }
 
 TEST(Dump, RefusesWrongArguments) {
