@@ -37,7 +37,8 @@ namespace {
 
 constexpr char kUsageLine[] =
     "usage: trace_bench decode|read|validate|text|json FILE [REPS] [--jobs=N]\n"
-    "       goes over a trace REPS times (3), and prints the numbers of the best; FILE may be -";
+    "       goes over a trace REPS times (3), and prints the numbers of the best; FILE may be -,\n"
+    "       which is gone over once";
 
 enum ExitCode { kSuccess = 0, kBroken = 1, kUsage = 2 };
 

@@ -65,6 +65,10 @@ class SchemaChecker {
       const bool is_less = value.type == Type::kNumber && NumberOf(value) < NumberOf(rule);
       return is_less ? absl::StrCat(where, ": is less than ", rule.text) : "";
     }
+    if (keyword == "maxProperties") {
+      const bool is_more = static_cast<double>(value.members.size()) > NumberOf(rule);
+      return is_more ? absl::StrCat(where, ": has more than ", rule.text, " members") : "";
+    }
     if (keyword == "pattern") {
       const bool fits = value.type != Type::kString ||
                         testing::Value(value.text, testing::ContainsRegex(rule.text));

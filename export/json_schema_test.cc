@@ -48,6 +48,8 @@ TEST(JsonSchema, ChecksAlternatives) {
   EXPECT_EQ(Check(kSchema, R"({"a":1,"b":1})"), "");
   EXPECT_EQ(Check(kSchema, R"({"c":1})"), "");
   EXPECT_EQ(Check(kSchema, R"({"a":1})"), ": lacks b");
+  EXPECT_EQ(Check(R"({"maxProperties": 1})", R"({"a":1})"), "");
+  EXPECT_EQ(Check(R"({"maxProperties": 1})", R"({"a":1,"b":1})"), ": has more than 1 members");
 }
 
 TEST(JsonSchema, ChecksMembersAndElements) {

@@ -48,8 +48,8 @@ class IdTable {
     } else {
       sparse_.emplace(id, index);
     }
-    // Where ids come in no order, the first ones may have been far. So rarely that all in all no
-    // more ids are looked at than there are.
+    // Where ids come in no order, the first ones may have been far. So rarely that all in all
+    // at most twice as many ids are looked at as there are.
     if ((entries_.size() & (entries_.size() - 1)) == 0) PutNearWhatIs();
     while (near().Has(gapless_ + 1)) ++gapless_;
     return true;

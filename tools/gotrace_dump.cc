@@ -392,7 +392,8 @@ Result WithHint(Command command, const std::string& file, Result result) {
       command == Command::kEvents || command == Command::kInfo || command == Command::kFootprint;
   const std::optional<Fault> fault = FaultOf(result.status);
   std::error_code ignored;
-  if (!fault.has_value() && std::filesystem::is_directory(file, ignored)) {
+  if (absl::StartsWith(result.status.message(), "reading ") &&
+      std::filesystem::is_directory(file, ignored)) {
     result.hint = "`footprint`, `info` and `validate` take directories";
   }
   // Of a limit its message tells, and an assembler's input is no trace.
@@ -435,7 +436,9 @@ absl::StatusOr<ValidateCommand> ValidateCommandFromFlags() {
 
 int ReportNoTrace(const CommandLine& line) {
   absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
-                absl::StrJoin(line.files, ", "));
+                absl::StrJoin(line.files, ", ", [](std::string* names, const std::string& file) {
+                  names->append(ShownNameOf(file));
+                }));
   return kUsageOrIo;
 }
 

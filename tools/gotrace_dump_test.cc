@@ -429,9 +429,10 @@ GoStart dt=1 g=9 g_seq=1
 
 TEST(Dump, CannotReadWhatIsNotThere) {
   const std::string directory = testing::TempDir();
-  const std::string no_file = absl::StrCat(
-      "gotrace-dump: reading ", directory,
-      ": Is a directory\ngotrace-dump: ", "`footprint`, `info` and `validate` take directories\n");
+  const std::string no_file =
+      absl::StrCat("gotrace-dump: reading ", directory,
+                   ": Is a directory\n"
+                   "gotrace-dump: `footprint`, `info` and `validate` take directories\n");
   for (const char* const command : {"footprint", "info"}) {
     ExpectFailure(RunDump({command, "/no/such/file"}), 2, "",
                   "gotrace-dump: opening /no/such/file: No such file or directory\n");
@@ -442,6 +443,9 @@ TEST(Dump, CannotReadWhatIsNotThere) {
     ExpectFailure(RunDump({command, directory}), 2, "", no_file);
   }
   ExpectFailure(RunDump({"repair", "--check", directory}), 2, "", no_file);
+  // Where something else is wrong, that is all there is to tell.
+  ExpectFailure(RunDump({"assemble", directory, "-o", "/no/such/x"}), 2, "",
+                "gotrace-dump: creating /no/such/x: No such file or directory\n");
 }
 
 TEST(Dump, RefusesWrongArguments) {
