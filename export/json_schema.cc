@@ -1,13 +1,12 @@
 #include "export/json_schema.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "export/golden_case.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -151,9 +150,8 @@ std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value) 
 }
 
 JsonValue ReadSchema(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  const absl::StatusOr<JsonValue> schema = ParseJson(text.str());
+  const absl::StatusOr<std::string> text = ReadTextFile(path);
+  const absl::StatusOr<JsonValue> schema = text.ok() ? ParseJson(*text) : text.status();
   EXPECT_TRUE(schema.ok()) << path << ": " << schema.status();
   return schema.value_or(JsonValue());
 }

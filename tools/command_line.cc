@@ -259,6 +259,7 @@ FlagArgument SplitFlag(absl::string_view argument) {
   return flag;
 }
 
+// Whether its value may name several things, as its usage tells.
 bool IsList(const FlagRow& row) { return absl::EndsWith(row.usage, ",..."); }
 
 // Goes through the arguments and keeps flags and others apart.

@@ -429,7 +429,7 @@ GoStart dt=1 g=9 g_seq=1
 
 TEST(Dump, CannotReadWhatIsNotThere) {
   const std::string directory = testing::TempDir();
-  const std::string no_file =
+  const std::string is_directory =
       absl::StrCat("gotrace-dump: reading ", directory,
                    ": Is a directory\n"
                    "gotrace-dump: `footprint`, `info` and `validate` take directories\n");
@@ -440,9 +440,9 @@ TEST(Dump, CannotReadWhatIsNotThere) {
   for (const char* const command : {"events", "wire", "assemble"}) {
     ExpectFailure(RunDump({command, "/no/such/file"}), 2, "",
                   "gotrace-dump: opening /no/such/file: No such file or directory\n");
-    ExpectFailure(RunDump({command, directory}), 2, "", no_file);
+    ExpectFailure(RunDump({command, directory}), 2, "", is_directory);
   }
-  ExpectFailure(RunDump({"repair", "--check", directory}), 2, "", no_file);
+  ExpectFailure(RunDump({"repair", "--check", directory}), 2, "", is_directory);
   // Where something else is wrong, that is all there is to tell.
   ExpectFailure(RunDump({"assemble", directory, "-o", "/no/such/x"}), 2, "",
                 "gotrace-dump: creating /no/such/x: No such file or directory\n");
