@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracev2/quote.h"
 
 namespace gotrace {
 
@@ -21,8 +21,8 @@ absl::StatusOr<size_t> MemoryStream::Read(char* buffer, size_t size) {
   return size;
 }
 
-FdStream::FdStream(int fd, bool owned, std::string name)
-    : fd_(fd), owned_(owned), name_(std::move(name)) {
+FdStream::FdStream(int fd, bool owned, const std::string& name)
+    : fd_(fd), owned_(owned), name_(QuotedUnlessPlain(name)) {
   struct stat info;
   if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return;
   const off_t position = lseek(fd_, 0, SEEK_CUR);

@@ -39,8 +39,9 @@ class MemoryStream : public ByteStream {
 // end would pass for the end of what it held.
 class FdStream : public ByteStream {
  public:
-  // `name` is for error messages. The descriptor is closed with the stream if `owned`.
-  FdStream(int fd, bool owned, std::string name);
+  // `name` is for error messages, which quote it unless it is plain. The descriptor is closed with
+  // the stream if `owned`.
+  FdStream(int fd, bool owned, const std::string& name);
   ~FdStream() override;
   FdStream(const FdStream&) = delete;
   FdStream& operator=(const FdStream&) = delete;

@@ -19,6 +19,7 @@
 #include "parser/cores.h"
 #include "parser/reader_limits.h"
 #include "tools/version.h"
+#include "tracev2/quote.h"
 
 ABSL_FLAG(std::string, format, "go", "the form of the events: go or json");
 ABSL_FLAG(bool, stacks, false, "with --format=json: write stacks too");
@@ -322,8 +323,8 @@ class ArgumentParser {
     FlagArgument flag = SplitFlag(argument);
     const FlagRow* const row = FindFlag(flag.name);
     if (row == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no flag ", argument.substr(0, argument.find('='))));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "there is no flag ", QuotedUnlessPlain(argument.substr(0, argument.find('=')))));
     }
     absl::CommandLineFlag* const target = absl::FindCommandLineFlag(row->name);
     const bool is_bool = target->IsOfType<bool>();
@@ -341,7 +342,7 @@ class ArgumentParser {
     }
     std::string error;
     if (!target->ParseFrom(*flag.value, &error)) {
-      return absl::InvalidArgumentError(absl::StrCat("\"", *flag.value, "\" is no value for ",
+      return absl::InvalidArgumentError(absl::StrCat(Quoted(*flag.value), " is no value for ",
                                                      Spelling(*row), ": expected ",
                                                      is_bool ? "true or false" : row->usage));
     }
@@ -376,21 +377,21 @@ class ArgumentParser {
   absl::Status TooManyFiles() const {
     const bool may_have_command = !has_command_ && !only_files_;
     if (may_have_command && FindCommand(plain_[1]) != nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the command comes first: gotrace-dump ", plain_[1], " ", plain_[0]));
+      return absl::InvalidArgumentError(absl::StrCat("the command comes first: gotrace-dump ",
+                                                     plain_[1], " ", QuotedUnlessPlain(plain_[0])));
     }
     // A mistyped command has no dot or slash, as the path of a trace mostly has.
     if (may_have_command && plain_[0].find_first_of("./") == std::string::npos) {
       return UnknownCommand(plain_[0]);
     }
-    return absl::InvalidArgumentError(absl::StrCat("one FILE at a time, found ", plain_[0], " and ",
-                                                   plain_[1], "; only ", ListCommands(kTakesFiles),
-                                                   " take several"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "one FILE at a time, found ", QuotedUnlessPlain(plain_[0]), " and ",
+        QuotedUnlessPlain(plain_[1]), "; only ", ListCommands(kTakesFiles), " take several"));
   }
 
   static absl::Status UnknownCommand(absl::string_view name) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no command ", name, "; there are ", ListCommands(~0U)));
+    return absl::InvalidArgumentError(absl::StrCat("there is no command ", QuotedUnlessPlain(name),
+                                                   "; there are ", ListCommands(~0U)));
   }
 
   const absl::Span<char* const> args_;

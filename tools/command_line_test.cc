@@ -189,6 +189,8 @@ TEST_F(CommandLineTest, ErrorsOfFlags) {
   ExpectError({"--g", "", "f"}, "--g needs a value: --g=ID,...");
   ExpectError({"assemble", "f", "-o"}, "-o needs a value: -o FILE");
   ExpectError({"--limit=many", "f"}, "\"many\" is no value for --limit: expected --limit=N");
+  ExpectError({"--limit=\n", "f"}, "\"\\n\" is no value for --limit: expected --limit=N");
+  ExpectError({"--a\nb", "f"}, "there is no flag \"--a\\nb\"");
   ExpectError({"--limit", "f"}, "\"f\" is no value for --limit: expected --limit=N");
   ExpectError({"--limit=9223372036854775808", "f"},
               "\"9223372036854775808\" is no value for --limit: expected --limit=N");

@@ -50,10 +50,6 @@ std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths) {
 
 std::string NameOf(const std::string& path) { return path == "-" ? "standard input" : path; }
 
-std::string ShownNameOf(const std::string& path) {
-  std::string quoted = Quoted(path);
-  const bool is_plain = quoted.size() == path.size() + 2;
-  return is_plain ? NameOf(path) : quoted;
-}
+std::string ShownNameOf(const std::string& path) { return QuotedUnlessPlain(NameOf(path)); }
 
 }  // namespace gotrace

@@ -22,8 +22,7 @@ std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths);
 // What the file at `path` is called, for programs: "-" is "standard input".
 std::string NameOf(const std::string& path);
 
-// The same for people: quoted and escaped if it has a quote, a backslash or anything that is not
-// printable, so that it breaks no line and tells a terminal nothing.
+// The same for people: QuotedUnlessPlain().
 std::string ShownNameOf(const std::string& path);
 
 }  // namespace gotrace

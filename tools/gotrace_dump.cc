@@ -38,6 +38,7 @@
 #include "tools/salvage.h"
 #include "tools/validate.h"
 #include "tracev2/event_spec.h"
+#include "tracev2/quote.h"
 #include "tracev2/version.h"
 #include "validator/report.h"
 
@@ -347,8 +348,9 @@ absl::Status CheckTarget(const std::string& target, const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(target, ignored) &&
       std::filesystem::equivalent(target, file == "-" ? "/dev/stdin" : file, ignored)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "-o ", target, " is the input itself, which would be lost; give another name"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("-o ", QuotedUnlessPlain(target),
+                     " is the input itself, which would be lost; give another name"));
   }
   if (!target.empty() || isatty(STDOUT_FILENO) != 1) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -488,7 +490,9 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   }
   progress.Wipe();
   std::string written;
-  if (writes) written = target.empty() || target == "-" ? "to the standard output" : target;
+  if (writes)
+    written =
+        target.empty() || target == "-" ? "to the standard output" : QuotedUnlessPlain(target);
   for (const std::string& line : RepairReport(*plan, written)) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }

@@ -69,6 +69,13 @@ TEST(SeveralFiles, AreQuotedWhereTheirNamesAreNotPrintable) {
   EXPECT_TRUE(absl::StrContains(DumpOutput({"validate", odd}), absl::StrCat(shown, ": sound")));
   EXPECT_TRUE(absl::StartsWith(DumpOutput({"info", odd, good}), absl::StrCat(shown, ":\n")));
   EXPECT_TRUE(absl::StrContains(RunDump({"info", cut}).err, "/odd\\tcut.trace\": byte "));
+  EXPECT_EQ(RunDump({"info", "no\nfile"}).err,
+            "gotrace-dump: opening \"no\\nfile\": No such file or directory\n");
+  EXPECT_EQ(RunDump({"assemble", "-o", "no/\x1b[31m", "/dev/null"}).err,
+            "gotrace-dump: creating \"no/\\x1b[31m\": No such file or directory\n");
+  EXPECT_TRUE(
+      absl::StrContains(RunDump({"repair", cut, "-o", cut + "2"}).err, "odd\\tcut.trace2\""));
+  EXPECT_TRUE(absl::StrContains(RunDump({"repair", cut, "-o", cut}).err, "odd\\tcut.trace\" is"));
   // For programs it stays what it is.
   for (const std::string command : {"validate", "info", "footprint"}) {
     EXPECT_TRUE(absl::StrContains(DumpOutput({command, "--json", odd}), "/odd\\nname\\u001b[31m."));

@@ -16,8 +16,17 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "tracev2/quote.h"
 
 namespace gotrace {
+namespace {
+
+// Why doing `what` with the file `name` failed.
+absl::Status Failure(int error, absl::string_view what, absl::string_view name) {
+  return absl::ErrnoToStatus(error, absl::StrCat(what, " ", QuotedUnlessPlain(name)));
+}
+
+}  // namespace
 
 void Output::Flush() {
   absl::string_view rest = buffer_.view();
@@ -32,7 +41,7 @@ void Output::Flush() {
       pollfd ready = {.fd = fd_, .events = POLLOUT, .revents = 0};
       poll(&ready, 1, /*timeout=*/-1);
     } else if (errno != EINTR) {
-      status_ = absl::ErrnoToStatus(errno, absl::StrCat("writing ", name_));
+      status_ = Failure(errno, "writing", name_);
     }
   }
   buffer_.clear();
@@ -40,7 +49,7 @@ void Output::Flush() {
 
 absl::Status Output::Finish() {
   Flush();
-  return closed_ ? absl::ErrnoToStatus(EPIPE, absl::StrCat("writing ", name_)) : status_;
+  return closed_ ? Failure(EPIPE, "writing", name_) : status_;
 }
 
 namespace {
@@ -119,21 +128,21 @@ void EndForLackOfMemory() {
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   if (const std::optional<int> descriptor = DescriptorOf(path)) {
     const int fd = fcntl(*descriptor, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+    if (fd < 0) return Failure(errno, "opening", path);
     return OutputFile(fd, path, "");
   }
   struct stat info;
   const bool exists = stat(path.c_str(), &info) == 0;
-  if (!exists && errno == ELOOP) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+  if (!exists && errno == ELOOP) return Failure(errno, "opening", path);
   if (exists && !S_ISREG(info.st_mode)) {
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+    if (fd < 0) return Failure(errno, "opening", path);
     return OutputFile(fd, path, "");
   }
   std::string target = TargetOf(path);
   std::string temporary = absl::StrCat(target, ".XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("creating ", path));
+  if (fd < 0) return Failure(errno, "creating", path);
   RemoveAtSignals(temporary);
   // mkostemp() leaves the file to its owner alone.
   fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());
@@ -168,7 +177,7 @@ absl::Status OutputFile::Commit() {
     has_unfinished = 0;
     return absl::OkStatus();
   }
-  absl::Status status = absl::ErrnoToStatus(errno, absl::StrCat("writing ", path_));
+  absl::Status status = Failure(errno, "writing", path_);
   RemoveTemporary();
   return status;
 }

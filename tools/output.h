@@ -14,7 +14,8 @@ namespace gotrace {
 // A file descriptor that is written in large blocks.
 class Output {
  public:
-  // `name` is for error messages. The descriptor stays the caller's.
+  // `name` is for error messages, which quote it unless it is plain. The descriptor stays the
+  // caller's.
   Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
   virtual ~Output() = default;
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "parser/byte_stream.h"
+#include "tracev2/quote.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -56,7 +57,8 @@ absl::StatusOr<int> CreateTemporary() {
   const int fd = mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) {
     return absl::ErrnoToStatus(
-        errno, absl::StrCat("creating a temporary file, where TMPDIR tells: ", path));
+        errno,
+        absl::StrCat("creating a temporary file, where TMPDIR tells: ", QuotedUnlessPlain(path)));
   }
   unlink(path.c_str());
   return fd;

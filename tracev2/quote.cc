@@ -222,6 +222,11 @@ std::string Quoted(absl::string_view text) {
   return std::string(out.view());
 }
 
+std::string QuotedUnlessPlain(absl::string_view text) {
+  std::string quoted = Quoted(text);
+  return quoted.size() == text.size() + 2 ? std::string(text) : quoted;
+}
+
 bool AppendUnquoted(absl::string_view literal, std::string* out) {
   if (literal.size() < 2 || literal.front() != literal.back()) return false;
   const char quote = literal.front();

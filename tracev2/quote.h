@@ -18,6 +18,10 @@ void AppendQuoted(absl::string_view text, TextBuffer* out);
 // The same as a string, for messages: a name from a trace may hold anything.
 std::string Quoted(absl::string_view text);
 
+// `text` as it is, or Quoted() if that has escapes, so that it breaks no line and tells a terminal
+// nothing: for names of files in messages, which may hold anything but mostly are plain.
+std::string QuotedUnlessPlain(absl::string_view text);
+
 // Appends what the Go literal `literal` stands for: a string in double quotes or in back quotes, or
 // in single quotes one rune, or none, which Go accepts too. Bytes that are not UTF-8 become U+FFFD
 // except in back quotes. Returns false, with `*out` unspecified, if it is not such a literal.

@@ -63,6 +63,14 @@ TEST(QuoteTest, QuotesAsGoDoes) {
   }
 }
 
+TEST(QuoteTest, PlainTextCanStayAsItIs) {
+  EXPECT_EQ(QuotedUnlessPlain("a b/ü.trace"), "a b/ü.trace");
+  EXPECT_EQ(QuotedUnlessPlain(""), "");
+  for (const absl::string_view text : {"a\nb", "\x1b[31m", "a\"b", "a\\b", "\xff", "\u00a0"}) {
+    EXPECT_EQ(QuotedUnlessPlain(text), Quoted(text));
+  }
+}
+
 TEST(QuoteTest, EveryByteAloneIsQuoted) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
