@@ -26,7 +26,8 @@ enum class ReadMode : uint8_t {
   // Gives as many events as can be trusted: an event that has to wait for one that is lost is given
   // where nothing else of its generation can come next. From there to the generation's end events
   // have the times that their threads' clocks told, which go back and may be equal; else each is
-  // later than the one before, as in the other modes.
+  // later than the one before, as in the other modes. Only here it is a fault, too, that a
+  // generation does not follow the one before it, which Go's reader does not mind since Go 1.26.
   kSalvage,
 };
 

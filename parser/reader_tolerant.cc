@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "parser/reader_impl.h"
 
 namespace gotrace {
@@ -30,6 +31,7 @@ Event* ReaderImpl::NextTolerantGeneration() {
   }
   if (options_.mode == ReadMode::kSalvage || lost_ || doubtful_) ForgetWrongTime();
   const bool follows = last_number == 0 || generation_->number() == last_number + 1;
+  if (!follows && options_.mode == ReadMode::kSalvage) TellJump(last_number);
   // A generation tells all statuses anew. To hold them against a model that may be wrong would find
   // the same fault twice.
   if (lost_ || doubtful_ || !follows) scheduler_.Forget();
@@ -37,6 +39,20 @@ Event* ReaderImpl::NextTolerantGeneration() {
   doubtful_ = false;
   nested_ = false;
   return BeginGeneration();
+}
+
+// Go's reader does not mind since 1.26, but may refuse what follows for the lack of what is
+// missing. Where something else was found missing, that told it.
+void ReaderImpl::TellJump(uint64_t last_number) {
+  if (lost_ || doubtful_ || tolerant_generations_.damaged()) return;
+  Fault fault = {FaultId::kGenerationOrder,
+                 Place(),
+                 absl::StrCat("expected generation ", last_number + 1, ", found ",
+                              generation_->number(), "; it is read as if the trace began anew"),
+                 {}};
+  fault.place.offset = generation_->begin_offset();
+  fault.place.generation = generation_->number();
+  Report(fault);
 }
 
 bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {

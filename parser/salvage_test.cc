@@ -267,6 +267,31 @@ TEST(SalvageTest, ContradictionsAreNotToldWhereSomethingIsLost) {
   }
 }
 
+// What is missing may be no fault to Go's reader, but whoever salvages has to know of it.
+TEST(SalvageTest, GenerationsThatDoNotFollowEachOtherAreTold) {
+  for (const absl::string_view number : {"gen=3 ", "gen=1 "}) {
+    const std::string bytes =
+        Assemble(absl::StrReplaceAll(TwoGenerations(true), {{"gen=2 ", number}}));
+    EXPECT_TRUE(ReadIn(bytes, ReadMode::kStrict).status.ok());
+    EXPECT_TRUE(ReadIn(bytes, ReadMode::kCollect).faults.empty());
+    const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
+    EXPECT_EQ(salvaged.events.size(), 2 * 9u);
+    ASSERT_EQ(salvaged.faults.size(), 1u);
+    EXPECT_EQ(salvaged.faults[0].id, FaultId::kGenerationOrder);
+    const std::vector<BatchExtent> batches = ExtentsOf(bytes);
+    EXPECT_EQ(salvaged.faults[0].place.offset, batches[batches.size() / 2].begin);
+  }
+  // Before Go 1.26 it is one to all, and told once.
+  const std::string old =
+      Assemble(absl::StrReplaceAll(TwoGenerations(false), {{"gen=2 ", "gen=3 "}}));
+  EXPECT_FALSE(ReadIn(old, ReadMode::kStrict).status.ok());
+  for (const ReadMode mode : kTolerantModes) {
+    const ReadResult result = ReadIn(old, mode);
+    ASSERT_EQ(result.faults.size(), 1u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kGenerationOrder);
+  }
+}
+
 TEST(SalvageTest, BehindALossNothingIsKnownOfGoroutinesAndThreads) {
   std::string text = TwoGenerations(true);
   const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";
