@@ -1,4 +1,4 @@
-#include "validator/generation_mender.h"
+#include "rewrite/generation_mender.h"
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "parser/reader.h"
 #include "parser/tolerant_generation_reader.h"
-#include "validator/generation_mender.h"
-#include "validator/mended_batch.h"
+#include "rewrite/generation_mender.h"
+#include "rewrite/mended_batch.h"
 
 namespace gotrace {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 
 namespace gotrace {
 namespace {

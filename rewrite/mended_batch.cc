@@ -1,4 +1,4 @@
-#include "validator/mended_batch.h"
+#include "rewrite/mended_batch.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Finds out what must change in a generation so that Go's reader takes it.
-#ifndef GOTRACE_VALIDATOR_GENERATION_MENDER_H_
-#define GOTRACE_VALIDATOR_GENERATION_MENDER_H_
+#ifndef GOTRACE_REWRITE_GENERATION_MENDER_H_
+#define GOTRACE_REWRITE_GENERATION_MENDER_H_
 
 #include <cstdint>
 #include <optional>
@@ -78,4 +78,4 @@ MendResult MendGeneration(Version version, const std::vector<Batch>& batches,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_GENERATION_MENDER_H_
+#endif  // GOTRACE_REWRITE_GENERATION_MENDER_H_

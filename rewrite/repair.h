@@ -5,8 +5,8 @@
 //   if (!plan.ok()) return plan.status();
 //   absl::StatusOr<std::unique_ptr<gotrace::ByteStream>> repaired =
 //       gotrace::OpenRepaired(*plan, open);
-#ifndef GOTRACE_VALIDATOR_REPAIR_H_
-#define GOTRACE_VALIDATOR_REPAIR_H_
+#ifndef GOTRACE_REWRITE_REPAIR_H_
+#define GOTRACE_REWRITE_REPAIR_H_
 
 #include <cstdint>
 #include <functional>
@@ -93,4 +93,4 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_REPAIR_H_
+#endif  // GOTRACE_REWRITE_REPAIR_H_

@@ -1,6 +1,6 @@
 // Encodes the batches of a mended generation.
-#ifndef GOTRACE_VALIDATOR_MENDED_BATCH_H_
-#define GOTRACE_VALIDATOR_MENDED_BATCH_H_
+#ifndef GOTRACE_REWRITE_MENDED_BATCH_H_
+#define GOTRACE_REWRITE_MENDED_BATCH_H_
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "parser/batch_reader.h"
 #include "tracev2/version.h"
-#include "validator/generation_mender.h"
+#include "rewrite/generation_mender.h"
 
 namespace gotrace {
 
@@ -36,4 +36,4 @@ std::string EncodeTables(const Batch& beside, const Mending& mending);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_MENDED_BATCH_H_
+#endif  // GOTRACE_REWRITE_MENDED_BATCH_H_
