@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/batch_reader.h"
+#include "parser/generation_tables.h"
 #include "parser/reader.h"
-#include "parser/tolerant_generation_reader.h"
-#include "rewrite/generation_mender.h"
-#include "rewrite/mended_batch.h"
+#include "rewrite/generation_writer.h"
+#include "tracev2/batch_encoder.h"
 
 namespace gotrace {
 namespace {
@@ -55,19 +56,91 @@ bool IsFraming(FaultId id) {
   }
 }
 
-void GoApart(RepairedGeneration* generation) {
+void LeaveApart(RepairedGeneration* generation) {
   generation->fate = GenerationFate::kApart;
-  generation->events = generation->events_cut = 0;
+  generation->events = 0;
 }
 
-// A run of generations that Go's reader takes one after the other.
-struct Run {
-  std::vector<size_t> generations;  // Indices in RepairPlan::generations.
-  std::vector<RepairPiece> pieces;
-  uint64_t events = 0;
-  uint64_t last_number = 0;
-  std::unique_ptr<Scheduler> scheduler;  // After the last generation.
+// Whether a fault says nothing against the batches that were found, but only tells of what is
+// between them or missing.
+bool LeavesBatchesSound(FaultId id) {
+  switch (id) {
+    case FaultId::kGenerationZero:
+    case FaultId::kGenerationOrder:
+    case FaultId::kGenerationMixed:
+    case FaultId::kGenerationIncomplete:
+    case FaultId::kEndOfGenerationEvent:
+      return true;
+    default:
+      return IsFraming(id) || IsOfCompression(id);
+  }
+}
+
+// Another's source, which stays where reading ends.
+class BorrowedSource final : public ByteSource {
+ public:
+  explicit BorrowedSource(ByteSource* source) : source_(*source) { Show(); }
+  ~BorrowedSource() override { Move(); }
+
+  absl::Status Fill(size_t size) override {
+    Move();
+    absl::Status status = source_.Fill(size);
+    Show();
+    return status;
+  }
+  void Release(uint64_t offset) override {
+    Move();
+    source_.Release(offset);
+  }
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    Move();
+    source_.ReleaseSkipped(begin, end);
+  }
+  uint64_t input_size() const override { return source_.input_size(); }
+  uint64_t input_read() const override { return source_.input_read(); }
+
+ private:
+  void Move() { source_.Skip(offset_ - source_.offset()); }
+  void Show() {
+    offset_ = source_.offset();
+    window_ = source_.window();
+  }
+
+  ByteSource& source_;
 };
+
+// A generation of the output.
+struct OutputGeneration {
+  size_t index = 0;  // In RepairPlan::generations.
+  std::vector<RepairPiece> pieces;
+};
+
+// A run of generations that follow each other.
+struct Run {
+  explicit Run(Version version) : writer(std::make_unique<GenerationWriter>(version)) {}
+
+  std::unique_ptr<GenerationWriter> writer;
+  std::vector<OutputGeneration> generations;
+  uint64_t events = 0;
+  uint64_t last_number = 0;  // Of its last generation, in the input and in the output.
+  uint64_t last_new_number = 0;
+};
+
+uint64_t SizeOf(const RepairPiece& piece) {
+  return piece.bytes.empty() ? piece.size : piece.bytes.size();
+}
+
+void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
+  if (SizeOf(piece) == 0) return;
+  RepairPiece* const last = pieces->empty() ? nullptr : &pieces->back();
+  if (last == nullptr || last->bytes.empty() != piece.bytes.empty() ||
+      (piece.bytes.empty() && last->offset + last->size != piece.offset)) {
+    pieces->push_back(std::move(piece));
+    return;
+  }
+  last->size += piece.size;
+  last->bytes += piece.bytes;
+}
 
 // Puts a plan together, one generation after the other.
 class Planner {
@@ -75,228 +148,240 @@ class Planner {
   Planner(const ReaderLimits& limits, RepairPlan* plan) : limits_(limits), plan_(*plan) {}
 
   absl::Status ReadAll(ByteSource* source) {
-    if (absl::Status status = ReadHeaderSomewhere(source); !status.ok()) return status;
-    Losses losses;
-    TolerantGenerationReader reader(
-        source, plan_.version, [this](Fault fault) { Note(std::move(fault)); }, &losses, limits_);
-    reader.Observe(
-        [this](const Batch& batch, const std::optional<Fault>& fault) { Take(batch, fault); });
-    while (std::unique_ptr<Generation> generation = Next(&reader)) {
-      RepairedGeneration found;
-      found.number = generation->number();
-      found.begin_offset = generation->begin_offset();
-      found.end_offset = generation->end_offset();
-      found.fault = std::exchange(first_fault_, std::nullopt);
-      if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
-      generation.reset();
-      Judge(reader.is_last(), std::move(found));
+    GoToHeader(source);
+    ReaderOptions options;
+    options.mode = ReadMode::kSalvage;
+    options.limits = limits_;
+    options.on_fault = [this](const Fault& fault) { Note(fault); };
+    options.on_batch = [this](const Batch& batch, const std::optional<Fault>& fault) {
+      sound_batches_ &= !fault.has_value() && !batch.shortened;
+      batches_.push_back(batch);
+    };
+    options.on_generation_end = [this](const GenerationTables& tables, const TableUse&) {
+      EndGeneration(tables);
+    };
+    absl::StatusOr<Reader> reader =
+        Reader::FromSource(std::make_unique<BorrowedSource>(source), std::move(options));
+    if (!reader.ok()) return reader.status();
+    reader_ = &*reader;
+    plan_.version = reader->version();
+    run_.emplace(plan_.version);
+    best_.emplace(plan_.version);
+    while (!passed_limit_.has_value()) {
+      const absl::Span<const Event> block = reader->NextBlock();
+      if (block.empty()) break;
+      for (const Event& event : block) collector_.Add(event);
     }
     if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
-    plan_.stray_bytes = losses.skipped_bytes;
-    plan_.input_bytes = reader.offset();
-    next_trace_ = reader.next_trace();
-    // A fault of the compression around it is one of the trace.
-    const absl::Status& io_status = reader.io_status();
-    return FaultOf(io_status).has_value() ? absl::OkStatus() : io_status;
+    plan_.stray_bytes = reader->losses().skipped_bytes;
+    next_trace_ = reader->next_trace();
+    return reader->status();
   }
 
-  // Where another trace begins behind this one.
+  // Where another trace begins after this one.
   std::optional<uint64_t> next_trace() const { return next_trace_; }
 
-  void Choose() {
-    Run& run = best_.generations.empty() ? fallback_ : best_;
-    for (const size_t index : run.generations) {
-      // The fallback was taken for broken until now.
-      if (plan_.generations[index].fate == GenerationFate::kBroken) {
-        plan_.generations[index] = fallback_generation_;
-      }
-      plan_.events += plan_.generations[index].events;
-    }
-    if (run.generations.empty()) return;
+  void Choose(uint64_t input_bytes) {
+    plan_.input_bytes = input_bytes;
+    if (best_->generations.empty()) return;
     plan_.pieces.push_back({plan_.header_offset, kHeaderSize, ""});
-    for (RepairPiece& piece : run.pieces) AddPiece(std::move(piece), &plan_.pieces);
-    for (const RepairPiece& piece : plan_.pieces) {
-      plan_.output_bytes += piece.bytes.empty() ? piece.size : piece.bytes.size();
+    plan_.output_bytes = kHeaderSize;
+    for (OutputGeneration& generation : best_->generations) {
+      plan_.events += plan_.generations[generation.index].events;
+      for (RepairPiece& piece : generation.pieces) {
+        plan_.output_bytes += SizeOf(piece);
+        AddPiece(std::move(piece), &plan_.pieces);
+      }
+      plan_.generations[generation.index].output_end = plan_.output_bytes;
     }
   }
 
  private:
-  std::unique_ptr<Generation> Next(TolerantGenerationReader* reader) {
-    batches_.clear();
-    first_fault_.reset();
-    return reader->Next();
-  }
-
-  void Take(const Batch& batch, const std::optional<Fault>& fault) {
-    if (!fault.has_value()) {
-      batches_.push_back(batch);
-      return;
-    }
-    // That an id is taken is told behind its entry.
-    const bool is_duplicate =
-        fault->id == FaultId::kStringDuplicate || fault->id == FaultId::kStackDuplicate;
-    const Batch part = SoundPart(batch, fault->place.offset.value_or(0) - (is_duplicate ? 1 : 0));
-    if (part.payload.empty()) return;
-    batches_.push_back(part);
-  }
-
-  void Note(Fault fault) {
+  void Note(const Fault& fault) {
     // What there is no room for cannot be kept, and must not go without asking.
     if (IsLimit(fault.id) && !passed_limit_.has_value()) passed_limit_ = fault;
     // It is of the file and not of a generation.
     if (IsOfCompression(fault.id)) {
-      plan_.input_fault = std::move(fault);
+      plan_.input_fault = fault;
       return;
     }
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
-    if (!first_fault_.has_value()) first_fault_ = std::move(fault);
+    if (!LeavesBatchesSound(fault.id)) sound_events_ = false;
+    if (!first_fault_.has_value()) first_fault_ = fault;
   }
 
-  absl::Status ReadHeaderSomewhere(ByteSource* source) {
+  void GoToHeader(ByteSource* source) {
     // An error shows again when the header is read.
     source->Fill(kMostBeforeHeader).IgnoreError();
     const size_t pos = FindHeader(source->window().substr(0, kMostBeforeHeader));
     if (pos != absl::string_view::npos) source->Skip(pos);
     plan_.header_offset = source->offset();
-    const absl::StatusOr<Version> version = ReadHeader(source);
-    if (version.ok()) plan_.version = *version;
-    return version.status();
   }
 
-  void Judge(bool is_last, RepairedGeneration found) {
-    const bool has_events = std::any_of(batches_.begin(), batches_.end(), [&](const Batch& batch) {
-      return IsEventBatch(batch, plan_.version);
-    });
-    if (batches_.empty() || (is_last && !has_events)) {
-      found.fate = batches_.empty() ? GenerationFate::kBroken : GenerationFate::kEmpty;
-      plan_.generations.push_back(std::move(found));
+  // Plans the generation whose events and batches were all read.
+  void EndGeneration(const GenerationTables& tables) {
+    const GenerationInfo& info = reader_->generation();
+    RepairedGeneration found;
+    found.number = info.number;
+    found.begin_offset = info.begin_offset;
+    found.end_offset = info.end_offset;
+    found.fault = first_fault_;
+    if (!passed_limit_.has_value()) PlanGeneration(tables, &found);
+    plan_.generations.push_back(std::move(found));
+    batches_.clear();
+    first_fault_.reset();
+    sound_batches_ = true;
+    sound_events_ = true;
+    collector_.Take();
+    losses_before_ = reader_->losses();
+    if (tables.frequency().has_value()) frequency_ = tables.frequency()->ticks_per_second;
+  }
+
+  void PlanGeneration(const GenerationTables& tables, RepairedGeneration* found) {
+    const GenerationInfo& info = reader_->generation();
+    if (info.ends_with_trace && !info.has_event_batches) {
+      found->fate = GenerationFate::kEmpty;
       return;
     }
-    RememberSync();
-    // What was never written is missing at each thread's end, and only there.
-    const MendMode mode = is_last ? MendMode::kCutShort : MendMode::kWhole;
-    if (Follows(found.number) && !Extend(mode, found).has_value()) return;
-    EndRun();
-    run_.scheduler = std::make_unique<Scheduler>(limits_);
-    const std::optional<Fault> fault = Extend(mode, found);
-    if (!fault.has_value()) return;
-    EndRun();
-    found.fault = fault;
-    CutShort(std::move(found));
-  }
-
-  bool Follows(uint64_t number) const {
-    if (run_.generations.empty()) return false;
-    // Since 1.26 a gap is none to Go's reader, if no state changed meanwhile.
-    return number == run_.last_number + 1 ||
-           (plan_.version >= Version::kGo126 && number > run_.last_number);
-  }
-
-  // Adds the generation to the run, or returns why it cannot follow there.
-  std::optional<Fault> Extend(MendMode mode, const RepairedGeneration& found) {
-    MendResult result =
-        MendGeneration(plan_.version, batches_, sync_payload_, mode, limits_, run_.scheduler.get());
-    if (result.fault.has_value()) return result.fault;
-    if (result.events == 0 && !result.mending.cuts.empty()) return result.mending.first_fault;
-    run_.generations.push_back(plan_.generations.size());
-    run_.events += result.events;
-    run_.last_number = found.number;
-    AddPieces(result.mending, &run_.pieces);
-    plan_.generations.push_back(Describe(found, result));
-    return std::nullopt;
-  }
-
-  // Keeps the broken generation as the one to fall back on, if it has more events than another.
-  void CutShort(RepairedGeneration found) {
-    Scheduler scheduler(limits_);
-    const MendResult result = MendGeneration(plan_.version, batches_, sync_payload_,
-                                             MendMode::kCutShort, limits_, &scheduler);
-    if (!result.fault.has_value() && result.events > fallback_.events) {
-      fallback_ = Run();
-      fallback_.generations.push_back(plan_.generations.size());
-      fallback_.events = result.events;
-      AddPieces(result.mending, &fallback_.pieces);
-      fallback_generation_ = Describe(found, result);
+    if (!run_->generations.empty() && found->number == run_->last_number) {
+      // What comes twice is to be there once.
+      LeaveApart(found);
+      return;
     }
-    found.fate = GenerationFate::kBroken;
-    plan_.generations.push_back(std::move(found));
-  }
-
-  static RepairedGeneration Describe(const RepairedGeneration& found, const MendResult& result) {
-    const Mending& mending = result.mending;
-    RepairedGeneration described = found;
-    described.events = result.events;
-    described.events_left_out = mending.left_out.size();
-    described.entries_added = mending.strings.size() + mending.stacks.size();
-    described.threads_cut = mending.cuts.size();
-    described.events_cut = mending.events_cut;
-    described.fate = !mending.cuts.empty() ? GenerationFate::kCutShort
-                     : mending.nothing()   ? GenerationFate::kKept
-                                           : GenerationFate::kMended;
-    if (!described.fault.has_value()) described.fault = mending.first_fault;
-    return described;
-  }
-
-  void EndRun() {
-    Run* const loser = run_.events > best_.events ? &best_ : &run_;
-    for (const size_t index : loser->generations) {
-      GoApart(&plan_.generations[index]);
+    if (found->number < run_->last_number) EndRun();
+    const uint64_t given = collector_.given();
+    GenerationContent content = MakeContent(tables, found);
+    const bool takes_any_number = run_->generations.empty() || plan_.version >= Version::kGo126;
+    content.number = takes_any_number ? found->number : run_->last_new_number + 1;
+    OutputGeneration output;
+    output.index = plan_.generations.size();
+    std::string bytes;
+    const WrittenGeneration written = run_->writer->Write(content, &bytes);
+    const Losses& losses = reader_->losses();
+    // Of a trace in which nothing was wrong so far Go's reader takes whatever the Reader does.
+    const bool is_sound = losses.faults == 0 || (IsSound(tables, losses) && !written.changed);
+    if (content.number != found->number) found->new_number = content.number;
+    if (is_sound) {
+      found->fate = GenerationFate::kKept;
+      found->events = given;
+      found->clock = RepairedGeneration::Clock::kOwn;
+      KeepBatches(content.number, &output.pieces);
+    } else {
+      found->fate = GenerationFate::kRewritten;
+      found->events = written.events;
+      found->events_left_out =
+          written.events_left_out + (losses.dropped_events - losses_before_.dropped_events);
+      found->events_added = written.events_added;
+      found->statuses_added = written.statuses_added;
+      found->entries_added =
+          written.strings_added + (losses.unresolved - losses_before_.unresolved);
+      AddPiece({0, 0, std::move(bytes)}, &output.pieces);
     }
-    if (loser == &best_) best_ = std::move(run_);
-    run_ = Run();
+    run_->events += found->events;
+    run_->last_number = found->number;
+    run_->last_new_number = content.number;
+    run_->generations.push_back(std::move(output));
   }
 
-  // The runtime tells the frequency anew in each generation, and always the same.
-  void RememberSync() {
+  // Whether Go's reader takes the batches of the generation, as far as they do not depend on those
+  // before.
+  bool IsSound(const GenerationTables& tables, const Losses& losses) const {
+    return sound_batches_ && sound_events_ && tables.frequency().has_value() &&
+           (plan_.version < Version::kGo125 || tables.clock_snapshot().has_value()) &&
+           losses.marked_events == losses_before_.marked_events &&
+           losses.dropped_events == losses_before_.dropped_events &&
+           losses.unresolved == losses_before_.unresolved;
+  }
+
+  GenerationContent MakeContent(const GenerationTables& tables, RepairedGeneration* found) {
+    using Clock = RepairedGeneration::Clock;
+    GenerationContent content;
+    content.tables = &tables;
+    content.events = collector_.Take();
+    for (size_t i = 1; i < content.events.size() && !content.order_by_time; ++i) {
+      content.order_by_time = content.events[i].time < content.events[i - 1].time;
+    }
+    uint64_t begin = 0;
     for (const Batch& batch : batches_) {
-      if (batch.kind() == EventType::kFrequency) sync_payload_ = std::string(batch.payload);
+      if (begin == 0 || batch.time < begin) begin = batch.time;
     }
+    content.begin = tables.clock().ToNs(begin);
+    content.frequency = 1'000'000'000;
+    if (tables.frequency().has_value()) {
+      content.frequency = tables.frequency()->ticks_per_second;
+    } else if (frequency_.has_value()) {
+      content.frequency = *frequency_;
+      found->clock = Clock::kBorrowed;
+    } else {
+      found->clock = Clock::kAssumed;
+    }
+    if (plan_.version < Version::kGo125) return content;
+    if (tables.clock_snapshot().has_value()) {
+      content.clock_snapshot = *tables.clock_snapshot();
+      snapshot_ = content.clock_snapshot;
+      return content;
+    }
+    found->clock = snapshot_.has_value() ? Clock::kBorrowed : Clock::kAssumed;
+    ClockSnapshot& snapshot = content.clock_snapshot;
+    snapshot.trace_time = content.begin;
+    snapshot.mono = static_cast<uint64_t>(content.begin);
+    snapshot.wall = absl::UnixEpoch();
+    if (snapshot_.has_value()) {
+      const int64_t since = TraceClock::Subtract(content.begin, snapshot_->trace_time);
+      snapshot.mono = snapshot_->mono + static_cast<uint64_t>(since);
+      snapshot.wall = snapshot_->wall + absl::Nanoseconds(since);
+    }
+    return content;
   }
 
-  void AddPieces(const Mending& mending, std::vector<RepairPiece>* pieces) const {
+  void KeepBatches(uint64_t number, std::vector<RepairPiece>* pieces) const {
     for (const Batch& batch : batches_) {
-      if (ChangesBatch(plan_.version, batch, mending)) {
-        AddPiece({0, 0, EncodeMendedBatch(plan_.version, batch, mending)}, pieces);
-      } else if (batch.shortened) {
-        AddPiece({0, 0, EncodeBatch(batch)}, pieces);
-      } else {
-        const uint64_t end = batch.payload_offset + batch.payload.size();
+      const uint64_t end = batch.payload_offset + batch.payload.size();
+      if (batch.generation == number) {
         AddPiece({batch.offset, end - batch.offset, ""}, pieces);
+        continue;
       }
+      std::string header;
+      AppendBatchHeader(
+          {number, static_cast<uint64_t>(batch.thread.value), batch.time, batch.experiment},
+          batch.payload.size(), BatchSizeForm::kShortest, &header);
+      AddPiece({0, 0, std::move(header)}, pieces);
+      AddPiece({batch.payload_offset, batch.payload.size(), ""}, pieces);
     }
-    const Batch& beside = batches_.front();
-    if (mending.needs_sync) AddPiece({0, 0, EncodeBatchBeside(beside, sync_payload_)}, pieces);
-    AddPiece({0, 0, EncodeTables(beside, mending)}, pieces);
     if (plan_.version < Version::kGo126) return;
     AddPiece({0, 0, std::string(1, static_cast<char>(EventType::kEndOfGeneration))}, pieces);
   }
 
-  static void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
-    if (piece.size == 0 && piece.bytes.empty()) return;
-    RepairPiece* const last = pieces->empty() ? nullptr : &pieces->back();
-    if (last == nullptr || last->bytes.empty() != piece.bytes.empty() ||
-        (piece.bytes.empty() && last->offset + last->size != piece.offset)) {
-      pieces->push_back(std::move(piece));
-      return;
+  // Keeps the run with the most events.
+  void EndRun() {
+    Run* const loser = run_->events > best_->events ? &*best_ : &*run_;
+    for (const OutputGeneration& generation : loser->generations) {
+      LeaveApart(&plan_.generations[generation.index]);
     }
-    last->size += piece.size;
-    last->bytes += piece.bytes;
+    if (loser == &*best_) best_ = std::move(run_);
+    run_.emplace(plan_.version);
   }
 
   const ReaderLimits limits_;
   RepairPlan& plan_;
+  const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;
   std::optional<uint64_t> next_trace_;
-  Run run_;   // That is being extended; without a scheduler if none is.
-  Run best_;  // The one with the most events of those that ended.
-  Run fallback_;
-  RepairedGeneration fallback_generation_;
+  std::optional<Run> run_;   // That is being extended.
+  std::optional<Run> best_;  // The one with the most events of those that ended.
 
   // Of the generation being read.
   std::vector<Batch> batches_;
+  WriterEventCollector collector_;
   std::optional<Fault> first_fault_;
-  std::string sync_payload_;  // Of the last sync batch that tells nothing but the frequency.
+  bool sound_batches_ = true;  // Whether all batches are whole, and their tables sound.
+  bool sound_events_ = true;   // Whether no fault tells of its events.
+
+  // Of those before.
+  Losses losses_before_;
+  std::optional<uint64_t> frequency_;
+  std::optional<ClockSnapshot> snapshot_;
 };
 
 // The output, piece by piece.
@@ -368,7 +453,7 @@ absl::Status Verify(const RepairPlan& plan, const OpenInput& open, const ReaderL
 void Join(RepairPlan other, RepairPlan* plan) {
   RepairPlan& loser = other.events > plan->events ? *plan : other;
   for (RepairedGeneration& generation : loser.generations) {
-    if (generation.events > 0) GoApart(&generation);
+    if (generation.events > 0) LeaveApart(&generation);
   }
   if (&loser == plan) {
     plan->version = other.version;
@@ -413,7 +498,7 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPl
       if (is_first || !may_end) return status;
       return CountRest(source, plan);
     }
-    planner.Choose();
+    planner.Choose(source->offset());
     next = planner.next_trace();
     if (std::exchange(is_first, false)) {
       *plan = std::move(part);
@@ -424,17 +509,36 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPl
   return absl::OkStatus();
 }
 
-// Gives up on what was to be kept, since it shows `fault` when read.
-void KeepNothing(const Fault& fault, RepairPlan* plan) {
-  for (RepairedGeneration& generation : plan->generations) {
-    if (generation.events == 0) continue;
-    generation.fate = GenerationFate::kBroken;
-    generation.events = 0;
-    generation.fault = fault;
+// Leaves out the generation that shows `fault` when the output is read, and all after it.
+void KeepBefore(const Fault& fault, RepairPlan* plan) {
+  const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
+  uint64_t end = 0;  // Of what is kept.
+  uint64_t last = 0;
+  for (const RepairedGeneration& generation : plan->generations) {
+    if (generation.output_end <= place)
+      end = std::max(end, std::exchange(last, generation.output_end));
   }
-  plan->pieces.clear();
+  if (place < last) end = last;
   plan->events = 0;
-  plan->output_bytes = 0;
+  for (RepairedGeneration& generation : plan->generations) {
+    if (generation.output_end > end) {
+      generation.fate = GenerationFate::kBroken;
+      generation.events = generation.output_end = 0;
+    }
+    plan->events += generation.events;
+  }
+  uint64_t size = 0;
+  for (size_t i = 0; i < plan->pieces.size(); ++i) {
+    RepairPiece& piece = plan->pieces[i];
+    const uint64_t room = end - size;
+    size += std::min(SizeOf(piece), room);
+    if (SizeOf(piece) < room) continue;
+    piece.bytes.resize(std::min<uint64_t>(piece.bytes.size(), room));
+    piece.size = piece.bytes.empty() ? room : 0;
+    plan->pieces.resize(room == 0 ? i : i + 1);
+    break;
+  }
+  plan->output_bytes = size;
 }
 
 }  // namespace
@@ -459,12 +563,12 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     return plan;
   }
   if (absl::Status status = PlanTraces(source->get(), limits, &plan); !status.ok()) return status;
-  if (plan.pieces.empty()) return plan;
-  const absl::Status status = Verify(plan, open, limits);
-  if (const std::optional<Fault> fault = FaultOf(status)) {
-    KeepNothing(*fault, &plan);
-  } else if (!status.ok()) {
-    return status;
+  while (!plan.pieces.empty()) {
+    const absl::Status status = Verify(plan, open, limits);
+    if (status.ok()) break;
+    const std::optional<Fault> fault = FaultOf(status);
+    if (!fault.has_value()) return status;
+    KeepBefore(*fault, &plan);
   }
   return plan;
 }
