@@ -10,6 +10,7 @@
 #include "export/go_text.h"
 #include "export/json.h"
 #include "parser/trace_clock.h"
+#include "tools/open_trace.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {
@@ -49,8 +50,15 @@ template <class Formatter>
 EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
                           const EventsOptions& options, Progress* progress, Formatter formatter,
                           Output* out) {
-  absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
   EventsResult result;
+  absl::StatusOr<UndoneInput> input = OpenTrace(file, reader_options.limits);
+  if (!input.ok()) {
+    result.status = input.status();
+    return result;
+  }
+  PrintTransportNotes(file, input->notes);
+  absl::StatusOr<Reader> reader =
+      Reader::FromSource(std::move(input->source), std::move(reader_options));
   if (!reader.ok()) {
     result.status = reader.status();
     return result;

@@ -29,6 +29,7 @@
 #include "tools/flag_options.h"
 #include "tools/footprint.h"
 #include "tools/info.h"
+#include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/repair.h"
@@ -136,7 +137,11 @@ Result Unread(const std::string& file, absl::Status status, FilePrinter* printer
 
 Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   FaultLog log;
-  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
+  absl::StatusOr<UndoneInput> input = OpenTrace(file, limits);
+  if (!input.ok()) return Unread(file, input.status(), printer);
+  PrintTransportNotes(file, input->notes);
+  absl::StatusOr<Reader> reader =
+      Reader::FromSource(std::move(input->source), ReaderOptionsFromFlags(limits, &log));
   if (!reader.ok()) return Unread(file, reader.status(), printer);
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
@@ -148,9 +153,10 @@ Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter*
 
 absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types,
                                   const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok()) return source.status();
-  return RawReader::FromSource(*std::move(source), types);
+  absl::StatusOr<UndoneInput> input = OpenTrace(file, limits);
+  if (!input.ok()) return input.status();
+  PrintTransportNotes(file, input->notes);
+  return RawReader::FromSource(std::move(input->source), types);
 }
 
 Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out) {
@@ -170,13 +176,14 @@ Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out)
 
 Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
                            FilePrinter* printer) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok()) return Unread(file, source.status(), printer);
+  absl::StatusOr<UndoneInput> input = OpenTrace(file, limits);
+  if (!input.ok()) return Unread(file, input.status(), printer);
+  PrintTransportNotes(file, input->notes);
   FaultLog log;
   Footprint footprint;
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
-      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
+      input->source.get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
   if (footprint.bytes > 0) {
     printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   } else {
@@ -272,7 +279,8 @@ Result WithHint(Command command, const std::string& file, Result result) {
   if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0) {
     result.hint = "`gotrace-dump validate` tells more, --salvage gives all that can still be read";
   } else if (result.events == 0 && fault->id != FaultId::kV1Trace &&
-             fault->id != FaultId::kUnknownVersion && fault->id != FaultId::kCompressedCorrupt) {
+             fault->id != FaultId::kUnknownVersion && fault->id != FaultId::kCompressedCorrupt &&
+             fault->id != FaultId::kBytesReplaced) {
     result.hint = "`gotrace-dump validate` tells more";
   }
   return result;
@@ -344,7 +352,7 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   for (const std::string& line : RepairReport(*plan, written)) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }
-  return plan->sound || writes ? kSuccess : kBroken;
+  return (plan->sound && plan->notes.empty()) || writes ? kSuccess : kBroken;
 }
 
 // Writes out what is left, tells what `result` came to and returns the exit code.
@@ -363,9 +371,12 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
 // Whether `file` was found in a directory and is no trace at all, of which then is told.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   if (file.named) return false;
-  ReaderOptions reader_options;
-  reader_options.limits = limits;
-  if (Reader::Open(file.path, reader_options).ok()) return false;
+  absl::StatusOr<UndoneInput> input = OpenTrace(file.path, limits);
+  if (input.ok()) {
+    ReaderOptions reader_options;
+    reader_options.limits = limits;
+    if (Reader::FromSource(std::move(input->source), reader_options).ok()) return false;
+  }
   ValidateOptions validate_options;
   validate_options.limits = limits;
   const std::string foreign = ValidateFile(file.path, validate_options).foreign;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "parser/byte_stream.h"
+#include "parser/transport.h"
 #include "tracev2/quote.h"
 #include "tracev2/version.h"
 
@@ -85,18 +86,25 @@ class HopefulStream final : public ByteStream {
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
     if (!goes_on_) return 0;
     absl::StatusOr<size_t> count = stream_->Read(buffer, size);
-    if (count.ok() && begin_.size() < kMostBeforeHeader) {
+    if (count.ok() && begin_.size() < kLooked) {
       begin_.append(buffer, *count);
-      goes_on_ = begin_.size() < kMostBeforeHeader || MayBeTrace();
+      goes_on_ = begin_.size() < kLooked || MayBeTrace();
     }
     return count;
   }
 
  private:
   bool MayBeTrace() const {
-    return FindCompression(begin_) != Compression::kNone ||
-           FindHeader(absl::string_view(begin_).substr(0, kMostBeforeHeader)) != begin_.npos;
+    if (FindCompression(begin_) != Compression::kNone ||
+        FindHeader(absl::string_view(begin_).substr(0, kMostBeforeHeader)) != begin_.npos) {
+      return true;
+    }
+    const absl::StatusOr<UndoneInput> input = UndoTransport(*SourceFromBytes(begin_));
+    return !input.ok() || !input->notes.empty();
   }
+
+  // As much as UndoTransport() looks at.
+  static constexpr size_t kLooked = 256 << 10;
 
   const std::unique_ptr<ByteStream> stream_;
   std::string begin_;
@@ -173,6 +181,10 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
     lines.push_back(absl::StrCat("and ", more, " more such lines"));
   }
   const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
+  if (plan.sound && !plan.notes.empty()) {
+    lines.push_back(absl::StrCat("the trace is sound once that is undone", written));
+    return lines;
+  }
   if (plan.sound) {
     lines.push_back(absl::StrCat("sound, there is nothing to repair", written,
                                  written.empty() ? "" : ", not compressed"));
