@@ -51,6 +51,44 @@ absl::string_view StateName(ResourceKind kind, uint8_t state) {
                                      : GoStateName(static_cast<GoState>(state));
 }
 
+void AppendFrameJson(const FaultFrame& frame, JsonWriter* json) {
+  json->BeginObject();
+  json->Member("func", absl::string_view(frame.func));
+  json->Member("file", absl::string_view(frame.file));
+  json->Member("line", frame.line);
+  json->EndObject();
+}
+
+void AppendRegionJson(const FaultRegion& region, JsonWriter* json) {
+  json->BeginObject();
+  json->Member("type", absl::string_view(region.type));
+  json->Member("task", region.task.value);
+  if (region.offset.has_value()) json->Member("offset", *region.offset);
+  if (region.time.has_value()) json->Member("time", *region.time);
+  if (region.frame.has_value()) {
+    json->Key("frame");
+    AppendFrameJson(*region.frame, json);
+  }
+  json->EndObject();
+}
+
+void AppendContextJson(const FaultContext& context, JsonWriter* json) {
+  if (!context.stack.empty()) {
+    json->Key("stack");
+    json->BeginArray();
+    for (const FaultFrame& frame : context.stack) AppendFrameJson(frame, json);
+    json->EndArray();
+  }
+  if (context.more_frames > 0) json->Member("more_frames", context.more_frames);
+  if (!context.regions.empty()) {
+    json->Key("open_regions");
+    json->BeginArray();
+    for (const FaultRegion& region : context.regions) AppendRegionJson(region, json);
+    json->EndArray();
+  }
+  if (context.more_regions > 0) json->Member("more_open_regions", context.more_regions);
+}
+
 void AppendFindingJson(const Finding& finding, JsonWriter* json) {
   json->BeginObject();
   json->Member("id", SpecOf(finding.check).name);
@@ -70,6 +108,7 @@ void AppendFindingJson(const Finding& finding, JsonWriter* json) {
   json->BeginArray();
   for (const std::string& line : finding.details) json->Value(absl::string_view(line));
   json->EndArray();
+  AppendContextJson(finding.context, json);
   json->Key("history");
   json->BeginArray();
   for (const PastTransition& past : finding.history) {

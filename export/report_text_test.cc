@@ -84,5 +84,54 @@ GoStart dt=1 g=9 g_seq=1
       << json.view();
 }
 
+// The stack of the event that shows a finding, and the regions that are open on its goroutine.
+TEST(ReportTextTest, TellsStacksAndOpenRegions) {
+  const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=1
+	data="outer"
+String id=2
+	data="inner"
+String id=3
+	data="main.main"
+String id=4
+	data="/src/main.go"
+EventBatch gen=1 m=0 time=1 size=auto
+Stacks
+Stack id=7 nframes=1
+	pc=1 func=3 file=4 line=31
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+UserRegionBegin dt=1 task=0 name_string=1 stack=7
+UserRegionBegin dt=1 task=0 name_string=2 stack=0
+UserRegionEnd dt=1 task=0 name_string=1 stack=7
+)"));
+  TextBuffer text;
+  AppendReport("a", report, &text);
+  EXPECT_NE(text.view().find("of task 0 [region-nesting]\n"
+                             "    stack of the event:\n"
+                             "      main.main (/src/main.go:31)\n"
+                             "    regions open on goroutine 1, the innermost first:\n"
+                             "      \"inner\" of task 0, begun at byte 108 and time 104\n"
+                             "      \"outer\" of task 0, begun at byte 103 and time 103 in "
+                             "main.main (/src/main.go:31)\n"
+                             "    goroutine 1 before that:\n"),
+            std::string::npos)
+      << text.view();
+  TextBuffer json;
+  AppendReportJson("a", report, &json);
+  EXPECT_NE(json.view().find(
+                R"("details":[],"stack":[{"func":"main.main","file":"/src/main.go","line":31}],)"
+                R"("open_regions":[{"type":"inner","task":0,"offset":108,"time":104},)"
+                R"({"type":"outer","task":0,"offset":103,"time":103,)"
+                R"("frame":{"func":"main.main","file":"/src/main.go","line":31}}],"history":[)"),
+            std::string::npos)
+      << json.view();
+}
+
 }  // namespace
 }  // namespace gotrace

@@ -132,6 +132,9 @@ void CheckFault(const Fault& fault, uint64_t size) {
   FUZZ_CHECK(fault.id < FaultId::kEnd && !fault.message.empty(), text);
   FUZZ_CHECK(fault.place.offset.value_or(0) <= size, text);
   FUZZ_CHECK(fault.place.batch_offset.value_or(0) <= size, text);
+  for (const std::string& line : FormatContext(fault.context)) {
+    FUZZ_CHECK(line.find('\n') == std::string::npos, line);
+  }
   for (const std::string& line : fault.details) {
     FUZZ_CHECK(line.find('\n') == std::string::npos, line);
   }

@@ -1,5 +1,7 @@
 #include "parser/fault.h"
 
+#include <utility>
+
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -7,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "tracev2/event_spec.h"
+#include "tracev2/quote.h"
 
 namespace gotrace {
 namespace {
@@ -66,7 +69,46 @@ std::optional<Fault> UnpackFault(absl::string_view text) {
   return fault;
 }
 
+// "main.handle (/src/main.go:31)", as much of it as is known.
+std::string FormatFrame(const FaultFrame& frame) {
+  const std::string func =
+      frame.func.empty() ? "an unknown function" : QuotedUnlessPlain(frame.func);
+  if (frame.file.empty()) return func;
+  return absl::StrCat(func, " (", QuotedUnlessPlain(frame.file), ":", frame.line, ")");
+}
+
+std::string FormatRegion(const FaultRegion& region) {
+  std::string text = absl::StrCat(Quoted(region.type), " of task ", region.task.value);
+  if (!region.offset.has_value())
+    return absl::StrCat(text, ", whose beginning is not in the trace");
+  absl::StrAppend(&text, ", begun at byte ", *region.offset);
+  if (region.time.has_value()) absl::StrAppend(&text, " and time ", *region.time);
+  if (region.frame.has_value()) absl::StrAppend(&text, " in ", FormatFrame(*region.frame));
+  return text;
+}
+
 }  // namespace
+
+std::vector<std::string> FormatContext(const FaultContext& context) {
+  std::vector<std::string> lines;
+  if (!context.stack.empty()) lines.push_back("stack of the event:");
+  for (const FaultFrame& frame : context.stack) {
+    lines.push_back(absl::StrCat("  ", FormatFrame(frame)));
+  }
+  if (context.more_frames > 0)
+    lines.push_back(absl::StrCat("  and ", context.more_frames, " more"));
+  if (!context.regions.empty()) {
+    lines.push_back(absl::StrCat("regions open on goroutine ", context.goroutine.value,
+                                 ", the innermost first:"));
+  }
+  for (const FaultRegion& region : context.regions) {
+    lines.push_back(absl::StrCat("  ", FormatRegion(region)));
+  }
+  if (context.more_regions > 0) {
+    lines.push_back(absl::StrCat("  and ", context.more_regions, " more"));
+  }
+  return lines;
+}
 
 absl::string_view FaultName(FaultId id) { return RowOf(id).name; }
 
@@ -101,6 +143,7 @@ std::string FormatFault(const Fault& fault) {
 absl::Status FaultStatus(Fault fault) {
   absl::Status status(RowOf(fault.id).code, FormatFault(fault));
   status.SetPayload(kPayloadUrl, absl::Cord(PackFault(fault)));
+  for (std::string& line : FormatContext(fault.context)) fault.details.push_back(std::move(line));
   if (!fault.details.empty()) {
     status.SetPayload(kDetailsUrl, absl::Cord(absl::StrJoin(fault.details, "\n")));
   }

@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_FAULT_H_
 #define GOTRACE_PARSER_FAULT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,14 +52,58 @@ struct Place {
   std::optional<int64_t> time;           // Of the event, in nanoseconds.
 };
 
+// One frame of a stack: a function, and a place in its source. A copy, since the trace's own tables
+// are gone once its generation is.
+struct FaultFrame {
+  std::string func;  // "" if unknown.
+  std::string file;  // "" if unknown.
+  uint64_t line = 0;
+};
+
+// A region that is open on a goroutine.
+struct FaultRegion {
+  std::string type;  // The name given to StartRegion or WithRegion.
+  TaskId task;
+  // Where the event that began it stands, and its time in nanoseconds; nullopt for a region that is
+  // only assumed to have begun.
+  std::optional<uint64_t> offset;
+  std::optional<int64_t> time;
+  // The function that began it; nullopt if the trace does not say, or if that was in an earlier
+  // generation, whose tables are gone.
+  std::optional<FaultFrame> frame;
+};
+
+// What the program was doing at the event that shows a fault.
+struct FaultContext {
+  // The most that is listed of a stack and of the open regions: a damaged trace may have any
+  // number.
+  static constexpr size_t kMaxFrames = 32;
+  static constexpr size_t kMaxRegions = 16;
+
+  std::vector<FaultFrame> stack;  // Of the event, the innermost frame first. Empty if it has none.
+  uint64_t more_frames = 0;       // How many frames the stack has besides.
+
+  // For events about regions and tasks: the regions that are open on the goroutine that makes the
+  // event, the innermost first, and how many there are besides.
+  GoId goroutine = GoId::kNone;
+  std::vector<FaultRegion> regions;
+  uint64_t more_regions = 0;
+};
+
+// The context as lines for a person to read, without newlines. None if there is nothing in it.
+std::vector<std::string> FormatContext(const FaultContext& context);
+
 // One fault. `message` tells what was expected and what was found, and does not repeat the place.
 struct Fault {
   FaultId id = FaultId::kNotATrace;
   Place place;
   std::string message;
-  // More for a person to read, a line each, without newlines. Only kNoAdvance has any: why each
-  // thread's next event cannot come next.
+  // More for a person to read, a line each, without newlines: for kNoAdvance, why each thread's
+  // next event cannot come next.
   std::vector<std::string> details = {};
+  // Of an event that could be decoded, for the first kMaxContexts faults that a Reader reports.
+  FaultContext context = {};
+  static constexpr uint64_t kMaxContexts = 1000;
 };
 
 // The place as text: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
@@ -67,8 +112,9 @@ std::string FormatPlace(const Place& place);
 // The fault as one line, without its details: "PLACE: MESSAGE [ID]".
 std::string FormatFault(const Fault& fault);
 
-// A status that tells of the fault: the code of its row in faults.def, FormatFault() as its
-// message, and the whole fault for FaultOf().
+// A status for the fault: the code of its row in faults.def, FormatFault() as its message, and the
+// fault for FaultOf(), which has the lines of FormatContext() at the end of its details in place of
+// the context.
 absl::Status FaultStatus(Fault fault);
 
 // The fault that FaultStatus() put into `status`, or nullopt for any other status, as one that

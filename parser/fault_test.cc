@@ -104,6 +104,37 @@ TEST(FaultTest, DetailsComeBackAndStayOutOfTheMessage) {
   EXPECT_TRUE(FaultOf(FaultStatus(fault))->details.empty());
 }
 
+TEST(FaultTest, FormatsContexts) {
+  FaultContext context;
+  EXPECT_TRUE(FormatContext(context).empty());
+  context.stack = {{"main.run", "/src/main.go", 12}, {"", "", 0}, {"main.two\nlines", "", 3}};
+  context.more_frames = 4;
+  context.goroutine = GoId{6};
+  context.regions = {{"inner \"\n", TaskId{3}, 100, 2000, FaultFrame{"main.work", "w.go", 7}},
+                     {"outer", TaskId{0}, 90, 1000, {}},
+                     {"lost", TaskId{0}, {}, {}, {}}};
+  context.more_regions = 5;
+  const std::vector<std::string> expected = {
+      "stack of the event:",
+      "  main.run (/src/main.go:12)",
+      "  an unknown function",
+      R"(  "main.two\nlines")",
+      "  and 4 more",
+      "regions open on goroutine 6, the innermost first:",
+      R"(  "inner \"\n" of task 3, begun at byte 100 and time 2000 in main.work (w.go:7))",
+      R"(  "outer" of task 0, begun at byte 90 and time 1000)",
+      R"(  "lost" of task 0, whose beginning is not in the trace)",
+      "  and 5 more"};
+  EXPECT_EQ(FormatContext(context), expected);
+
+  const std::optional<Fault> back =
+      FaultOf(FaultStatus({FaultId::kRegionNesting, Place(), "message", {"first"}, context}));
+  ASSERT_EQ(back->details.size(), 1 + expected.size());
+  EXPECT_EQ(back->details[0], "first");
+  EXPECT_EQ(back->details[1], expected[0]);
+  EXPECT_EQ(back->details.back(), expected.back());
+}
+
 TEST(FaultTest, UnknownPlacesStayUnknown) {
   const std::optional<Fault> fault = FaultOf(FaultStatus({FaultId::kNoAdvance, Place(), "", {}}));
   ASSERT_TRUE(fault.has_value());

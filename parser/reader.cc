@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/batch_reader.h"
+#include "parser/fault_context.h"
 #include "parser/reader_impl.h"
 #include "parser/stall.h"
 #include "tracev2/event_spec.h"
@@ -156,7 +157,7 @@ EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
       return TryAdvance(index);
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
-        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
+        Fail(FaultAt(cursor));
         return EventOrder::Outcome::kStopped;
       }
       if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
@@ -315,6 +316,12 @@ void ReaderImpl::AdvanceFrontier() {
   }
 }
 
+Fault ReaderImpl::FaultAt(const ThreadCursor& cursor) {
+  Fault fault = {scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}};
+  if (TakesContext()) fault.context = scheduler_.ContextOf(cursor);
+  return fault;
+}
+
 Fault ReaderImpl::NoAdvance() {
   frontier_.WakeAll();
   const ThreadCursor& cursor = frontier_.cursor(0);
@@ -326,7 +333,7 @@ Fault ReaderImpl::NoAdvance() {
                        " can; the earliest of them is this one",
                        stall.missing.empty() ? "" : ", and the likeliest missing event is ",
                        stall.missing),
-          std::move(stall.details)};
+          std::move(stall.details), scheduler_.ContextOf(cursor)};
 }
 
 Event* ReaderImpl::Fail(Fault fault) {
@@ -367,6 +374,7 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   fault.place.generation = generation_->number();
   fault.place.thread = event->thread_;
   fault.place.event = event->tags_.type();
+  if (TakesContext()) AddStack(event->stack(), &fault.context);
   if (!tolerant()) {
     Fail(std::move(fault));
     return false;

@@ -249,6 +249,11 @@ class ReaderImpl {
   void Report(const Fault& fault);
 
   Event* Fail(Fault fault);
+  // The fault that the model found in the event that `cursor` stands at.
+  Fault FaultAt(const ThreadCursor& cursor);
+  // Whether one more fault gets a context. A damaged trace may have millions of faults, and stacks
+  // of a hundred frames.
+  bool TakesContext() { return contexts_++ < Fault::kMaxContexts; }
   Fault NoAdvance();
   void TellJump(uint64_t last_number);
 
@@ -299,6 +304,8 @@ class ReaderImpl {
   bool told_end_ = true;  // Whether on_generation_end was called for the generation at hand.
   uint64_t syncs_before_ = 0;
   int64_t time_before_ = 0;
+
+  uint64_t contexts_ = 0;  // How many faults could have a context so far.
 
   const bool watches_time_;  // Whether it is told where a thread goes back in time.
   size_t jobs_ = 1;

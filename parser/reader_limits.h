@@ -31,8 +31,8 @@ struct ReaderLimits {
   uint64_t goroutines = 1 << 18;
   static constexpr uint64_t kBytesPerGoroutine = 8;
 
-  // Tasks, regions and ranges that are open at a time, together. Each takes about 100 bytes on top
-  // of what a generation needs. Programs that forget to end their tasks have many.
+  // Tasks, regions and ranges that are open at a time, together. Each takes up to 150 bytes on
+  // top of what a generation needs. Programs that forget to end their tasks have many.
   uint64_t nesting = 1 << 22;
 
   // Bytes of the whole trace where it was compressed. They are not held; but what is small on disk

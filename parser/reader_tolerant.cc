@@ -62,7 +62,7 @@ bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
   const bool is_echo = id == FaultId::kLimitNesting
                            ? std::exchange(nested_, true)
                            : (lost_ && !IsLimit(id)) || (nested_ && IsOfSpans(id));
-  if (!is_echo) Report({id, cursor->place(), scheduler_.fault_message(), {}});
+  if (!is_echo) Report(FaultAt(*cursor));
   if (EffectOf(id) != FaultEffect::kGoOn) {
     LeaveOutGeneration();
     return false;

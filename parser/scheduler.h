@@ -149,6 +149,10 @@ class Scheduler {
   // nothing advanced since. Costs time in proportion to all threads.
   std::vector<Obstacle> Explain(absl::Span<const ThreadCursor* const> waiting) const;
 
+  // What a fault at the event that `cursor` stands at, which Advance() was tried with last, shows
+  // besides its place.
+  FaultContext ContextOf(const ThreadCursor& cursor) const;
+
   // Lists what must change before the event that `cursor` stands at can come next: Advance() gave
   // kWaits for it, and nothing advanced since.
   void ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const;

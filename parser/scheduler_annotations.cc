@@ -64,7 +64,10 @@ Scheduler::Outcome Scheduler::OrderUserRegionBegin(Step step) {
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
-  if (fits) goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Hold(name)});
+  if (fits) {
+    const RegionBegin begin = {step.event.offset, step.event.time, step.arg(2), generation_index_};
+    goroutine->open().regions.push_back({TaskId{step.arg(0)}, names_.Hold(name), begin});
+  }
   Emit(step);
   return Outcome::kAdvanced;
 }

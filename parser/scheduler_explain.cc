@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "parser/fault_context.h"
 #include "parser/scheduler.h"
 #include "tracev2/event_spec.h"
 
@@ -294,6 +295,27 @@ class Scheduler::Explainer {
   absl::flat_hash_map<GoId, ThreadId> goroutine_threads_;
   absl::flat_hash_map<ProcId, ThreadId> proc_threads_;
 };
+
+FaultContext Scheduler::ContextOf(const ThreadCursor& cursor) const {
+  FaultContext context;
+  const TimedEvent& event = cursor.event();
+  const int8_t stack_arg = kStackArgs[static_cast<uint8_t>(event.type)];
+  if (stack_arg >= 0) AddStack(Stack(tables_, event.args[stack_arg]), &context);
+  switch (event.type) {
+    case EventType::kUserTaskBegin:
+    case EventType::kUserTaskEnd:
+    case EventType::kUserRegionBegin:
+    case EventType::kUserRegionEnd:
+      break;
+    default:
+      return context;
+  }
+  const GoId id = cursor.state == nullptr ? GoId::kNone : cursor.state->goroutine;
+  const GoroutineState* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || goroutine->spans == nullptr) return context;
+  AddRegions(id, goroutine->spans->regions, *tables_, generation_index_, &context);
+  return context;
+}
 
 std::vector<Obstacle> Scheduler::Explain(absl::Span<const ThreadCursor* const> waiting) const {
   const Explainer explainer(*this);

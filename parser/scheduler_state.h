@@ -28,10 +28,21 @@ struct SequenceNumber {
   }
 };
 
+// Where a region began, for faults to show.
+struct RegionBegin {
+  uint64_t offset = 0;
+  int64_t time = 0;
+  uint64_t stack = 0;  // Its id in the tables of the generation.
+  // Which of the generations that was, counted from 1 on; 0 if the region is only assumed to have
+  // begun.
+  uint32_t generation = 0;
+};
+
 // A user region that is open on a goroutine. Its name outlives the generation's strings.
 struct OpenRegion {
   TaskId task;
   NamePool::Name name;
+  RegionBegin begin = {};
 };
 
 // What is open on a goroutine or a P; most have nothing open.

@@ -104,6 +104,7 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source) {
     finding.check = CheckOf(fault.id);
     finding.message = fault.message;
     finding.details = fault.details;
+    finding.context = fault.context;
     if (source != nullptr && IsCutOff(fault.id)) {
       finding.message += TellSizeLimit(fault, *source);
     }

@@ -33,6 +33,9 @@ std::string FormatFinding(const Finding& finding) {
   if (!place.empty()) absl::StrAppend(&text, place, ": ");
   absl::StrAppend(&text, finding.message, " [", SpecOf(finding.check).name, "]");
   for (const std::string& line : finding.details) absl::StrAppend(&text, "\n    ", line);
+  for (const std::string& line : FormatContext(finding.context)) {
+    absl::StrAppend(&text, "\n    ", line);
+  }
   if (finding.history.empty()) return text;
   absl::StrAppend(&text, "\n    ", FormatResource(finding.resource), " before that:");
   for (const PastTransition& past : finding.history) {

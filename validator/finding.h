@@ -21,12 +21,13 @@ struct Finding {
   ResourceId resource;               // The goroutine or P that it is about, if any.
   std::string message;               // What was expected and found, without the place.
   std::vector<std::string> details;  // More lines for a person to read, as in Fault.
+  FaultContext context;              // What the program was doing, as in Fault.
   // The last transitions of `resource` before the finding, the earliest first.
   std::vector<PastTransition> history;
 };
 
-// The finding as text: "error: PLACE: MESSAGE [ID]", and indented lines for the details and
-// the history, each with a newline at its end but the last.
+// The finding as text: "error: PLACE: MESSAGE [ID]", and indented lines for the details,
+// the context and the history, each with a newline at its end but the last.
 std::string FormatFinding(const Finding& finding);
 
 // "goroutine 7", "P 0", "thread 12", or "" for none.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "parser/fault_context.h"
 #include "parser/generation_tables.h"
 #include "tracev2/quote.h"
 #include "validator/validator_inline.h"
@@ -309,7 +310,10 @@ void Validator::Report(CheckId id, const Event& event, const ResourceId& resourc
   }
   Finding finding = MakeFinding(id, MarkOf(event), resource, std::move(message));
   // How it got there tells what is wrong, where something is.
-  if (finding.severity == Severity::kError) finding.history = HistoryOf(resource);
+  if (finding.severity == Severity::kError) {
+    finding.history = HistoryOf(resource);
+    AddStack(event.stack(), &finding.context);
+  }
   sink_(std::move(finding));
 }
 

@@ -1,0 +1,27 @@
+// Collects what a fault shows of the program besides its place.
+#ifndef GOTRACE_PARSER_FAULT_CONTEXT_H_
+#define GOTRACE_PARSER_FAULT_CONTEXT_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "parser/event.h"
+#include "parser/fault.h"
+#include "parser/generation_tables.h"
+#include "parser/ids.h"
+#include "parser/scheduler_state.h"
+
+namespace gotrace {
+
+// Adds the frames of `stack` to the context of a fault.
+void AddStack(const Stack& stack, FaultContext* context);
+
+// Adds the regions that are open on `goroutine`, the innermost last. `tables` are those of the
+// `generation`th generation, as RegionBegin::generation counts them: where regions of other
+// generations began is not known any more.
+void AddRegions(GoId goroutine, absl::Span<const OpenRegion> regions,
+                const GenerationTables& tables, uint32_t generation, FaultContext* context);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_FAULT_CONTEXT_H_
