@@ -94,6 +94,8 @@ class Planner {
     if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
     plan_.stray_bytes = losses.skipped_bytes;
+    plan_.text_pieces = losses.text_pieces;
+    plan_.text_bytes = losses.text_bytes;
     plan_.input_bytes = reader.offset();
     next_trace_ = reader.next_trace();
     // A fault of the compression around it is one of the trace.
@@ -147,6 +149,11 @@ class Planner {
     // It is of the file and not of a generation.
     if (IsOfCompression(fault.id)) {
       plan_.input_fault = std::move(fault);
+      return;
+    }
+    // The text goes, and nothing else.
+    if (fault.id == FaultId::kTextInTrace) {
+      if (!plan_.first_text.has_value()) plan_.first_text = std::move(fault);
       return;
     }
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
@@ -261,8 +268,12 @@ class Planner {
       } else if (batch.shortened) {
         AddPiece({0, 0, EncodeBatch(batch)}, pieces);
       } else {
-        const uint64_t end = batch.payload_offset + batch.payload.size();
-        AddPiece({batch.offset, end - batch.offset, ""}, pieces);
+        uint64_t begin = batch.offset;
+        for (const ByteRange& text : batch.text) {
+          AddPiece({begin, text.begin - begin, ""}, pieces);
+          begin = text.end;
+        }
+        AddPiece({begin, batch.end_offset() - begin, ""}, pieces);
       }
     }
     const Batch& beside = batches_.front();
@@ -381,6 +392,9 @@ void Join(RepairPlan other, RepairPlan* plan) {
                            other.generations.end());
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
+  if (!plan->first_text.has_value()) plan->first_text = std::move(other.first_text);
+  plan->text_pieces += other.text_pieces;
+  plan->text_bytes += other.text_bytes;
   if (other.input_fault.has_value()) plan->input_fault = std::move(other.input_fault);
   plan->input_bytes = other.input_bytes;
 }
