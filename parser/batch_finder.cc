@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/cut_batch.h"
+#include "parser/printed_text.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
 #include "tracev2/quote.h"
@@ -25,6 +26,22 @@ constexpr size_t kShown = 60;
 
 // How many batches must follow a place for it to be believed.
 constexpr int kBatchesBehind = 2;
+
+// What IsSound() may decode altogether, for each byte that was read.
+constexpr uint64_t kMaxDecodedPerByte = 16;
+
+// Whether `bytes` begin with a line, or with so much text that it is no chance.
+bool BeginsWithText(absl::string_view bytes) {
+  constexpr size_t kMinText = 8;
+  size_t size = 0;
+  while (size < kMinText) {
+    const size_t character = TextCharacterSize(bytes.substr(size));
+    if (character == 0) return false;
+    if (bytes[size] == '\n') return true;
+    size += character;
+  }
+  return true;
+}
 
 // Whether the payload of an ordinary batch may begin with a byte of this type.
 bool BeginsPayload(EventType type) {
@@ -84,8 +101,10 @@ std::optional<BatchFinder::Header> BatchFinder::Peek(size_t pos) const {
   }
   uint64_t size = 0;
   for (uint64_t* number : {&header.generation, &header.thread, &header.time, &size}) {
+    const char* const begin = at;
     at = ReadVarint(at, end, number);
     if (at == nullptr) return std::nullopt;
+    header.size_bytes = at - begin;
   }
   if (size > kMaxBatchSize) return std::nullopt;
   header.payload = at - window.data();
@@ -135,9 +154,47 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
   return IsBatch(header.end, header.generation, behind - 1);
 }
 
-size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) const {
+// Whether what is at `pos` may well come after a batch of `generation`: a batch, or an end of
+// generation with a batch after it, or the end of the trace.
+bool BatchFinder::BatchFollows(size_t pos, uint64_t generation) const {
+  if (!Begins(pos, generation)) return false;
+  const absl::string_view window = source_.window();
+  if (pos == window.size() || window[pos] != static_cast<char>(EventType::kEndOfGeneration)) {
+    return true;
+  }
+  // It is one byte, which text and payloads have as well.
+  if (pos + 1 == window.size()) return at_end_;
+  const std::optional<Header> next = Peek(pos + 1);
+  return next.has_value() && next->type != EventType::kEndOfGeneration && next->generation != 0 &&
+         next->generation != generation && IsNear(next->time);
+}
+
+// Whether there is evidence enough that a batch begins at `pos`.
+bool BatchFinder::IsSound(size_t pos, uint64_t generation) {
+  if (IsBatch(pos, generation, kBatchesBehind)) return true;
+  const absl::string_view window = source_.window();
+  if (pos >= window.size() || window[pos] != static_cast<char>(EventType::kEventBatch))
+    return false;
+  if (!Begins(pos, generation)) return false;
+  const Header header = *Peek(pos);
+  if (header.end > window.size() || header.end == header.payload) return false;
+  // Where nothing is known yet, the size tells: the runtime takes ten bytes for it.
+  if ((generation == 0 || last_time_ == 0) && header.size_bytes < kMaxVarintSize) return false;
+  const absl::string_view after = window.substr(header.end);
+  if (!BatchFollows(header.end, header.generation) && !BeginsWithText(after) &&
+      !BeginsWithHeader(after)) {
+    return false;
+  }
+  // To decode what turns out to be no payload must not take more than its share of time.
+  const absl::string_view payload = window.substr(header.payload, header.end - header.payload);
+  if (decoded_ > kMaxDecodedPerByte * (source_.offset() + ByteSource::kMaxFill)) return false;
+  decoded_ += payload.size();
+  return SizeOfWholeEvents(payload) == payload.size();
+}
+
+size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) {
   for (size_t pos = from; pos < to; ++pos) {
-    if (!IsBatch(pos, generation, kBatchesBehind)) continue;
+    if (!IsSound(pos, generation)) continue;
     return HidesOrdinaryBatch(pos) ? pos + 1 : pos;
   }
   return kNowhere;
@@ -164,23 +221,175 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   return true;
 }
 
-// The next batch, or the header of another trace if that comes first.
-size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation) const {
-  const size_t found = Find(from, to, generation);
-  const size_t end = found == kNowhere ? to : found;
+// Where the header of another trace begins, or kNowhere.
+size_t BatchFinder::FindHeader(size_t from, size_t to) const {
   // It need only begin before that.
-  const absl::string_view before = source_.window().substr(0, end + kHeaderBegin.size() - 1);
-  // It may begin inside of a batch's header that was cut off.
-  for (size_t pos = before.find(kHeaderBegin, 1); pos != kNowhere;
+  const absl::string_view before = source_.window().substr(0, to + kHeaderBegin.size() - 1);
+  for (size_t pos = before.find(kHeaderBegin, from); pos != kNowhere;
        pos = before.find(kHeaderBegin, pos + 1)) {
     if (BeginsWithHeader(source_.window().substr(pos))) return pos;
   }
-  return found;
+  return kNowhere;
+}
+
+// The next batch, or the header of another trace if that comes first.
+size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation) {
+  const size_t found = Find(from, to, generation);
+  // It may begin inside of a batch's header that was cut off.
+  const size_t header = FindHeader(1, found == kNowhere ? to : found);
+  return header != kNowhere ? header : found;
+}
+
+// Whether SeparateText() found what comes next. Looks for text, where that is not so and no sound
+// batch comes next.
+bool BatchFinder::HasTextAhead(uint64_t generation) {
+  if (!batches_ahead_.empty() || !text_ahead_.empty()) return true;
+  Refill();
+  const size_t size = source_.window().size();
+  if (size == 0) return false;
+  const std::optional<Header> header = Peek(0);
+  const bool is_sound =
+      header.has_value() && header->end <= size && BatchFollows(header->end, header->generation);
+  return !is_sound && SeparateTextHere(generation);
+}
+
+// Looks for text from here on, up to the next sound batch or the end of the trace. Returns whether
+// there is something ahead now.
+bool BatchFinder::SeparateTextHere(uint64_t generation) {
+  if (source_.offset() < text_searched_to_) return false;
+  const absl::string_view window = source_.window();
+  const size_t next_trace = FindHeader(0, window.size());
+  const size_t next_batch = Find(1, std::min(next_trace, window.size()), generation);
+  TextContext context = {version_, generation, last_time_, TextContext::End::kBatch};
+  size_t end = next_batch;
+  if (next_batch != kNowhere) {
+    const Header header = *Peek(next_batch);
+    if (context.generation == 0) context.generation = header.generation;
+    if (context.time == 0) context.time = header.time;
+  } else {
+    end = std::min(next_trace, window.size());
+    context.end =
+        at_end_ || next_trace != kNowhere ? TextContext::End::kTrace : TextContext::End::kMore;
+  }
+  const std::optional<SeparatedText> found = SeparateText(window.substr(0, end), context);
+  // What was seen and does not lead on is not looked at again.
+  const bool leads_on = found.has_value() && found->size > end / 4;
+  if (!leads_on) text_searched_to_ = source_.offset() + end;
+  if (!found.has_value()) return false;
+  for (const ByteRange& text : found->text) {
+    text_ahead_.push_back({source_.offset() + text.begin, source_.offset() + text.end});
+  }
+  for (const SeparatedBatch& separated : found->batches) AddSeparated(separated);
+  return true;
+}
+
+// Notes a batch that comes next but for those that are ahead already.
+void BatchFinder::AddSeparated(const SeparatedBatch& separated) {
+  const uint64_t offset = source_.offset();
+  const absl::string_view window = source_.window();
+  // The batch without the text.
+  std::string bytes;
+  size_t pos = separated.begin;
+  size_t header_size = separated.payload - separated.begin;
+  for (const ByteRange& text : separated.text) {
+    absl::StrAppend(&bytes, window.substr(pos, text.begin - pos));
+    if (text.begin < separated.payload) header_size -= text.size();
+    pos = text.end;
+  }
+  absl::StrAppend(&bytes, window.substr(pos, separated.end - pos));
+
+  Separated ahead;
+  ahead.end = offset + separated.end;
+  Batch& batch = ahead.batch;
+  const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
+  uint64_t ignored = 0;
+  ReadBatchHeader(source.get(), &batch, &ignored).IgnoreError();
+  batch.offset = offset + separated.begin;
+  batch.payload_offset = offset + separated.payload;
+  if (separated.text.empty()) {
+    batch.payload = window.substr(separated.payload, separated.end - separated.payload);
+  } else {
+    Cleaned& cleaned = cleaned_.emplace_back();
+    cleaned.payload_offset = batch.payload_offset;
+    cleaned.payload = bytes.substr(header_size);
+    for (const ByteRange& text : separated.text) {
+      cleaned.text.push_back({offset + text.begin, offset + text.end});
+    }
+    batch.payload = cleaned.payload;
+    batch.text = cleaned.text;
+  }
+  batches_ahead_.push_back(std::move(ahead));
+}
+
+// Takes the next batch of those ahead, or the text if there is none.
+void BatchFinder::TakeSeparated(Batch* batch) {
+  const bool has_batch = !batches_ahead_.empty();
+  uint64_t end = 0;
+  if (has_batch) {
+    *batch = batches_ahead_.front().batch;
+    end = batches_ahead_.front().end;
+    batches_ahead_.pop_front();
+    generation_ = batch->generation;
+    if (!batch->IsEndOfGeneration()) last_time_ = batch->time;
+  }
+  while (!text_ahead_.empty() && (!has_batch || text_ahead_.front().begin < end)) {
+    const ByteRange text = text_ahead_.front();
+    text_ahead_.pop_front();
+    RemoveText(text, has_batch && text.begin >= batch->offset ? batch : nullptr);
+    if (!has_batch) end = text.end;
+  }
+  if (end > source_.offset()) source_.Skip(end - source_.offset());
+}
+
+// Counts and reports text that is removed, from inside `batch` or, if that is nullptr, from before
+// it. A piece that goes on where the last one ends was reported with it.
+void BatchFinder::RemoveText(const ByteRange& text, const Batch* batch) {
+  text_bytes_ += text.size();
+  const bool goes_on = text_pieces_ > 0 && text_end_ == text.begin;
+  text_end_ = text.end;
+  if (goes_on) return;
+  ++text_pieces_;
+  Fault fault = {FaultId::kTextInTrace, Place(), "", {}};
+  if (batch != nullptr) fault.place = batch->place();
+  fault.place.offset = text.begin;
+  const absl::string_view bytes = source_.window().substr(text.begin - source_.offset(),
+                                                          std::min<uint64_t>(text.size(), kShown));
+  fault.message =
+      absl::StrCat("expected ", batch == nullptr ? "a batch" : "more of the batch", ", found ",
+                   text.size(), text.size() == 1 ? " byte" : " bytes", " of text, ", Quoted(bytes),
+                   text.size() > kShown ? "…" : "", ", which is removed");
+  report_(std::move(fault));
+}
+
+void BatchFinder::Release(uint64_t offset) {
+  while (!cleaned_.empty() && cleaned_.front().payload_offset < offset) cleaned_.pop_front();
+  source_.Release(offset);
+}
+
+uint64_t BatchFinder::InputOffset(uint64_t offset) const {
+  for (const Cleaned& cleaned : cleaned_) {
+    if (offset < cleaned.payload_offset) break;
+    if (offset > cleaned.payload_offset + cleaned.payload.size()) continue;
+    for (const ByteRange& text : cleaned.text) {
+      if (text.begin >= cleaned.payload_offset && text.begin <= offset) offset += text.size();
+    }
+    break;
+  }
+  return offset;
 }
 
 bool BatchFinder::Next(uint64_t generation, Batch* batch) {
+  generation_ = generation;
   while (!next_trace_.has_value()) {
-    Refill();
+    if (!batches_ahead_.empty()) {
+      TakeSeparated(batch);
+      return true;
+    }
+    if (!text_ahead_.empty()) {
+      TakeSeparated(nullptr);
+      continue;
+    }
+    if (HasTextAhead(generation)) continue;
     const size_t size = source_.window().size();
     if (size == 0) return false;
     const std::optional<Header> header = Peek(0);
@@ -279,6 +488,7 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   batch->time = header.time;
   LearnTime(header, end);
   batch->experiment = header.experiment;
+  generation_ = header.generation;
   batch->payload = source_.window().substr(header.payload, end - header.payload);
   batch->shortened = end != header.end;
   source_.Skip(end);
@@ -308,15 +518,18 @@ bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
 }
 
 std::optional<uint64_t> BatchFinder::PeekGeneration() {
-  Refill();
+  HasTextAhead(generation_);
+  if (!batches_ahead_.empty()) return batches_ahead_.front().batch.generation;
   const std::optional<Header> header = Peek(0);
   if (!header.has_value()) return std::nullopt;
   return header->generation;
 }
 
 bool BatchFinder::AtEnd() {
-  Refill();
-  const absl::string_view window = source_.window();
+  HasTextAhead(generation_);
+  if (!batches_ahead_.empty()) return false;
+  absl::string_view window = source_.window();
+  if (!text_ahead_.empty()) window.remove_prefix(text_ahead_.back().end - source_.offset());
   // ReadBatch() takes the type of an experimental batch alone for the end too.
   return window.empty() ||
          (window.size() == 1 && window[0] == static_cast<char>(EventType::kExperimentalBatch));

@@ -4,22 +4,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "parser/batch_reader.h"
 #include "parser/byte_source.h"
 #include "parser/fault.h"
+#include "parser/printed_text.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
 
-// Reads batches like ReadBatch(), but where that fails, looks for the next place at which batches
-// follow each other again. A place is believed only if its header makes sense, its payload begins
-// like one, and more batches, or the end of the trace, come behind it. Of a batch in which the
-// trace ends the whole events are given.
+// Reads batches like ReadBatch(), but where that fails, removes text that was printed into the
+// trace, between batches or inside one, as SeparateText() finds it. Where text does not explain it,
+// looks for the next place at which batches follow each other again. A place is accepted only if
+// its header makes sense and either its payload decodes exactly to its end, and another batch,
+// text, or the end of the trace follows, or two more batches follow. Of a batch in which the trace
+// ends the whole events are given.
 class BatchFinder {
  public:
   using Report = std::function<void(Fault)>;
@@ -43,6 +49,19 @@ class BatchFinder {
 
   uint64_t skipped_bytes() const { return skipped_bytes_; }
 
+  // How many pieces of text were removed, and how many bytes they have.
+  uint64_t text_pieces() const { return text_pieces_; }
+  uint64_t text_bytes() const { return text_bytes_; }
+
+  // Releases the source's bytes before `offset`, and batches before it that text was removed from:
+  // nothing may view them any more.
+  void Release(uint64_t offset);
+
+  // Where in the input the byte at `offset` is, of a batch that was not released. They differ in
+  // batches that text was removed from: there a place in the payload is counted as if the text
+  // were not there.
+  uint64_t InputOffset(uint64_t offset) const;
+
   // Whether the trace ended inside a batch.
   bool truncated() const { return truncated_; }
 
@@ -56,8 +75,9 @@ class BatchFinder {
     uint64_t generation = 0;
     uint64_t thread = 0;
     uint64_t time = 0;
-    size_t payload = 0;  // Where the payload begins in the window.
-    size_t end = 0;      // Where the batch ends in the window.
+    size_t size_bytes = 0;  // How many bytes the payload's size takes.
+    size_t payload = 0;     // Where the payload begins in the window.
+    size_t end = 0;         // Where the batch ends in the window.
   };
 
   void Refill();
@@ -66,9 +86,17 @@ class BatchFinder {
   bool IsNear(uint64_t time) const;
   void LearnTime(const Header& header, size_t end);
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
+  bool BatchFollows(size_t pos, uint64_t generation) const;
+  bool IsSound(size_t pos, uint64_t generation);
   bool HidesOrdinaryBatch(size_t pos) const;
-  size_t Find(size_t from, size_t to, uint64_t generation) const;
-  size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation) const;
+  size_t Find(size_t from, size_t to, uint64_t generation);
+  size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation);
+  size_t FindHeader(size_t from, size_t to) const;
+  bool HasTextAhead(uint64_t generation);
+  bool SeparateTextHere(uint64_t generation);
+  void AddSeparated(const SeparatedBatch& separated);
+  void TakeSeparated(Batch* batch);
+  void RemoveText(const ByteRange& text, const Batch* batch);
   void Take(const Header& header, size_t end, Batch* batch);
   bool TakeCut(const Header& header, uint64_t generation, const std::optional<Fault>& fault,
                Batch* batch);
@@ -82,8 +110,28 @@ class BatchFinder {
   uint64_t skipped_bytes_ = 0;
   uint64_t run_begin_ = 0;  // Where the last run of skipped bytes begins and ends.
   uint64_t run_end_ = 0;
-  uint64_t last_time_ = 0;  // Of the last batch whose time the one behind it confirmed.
-  bool at_end_ = false;     // Whether the window reaches to the end of the trace.
+  // What SeparateText() found ahead: batches and text, in order.
+  struct Separated {
+    Batch batch;
+    uint64_t end = 0;
+  };
+  std::deque<Separated> batches_ahead_;
+  std::deque<ByteRange> text_ahead_;
+  // The batches that text was removed from. A deque, as batches view its elements.
+  struct Cleaned {
+    uint64_t payload_offset = 0;
+    std::string payload;
+    std::vector<ByteRange> text;
+  };
+  std::deque<Cleaned> cleaned_;
+  uint64_t text_searched_to_ = 0;  // Up to where text explains nothing.
+  uint64_t text_end_ = 0;          // Where the last piece of text ends.
+  uint64_t text_pieces_ = 0;
+  uint64_t text_bytes_ = 0;
+  uint64_t decoded_ = 0;     // How many bytes were decoded to see whether they are a payload.
+  uint64_t generation_ = 0;  // Of the last batch.
+  uint64_t last_time_ = 0;   // Of the last batch whose time the one behind it confirmed.
+  bool at_end_ = false;      // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
   std::optional<uint64_t> next_trace_;
   absl::Status io_status_;

@@ -198,6 +198,14 @@ Place Batch::place() const {
   return place;
 }
 
+uint64_t Batch::end_offset() const {
+  uint64_t end = payload_offset + payload.size();
+  for (const ByteRange& range : text) {
+    if (range.begin >= payload_offset) end += range.size();
+  }
+  return end;
+}
+
 bool BeginsWithHeader(absl::string_view bytes) {
   const HeaderStatus status = ParseHeader(bytes).status;
   return status == HeaderStatus::kOk || status == HeaderStatus::kUnknown;

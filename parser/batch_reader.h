@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "parser/byte_source.h"
 #include "parser/fault.h"
 #include "parser/ids.h"
@@ -16,6 +17,15 @@
 #include "tracev2/version.h"
 
 namespace gotrace {
+
+// A range of the input's bytes.
+struct ByteRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;  // One past the last byte.
+
+  uint64_t size() const { return end - begin; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
 
 // One batch, its payload still encoded.
 struct Batch {
@@ -27,6 +37,10 @@ struct Batch {
   uint64_t experiment = 0;    // Which experiment's data it holds; 0 for an ordinary batch.
   absl::string_view payload;  // A view of the source.
   bool shortened = false;     // Whether the header tells of a longer payload: see BatchFinder.
+
+  // Where text was printed into the batch, in order: `payload` is without it, and lies elsewhere.
+  // The view is valid as long as that of the payload.
+  absl::Span<const ByteRange> text;
 
   // Whether it is an EndOfGeneration event, the only one that is its own payload.
   bool IsEndOfGeneration() const { return payload_offset == offset; }
@@ -40,6 +54,9 @@ struct Batch {
 
   // Where the batch stands, for faults in it.
   Place place() const;
+
+  // Where its payload ends in the input.
+  uint64_t end_offset() const;
 };
 
 // Whether `bytes` begin with the header of a v2 trace, of a version that is known or not.

@@ -116,6 +116,9 @@ struct Losses {
   uint64_t dropped_events = 0;
   uint64_t marked_events = 0;  // That were given with Event::fault() set.
   uint64_t unresolved = 0;     // Strings and stacks that events name and no table has.
+  // Text that was printed into the trace and is no part of it: how many pieces, and their bytes.
+  uint64_t text_pieces = 0;
+  uint64_t text_bytes = 0;
 
   // Whether anything is missing from the events that were given.
   bool any() const { return skipped_bytes + dropped_batches + dropped_events + unresolved > 0; }

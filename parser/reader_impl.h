@@ -37,7 +37,7 @@ class ReaderImpl {
         options_(std::move(options)),
         generations_(source_.get(), version, options_.limits),
         tolerant_generations_(
-            source_.get(), version, [this](Fault fault) { Report(fault); }, &losses_,
+            source_.get(), version, [this](Fault fault) { ReportAt(fault); }, &losses_,
             options_.limits),
         scheduler_(options_.limits),
         order_(&scheduler_, options_.exact_ties_threads),
@@ -246,7 +246,8 @@ class ReaderImpl {
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
   [[gnu::cold, gnu::noinline]] void TellTimeBack(const ThreadCursor& cursor, int64_t last_time);
   void ForgetWrongTime();
-  void Report(const Fault& fault);
+  void Report(Fault fault);
+  void ReportAt(const Fault& fault);  // Whose place is one in the input, see InputOffset().
 
   Event* Fail(Fault fault);
   // The fault that the model found in the event that `cursor` stands at.

@@ -185,7 +185,14 @@ void ReaderImpl::ForgetWrongTime() {
   }
 }
 
-void ReaderImpl::Report(const Fault& fault) {
+void ReaderImpl::Report(Fault fault) {
+  if (fault.place.offset.has_value()) {
+    fault.place.offset = tolerant_generations_.InputOffset(*fault.place.offset);
+  }
+  ReportAt(fault);
+}
+
+void ReaderImpl::ReportAt(const Fault& fault) {
   Doubt();
   ++losses_.faults;
   if (options_.on_fault) options_.on_fault(fault);

@@ -14,10 +14,17 @@ TolerantGenerationReader::TolerantGenerationReader(ByteSource* source, Version v
       report_(std::move(report)),
       losses_(*losses),
       limits_(limits),
-      finder_(source, version, [this](Fault fault) { Report(std::move(fault)); }) {}
+      finder_(source, version, [this](Fault fault) { ReportFraming(std::move(fault)); }) {}
 
 void TolerantGenerationReader::Report(Fault fault) {
-  damaged_ = true;
+  if (fault.place.offset.has_value()) fault.place.offset = InputOffset(*fault.place.offset);
+  ReportFraming(std::move(fault));
+}
+
+// Reports what the finder did, which knows where it is in the input.
+void TolerantGenerationReader::ReportFraming(Fault fault) {
+  // Where text was removed, nothing is missing.
+  damaged_ |= fault.id != FaultId::kTextInTrace;
   report_(std::move(fault));
 }
 
@@ -30,6 +37,8 @@ void TolerantGenerationReader::ReportBatch(FaultId id, const Batch& batch, std::
 bool TolerantGenerationReader::ReadBatch(uint64_t generation, Batch* batch) {
   const bool found = finder_.Next(generation, batch);
   losses_.skipped_bytes = finder_.skipped_bytes();
+  losses_.text_pieces = finder_.text_pieces();
+  losses_.text_bytes = finder_.text_bytes();
   return found;
 }
 
@@ -42,7 +51,7 @@ void TolerantGenerationReader::LeaveOut(const Batch& batch) {
 void TolerantGenerationReader::SkipRest() {
   Generation rest;
   rest.set_number(*std::exchange(overlong_, std::nullopt));
-  for (Batch batch; ReadBatch(rest.number(), &batch); source_.Release(source_.offset())) {
+  for (Batch batch; ReadBatch(rest.number(), &batch); finder_.Release(source_.offset())) {
     if (batch.kind() == EventType::kEndOfGeneration && version_ >= Version::kGo126) return;
     if (Judge(rest, batch) == Belongs::kNext) {
       spill_ = batch;
@@ -53,7 +62,7 @@ void TolerantGenerationReader::SkipRest() {
 }
 
 std::unique_ptr<Generation> TolerantGenerationReader::Next() {
-  source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
+  finder_.Release(spill_.has_value() ? spill_->offset : source_.offset());
   if (overlong_.has_value()) SkipRest();
   damaged_ = false;
   incomplete_ = false;

@@ -53,6 +53,9 @@ class TolerantGenerationReader {
 
   uint64_t offset() const { return source_.offset(); }
 
+  // See BatchFinder.
+  uint64_t InputOffset(uint64_t offset) const { return finder_.InputOffset(offset); }
+
   // Where the generation begins that Next() would read.
   uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
 
@@ -76,6 +79,7 @@ class TolerantGenerationReader {
   void TakeClock(uint64_t end, Generation* generation);
   void ReportBatch(FaultId id, const Batch& batch, std::string message);
   void Report(Fault fault);
+  void ReportFraming(Fault fault);
 
   ByteSource& source_;
   const Version version_;

@@ -187,6 +187,8 @@ class Planner {
     if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
     plan_.stray_bytes = reader->losses().skipped_bytes;
+    plan_.text_pieces = reader->losses().text_pieces;
+    plan_.text_bytes = reader->losses().text_bytes;
     next_trace_ = reader->next_trace();
     return reader->status();
   }
@@ -216,6 +218,11 @@ class Planner {
     // It is of the file and not of a generation.
     if (IsOfCompression(fault.id)) {
       plan_.input_fault = fault;
+      return;
+    }
+    // The text is removed, and nothing else.
+    if (fault.id == FaultId::kTextInTrace) {
+      if (!plan_.first_text.has_value()) plan_.first_text = fault;
       return;
     }
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
@@ -347,11 +354,19 @@ class Planner {
     return content;
   }
 
+  // Adds the bytes of the batch from `begin` on, without the text that was printed into it.
+  static void AddInput(const Batch& batch, uint64_t begin, std::vector<RepairPiece>* pieces) {
+    for (const ByteRange& text : batch.text) {
+      if (text.begin > begin) AddPiece({begin, text.begin - begin, ""}, pieces);
+      begin = std::max(begin, text.end);
+    }
+    AddPiece({begin, batch.end_offset() - begin, ""}, pieces);
+  }
+
   void KeepBatches(uint64_t number, std::vector<RepairPiece>* pieces) const {
     for (const Batch& batch : batches_) {
-      const uint64_t end = batch.payload_offset + batch.payload.size();
       if (batch.generation == number) {
-        AddPiece({batch.offset, end - batch.offset, ""}, pieces);
+        AddInput(batch, batch.offset, pieces);
         continue;
       }
       std::string header;
@@ -359,7 +374,7 @@ class Planner {
           {number, static_cast<uint64_t>(batch.thread.value), batch.time, batch.experiment},
           batch.payload.size(), BatchSizeForm::kShortest, &header);
       AddPiece({0, 0, std::move(header)}, pieces);
-      AddPiece({batch.payload_offset, batch.payload.size(), ""}, pieces);
+      AddInput(batch, batch.payload_offset, pieces);
     }
     if (plan_.version < Version::kGo126) return;
     AddPiece({0, 0, std::string(1, static_cast<char>(EventType::kEndOfGeneration))}, pieces);
@@ -478,6 +493,9 @@ void Join(RepairPlan other, RepairPlan* plan) {
                            other.generations.end());
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
+  if (!plan->first_text.has_value()) plan->first_text = std::move(other.first_text);
+  plan->text_pieces += other.text_pieces;
+  plan->text_bytes += other.text_bytes;
   if (other.input_fault.has_value()) plan->input_fault = std::move(other.input_fault);
   plan->input_bytes = other.input_bytes;
 }

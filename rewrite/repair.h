@@ -85,6 +85,11 @@ struct RepairPlan {
   uint64_t header_offset = 0;  // How much stands before the trace's header.
   std::vector<Fault> stray;    // The first few faults of framing.
   uint64_t stray_bytes = 0;    // Of all such places.
+  // Text that was printed into the trace and is removed: how many pieces, how many bytes they have,
+  // and the first one.
+  uint64_t text_pieces = 0;
+  uint64_t text_bytes = 0;
+  std::optional<Fault> first_text;
   // Why the input cannot be decompressed further, where that is so: what could be is used.
   std::optional<Fault> input_fault;
 };

@@ -85,6 +85,11 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
     lines.push_back(absl::StrCat(Count(plan.header_offset, "byte", "bytes"),
                                  " before the trace's header are removed"));
   }
+  if (plan.first_text.has_value()) {
+    lines.push_back(absl::StrCat("removed ", Count(plan.text_pieces, "piece", "pieces"),
+                                 " of text with ", Count(plan.text_bytes, "byte", "bytes"),
+                                 "; the first is at ", FormatFault(*plan.first_text)));
+  }
   for (const Fault& fault : plan.stray) {
     lines.push_back(absl::StrCat("damaged: ", FormatFault(fault)));
   }

@@ -39,6 +39,10 @@ std::string FormatLosses(const Losses& losses) {
     left_out.push_back(Count(losses.dropped_events, "contradictory event", "contradictory events"));
   }
   std::vector<std::string> parts;
+  if (losses.text_pieces > 0) {
+    parts.push_back(absl::StrCat("removed ", Count(losses.text_pieces, "piece", "pieces"),
+                                 " of text with ", Bytes(losses.text_bytes)));
+  }
   if (!left_out.empty()) parts.push_back(absl::StrCat("left out ", absl::StrJoin(left_out, ", ")));
   if (losses.unresolved > 0) {
     parts.push_back(absl::StrCat("found no table entry for ",
@@ -84,6 +88,8 @@ void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWr
   json->Member("dropped_events", losses.dropped_events);
   json->Member("marked_events", losses.marked_events);
   json->Member("unresolved", losses.unresolved);
+  json->Member("text_pieces", losses.text_pieces);
+  json->Member("text_bytes", losses.text_bytes);
   json->EndObject();
 }
 

@@ -31,6 +31,9 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kEventTruncated:
       return "Let the program call trace.Stop and close the file before it ends, and copy the file "
              "only then; `gotrace-dump repair` or `--salvage` gives what there is.";
+    case FaultId::kTextInTrace:
+      return "Let the program write its trace to a file that nothing else writes to, as the "
+             "standard output is not; `gotrace-dump repair` removes the text.";
     case FaultId::kBatchType:
     case FaultId::kBatchHeaderVarint:
     case FaultId::kBatchSize:
@@ -120,13 +123,14 @@ bool TellsRemedy(CheckId id) {
     case CheckId::kFaultGenerationMixed:
     case CheckId::kFaultGenerationOrder:
     case CheckId::kFaultHeaderTruncated:
+    case CheckId::kFaultTextInTrace:
     case CheckId::kGenerationBack:
     case CheckId::kGenerationMissing:
     case CheckId::kNoGeneration:
     case CheckId::kNotStopped:
       return true;
     default:
-      return id >= CheckId::kTransportTextBefore && id <= CheckId::kTextInTrace;
+      return id >= CheckId::kTransportTextBefore && id <= CheckId::kSecondTrace;
   }
 }
 

@@ -21,7 +21,7 @@ TEST(RecogniseInPayloadTest, FindsPrintedLines) {
   for (const size_t position : {2, 10, 22}) {
     const auto found = RecogniseInPayload(bytes, position, /*among_strings=*/false);
     ASSERT_TRUE(found.has_value()) << position;
-    EXPECT_EQ(found->check, CheckId::kTextInTrace);
+    EXPECT_EQ(found->check, CheckId::kFaultTextInTrace);
   }
   EXPECT_FALSE(RecogniseInPayload(bytes, 23, /*among_strings=*/false).has_value());
   // What stands before may be the end of a string.

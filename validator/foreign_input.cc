@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "parser/printed_text.h"
 #include "tracev2/quote.h"
 
 namespace gotrace {
@@ -26,26 +27,12 @@ size_t TextLength(absl::string_view bytes) {
   return std::find_if_not(bytes.begin(), bytes.end(), IsTextByte) - bytes.begin();
 }
 
-// The number of bytes that the character at the front of `bytes` takes, if it is one of a text in
-// UTF-8; else 0.
-size_t CharacterLength(absl::string_view bytes) {
-  if (bytes.empty()) return 0;
-  const unsigned char first = static_cast<unsigned char>(bytes[0]);
-  if (first < 0x80) return IsTextByte(bytes[0]) ? 1 : 0;
-  const size_t size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first >= 0xf5 || bytes.size() < size) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((static_cast<unsigned char>(bytes[i]) & 0xc0) != 0x80) return 0;
-  }
-  return size;
-}
-
 // How much text in UTF-8 begins `bytes`. No more than can be shown is looked at: it may be as long
 // as the file.
 absl::string_view TextAtFront(absl::string_view bytes) {
   size_t size = 0;
   while (size <= kMostShown) {
-    const size_t character = CharacterLength(bytes.substr(size));
+    const size_t character = TextCharacterSize(bytes.substr(size));
     if (character == 0) break;
     size += character;
   }
@@ -181,7 +168,7 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
   }
   const absl::string_view text = TextAtFront(bytes);
   if (text.size() < kLeastText || !IsPrinted(text)) return std::nullopt;
-  return ForeignInput{CheckId::kTextInTrace,
+  return ForeignInput{CheckId::kFaultTextInTrace,
                       absl::StrCat("expected a batch, found the text ", ShownText(text)), ""};
 }
 
@@ -195,7 +182,7 @@ std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t p
   const absl::string_view text = TextAtFront(bytes.substr(begin));
   if (text.size() < kLeastTextInPayload || begin + text.size() <= position) return std::nullopt;
   if (!IsPrinted(text) || (among_strings && text.find('\n') == text.npos)) return std::nullopt;
-  return ForeignInput{CheckId::kTextInTrace,
+  return ForeignInput{CheckId::kFaultTextInTrace,
                       absl::StrCat("expected an event, found the text ", ShownText(text)), ""};
 }
 

@@ -1,0 +1,646 @@
+// The search goes over the bytes once, from front to back, with a set of readings that grow side by
+// side (a beam search). A reading says which of the bytes so far are text, and what the others
+// encode: it may take the next byte as the next one of the trace, or cut out what is text up to the
+// end of the line. What no trace contains ends a reading; what is unusual costs it, in about bits.
+// Readings that stand at the same byte and expect the same are one, the cheapest.
+#include "parser/printed_text.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "tracev2/event_spec.h"
+#include "tracev2/event_type.h"
+#include "tracev2/limits.h"
+#include "tracev2/raw_event.h"
+#include "tracev2/varint.h"
+
+namespace gotrace {
+namespace {
+
+// How many readings are followed from one byte, and by how much they may cost more than the best.
+constexpr size_t kMaxReadings = 64;
+constexpr int kMaxExtraCost = 60;
+
+// How many bytes all readings together may take, for each byte that there is.
+constexpr size_t kMaxStepsPerByte = 64;
+
+// Costs.
+constexpr int kCutInBatch = 14;
+constexpr int kShortCut = 6;  // Besides, for so few bytes that may well be a part of the trace.
+constexpr size_t kShortCutSize = 4;
+constexpr int kCutBetween = 4;
+constexpr int kStrange = 12;      // What a runtime hardly writes.
+constexpr int kVeryStrange = 25;  // What it never writes.
+
+constexpr uint32_t kNoMark = static_cast<uint32_t>(-1);
+
+// A decision of a reading, and the one before it.
+struct Mark {
+  enum class Kind : uint8_t { kCut, kBatch, kPayload, kBatchEnd };
+  uint32_t before;
+  Kind kind;
+  size_t begin;
+  size_t end;  // Of a cut.
+};
+
+// What a reading expects next.
+enum class Stage : uint8_t {
+  kBetween,     // A batch.
+  kExperiment,  // The experiment's number.
+  kHeader,      // The numbers of a batch's header.
+  kKind,        // The first byte of a payload.
+  kEvents,
+  kStrings,
+  kStacks,
+  kSamples,
+  kSync,
+  kOpaque,  // A payload that is not looked into.
+};
+
+enum class Has : uint8_t { kUnknown, kNo, kYes, kInSyscall };
+
+struct Reading {
+  Stage stage = Stage::kBetween;
+  EventType type = EventType::kNone;  // Of the event that was begun.
+  uint16_t arg = 0;                   // The argument being read,
+  uint16_t args = 0;                  // and how many there are.
+  uint8_t number_size = 0;            // How many bytes of a number were read,
+  uint64_t number = 0;                // and what they say.
+  uint32_t rest = 0;                  // Bytes of the payload that are to come.
+  uint32_t data = 0;                  // Bytes of a string, or an opaque payload, that are to come.
+  bool is_experimental = false;
+  bool after_cut = false;
+  bool after_end = false;  // Whether the last batch was an EndOfGeneration.
+  Has goroutine = Has::kUnknown;
+  Has proc = Has::kUnknown;
+  uint64_t generation = 0;
+  int cost = 0;    // Of all,
+  int oddity = 0;  // and of that what is not for cuts.
+  uint32_t mark = kNoMark;
+
+  // Readings that agree in this go on alike.
+  auto Expected() const {
+    return std::make_tuple(stage, rest, data, type, arg, args, number_size, after_end,
+                           is_experimental);
+  }
+  // Whether it may be compared with others.
+  bool AtBoundary() const { return type == EventType::kNone && data == 0; }
+  void Charge(int bits) {
+    cost += bits;
+    oddity += bits;
+  }
+};
+
+// The cost of a number that takes `size` bytes where `usual` are nothing special.
+int CostOfSize(int size, int usual) { return size <= usual ? 0 : 3 * (size - usual); }
+
+int CostOfArg(ArgType type, uint64_t value, int size) {
+  switch (type) {
+    case ArgType::kTimeDelta:
+      return size > 6 ? kVeryStrange : CostOfSize(size, 3);
+    case ArgType::kProcStatus:
+    case ArgType::kGoroutineStatus:
+      return value >= 1 && value <= 4 ? 0 : kVeryStrange;
+    case ArgType::kGoroutine:
+      return value == 0 ? kStrange : CostOfSize(size, 3);
+    case ArgType::kThread:
+      return value == ~uint64_t{0} ? 0 : CostOfSize(size, 4);
+    case ArgType::kProc:
+      return CostOfSize(size, 1);
+    case ArgType::kSequenceNumber:
+    case ArgType::kStack:
+    case ArgType::kString:
+    case ArgType::kTask:
+      return CostOfSize(size, 2);
+    case ArgType::kRaw:
+    case ArgType::kValue:
+      return CostOfSize(size, 6);
+  }
+  return 0;
+}
+
+bool AreNear(uint64_t a, uint64_t b) {
+  constexpr uint64_t kNear = uint64_t{1} << 36;
+  return (a < b ? b - a : a - b) < kNear;
+}
+
+// How odd it is that the thread makes such an event next. Also notes what that tells of it.
+int Follow(EventType type, Reading* r) {
+  Has& g = r->goroutine;
+  Has& p = r->proc;
+  const bool runs = g == Has::kYes || g == Has::kUnknown;
+  const bool in_syscall = g == Has::kInSyscall || g == Has::kUnknown;
+  const auto set = [](Has* what, Has to, bool fits) {
+    *what = to;
+    return fits ? 0 : kStrange;
+  };
+  switch (type) {
+    case EventType::kProcStart:
+      return set(&p, Has::kYes, p != Has::kYes);
+    case EventType::kProcStop:
+      return set(&p, Has::kNo, p != Has::kNo);
+    case EventType::kGoStart: {
+      const bool fits = g != Has::kYes && g != Has::kInSyscall && p != Has::kNo;
+      p = Has::kYes;
+      return set(&g, Has::kYes, fits);
+    }
+    case EventType::kGoStop:
+    case EventType::kGoBlock:
+    case EventType::kGoDestroy:
+      return set(&g, Has::kNo, runs);
+    case EventType::kGoSwitch:
+    case EventType::kGoSwitchDestroy:
+      return set(&g, Has::kYes, runs);
+    case EventType::kGoSyscallBegin:
+      return set(&g, Has::kInSyscall, runs);
+    case EventType::kGoSyscallEnd:
+      return set(&g, Has::kYes, in_syscall);
+    case EventType::kGoSyscallEndBlocked:
+      p = Has::kNo;
+      return set(&g, Has::kNo, in_syscall);
+    case EventType::kGoCreateSyscall:
+      return set(&g, Has::kInSyscall, g != Has::kYes && g != Has::kInSyscall);
+    case EventType::kGoDestroySyscall:
+      p = Has::kUnknown;
+      return set(&g, Has::kNo, in_syscall);
+    case EventType::kGoStatus:
+    case EventType::kGoStatusStack:
+      // It may be of this thread's goroutine.
+      g = Has::kUnknown;
+      return 0;
+    case EventType::kProcStatus:
+      p = Has::kUnknown;
+      return 0;
+    case EventType::kUserTaskBegin:
+    case EventType::kUserTaskEnd:
+    case EventType::kUserRegionBegin:
+    case EventType::kUserRegionEnd:
+    case EventType::kUserLog:
+    case EventType::kGoLabel:
+    case EventType::kGCMarkAssistBegin:
+    case EventType::kGCMarkAssistEnd:
+      return runs ? 1 : kStrange;
+    case EventType::kProcsChange:
+    case EventType::kSTWBegin:
+    case EventType::kSTWEnd:
+    case EventType::kGCActive:
+    case EventType::kGCBegin:
+    case EventType::kGCEnd:
+    case EventType::kGCSweepActive:
+    case EventType::kGCMarkAssistActive:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+class TextSeparator {
+ public:
+  TextSeparator(absl::string_view bytes, const TextContext& context)
+      : bytes_(bytes), context_(context), max_steps_(kMaxStepsPerByte * bytes.size() + 1024) {}
+
+  std::optional<SeparatedText> Run() {
+    if (!FindText()) return std::nullopt;
+    Reading first;
+    first.generation = context_.generation;
+    Add(first, 0);
+    while (!readings_.empty()) {
+      const auto begin = readings_.begin();
+      const size_t pos = begin->first;
+      std::vector<Reading> here = std::move(begin->second);
+      readings_.erase(begin);
+      if (pos == bytes_.size()) return Choose(here);
+      KeepBest(&here);
+      for (Reading& reading : here) Go(reading, pos, here.size() == 1);
+      if (steps_ > max_steps_) break;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Sets line_ends_ and text_ends_. Returns whether there may be text.
+  bool FindText() {
+    bool found = false;
+    const size_t size = bytes_.size();
+    line_ends_.resize(size + 1);
+    text_ends_.resize(size + 1);
+    text_ends_[size] = size;
+    for (size_t pos = size; pos-- > 0;) {
+      const size_t next = pos + TextCharacterSize(bytes_.substr(pos, 4));
+      text_ends_[pos] = next == pos ? pos : text_ends_[next];
+      line_ends_[pos] = next == pos ? 0 : bytes_[pos] == '\n' ? next : line_ends_[next];
+      found |= line_ends_[pos] != 0;
+    }
+    return found || text_ends_[0] > 0;
+  }
+
+  void Add(const Reading& reading, size_t pos) { readings_[pos].push_back(reading); }
+
+  // Of readings that go on alike keeps the cheapest, and of these the best.
+  static void KeepBest(std::vector<Reading>* readings) {
+    if (readings->size() < 2) return;
+    std::sort(readings->begin(), readings->end(), [](const Reading& a, const Reading& b) {
+      return a.Expected() != b.Expected() ? a.Expected() < b.Expected() : a.cost < b.cost;
+    });
+    readings->erase(std::unique(readings->begin(), readings->end(),
+                                [](const Reading& a, const Reading& b) {
+                                  return a.Expected() == b.Expected();
+                                }),
+                    readings->end());
+    std::sort(readings->begin(), readings->end(),
+              [](const Reading& a, const Reading& b) { return a.cost < b.cost; });
+    const int max_cost = readings->front().cost + kMaxExtraCost;
+    while (readings->size() > kMaxReadings || readings->back().cost > max_cost) {
+      readings->pop_back();
+    }
+  }
+
+  // Follows a reading from `pos` until others may stand at the same place.
+  void Go(Reading reading, size_t pos, bool is_alone) {
+    while (++steps_ <= max_steps_) {
+      AddCuts(reading, pos);
+      if (!Take(&reading, pos)) return;
+      ++pos;
+      if (reading.data > 0 && !TakeData(&reading, &pos)) return;
+      if (pos == bytes_.size() || (reading.AtBoundary() && (!is_alone || IsBehindOthers(pos)))) {
+        return Add(reading, pos);
+      }
+    }
+  }
+
+  bool IsBehindOthers(size_t pos) const {
+    return !readings_.empty() && pos >= readings_.begin()->first;
+  }
+
+  uint32_t AddMark(uint32_t before, Mark::Kind kind, size_t begin, size_t end = 0) {
+    marks_.push_back({before, kind, begin, end});
+    return marks_.size() - 1;
+  }
+
+  // Adds the readings for which text begins at `pos`.
+  void AddCuts(const Reading& reading, size_t pos) {
+    if (line_ends_[pos] != 0) AddCut(reading, pos, line_ends_[pos]);
+    if (reading.stage != Stage::kBetween) return;
+    // Before a batch, or at the end, a line need not be whole.
+    const size_t end = text_ends_[pos];
+    if (end == pos || (end < bytes_.size() && bytes_[end] != '\1')) return;
+    if (end != line_ends_[pos]) AddCut(reading, pos, end);
+    // The last byte may be one that begins a batch and is a digit as well.
+    const EventType last = static_cast<EventType>(bytes_[end - 1]);
+    if (end - 1 > pos &&
+        (last == EventType::kEndOfGeneration || last == EventType::kExperimentalBatch)) {
+      AddCut(reading, pos, end - 1);
+    }
+  }
+
+  void AddCut(Reading reading, size_t begin, size_t end) {
+    if (!reading.after_cut) {
+      reading.cost += reading.stage == Stage::kBetween ? kCutBetween : kCutInBatch;
+      if (end - begin < kShortCutSize) reading.cost += kShortCut;
+    }
+    reading.after_cut = true;
+    reading.mark = AddMark(reading.mark, Mark::Kind::kCut, begin, end);
+    Add(reading, end);
+  }
+
+  // Goes to the end of a string or an opaque payload, and adds the readings for which text begins
+  // inside of it.
+  bool TakeData(Reading* reading, size_t* pos) {
+    for (; reading->data > 0; ++*pos, --reading->data, --reading->rest) {
+      if (*pos == bytes_.size()) return context_.end != TextContext::End::kBatch;
+      if (++steps_ > max_steps_) return false;
+      const size_t line_end = line_ends_[*pos];
+      if (line_end != 0 && MayEnd(*reading, line_end)) AddCut(*reading, *pos, line_end);
+    }
+    if (reading->rest == 0) EndBatch(reading, *pos);
+    return true;
+  }
+
+  // Whether the data that goes on at `pos`, with text before it, may end where it has to. Among
+  // the many places where text may begin inside of a string, that leaves few.
+  bool MayEnd(const Reading& reading, size_t pos) const {
+    if (line_ends_[pos] != 0 && line_ends_[pos] <= pos + reading.data) return true;
+    const size_t end = pos + reading.data;
+    if (end >= bytes_.size())
+      return end == bytes_.size() || context_.end != TextContext::End::kBatch;
+    if (line_ends_[end] != 0) return true;
+    if (reading.rest > reading.data) return bytes_[end] == static_cast<char>(EventType::kString);
+    return BeginsBatch(end) || text_ends_[end] > end;
+  }
+
+  bool BeginsBatch(size_t pos) const {
+    const EventType type = static_cast<EventType>(bytes_[pos]);
+    return type == EventType::kEventBatch || type == EventType::kExperimentalBatch ||
+           type == EventType::kEndOfGeneration;
+  }
+
+  void EndBatch(Reading* reading, size_t end) {
+    reading->stage = Stage::kBetween;
+    reading->type = EventType::kNone;
+    reading->mark = AddMark(reading->mark, Mark::Kind::kBatchEnd, end);
+  }
+
+  // Takes the byte at `pos` for the next one of the trace. Returns false if it cannot be.
+  bool Take(Reading* r, size_t pos) {
+    r->after_cut = false;
+    const uint8_t byte = bytes_[pos];
+    switch (r->stage) {
+      case Stage::kBetween:
+        return BeginBatch(r, pos);
+      case Stage::kExperiment:
+        r->stage = Stage::kHeader;
+        return byte > 0 && byte < kExperimentEnd;
+      case Stage::kHeader:
+        return TakeNumber(r, byte) && (r->number_size > 0 || r->arg < r->args || EndHeader(r, pos));
+      default:
+        break;
+    }
+    --r->rest;
+    if (r->stage == Stage::kKind) {
+      r->mark = AddMark(r->mark, Mark::Kind::kPayload, pos);
+      if (!BeginPayload(r, static_cast<EventType>(byte))) return false;
+    } else if (r->type == EventType::kNone) {
+      if (!BeginEvent(r, static_cast<EventType>(byte))) return false;
+    } else {
+      if (!TakeNumber(r, byte)) return false;
+      if (r->number_size == 0 && r->arg == r->args) r->type = EventType::kNone;
+    }
+    if (r->rest > 0) return true;
+    if (r->type != EventType::kNone || r->data > 0) return false;
+    EndBatch(r, pos + 1);
+    return true;
+  }
+
+  bool BeginBatch(Reading* r, size_t pos) {
+    const EventType type = static_cast<EventType>(bytes_[pos]);
+    if (!BeginsBatch(pos) || !VersionHas(context_.version, *FindEventSpec(type))) return false;
+    r->mark = AddMark(r->mark, Mark::Kind::kBatch, pos);
+    if (type == EventType::kEndOfGeneration) {
+      if (r->after_end) return false;
+      r->after_end = true;
+      r->Charge(1);
+      r->mark = AddMark(r->mark, Mark::Kind::kPayload, pos);
+      EndBatch(r, pos + 1);
+      return true;
+    }
+    r->is_experimental = type == EventType::kExperimentalBatch;
+    r->stage = r->is_experimental ? Stage::kExperiment : Stage::kHeader;
+    r->type = EventType::kEventBatch;
+    r->arg = 0;
+    r->args = 4;
+    r->goroutine = r->proc = Has::kUnknown;
+    return true;
+  }
+
+  // Takes the next byte of a number, and charges what the whole number costs.
+  bool TakeNumber(Reading* r, uint8_t byte) {
+    if (r->number_size == kMaxVarintSize - 1 && byte > 1) return false;
+    r->number |= static_cast<uint64_t>(byte & 0x7f) << (7 * r->number_size);
+    ++r->number_size;
+    if (byte >= 0x80) return true;
+    const int size = std::exchange(r->number_size, 0);
+    const uint64_t value = std::exchange(r->number, 0);
+    const bool is_padded = byte == 0 && size > 1;
+    const int arg = r->arg++;
+    if (r->stage == Stage::kHeader) return TakeHeaderNumber(r, arg, value, size, is_padded);
+    if (is_padded) return false;
+    return TakeArg(r, arg, value, size);
+  }
+
+  bool TakeHeaderNumber(Reading* r, int arg, uint64_t value, int size, bool is_padded) {
+    if (arg < 3 && is_padded) return false;
+    switch (arg) {
+      case 0:
+        return TakeGeneration(r, value, size);
+      case 1:
+        r->Charge(value == ~uint64_t{0} ? 0 : CostOfSize(size, 4));
+        return true;
+      case 2:
+        if (context_.time != 0 && !AreNear(value, context_.time)) r->Charge(kVeryStrange);
+        return true;
+      default:
+        if (value > kMaxBatchSize) return false;
+        // The runtime takes ten bytes for each size.
+        if (size < kMaxVarintSize) r->Charge(kStrange / 2);
+        r->rest = value;
+        return true;
+    }
+  }
+
+  bool TakeGeneration(Reading* r, uint64_t value, int size) {
+    if (value == 0) return false;
+    if (r->generation == 0) {
+      r->Charge(CostOfSize(size, 1));
+    } else if (context_.version >= Version::kGo126) {
+      if ((value != r->generation) != r->after_end) r->Charge(kVeryStrange);
+      if (value != r->generation && value != r->generation + 1) r->Charge(kStrange);
+    } else if (value != r->generation && value != r->generation + 1) {
+      r->Charge(kVeryStrange);
+    }
+    r->after_end = false;
+    r->generation = value;
+    return true;
+  }
+
+  bool EndHeader(Reading* r, size_t pos) {
+    r->type = EventType::kNone;
+    r->stage = r->is_experimental ? Stage::kOpaque : Stage::kKind;
+    if (context_.end == TextContext::End::kBatch && r->rest > bytes_.size() - pos - 1) return false;
+    if (r->rest == 0) {
+      r->mark = AddMark(r->mark, Mark::Kind::kPayload, pos + 1);
+      EndBatch(r, pos + 1);
+    } else if (r->is_experimental) {
+      r->mark = AddMark(r->mark, Mark::Kind::kPayload, pos + 1);
+      r->data = r->rest;
+    }
+    return true;
+  }
+
+  bool BeginPayload(Reading* r, EventType kind) {
+    switch (kind) {
+      case EventType::kStrings:
+        r->stage = Stage::kStrings;
+        return true;
+      case EventType::kStacks:
+        r->stage = Stage::kStacks;
+        return true;
+      case EventType::kCPUSamples:
+        r->stage = Stage::kSamples;
+        return true;
+      case EventType::kSync:
+        r->stage = Stage::kSync;
+        return context_.version >= Version::kGo125;
+      case EventType::kFrequency:
+        r->stage = Stage::kSync;
+        return context_.version < Version::kGo125 && BeginEvent(r, kind);
+      default:
+        r->stage = Stage::kEvents;
+        return BeginEvent(r, kind);
+    }
+  }
+
+  bool BeginEvent(Reading* r, EventType type) {
+    const EventSpec* const spec = FindEventSpec(type);
+    if (spec == nullptr || !VersionHas(context_.version, *spec)) return false;
+    switch (r->stage) {
+      case Stage::kStrings:
+        if (type != EventType::kString) return false;
+        break;
+      case Stage::kStacks:
+        if (type != EventType::kStack) return false;
+        break;
+      case Stage::kSamples:
+        if (type != EventType::kCPUSample) return false;
+        break;
+      case Stage::kSync:
+        if (type != EventType::kFrequency && type != EventType::kClockSnapshot) return false;
+        break;
+      default:
+        if (!spec->timed() || type == EventType::kClockSnapshot) return false;
+        if (spec->experiment != Experiment::kNone) r->Charge(2);
+        r->Charge(Follow(type, r));
+        break;
+    }
+    r->type = type;
+    r->arg = 0;
+    // The size of a string follows its id.
+    r->args = spec->arg_count + (spec->form == EventForm::kData ? 1 : 0);
+    return true;
+  }
+
+  // Takes an argument of an event. Returns false if it cannot be one.
+  bool TakeArg(Reading* r, int arg, uint64_t value, int size) {
+    const EventSpec& spec = *FindEventSpec(r->type);
+    if (r->type == EventType::kString) {
+      r->Charge(value == 0 && arg == 0 ? kVeryStrange : CostOfSize(size, 2));
+      if (arg == 0) return true;
+      r->data = value;
+      if (value == 0) return true;
+      if (value > kMaxStringSize || value > r->rest) return false;
+      r->type = EventType::kNone;
+      return true;
+    }
+    if (r->type == EventType::kStack) {
+      if (arg == 1) {
+        if (value > kMaxFramesPerStack) return false;
+        r->args += kFrameFieldCount * value;
+      }
+      const bool is_pc = arg >= 2 && (arg - 2) % kFrameFieldCount == 0;
+      r->Charge(is_pc ? (size < 3 ? 3 : CostOfSize(size, 7)) : CostOfSize(size, 2));
+      return true;
+    }
+    if (r->type == EventType::kCPUSample && arg == 0) {
+      if (context_.time != 0 && !AreNear(value, context_.time)) r->Charge(kVeryStrange);
+      return true;
+    }
+    if (r->stage == Stage::kSync) return true;
+    // Of samples, goroutine 0 is none, and P all ones.
+    const bool may_be_none = r->type == EventType::kCPUSample;
+    if (may_be_none && (value == 0 || value == ~uint64_t{0})) return true;
+    r->Charge(CostOfArg(spec.arg_types[arg], value, size));
+    return true;
+  }
+
+  std::optional<SeparatedText> Choose(std::vector<Reading> readings) const {
+    const bool may_be_cut = context_.end != TextContext::End::kBatch;
+    const bool needs_end =
+        context_.version >= Version::kGo126 && context_.end == TextContext::End::kTrace;
+    const Reading* best = nullptr;
+    for (Reading& reading : readings) {
+      const bool is_whole = reading.stage == Stage::kBetween;
+      if (!is_whole && !may_be_cut) continue;
+      // A text that begins with the byte of an EndOfGeneration does so by chance.
+      if (needs_end && !reading.after_end) reading.Charge(kStrange / 2);
+      if (best == nullptr || reading.cost < best->cost) best = &reading;
+    }
+    if (best == nullptr) return std::nullopt;
+    SeparatedText result = Collect(*best);
+    if (result.text.empty()) return std::nullopt;
+    const int max_oddity = 30 + 4 * static_cast<int>(result.text.size()) + result.size / 128;
+    if (best->oddity > max_oddity) return std::nullopt;
+    return result;
+  }
+
+  SeparatedText Collect(const Reading& reading) const {
+    std::vector<const Mark*> marks;
+    for (uint32_t i = reading.mark; i != kNoMark; i = marks_[i].before) marks.push_back(&marks_[i]);
+    // A batch that is not whole is left to others, with all that is in it.
+    if (reading.stage != Stage::kBetween) {
+      auto begin = std::find_if(marks.begin(), marks.end(),
+                                [](const Mark* mark) { return mark->kind == Mark::Kind::kBatch; });
+      marks.erase(marks.begin(), begin == marks.end() ? begin : begin + 1);
+    }
+    SeparatedText result;
+    bool in_batch = false;
+    for (auto it = marks.rbegin(); it != marks.rend(); ++it) {
+      const Mark& mark = **it;
+      switch (mark.kind) {
+        case Mark::Kind::kBatch:
+          result.batches.emplace_back().begin = mark.begin;
+          in_batch = true;
+          break;
+        case Mark::Kind::kPayload:
+          result.batches.back().payload = mark.begin;
+          break;
+        case Mark::Kind::kBatchEnd:
+          result.batches.back().end = result.size = mark.begin;
+          in_batch = false;
+          break;
+        case Mark::Kind::kCut:
+          Append({mark.begin, mark.end}, &result.text);
+          if (in_batch) Append({mark.begin, mark.end}, &result.batches.back().text);
+          if (!in_batch) result.size = mark.end;
+          break;
+      }
+    }
+    return result;
+  }
+
+  static void Append(const ByteRange& range, std::vector<ByteRange>* ranges) {
+    if (!ranges->empty() && ranges->back().end == range.begin) {
+      ranges->back().end = range.end;
+    } else {
+      ranges->push_back(range);
+    }
+  }
+
+  const absl::string_view bytes_;
+  const TextContext context_;
+  const size_t max_steps_;
+  size_t steps_ = 0;
+  // For each place, where the line ends that text from there on is, behind its '\n', or 0 if it is
+  // none; and where the text ends.
+  std::vector<uint32_t> line_ends_;
+  std::vector<uint32_t> text_ends_;
+  std::map<size_t, std::vector<Reading>> readings_;  // By the place of the next byte.
+  std::vector<Mark> marks_;
+};
+
+}  // namespace
+
+size_t TextCharacterSize(absl::string_view bytes) {
+  constexpr char kEscape = '\x1b';
+  if (bytes.empty()) return 0;
+  const unsigned char first = bytes[0];
+  if (first < 0x80) {
+    return absl::ascii_isprint(first) || first == '\n' || first == '\r' || first == '\t' ||
+                   first == kEscape
+               ? 1
+               : 0;
+  }
+  const size_t size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first >= 0xf5 || bytes.size() < size) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((static_cast<unsigned char>(bytes[i]) & 0xc0) != 0x80) return 0;
+  }
+  return size;
+}
+
+std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context) {
+  return TextSeparator(bytes, context).Run();
+}
+
+}  // namespace gotrace
