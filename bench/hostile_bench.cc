@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "bench/hostile_traces.h"
 #include "parser/reader.h"
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 #include "validator/report.h"
 
 namespace gotrace {

@@ -6,7 +6,7 @@
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
 #include "parser/test_util.h"
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 
 namespace gotrace {
 namespace {

@@ -291,6 +291,11 @@ StackFrame GenerationTables::GetFrame(uint64_t id, size_t index) const {
   return {frame.pc, func == nullptr ? "" : *func, file == nullptr ? "" : *file, frame.line};
 }
 
+GenerationTables::RawFrame GenerationTables::GetRawFrame(uint64_t id, size_t index) const {
+  const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
+  return {frame.pc, frame.func, frame.file, frame.line};
+}
+
 void GenerationTables::AddMissingString(uint64_t id) {
   InsertString(id, made_strings_.emplace_back(absl::StrCat("?string#", id)), /*offset=*/0);
 }

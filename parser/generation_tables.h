@@ -89,6 +89,25 @@ class GenerationTables {
   uint64_t StringOffset(uint32_t index) const { return string_offsets_[index]; }
   uint64_t StackOffset(uint32_t index) const { return stack_offsets_[index]; }
 
+  // The ids of all strings and of all stacks, in ascending order. Each takes time in proportion to
+  // them.
+  std::vector<uint64_t> StringIds() const { return strings_.Ids(); }
+  std::vector<uint64_t> StackIds() const { return stacks_.Ids(); }
+
+  // A frame as it stands on the wire, with the ids of its strings.
+  struct RawFrame {
+    uint64_t pc = 0;
+    uint64_t func = 0;
+    uint64_t file = 0;
+    uint64_t line = 0;
+  };
+
+  // One frame of stack `id`. Requires index < StackSize(id).
+  RawFrame GetRawFrame(uint64_t id, size_t index) const;
+
+  // Whether stack `id`, which must be there, was only added as missing.
+  bool IsMissingStack(uint64_t id) const { return stack_offsets_[stacks_.Find(id)] == 0; }
+
   // Sets `(*used)[StringIndex(id)]` for all strings that frames of stacks name. Requires that
   // `used` has string_count() entries.
   void MarkFrameStrings(std::vector<bool>* used) const;

@@ -80,6 +80,20 @@ class IdTable {
   }
 
   const T& operator[](uint32_t index) const { return entries_[index]; }
+
+  // The ids of all entries, in ascending order. Takes time and memory in proportion to them.
+  std::vector<uint64_t> Ids() const {
+    std::vector<uint64_t> ids;
+    ids.reserve(entries_.size());
+    for (uint64_t id = 0; id < dense_.size(); ++id) {
+      if (dense_[id] != kAbsent) ids.push_back(id);
+    }
+    const size_t near = ids.size();
+    for (const auto& entry : sparse_) ids.push_back(entry.first);
+    std::sort(ids.begin() + near, ids.end());
+    return ids;
+  }
+
   size_t size() const { return entries_.size(); }
 
  private:

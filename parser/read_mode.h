@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "parser/fault.h"
 #include "parser/reader_limits.h"
@@ -13,6 +14,7 @@ namespace gotrace {
 
 class GenerationTables;
 class TableUse;
+struct Batch;
 
 // The modes that go on after faults look at half a megabyte of what follows each batch: of a pipe
 // that pauses they give a generation only once as much was written behind it, or the pipe is
@@ -85,6 +87,12 @@ struct ReaderOptions {
   // Told each fault that reading goes on after, in order, before the events that follow it. In
   // strict mode it is never called: status() tells the fault.
   std::function<void(const Fault&)> on_fault;
+
+  // In the modes that go on after faults, called with each batch of a generation, in the order of
+  // the trace, before the generation's kSync event is given, and with the fault that its tables
+  // have, if any. Batches that belong to no generation are left out, and an end of generation is
+  // no batch. The batch's bytes stay valid until the next generation is begun.
+  std::function<void(const Batch&, const std::optional<Fault>&)> on_batch;
 
   // In the modes that go on after faults, told each event that is earlier than the one before it of
   // the same thread, and that one's time in nanoseconds. It is no fault: Go's reader orders such

@@ -255,6 +255,7 @@ Event* ReaderImpl::BeginGeneration() {
   }
   order_.BeginGeneration(generation_->bytes());
   info_.damaged = lost_;
+  info_.ends_with_trace = tolerant() && tolerant_generations_.is_last();
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
   return MakeSync(&tables, begin, generation_->begin_offset());
 }
@@ -434,6 +435,7 @@ const absl::Status& Reader::status() const { return impl_->status(); }
 Version Reader::version() const { return impl_->version(); }
 const GenerationInfo& Reader::generation() const { return impl_->info(); }
 const Losses& Reader::losses() const { return impl_->losses(); }
+std::optional<uint64_t> Reader::next_trace() const { return impl_->next_trace(); }
 uint64_t Reader::event_count() const { return impl_->event_count() - (end_ - next_); }
 uint64_t Reader::attempts() const { return impl_->attempts(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -40,6 +41,10 @@ struct GenerationInfo {
   // Whether faults took something of it before its first event could be given. Those that are met
   // later do not count.
   bool damaged = false;
+
+  // Whether it ends only because the trace does, without a sign of its own, so that it may lack
+  // what was never written. Known in the modes that go on after faults only.
+  bool ends_with_trace = false;
 };
 
 class ReaderImpl;
@@ -105,6 +110,10 @@ class Reader {
 
   // What was left out so far. In strict mode nothing is: reading stops.
   const Losses& losses() const;
+
+  // In the modes that go on after faults, where another trace begins in the input, at which this
+  // one ended; nullopt if there is none, or before the end.
+  std::optional<uint64_t> next_trace() const;
 
   // How many events were given.
   uint64_t event_count() const;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ class ReaderImpl {
         share_(options_.share),
         merger_(&frontier_, WorkAhead<DecodedEvent>::kBlocks, watches_time_) {
     UseCores(options_.jobs);
+    if (options_.on_batch) tolerant_generations_.Observe(options_.on_batch);
   }
 
   // The next events, or none at the end or after a failure, which sets status().
@@ -95,6 +97,7 @@ class ReaderImpl {
   const Losses& losses() const { return losses_; }
   uint64_t event_count() const { return event_count_; }
   uint64_t attempts() const { return order_.attempts(); }
+  std::optional<uint64_t> next_trace() const { return tolerant_generations_.next_trace(); }
   const ByteSource& source() const { return *source_; }
 
  private:

@@ -187,18 +187,15 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
   const auto kept =
       std::count_if(plan.generations.begin(), plan.generations.end(),
                     [](const RepairedGeneration& generation) { return generation.events > 0; });
-  uint64_t cut = 0;
-  for (const RepairedGeneration& generation : plan.generations) cut += generation.events_cut;
-  // Only what begins with a header can be salvaged.
-  if (cut > 0 && plan.header_offset == 0) {
-    lines.push_back(absl::StrCat("`gotrace-dump events --salvage` also prints the ",
-                                 cut == 1 ? "event" : "events", " lost by cutting off"));
+  uint64_t left_out = 0;
+  for (const RepairedGeneration& generation : plan.generations) {
+    if (generation.events > 0) left_out += generation.events_left_out;
   }
   lines.push_back(absl::StrCat(kept, " of ", plan.generations.size(),
                                plan.generations.size() == 1 ? " generation" : " generations",
                                target.empty() ? " can be" : "", " kept, with ", plan.events,
                                plan.events == 1 ? " event" : " events",
-                               WithoutEvents(cut, plan.events), "; ", plan.input_bytes,
+                               WithoutEvents(left_out, plan.events), "; ", plan.input_bytes,
                                " bytes become ", plan.output_bytes, written));
   return lines;
 }

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "tools/output.h"
 #include "tools/progress.h"
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 
 namespace gotrace {
 

@@ -31,7 +31,7 @@ void WireWriter::Write(const RawEvent& event) {
   if (FindEventSpec(event.type)->form == EventForm::kData) {
     // An experimental batch's data is its payload.
     if (event.type == EventType::kExperimentalBatch) {
-      AppendBatchSize(event.data.size(), &out_);
+      AppendBatchSize(event.data.size(), form_, &out_);
     } else {
       AppendVarint(event.data.size(), &out_);
     }
@@ -43,22 +43,14 @@ void WireWriter::WriteBatchSize(const RawEvent& event) {
   if (event.auto_size) {
     open_batch_ = out_.size();
   } else {
-    AppendBatchSize(event.args[kBatchSizeArg], &out_);
-  }
-}
-
-void WireWriter::AppendBatchSize(uint64_t size, std::string* out) const {
-  if (form_ == BatchSizeForm::kPadded) {
-    AppendPaddedVarint(size, kMaxVarintSize, out);
-  } else {
-    AppendVarint(size, out);
+    AppendBatchSize(event.args[kBatchSizeArg], form_, &out_);
   }
 }
 
 void WireWriter::Finish() {
   if (open_batch_ == kNone) return;
   std::string size;
-  AppendBatchSize(out_.size() - open_batch_, &size);
+  AppendBatchSize(out_.size() - open_batch_, form_, &size);
   out_.insert(open_batch_, size);
   open_batch_ = kNone;
 }

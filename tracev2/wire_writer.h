@@ -6,16 +6,11 @@
 #include <cstdint>
 #include <string>
 
+#include "tracev2/batch_encoder.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
-
-// How WireWriter encodes the payload size of an EventBatch or an ExperimentalBatch.
-enum class BatchSizeForm : uint8_t {
-  kShortest,  // As every other number.
-  kPadded,    // In ten bytes, as Go's runtime does, which knows the size only when the batch ends.
-};
 
 // Whether an event of `type` ends the batch before it: it begins another one, or ends a generation.
 bool EndsBatch(EventType type);
@@ -45,7 +40,6 @@ class WireWriter {
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   void WriteBatchSize(const RawEvent& event);
-  void AppendBatchSize(uint64_t size, std::string* out) const;
 
   std::string& out_;
   const BatchSizeForm form_;

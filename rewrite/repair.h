@@ -5,8 +5,8 @@
 //   if (!plan.ok()) return plan.status();
 //   absl::StatusOr<std::unique_ptr<gotrace::ByteStream>> repaired =
 //       gotrace::OpenRepaired(*plan, open);
-#ifndef GOTRACE_VALIDATOR_REPAIR_H_
-#define GOTRACE_VALIDATOR_REPAIR_H_
+#ifndef GOTRACE_REWRITE_REPAIR_H_
+#define GOTRACE_REWRITE_REPAIR_H_
 
 #include <cstdint>
 #include <functional>
@@ -29,25 +29,38 @@ inline constexpr size_t kMostBeforeHeader = 1 << 16;
 
 // What becomes of a generation.
 enum class GenerationFate : uint8_t {
-  kKept,      // Its batches are as they were. What stood between them is not.
-  kMended,    // Events that change no goroutine's or P's state go, or table entries are added.
-  kCutShort,  // Besides, threads end where they cannot go on: it is the last one.
-  kBroken,    // It goes: Go's reader does not take it.
-  kApart,     // It goes: it is sound, but does not follow those that are kept.
-  kEmpty,     // It goes: it was begun at the trace's end, and has no events.
+  kKept,       // Its batches are as they were. Whatever is between them is removed.
+  kRewritten,  // Its events are written anew: some cannot follow the others as they were.
+  kBroken,     // Left out: nothing can be made of it.
+  kApart,      // Left out: it does not follow the generations that are kept.
+  kEmpty,      // Left out: it was begun at the trace's end, and has no events.
 };
 
 struct RepairedGeneration {
   uint64_t number = 0;
   uint64_t begin_offset = 0;  // Of its first batch in the (decompressed) input.
-  uint64_t end_offset = 0;    // Behind its last batch.
-  uint64_t events = 0;        // That it gives as it is in the output. 0 if it goes.
+  uint64_t end_offset = 0;    // After its last batch.
+  uint64_t events = 0;        // That the output has of it. 0 if it is left out.
   GenerationFate fate = GenerationFate::kBroken;
-  std::optional<Fault> fault;    // Why it is not kept: the first one.
-  uint64_t events_left_out = 0;  // Single events, where it was mended.
-  uint64_t entries_added = 0;    // Of tables.
-  uint64_t threads_cut = 0;      // That end early,
-  uint64_t events_cut = 0;       // and the events that are lost with that.
+  std::optional<Fault> fault;  // The first fault in it.
+
+  // What was changed where it was rewritten.
+  uint64_t events_left_out = 0;        // That can be decoded, but cannot be put in order.
+  uint64_t events_added = 0;           // That lead from one event to the next, where some are lost.
+  uint64_t statuses_added = 0;         // Of goroutines and Ps whose status is lost.
+  uint64_t entries_added = 0;          // Of tables.
+  std::optional<uint64_t> new_number;  // Where its number had to change.
+
+  // Where the frequency of its clock, or the clock snapshot that traces have since version 1.25,
+  // is lost, and what was put in its place.
+  enum class Clock : uint8_t {
+    kOwn,       // Nothing is lost.
+    kBorrowed,  // That of the generation before.
+    kAssumed,   // There is none before: a tick is taken for a nanosecond, the wall time is unknown.
+  };
+  Clock clock = Clock::kOwn;
+
+  uint64_t output_end = 0;  // Where it ends in the output, in bytes. 0 if it is left out.
 };
 
 // A part of the output: bytes of the input, or others.
@@ -76,11 +89,13 @@ struct RepairPlan {
 using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 
 // Finds out what must change for Go 1.27's reader to accept the trace, and verifies that it would.
-// Kept is the run of generations that follow each other with the most events. Sound generations
-// stay as they are. The last one may be closed where the trace was cut off. If no generation is
-// sound, that broken one is cut short which then has the most events. Memory is bounded by the
-// largest generation, and by what is mended. Fails if the input cannot be read or has no header of
-// a trace that the library knows, or if it passes one of `limits`: FaultOf() tells these apart.
+// A sound trace stays as it is. Otherwise generations that are sound and follow those before keep
+// their batches. The others are written anew from the events that ReadMode::kSalvage gives, with
+// what leads from one to the next where some are lost. Of several traces in the input, or runs of
+// generations that do not follow each other, the one with the most events is kept. Memory is
+// bounded by the largest generation and by what is rewritten. Fails if the input cannot be read or
+// has no header of a trace that the library knows, or if it passes one of `limits`: FaultOf() tells
+// these apart.
 absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits = {});
 
 // The repaired trace. Requires that the plan has pieces and that `open` gives what it was made of.
@@ -93,4 +108,4 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_REPAIR_H_
+#endif  // GOTRACE_REWRITE_REPAIR_H_

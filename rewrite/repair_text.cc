@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 
 namespace gotrace {
 namespace {
@@ -15,21 +15,30 @@ std::string Count(uint64_t count, absl::string_view one, absl::string_view many)
 }
 
 std::string Changes(const RepairedGeneration& generation) {
+  using Clock = RepairedGeneration::Clock;
   std::vector<std::string> changes;
   if (generation.events_left_out > 0) {
-    changes.push_back(absl::StrCat(Count(generation.events_left_out, "event", "events"),
-                                   " that cannot be told left out"));
+    changes.push_back(
+        absl::StrCat(Count(generation.events_left_out, "event", "events"), " left out"));
+  }
+  if (generation.events_added > 0) {
+    changes.push_back(absl::StrCat(Count(generation.events_added, "event", "events"),
+                                   " added where events are lost"));
+  }
+  if (generation.statuses_added > 0) {
+    changes.push_back(
+        absl::StrCat(Count(generation.statuses_added, "status", "statuses"), " added"));
   }
   if (generation.entries_added > 0) {
-    changes.push_back(absl::StrCat(Count(generation.entries_added, "table entry", "table entries"),
-                                   " added for what is lost"));
+    changes.push_back(
+        absl::StrCat(Count(generation.entries_added, "table entry", "table entries"), " added"));
   }
-  if (generation.threads_cut > 0) {
-    changes.push_back(absl::StrCat(Count(generation.threads_cut, "thread", "threads"),
-                                   " cut off where nothing can come next, which loses ",
-                                   Count(generation.events_cut, "event", "events")));
+  if (generation.clock == Clock::kBorrowed) {
+    changes.push_back("its clock taken from the generation before");
   }
-  if (changes.empty()) changes.push_back("its frequency taken from another generation");
+  if (generation.clock == Clock::kAssumed) {
+    changes.push_back("its clock lost, so that its times are in ticks, shown as nanoseconds");
+  }
   return absl::StrJoin(changes, ", ");
 }
 
@@ -37,14 +46,16 @@ std::string WhatBecomes(const RepairedGeneration& generation) {
   switch (generation.fate) {
     case GenerationFate::kKept:
       return "is kept without what is damaged in it";
-    case GenerationFate::kMended:
-    case GenerationFate::kCutShort:
-      return absl::StrCat("is kept, with ", Changes(generation));
+    case GenerationFate::kRewritten: {
+      const std::string changes = Changes(generation);
+      return absl::StrCat("is rewritten with ", Count(generation.events, "event", "events"),
+                          changes.empty() ? "" : ", ", changes);
+    }
     case GenerationFate::kBroken:
       return "is left out";
     case GenerationFate::kApart:
       return absl::StrCat("is left out", generation.fault.has_value() ? "" : ", though it is sound",
-                          ": it does not follow those that are kept");
+                          ": it does not follow the generations that are kept");
     case GenerationFate::kEmpty:
       return "is left out: it was begun at the end, and has no events";
   }
@@ -75,10 +86,15 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
     lines.push_back(absl::StrCat("damaged: ", FormatFault(fault)));
   }
   for (const RepairedGeneration& generation : plan.generations) {
-    if (generation.fate == GenerationFate::kKept && !generation.fault.has_value()) continue;
+    const bool is_renumbered = generation.new_number.has_value() && generation.events > 0;
+    if (generation.fate == GenerationFate::kKept && !generation.fault.has_value() &&
+        !is_renumbered) {
+      continue;
+    }
     std::string line =
         absl::StrCat("generation ", generation.number, ", bytes ", generation.begin_offset, " to ",
-                     generation.end_offset, ", ", WhatBecomes(generation));
+                     generation.end_offset, ", ", WhatBecomes(generation),
+                     is_renumbered ? absl::StrCat(", as generation ", *generation.new_number) : "");
     const bool tells_why =
         generation.fate != GenerationFate::kApart && generation.fate != GenerationFate::kEmpty;
     if (generation.fault.has_value() && tells_why && !IsStray(plan, *generation.fault)) {

@@ -1,4 +1,4 @@
-#include "validator/repair.h"
+#include "rewrite/repair.h"
 
 #include <algorithm>
 #include <memory>

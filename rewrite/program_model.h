@@ -1,0 +1,138 @@
+// What a program that is being written as a trace does, as far as Go's reader asks: the states of
+// its goroutines, Ps and threads, and what is open on them (FORMAT.md §9).
+#ifndef GOTRACE_REWRITE_PROGRAM_MODEL_H_
+#define GOTRACE_REWRITE_PROGRAM_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "parser/ids.h"
+#include "parser/open_ranges.h"
+#include "rewrite/writer_event.h"
+#include "tracev2/wire_status.h"
+
+namespace gotrace {
+
+// The states after the events so far. In contrast to the Scheduler, it takes every event for
+// granted: GenerationWriter asks first.
+class ProgramModel {
+ public:
+  struct Region {
+    uint64_t task = 0;
+    std::string name;
+  };
+
+  // What is open on a goroutine; most have nothing.
+  struct Spans {
+    OpenRanges ranges;
+    std::vector<Region> regions;  // The innermost last.
+  };
+
+  struct Goroutine {
+    GoStatus status = GoStatus::kBad;
+    ThreadId thread = ThreadId::kNone;  // Where it is Running or in a syscall.
+    uint32_t generation = 0;            // In which its status was given last, by index,
+    uint64_t number = 0;                // and its sequence number there.
+    std::unique_ptr<Spans> spans;
+
+    Spans& open() {
+      if (spans == nullptr) spans = std::make_unique<Spans>();
+      return *spans;
+    }
+  };
+
+  struct Proc {
+    ProcStatus status = ProcStatus::kBad;
+    ThreadId thread = ThreadId::kNone;  // That has it; none if Idle or SyscallAbandoned.
+    uint32_t generation = 0;
+    uint64_t number = 0;
+    bool sweeping = false;
+  };
+
+  struct Thread {
+    GoId goroutine = GoId::kNone;
+    ProcId proc = ProcId::kNone;
+    ProcId last_proc = ProcId::kNone;
+  };
+
+  enum class Gc : uint8_t { kUndetermined, kNotRunning, kRunning };
+
+  void BeginGeneration() { ++generation_; }
+
+  // To be called at the end of a generation.
+  void EndGeneration() { first_ = first_ && !has_events_; }
+
+  // Whether no earlier generation has timed events. Only there goroutines appear out of nothing.
+  bool first() const { return first_; }
+
+  // nullptr if there is none.
+  Goroutine* FindGoroutine(GoId id) { return Find(&goroutines_, id); }
+  Proc* FindProc(ProcId id) { return Find(&procs_, id); }
+  const Goroutine* FindGoroutine(GoId id) const { return Find(&goroutines_, id); }
+  const Proc* FindProc(ProcId id) const { return Find(&procs_, id); }
+
+  // What a thread executes. An unknown thread executes nothing.
+  Thread& thread(ThreadId id) { return threads_[id]; }
+  Thread FindThread(ThreadId id) const {
+    const auto it = threads_.find(id);
+    return it == threads_.end() ? Thread() : it->second;
+  }
+
+  const std::set<ProcId>& idle_procs() const { return idle_procs_; }
+  const std::set<ProcId>& bound_procs() const { return bound_procs_; }
+
+  // A P that does not exist.
+  ProcId NewProc() const { return ProcId{last_proc_ + 1}; }
+
+  // Whether the status was given, or the goroutine created, in the generation at hand.
+  bool IsStated(const Goroutine& goroutine) const { return goroutine.generation == generation_; }
+  bool IsStated(const Proc& proc) const { return proc.generation == generation_; }
+
+  Gc gc() const { return gc_; }
+  uint64_t gc_number() const { return gc_number_; }
+  bool HasTask(uint64_t id) const { return tasks_.contains(id); }
+
+  // Gives `*event` the sequence number that it has here, if it has one, and changes the states as
+  // it tells. `name` is that of a region that begins. Returns how many events a reader makes of it.
+  int Apply(WriterEvent* event, absl::string_view name);
+
+ private:
+  template <class Map>
+  static auto Find(Map* map, const typename std::remove_const_t<Map>::key_type& id)
+      -> decltype(&map->begin()->second) {
+    const auto it = map->find(id);
+    return it == map->end() ? nullptr : &it->second;
+  }
+
+  uint64_t Count(Goroutine* goroutine);
+  uint64_t Count(Proc* proc);
+  Goroutine& State(GoId id, GoStatus status);
+  void SetProcStatus(ProcId id, Proc* proc, ProcStatus status);
+  void Bind(ThreadId thread, ProcId id);
+  void Unbind(ThreadId thread);
+  void Enter(ThreadId thread, GoId id);
+  void Leave(ThreadId thread);
+
+  uint32_t generation_ = 0;
+  bool first_ = true;
+  bool has_events_ = false;
+  absl::node_hash_map<GoId, Goroutine> goroutines_;
+  absl::node_hash_map<ProcId, Proc> procs_;
+  absl::node_hash_map<ThreadId, Thread> threads_;
+  std::set<ProcId> idle_procs_;
+  std::set<ProcId> bound_procs_;  // Those that a thread has.
+  int64_t last_proc_ = -1;
+  absl::flat_hash_set<uint64_t> tasks_;
+  Gc gc_ = Gc::kUndetermined;
+  uint64_t gc_number_ = 0;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_REWRITE_PROGRAM_MODEL_H_

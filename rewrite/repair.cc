@@ -1,0 +1,583 @@
+#include "rewrite/repair.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "parser/batch_reader.h"
+#include "parser/generation_tables.h"
+#include "parser/reader.h"
+#include "rewrite/generation_writer.h"
+#include "tracev2/batch_encoder.h"
+
+namespace gotrace {
+namespace {
+
+// How many places with stray bytes are kept.
+constexpr size_t kStrayKept = 5;
+
+// Reads to the end and keeps how it ended, and how many events there were besides the kSync ones.
+absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
+                          uint64_t* events) {
+  ReaderOptions options;
+  options.limits = limits;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
+  if (!reader.ok()) return reader.status();
+  *events = 0;
+  while (true) {
+    const absl::Span<const Event> block = reader->NextBlock();
+    if (block.empty()) return reader->status();
+    // A block has no other kSync event than its first.
+    *events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
+  }
+}
+
+absl::StatusOr<uint64_t> CountBytes(ByteSource* source) {
+  while (true) {
+    if (absl::Status status = source->Fill(ByteSource::kMaxFill); !status.ok()) return status;
+    if (source->window().empty()) return source->offset();
+    source->Skip(source->window().size());
+    source->Release(source->offset());
+  }
+}
+
+bool IsFraming(FaultId id) {
+  switch (id) {
+    case FaultId::kBatchType:
+    case FaultId::kBatchHeaderTruncated:
+    case FaultId::kBatchHeaderVarint:
+    case FaultId::kBatchSize:
+    case FaultId::kBatchMisfit:
+    case FaultId::kBatchTruncated:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void LeaveApart(RepairedGeneration* generation) {
+  generation->fate = GenerationFate::kApart;
+  generation->events = 0;
+}
+
+// Whether a fault says nothing against the batches that were found, but only tells of what is
+// between them or missing.
+bool LeavesBatchesSound(FaultId id) {
+  switch (id) {
+    case FaultId::kGenerationZero:
+    case FaultId::kGenerationOrder:
+    case FaultId::kGenerationMixed:
+    case FaultId::kGenerationIncomplete:
+    case FaultId::kEndOfGenerationEvent:
+      return true;
+    default:
+      return IsFraming(id) || IsOfCompression(id);
+  }
+}
+
+// Another's source, which stays where reading ends.
+class BorrowedSource final : public ByteSource {
+ public:
+  explicit BorrowedSource(ByteSource* source) : source_(*source) { Show(); }
+  ~BorrowedSource() override { Move(); }
+
+  absl::Status Fill(size_t size) override {
+    Move();
+    absl::Status status = source_.Fill(size);
+    Show();
+    return status;
+  }
+  void Release(uint64_t offset) override {
+    Move();
+    source_.Release(offset);
+  }
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    Move();
+    source_.ReleaseSkipped(begin, end);
+  }
+  uint64_t input_size() const override { return source_.input_size(); }
+  uint64_t input_read() const override { return source_.input_read(); }
+
+ private:
+  void Move() { source_.Skip(offset_ - source_.offset()); }
+  void Show() {
+    offset_ = source_.offset();
+    window_ = source_.window();
+  }
+
+  ByteSource& source_;
+};
+
+// A generation of the output.
+struct OutputGeneration {
+  size_t index = 0;  // In RepairPlan::generations.
+  std::vector<RepairPiece> pieces;
+};
+
+// A run of generations that follow each other.
+struct Run {
+  explicit Run(Version version) : writer(std::make_unique<GenerationWriter>(version)) {}
+
+  std::unique_ptr<GenerationWriter> writer;
+  std::vector<OutputGeneration> generations;
+  uint64_t events = 0;
+  uint64_t last_number = 0;  // Of its last generation, in the input and in the output.
+  uint64_t last_new_number = 0;
+};
+
+uint64_t SizeOf(const RepairPiece& piece) {
+  return piece.bytes.empty() ? piece.size : piece.bytes.size();
+}
+
+void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
+  if (SizeOf(piece) == 0) return;
+  RepairPiece* const last = pieces->empty() ? nullptr : &pieces->back();
+  if (last == nullptr || last->bytes.empty() != piece.bytes.empty() ||
+      (piece.bytes.empty() && last->offset + last->size != piece.offset)) {
+    pieces->push_back(std::move(piece));
+    return;
+  }
+  last->size += piece.size;
+  last->bytes += piece.bytes;
+}
+
+// Puts a plan together, one generation after the other.
+class Planner {
+ public:
+  Planner(const ReaderLimits& limits, RepairPlan* plan) : limits_(limits), plan_(*plan) {}
+
+  absl::Status ReadAll(ByteSource* source) {
+    GoToHeader(source);
+    ReaderOptions options;
+    options.mode = ReadMode::kSalvage;
+    options.limits = limits_;
+    options.on_fault = [this](const Fault& fault) { Note(fault); };
+    options.on_batch = [this](const Batch& batch, const std::optional<Fault>& fault) {
+      sound_batches_ &= !fault.has_value() && !batch.shortened;
+      batches_.push_back(batch);
+    };
+    options.on_generation_end = [this](const GenerationTables& tables, const TableUse&) {
+      EndGeneration(tables);
+    };
+    absl::StatusOr<Reader> reader =
+        Reader::FromSource(std::make_unique<BorrowedSource>(source), std::move(options));
+    if (!reader.ok()) return reader.status();
+    reader_ = &*reader;
+    plan_.version = reader->version();
+    run_.emplace(plan_.version);
+    best_.emplace(plan_.version);
+    while (!passed_limit_.has_value()) {
+      const absl::Span<const Event> block = reader->NextBlock();
+      if (block.empty()) break;
+      for (const Event& event : block) collector_.Add(event);
+    }
+    if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
+    EndRun();
+    plan_.stray_bytes = reader->losses().skipped_bytes;
+    next_trace_ = reader->next_trace();
+    return reader->status();
+  }
+
+  // Where another trace begins after this one.
+  std::optional<uint64_t> next_trace() const { return next_trace_; }
+
+  void Choose(uint64_t input_bytes) {
+    plan_.input_bytes = input_bytes;
+    if (best_->generations.empty()) return;
+    plan_.pieces.push_back({plan_.header_offset, kHeaderSize, ""});
+    plan_.output_bytes = kHeaderSize;
+    for (OutputGeneration& generation : best_->generations) {
+      plan_.events += plan_.generations[generation.index].events;
+      for (RepairPiece& piece : generation.pieces) {
+        plan_.output_bytes += SizeOf(piece);
+        AddPiece(std::move(piece), &plan_.pieces);
+      }
+      plan_.generations[generation.index].output_end = plan_.output_bytes;
+    }
+  }
+
+ private:
+  void Note(const Fault& fault) {
+    // What there is no room for cannot be kept, and must not go without asking.
+    if (IsLimit(fault.id) && !passed_limit_.has_value()) passed_limit_ = fault;
+    // It is of the file and not of a generation.
+    if (IsOfCompression(fault.id)) {
+      plan_.input_fault = fault;
+      return;
+    }
+    if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
+    if (!LeavesBatchesSound(fault.id)) sound_events_ = false;
+    if (!first_fault_.has_value()) first_fault_ = fault;
+  }
+
+  void GoToHeader(ByteSource* source) {
+    // An error shows again when the header is read.
+    source->Fill(kMostBeforeHeader).IgnoreError();
+    const size_t pos = FindHeader(source->window().substr(0, kMostBeforeHeader));
+    if (pos != absl::string_view::npos) source->Skip(pos);
+    plan_.header_offset = source->offset();
+  }
+
+  // Plans the generation whose events and batches were all read.
+  void EndGeneration(const GenerationTables& tables) {
+    const GenerationInfo& info = reader_->generation();
+    RepairedGeneration found;
+    found.number = info.number;
+    found.begin_offset = info.begin_offset;
+    found.end_offset = info.end_offset;
+    found.fault = first_fault_;
+    if (!passed_limit_.has_value()) PlanGeneration(tables, &found);
+    plan_.generations.push_back(std::move(found));
+    batches_.clear();
+    first_fault_.reset();
+    sound_batches_ = true;
+    sound_events_ = true;
+    collector_.Take();
+    losses_before_ = reader_->losses();
+    if (tables.frequency().has_value()) frequency_ = tables.frequency()->ticks_per_second;
+  }
+
+  void PlanGeneration(const GenerationTables& tables, RepairedGeneration* found) {
+    const GenerationInfo& info = reader_->generation();
+    if (info.ends_with_trace && !info.has_event_batches) {
+      found->fate = GenerationFate::kEmpty;
+      return;
+    }
+    if (!run_->generations.empty() && found->number == run_->last_number) {
+      // What comes twice is to be there once.
+      LeaveApart(found);
+      return;
+    }
+    if (found->number < run_->last_number) EndRun();
+    const uint64_t given = collector_.given();
+    GenerationContent content = MakeContent(tables, found);
+    const bool takes_any_number = run_->generations.empty() || plan_.version >= Version::kGo126;
+    content.number = takes_any_number ? found->number : run_->last_new_number + 1;
+    OutputGeneration output;
+    output.index = plan_.generations.size();
+    std::string bytes;
+    const WrittenGeneration written = run_->writer->Write(content, &bytes);
+    const Losses& losses = reader_->losses();
+    // Of a trace in which nothing was wrong so far Go's reader takes whatever the Reader does.
+    const bool is_sound = losses.faults == 0 || (IsSound(tables, losses) && !written.changed);
+    if (content.number != found->number) found->new_number = content.number;
+    if (is_sound) {
+      found->fate = GenerationFate::kKept;
+      found->events = given;
+      found->clock = RepairedGeneration::Clock::kOwn;
+      KeepBatches(content.number, &output.pieces);
+    } else {
+      found->fate = GenerationFate::kRewritten;
+      found->events = written.events;
+      found->events_left_out =
+          written.events_left_out + (losses.dropped_events - losses_before_.dropped_events);
+      found->events_added = written.events_added;
+      found->statuses_added = written.statuses_added;
+      found->entries_added =
+          written.strings_added + (losses.unresolved - losses_before_.unresolved);
+      AddPiece({0, 0, std::move(bytes)}, &output.pieces);
+    }
+    run_->events += found->events;
+    run_->last_number = found->number;
+    run_->last_new_number = content.number;
+    run_->generations.push_back(std::move(output));
+  }
+
+  // Whether Go's reader takes the batches of the generation, as far as they do not depend on those
+  // before.
+  bool IsSound(const GenerationTables& tables, const Losses& losses) const {
+    return sound_batches_ && sound_events_ && tables.frequency().has_value() &&
+           (plan_.version < Version::kGo125 || tables.clock_snapshot().has_value()) &&
+           losses.marked_events == losses_before_.marked_events &&
+           losses.dropped_events == losses_before_.dropped_events &&
+           losses.unresolved == losses_before_.unresolved;
+  }
+
+  GenerationContent MakeContent(const GenerationTables& tables, RepairedGeneration* found) {
+    using Clock = RepairedGeneration::Clock;
+    GenerationContent content;
+    content.tables = &tables;
+    content.events = collector_.Take();
+    for (size_t i = 1; i < content.events.size() && !content.order_by_time; ++i) {
+      content.order_by_time = content.events[i].time < content.events[i - 1].time;
+    }
+    uint64_t begin = 0;
+    for (const Batch& batch : batches_) {
+      if (begin == 0 || batch.time < begin) begin = batch.time;
+    }
+    content.begin = tables.clock().ToNs(begin);
+    content.frequency = 1'000'000'000;
+    if (tables.frequency().has_value()) {
+      content.frequency = tables.frequency()->ticks_per_second;
+    } else if (frequency_.has_value()) {
+      content.frequency = *frequency_;
+      found->clock = Clock::kBorrowed;
+    } else {
+      found->clock = Clock::kAssumed;
+    }
+    if (plan_.version < Version::kGo125) return content;
+    if (tables.clock_snapshot().has_value()) {
+      content.clock_snapshot = *tables.clock_snapshot();
+      snapshot_ = content.clock_snapshot;
+      return content;
+    }
+    found->clock = snapshot_.has_value() ? Clock::kBorrowed : Clock::kAssumed;
+    ClockSnapshot& snapshot = content.clock_snapshot;
+    snapshot.trace_time = content.begin;
+    snapshot.mono = static_cast<uint64_t>(content.begin);
+    snapshot.wall = absl::UnixEpoch();
+    if (snapshot_.has_value()) {
+      const int64_t since = TraceClock::Subtract(content.begin, snapshot_->trace_time);
+      snapshot.mono = snapshot_->mono + static_cast<uint64_t>(since);
+      snapshot.wall = snapshot_->wall + absl::Nanoseconds(since);
+    }
+    return content;
+  }
+
+  void KeepBatches(uint64_t number, std::vector<RepairPiece>* pieces) const {
+    for (const Batch& batch : batches_) {
+      const uint64_t end = batch.payload_offset + batch.payload.size();
+      if (batch.generation == number) {
+        AddPiece({batch.offset, end - batch.offset, ""}, pieces);
+        continue;
+      }
+      std::string header;
+      AppendBatchHeader(
+          {number, static_cast<uint64_t>(batch.thread.value), batch.time, batch.experiment},
+          batch.payload.size(), BatchSizeForm::kShortest, &header);
+      AddPiece({0, 0, std::move(header)}, pieces);
+      AddPiece({batch.payload_offset, batch.payload.size(), ""}, pieces);
+    }
+    if (plan_.version < Version::kGo126) return;
+    AddPiece({0, 0, std::string(1, static_cast<char>(EventType::kEndOfGeneration))}, pieces);
+  }
+
+  // Keeps the run with the most events.
+  void EndRun() {
+    Run* const loser = run_->events > best_->events ? &*best_ : &*run_;
+    for (const OutputGeneration& generation : loser->generations) {
+      LeaveApart(&plan_.generations[generation.index]);
+    }
+    if (loser == &*best_) best_ = std::move(run_);
+    run_.emplace(plan_.version);
+  }
+
+  const ReaderLimits limits_;
+  RepairPlan& plan_;
+  const Reader* reader_ = nullptr;
+  std::optional<Fault> passed_limit_;
+  std::optional<uint64_t> next_trace_;
+  std::optional<Run> run_;   // That is being extended.
+  std::optional<Run> best_;  // The one with the most events of those that ended.
+
+  // Of the generation being read.
+  std::vector<Batch> batches_;
+  WriterEventCollector collector_;
+  std::optional<Fault> first_fault_;
+  bool sound_batches_ = true;  // Whether all batches are whole, and their tables sound.
+  bool sound_events_ = true;   // Whether no fault tells of its events.
+
+  // Of those before.
+  Losses losses_before_;
+  std::optional<uint64_t> frequency_;
+  std::optional<ClockSnapshot> snapshot_;
+};
+
+// The output, piece by piece.
+class RepairedStream final : public ByteStream {
+ public:
+  RepairedStream(std::vector<RepairPiece> pieces, std::unique_ptr<ByteSource> source)
+      : pieces_(std::move(pieces)), source_(std::move(source)) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    while (next_ < pieces_.size()) {
+      const RepairPiece& piece = pieces_[next_];
+      if (done_ == (piece.bytes.empty() ? piece.size : piece.bytes.size())) {
+        ++next_;
+        done_ = 0;
+        continue;
+      }
+      const absl::StatusOr<absl::string_view> bytes = Show(piece, size);
+      if (!bytes.ok()) return bytes.status();
+      std::memcpy(buffer, bytes->data(), bytes->size());
+      done_ += bytes->size();
+      return bytes->size();
+    }
+    return 0;
+  }
+
+ private:
+  // What comes next of the piece: at least one and at most `size` bytes.
+  absl::StatusOr<absl::string_view> Show(const RepairPiece& piece, size_t size) {
+    if (!piece.bytes.empty()) return absl::string_view(piece.bytes).substr(done_, size);
+    size = std::min({size, static_cast<size_t>(piece.size - done_), ByteSource::kMaxFill});
+    absl::Status status = MoveTo(piece.offset + done_);
+    // What a cut off input still gave is all that the piece was made of.
+    if (status.ok()) status = source_->Fill(size);
+    const absl::string_view window = source_->window().substr(0, size);
+    if (!window.empty() && source_->offset() == piece.offset + done_) return window;
+    return status.ok() ? absl::AbortedError("the input became shorter while it was repaired")
+                       : status;
+  }
+
+  absl::Status MoveTo(uint64_t offset) {
+    while (source_->offset() < offset) {
+      if (source_->window().empty()) {
+        if (absl::Status status = source_->Fill(1); !status.ok()) return status;
+        if (source_->window().empty()) break;
+      }
+      source_->Skip(std::min<uint64_t>(offset - source_->offset(), source_->window().size()));
+      source_->Release(source_->offset());
+    }
+    return absl::OkStatus();
+  }
+
+  const std::vector<RepairPiece> pieces_;
+  const std::unique_ptr<ByteSource> source_;
+  size_t next_ = 0;
+  uint64_t done_ = 0;  // Of the next piece.
+};
+
+absl::Status Verify(const RepairPlan& plan, const OpenInput& open, const ReaderLimits& limits) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
+  if (!source.ok()) return source.status();
+  uint64_t events = 0;
+  return ReadStrictly(*std::move(source), limits, &events);
+}
+
+// Takes the other plan's trace in place of this one's if it has more events, and what it tells of
+// its own in any case.
+void Join(RepairPlan other, RepairPlan* plan) {
+  RepairPlan& loser = other.events > plan->events ? *plan : other;
+  for (RepairedGeneration& generation : loser.generations) {
+    if (generation.events > 0) LeaveApart(&generation);
+  }
+  if (&loser == plan) {
+    plan->version = other.version;
+    plan->header_offset = other.header_offset;
+    plan->pieces = std::move(other.pieces);
+    plan->events = other.events;
+    plan->output_bytes = other.output_bytes;
+  }
+  plan->generations.insert(plan->generations.end(), other.generations.begin(),
+                           other.generations.end());
+  plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
+  plan->stray_bytes += other.stray_bytes;
+  if (other.input_fault.has_value()) plan->input_fault = std::move(other.input_fault);
+  plan->input_bytes = other.input_bytes;
+}
+
+bool PassesLimit(const absl::Status& status) {
+  const std::optional<Fault> fault = FaultOf(status);
+  return fault.has_value() && IsLimit(fault->id);
+}
+
+// Counts what stands behind the last trace among the input's bytes.
+absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
+  const absl::Status status = CountBytes(source).status();
+  plan->input_bytes = source->offset();
+  // That the compression around it is damaged does not matter to the traces before.
+  plan->input_fault = FaultOf(status);
+  return plan->input_fault.has_value() ? absl::OkStatus() : status;
+}
+
+// Plans each of the traces that stand one behind the other in the input, and takes the best.
+absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPlan* plan) {
+  plan->events = 0;
+  bool is_first = true;
+  for (std::optional<uint64_t> next = 0; next.has_value();) {
+    RepairPlan part;
+    Planner planner(limits, &part);
+    if (absl::Status status = planner.ReadAll(source); !status.ok()) {
+      // Behind the first trace there may be what is none. An error of I/O is never told by a plan,
+      // nor is a limit, behind which there may be more.
+      const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
+      if (is_first || !may_end) return status;
+      return CountRest(source, plan);
+    }
+    planner.Choose(source->offset());
+    next = planner.next_trace();
+    if (std::exchange(is_first, false)) {
+      *plan = std::move(part);
+    } else {
+      Join(std::move(part), plan);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Leaves out the generation that shows `fault` when the output is read, and all after it.
+void KeepBefore(const Fault& fault, RepairPlan* plan) {
+  const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
+  uint64_t end = 0;  // Of what is kept.
+  uint64_t last = 0;
+  for (const RepairedGeneration& generation : plan->generations) {
+    if (generation.output_end <= place)
+      end = std::max(end, std::exchange(last, generation.output_end));
+  }
+  if (place < last) end = last;
+  plan->events = 0;
+  for (RepairedGeneration& generation : plan->generations) {
+    if (generation.output_end > end) {
+      generation.fate = GenerationFate::kBroken;
+      generation.events = generation.output_end = 0;
+    }
+    plan->events += generation.events;
+  }
+  uint64_t size = 0;
+  for (size_t i = 0; i < plan->pieces.size(); ++i) {
+    RepairPiece& piece = plan->pieces[i];
+    const uint64_t room = end - size;
+    size += std::min(SizeOf(piece), room);
+    if (SizeOf(piece) < room) continue;
+    piece.bytes.resize(std::min<uint64_t>(piece.bytes.size(), room));
+    piece.size = piece.bytes.empty() ? room : 0;
+    plan->pieces.resize(room == 0 ? i : i + 1);
+    break;
+  }
+  plan->output_bytes = size;
+}
+
+}  // namespace
+
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
+  RepairPlan plan;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  const absl::Status strict = ReadStrictly(*std::move(source), limits, &plan.events);
+  plan.sound = strict.ok();
+  if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
+  source = open();
+  if (!source.ok()) return source.status();
+  if (plan.sound) {
+    const absl::StatusOr<Version> version = ReadHeader(source->get());
+    if (!version.ok()) return version.status();
+    const absl::StatusOr<uint64_t> size = CountBytes(source->get());
+    if (!size.ok()) return size.status();
+    plan.version = *version;
+    plan.input_bytes = plan.output_bytes = *size;
+    plan.pieces.push_back({0, *size, ""});
+    return plan;
+  }
+  if (absl::Status status = PlanTraces(source->get(), limits, &plan); !status.ok()) return status;
+  while (!plan.pieces.empty()) {
+    const absl::Status status = Verify(plan, open, limits);
+    if (status.ok()) break;
+    const std::optional<Fault> fault = FaultOf(status);
+    if (!fault.has_value()) return status;
+    KeepBefore(*fault, &plan);
+  }
+  return plan;
+}
+
+absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
+                                                         const OpenInput& open) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  return std::make_unique<RepairedStream>(plan.pieces, *std::move(source));
+}
+
+}  // namespace gotrace
