@@ -14,6 +14,13 @@ std::string Count(uint64_t count, absl::string_view one, absl::string_view many)
   return absl::StrCat(count, " ", count == 1 ? one : many);
 }
 
+// "9.6 µs".
+std::string Microseconds(int64_t ns) {
+  // Rounded up: it is a bound.
+  const int64_t tenths = (ns + 99) / 100;
+  return absl::StrCat(tenths / 10, ".", tenths % 10, " µs");
+}
+
 std::string Changes(const RepairedGeneration& generation) {
   using Clock = RepairedGeneration::Clock;
   std::vector<std::string> changes;
@@ -40,6 +47,24 @@ std::string Changes(const RepairedGeneration& generation) {
     changes.push_back("its clock lost, so that its times are in ticks, shown as nanoseconds");
   }
   return absl::StrJoin(changes, ", ");
+}
+
+std::string RegionLine(const RegionChanges& regions) {
+  std::vector<std::string> changes;
+  if (regions.ends_delayed > 0) {
+    changes.push_back(absl::StrCat(Count(regions.ends_delayed, "end", "ends"),
+                                   " delayed by at most ", Microseconds(regions.max_delay_ns)));
+  }
+  if (regions.regions_moved > 0) {
+    changes.push_back(
+        absl::StrCat(Count(regions.regions_moved, "region", "regions"), " moved to ",
+                     Count(regions.goroutines_added, "helper goroutine", "helper goroutines")));
+  }
+  if (regions.ends_dropped > 0) {
+    changes.push_back(
+        absl::StrCat(Count(regions.ends_dropped, "second end", "second ends"), " dropped"));
+  }
+  return absl::StrCat("regions: ", absl::StrJoin(changes, ", "));
 }
 
 std::string WhatBecomes(const RepairedGeneration& generation) {
@@ -102,6 +127,7 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
     }
     lines.push_back(std::move(line));
   }
+  if (plan.regions != RegionChanges()) lines.push_back(RegionLine(plan.regions));
   return lines;
 }
 
