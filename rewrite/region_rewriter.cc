@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/wire_status.h"
 
@@ -251,18 +252,16 @@ class RegionRewriter::GenerationRewriter {
   int64_t time_ = 0;
 };
 
-RegionChanges RegionRewriter::Apply(GenerationContent* content) {
-  if (!has_changes()) return RegionChanges();
+std::optional<RegionChanges> RegionRewriter::Apply(GenerationContent* content) {
+  if (!has_changes()) return std::nullopt;
   ++generation_;
   const std::vector<size_t> places = FindRegionEvents(content);
   const size_t first = std::exchange(next_event_, next_event_ + places.size());
   const std::vector<RegionWrite>& writes = plan_.writes;
-  const bool writes_here = next_write_ < writes.size() && writes[next_write_].at < next_event_;
-  const bool drops_here =
-      std::count(plan_.fates.begin() + static_cast<ptrdiff_t>(first),
-                 plan_.fates.begin() + static_cast<ptrdiff_t>(next_event_),
-                 RegionEventFate::kStays) != static_cast<ptrdiff_t>(places.size());
-  if (!writes_here && !drops_here) return RegionChanges();
+  const bool adds = next_write_ < writes.size() && writes[next_write_].at < next_event_;
+  const auto stays = [](RegionEventFate fate) { return fate == RegionEventFate::kStays; };
+  const auto fates = absl::MakeConstSpan(plan_.fates).subspan(first, places.size());
+  if (!adds && std::all_of(fates.begin(), fates.end(), stays)) return std::nullopt;
   return GenerationRewriter(this, content, places, first).Rewrite();
 }
 

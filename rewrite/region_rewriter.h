@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,9 @@ class RegionRewriter {
   // Whether Apply() will change any generation. Requires planned().
   bool has_changes() const { return !plan_.nothing(); }
 
-  // Changes the events of the generation. Returns what it did; RegionChanges() if nothing. Requires
+  // Changes the events of the generation. Returns what it did, or nullopt if nothing. Requires
   // planned().
-  RegionChanges Apply(GenerationContent* content);
+  std::optional<RegionChanges> Apply(GenerationContent* content);
 
   // To be called where the generations that follow will not be written after those before, so that
   // they cannot use the goroutines that were added there.

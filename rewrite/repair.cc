@@ -262,9 +262,7 @@ class Planner {
     if (found->number < run_->last_number) EndRun();
     const uint64_t given = collector_.given();
     GenerationContent content = MakeContent(tables, found);
-    if (regions_ != nullptr && !regions_->planned()) regions_->Collect(&content);
-    if (regions_ != nullptr && regions_->planned()) found->regions = regions_->Apply(&content);
-    changed_regions_ |= found->regions != RegionChanges();
+    const bool has_new_regions = ChangeRegions(&content, found);
     const bool takes_any_number = run_->generations.empty() || plan_.version >= Version::kGo126;
     content.number = takes_any_number ? found->number : run_->last_new_number + 1;
     OutputGeneration output;
@@ -274,8 +272,8 @@ class Planner {
     const Losses& losses = reader_->losses();
     // Of a trace in which nothing was wrong so far Go's reader takes whatever the Reader does.
     const bool was_sound = losses.faults == 0 && !changed_regions_;
-    const bool is_sound = was_sound || (IsSound(tables, losses) &&
-                                        found->regions == RegionChanges() && !written.changed);
+    const bool is_sound =
+        was_sound || (!has_new_regions && IsSound(tables, losses) && !written.changed);
     if (content.number != found->number) found->new_number = content.number;
     if (is_sound) {
       found->fate = GenerationFate::kKept;
@@ -297,6 +295,19 @@ class Planner {
     run_->last_number = found->number;
     run_->last_new_number = content.number;
     run_->generations.push_back(std::move(output));
+  }
+
+  // Returns whether it changed anything.
+  bool ChangeRegions(GenerationContent* content, RepairedGeneration* found) {
+    if (regions_ == nullptr) return false;
+    if (!regions_->planned()) {
+      regions_->Collect(content);
+      return false;
+    }
+    const std::optional<RegionChanges> changes = regions_->Apply(content);
+    if (!changes.has_value()) return false;
+    found->regions = *changes;
+    return changed_regions_ = true;
   }
 
   // Whether Go's reader takes the batches of the generation, as far as they do not depend on those
