@@ -59,7 +59,13 @@ struct Fault {
   // More for a person to read, a line each, without newlines. Only kNoAdvance has any: why each
   // thread's next event cannot come next.
   std::vector<std::string> details = {};
+  // Whether the trace ends too early: the message then begins by saying so.
+  bool cut_off = false;
 };
+
+// Says of the fault that it shows that the trace ends too early. `what` is how sure that is: the
+// message becomes "the trace is WHAT: MESSAGE".
+Fault CutOff(Fault fault, absl::string_view what = "cut off");
 
 // The place as text: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
 std::string FormatPlace(const Place& place);

@@ -216,6 +216,7 @@ class Planner {
       plan_.input_fault = fault;
       return;
     }
+    if (fault.cut_off && !plan_.cut_off.has_value()) plan_.cut_off = fault;
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!LeavesBatchesSound(fault.id)) sound_events_ = false;
     if (!first_fault_.has_value()) first_fault_ = fault;
@@ -494,6 +495,7 @@ void Join(RepairPlan other, RepairPlan* plan) {
   }
   plan->generations.insert(plan->generations.end(), other.generations.begin(),
                            other.generations.end());
+  if (other.cut_off.has_value()) plan->cut_off = std::move(other.cut_off);
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
   if (other.input_fault.has_value()) plan->input_fault = std::move(other.input_fault);

@@ -92,9 +92,10 @@ struct RepairPlan {
   RegionChanges regions;            // Of all generations.
   uint64_t input_bytes = 0;         // Of the (decompressed) input.
   uint64_t output_bytes = 0;
-  uint64_t header_offset = 0;  // How much stands before the trace's header.
-  std::vector<Fault> stray;    // The first few faults of framing.
-  uint64_t stray_bytes = 0;    // Of all such places.
+  uint64_t header_offset = 0;    // How much stands before the trace's header.
+  std::optional<Fault> cut_off;  // That the trace ends too early, where it does.
+  std::vector<Fault> stray;      // The first few faults of framing.
+  uint64_t stray_bytes = 0;      // Of all such places.
   // Why the input cannot be decompressed further, where that is so: what could be is used.
   std::optional<Fault> input_fault;
 };

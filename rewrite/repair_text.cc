@@ -87,11 +87,19 @@ std::string WhatBecomes(const RepairedGeneration& generation) {
   return "";
 }
 
-// Whether the fault is told as a place with stray bytes.
-bool IsStray(const RepairPlan& plan, const Fault& fault) {
-  return std::any_of(plan.stray.begin(), plan.stray.end(), [&](const Fault& stray) {
-    return stray.id == fault.id && stray.place.offset == fault.place.offset;
-  });
+bool IsSame(const Fault& a, const Fault& b) {
+  return a.id == b.id && a.place.offset == b.place.offset;
+}
+
+bool IsCutOff(const RepairPlan& plan, const Fault& fault) {
+  return plan.cut_off.has_value() && IsSame(*plan.cut_off, fault);
+}
+
+// Whether the fault has a line of its own.
+bool IsDescribed(const RepairPlan& plan, const Fault& fault) {
+  return IsCutOff(plan, fault) ||
+         std::any_of(plan.stray.begin(), plan.stray.end(),
+                     [&](const Fault& stray) { return IsSame(stray, fault); });
 }
 
 }  // namespace
@@ -107,7 +115,9 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
     lines.push_back(absl::StrCat(Count(plan.header_offset, "byte", "bytes"),
                                  " before the trace's header are removed"));
   }
+  if (plan.cut_off.has_value()) lines.push_back(FormatFault(*plan.cut_off));
   for (const Fault& fault : plan.stray) {
+    if (IsCutOff(plan, fault)) continue;
     lines.push_back(absl::StrCat("damaged: ", FormatFault(fault)));
   }
   for (const RepairedGeneration& generation : plan.generations) {
@@ -122,7 +132,7 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
                      is_renumbered ? absl::StrCat(", as generation ", *generation.new_number) : "");
     const bool tells_why =
         generation.fate != GenerationFate::kApart && generation.fate != GenerationFate::kEmpty;
-    if (generation.fault.has_value() && tells_why && !IsStray(plan, *generation.fault)) {
+    if (generation.fault.has_value() && tells_why && !IsDescribed(plan, *generation.fault)) {
       absl::StrAppend(&line, ": ", FormatFault(*generation.fault));
     }
     lines.push_back(std::move(line));

@@ -61,9 +61,8 @@ std::optional<ForeignInput> FindForeign(const Fault& fault, const ShownSource& s
   }
 }
 
-bool IsCutOff(FaultId id) {
-  return id == FaultId::kBatchTruncated || id == FaultId::kBatchHeaderTruncated ||
-         id == FaultId::kGenerationIncomplete || id == FaultId::kCompressedTruncated;
+bool IsCutOff(const Fault& fault) {
+  return fault.cut_off || fault.id == FaultId::kCompressedTruncated;
 }
 
 // Where a trace is cut off at a round size, that is no chance.
@@ -104,7 +103,7 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source) {
     finding.check = CheckOf(fault.id);
     finding.message = fault.message;
     finding.details = fault.details;
-    if (source != nullptr && IsCutOff(fault.id)) {
+    if (source != nullptr && IsCutOff(fault)) {
       finding.message += TellSizeLimit(fault, *source);
     }
   }
