@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tracev2/batch_encoder.h"
 #include "tracev2/limits.h"
 #include "tracev2/varint.h"
 #include "tracev2/version.h"
@@ -46,11 +47,6 @@ constexpr uint64_t kRunnablePerThread = 4;
 
 constexpr uint64_t kHeapSize = 1 << 24;  // In bytes; at most twice as much is in use.
 
-void AppendEvent(EventType type, std::initializer_list<uint64_t> args, std::string* payload) {
-  payload->push_back(static_cast<char>(type));
-  for (const uint64_t arg : args) AppendVarint(arg, payload);
-}
-
 }  // namespace
 
 TraceMaker::TraceMaker(const MadeTraceOptions& options)
@@ -81,8 +77,7 @@ void TraceMaker::MakeStrings() {
   uint64_t id = 1;
   const auto add = [&payload, &id](const std::string& text) {
     if (payload.empty()) AppendEvent(EventType::kStrings, {}, &payload);
-    AppendEvent(EventType::kString, {id++, text.size()}, &payload);
-    payload += text;
+    AppendString(id++, text, &payload);
   };
   for (uint64_t i = 0; i < kFunctions; ++i) {
     add(absl::StrCat("example.com/program/package", i % kFiles, ".(*Type).method", i));
@@ -270,9 +265,7 @@ void TraceMaker::Emit(EventType type, std::initializer_list<uint64_t> args, Open
   now_ += kTicksPerEvent;
   const uint64_t time = now_ + batch->clock_ahead;
   if (batch->payload.empty()) batch->last_time = batch->begin_time = time - 1;
-  batch->payload.push_back(static_cast<char>(type));
-  AppendVarint(time - std::exchange(batch->last_time, time), &batch->payload);
-  for (const uint64_t arg : args) AppendVarint(arg, &batch->payload);
+  AppendTimedEvent(type, time - std::exchange(batch->last_time, time), args, &batch->payload);
 }
 
 void TraceMaker::Flush(OpenBatch* batch) {

@@ -60,7 +60,8 @@ class HeaderCursor {
     Fault fault = {id, Place(), std::move(message)};
     fault.place.offset = offset();
     fault.place.batch_offset = source_->offset();
-    return FaultStatus(std::move(fault));
+    const bool ends = id == FaultId::kBatchHeaderTruncated || id == FaultId::kBatchTruncated;
+    return FaultStatus(ends ? CutOff(std::move(fault)) : std::move(fault));
   }
 
   uint64_t offset() const { return source_->offset() + pos_; }

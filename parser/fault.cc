@@ -134,6 +134,12 @@ std::string FormatPlace(const Place& place) {
   return absl::StrJoin(parts, ", ");
 }
 
+Fault CutOff(Fault fault, absl::string_view what) {
+  fault.cut_off = true;
+  fault.message = absl::StrCat("the trace is ", what, ": ", fault.message);
+  return fault;
+}
+
 std::string FormatFault(const Fault& fault) {
   const std::string place = FormatPlace(fault.place);
   return absl::StrCat(place, place.empty() ? "" : ": ", fault.message, " [", FaultName(fault.id),

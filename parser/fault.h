@@ -104,7 +104,13 @@ struct Fault {
   // Of an event that could be decoded, for the first kMaxContexts faults that a Reader reports.
   FaultContext context = {};
   static constexpr uint64_t kMaxContexts = 1000;
+  // Whether the trace ends too early: the message then begins by saying so.
+  bool cut_off = false;
 };
+
+// Says of the fault that it shows that the trace ends too early. `what` is how sure that is: the
+// message becomes "the trace is WHAT: MESSAGE".
+Fault CutOff(Fault fault, absl::string_view what = "cut off");
 
 // The place as text: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
 std::string FormatPlace(const Place& place);

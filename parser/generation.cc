@@ -26,6 +26,17 @@ absl::Status ZeroGeneration(const Batch& batch) {
   return BatchFault(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
 }
 
+// Says of a generation that ends with the trace, and is not whole, that it is cut off, if it lacks
+// what the runtime writes last: the frequency up to Go 1.24, and the strings of the stacks.
+absl::Status TellCut(Version version, const Generation& generation, absl::Status status) {
+  std::optional<Fault> fault = FaultOf(status);
+  const bool has_late_frequency = version < Version::kGo125 || generation.batch_count() == 0;
+  const bool is_late =
+      fault.has_value() && (fault->id == FaultId::kStackString ||
+                            (fault->id == FaultId::kNoFrequency && has_late_frequency));
+  return is_late ? FaultStatus(CutOff(*std::move(fault))) : status;
+}
+
 GenerationReader::Result FaultResult(absl::Status status) {
   return {GenerationReader::Outcome::kFault, nullptr, std::move(status)};
 }
@@ -50,11 +61,10 @@ bool IsEventBatch(const Batch& batch, Version version) {
 
 Fault IncompleteGeneration(std::optional<uint64_t> number, uint64_t end) {
   Fault fault = {FaultId::kGenerationIncomplete, Place(),
-                 "expected an end of generation, found the end of the trace; it was probably cut "
-                 "off"};
+                 "expected an end of generation, found the end of the trace"};
   fault.place.offset = end;
   fault.place.generation = number;
-  return fault;
+  return CutOff(std::move(fault));
 }
 
 Generation::Generation(const ReaderLimits& limits)
@@ -188,7 +198,9 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
   const uint64_t end_offset = spill_.has_value() ? spill_->offset : source_.offset();
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
     // What is missing stood where the trace cannot be read, or behind it: that tells more.
-    return FaultResult(after_.ok() ? std::move(status) : after_);
+    if (!after_.ok()) return FaultResult(after_);
+    if (ends_with_trace()) status = TellCut(version_, *generation, std::move(status));
+    return FaultResult(std::move(status));
   }
   return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
 }

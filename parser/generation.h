@@ -143,6 +143,12 @@ class GenerationReader {
   // Where the generation begins that Next() would read.
   uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
 
+  // Whether the generation that Next() gave last, or found a fault in, ends only because the trace
+  // does. Since Go 1.26 none does.
+  bool ends_with_trace() const {
+    return version_ < Version::kGo126 && after_.ok() && !spill_.has_value();
+  }
+
   // Why nothing can be read behind the generation that Next() gave last, if that is known: then it
   // may lack what stood there.
   const absl::Status& after() const { return after_; }

@@ -149,6 +149,10 @@ class GenerationTables {
   // tables.
   std::vector<ExperimentalData> experimental_batches() const;
 
+  // Whether there are no strings or no stacks at all. The runtime writes some of each when a
+  // generation ends.
+  bool LacksTables() const { return string_count() == 0 || stack_count() == 0; }
+
   size_t string_count() const { return strings_.size(); }
   size_t stack_count() const { return stacks_.size(); }
 

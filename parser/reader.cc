@@ -20,6 +20,9 @@ bool LacksSomething(FaultId id) {
   return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
+// What CutOff() says where a generation, with which the trace ends, has no tables.
+constexpr absl::string_view kProbablyCut = "probably cut off before its tables";
+
 // Whether it tells that there is more of the trace than can be read. Behind bytes that are no batch
 // there may be nothing, as where a program's output was appended.
 bool IsCutOff(const absl::Status& status) {
@@ -339,6 +342,9 @@ Fault ReaderImpl::NoAdvance() {
 Event* ReaderImpl::Fail(Fault fault) {
   // What is missing stood behind the place where the trace is cut off.
   const bool is_echo = LacksSomething(fault.id) && IsCutOff(generations_.after());
+  const bool is_cut = !tolerant() && LacksSomething(fault.id) && generation_ != nullptr &&
+                      generations_.ends_with_trace() && generation_->tables().LacksTables();
+  if (is_cut) fault = CutOff(std::move(fault), kProbablyCut);
   pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
   return nullptr;
 }
@@ -384,9 +390,8 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   // Where the trace was cut off, tables are missing as a matter of course.
   if (!tolerant_generations_.incomplete()) {
     // The runtime writes tables when a generation ends, some of each kind into every one.
-    if (tolerant_generations_.is_last() &&
-        (tables.stack_count() == 0 || tables.string_count() == 0)) {
-      absl::StrAppend(&fault.message, "; the trace was probably cut off before its tables");
+    if (tolerant_generations_.is_last() && tables.LacksTables()) {
+      fault = CutOff(std::move(fault), kProbablyCut);
       tolerant_generations_.SetIncomplete();
     }
     Report(fault);

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
+#include "tracev2/batch_encoder.h"
 #include "tracev2/quote.h"
 #include "tracev2/text_form.h"
-#include "tracev2/varint.h"
 
 namespace gotrace {
 namespace {
@@ -82,8 +82,8 @@ std::string Assemble(absl::string_view text) {
 }
 
 std::string Wire(EventType type, std::initializer_list<uint64_t> numbers) {
-  std::string bytes(1, static_cast<char>(type));
-  for (const uint64_t number : numbers) AppendVarint(number, &bytes);
+  std::string bytes;
+  AppendEvent(type, numbers, &bytes);
   return bytes;
 }
 

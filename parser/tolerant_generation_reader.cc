@@ -168,10 +168,10 @@ void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
 
 void TolerantGenerationReader::ReportNoGeneration() {
   Fault fault = {FaultId::kNoFrequency, Place(),
-                 "expected a generation with a frequency, found nothing behind the header: the "
+                 "expected a generation with a frequency, found nothing after the header: the "
                  "program probably ended without calling trace.Stop"};
   fault.place.offset = source_.offset();
-  Report(std::move(fault));
+  Report(CutOff(std::move(fault)));
 }
 
 void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
@@ -196,7 +196,12 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const absl::Status status = has_sync && !sync_damaged_ ? generation->Check(version_, end)
                                                          : tables.CheckStacks(generation->number());
   // In a generation that was cut off it is no wonder if tables lack something.
-  if (!status.ok() && !incomplete_) Report(*FaultOf(status));
+  if (!status.ok() && !incomplete_) {
+    Fault fault = *FaultOf(status);
+    // The runtime writes the last strings last.
+    const bool is_cut = is_last_ && version_ < Version::kGo126 && fault.id == FaultId::kStackString;
+    Report(is_cut ? CutOff(std::move(fault)) : std::move(fault));
+  }
   losses_.unresolved += tables.AddMissingFrameStrings().size();
   tables.SortSamples();
 }
@@ -211,13 +216,12 @@ void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
   incomplete_ |= is_cut;
   Fault fault = {
       FaultId::kNoFrequency, Place(),
-      absl::StrCat("expected a sync batch with a frequency, found none in the generation",
-                   is_cut ? ", with which the trace ends: it was probably cut off" : "",
-                   "; times are told ",
-                   last_clock_.known() ? "in that of the generation before" : "in ticks")};
+      absl::StrCat("expected a sync batch with a frequency, found none in the generation; times "
+                   "are given ",
+                   last_clock_.known() ? "with that of the generation before" : "in ticks")};
   fault.place.offset = end;
   fault.place.generation = generation->number();
-  Report(std::move(fault));
+  Report(is_cut ? CutOff(std::move(fault)) : std::move(fault));
 }
 
 }  // namespace gotrace

@@ -6,7 +6,6 @@
 #include "parser/batch_decoder.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/limits.h"
-#include "tracev2/varint.h"
 
 namespace gotrace {
 
@@ -43,9 +42,7 @@ void EventEncoder::Add(ThreadId thread_id, EventType type, absl::Span<const uint
     ticks = std::max(TicksAt(time - thread.time), TicksFrom(earliest - thread.time));
     thread.time += clock_.ToNs(ticks);
   }
-  thread.payload.push_back(static_cast<char>(type));
-  AppendVarint(ticks, &thread.payload);
-  for (const uint64_t arg : args) AppendVarint(arg, &thread.payload);
+  AppendTimedEvent(type, ticks, args, &thread.payload);
   last_thread_ = it->second;
   last_time_ = thread.time;
 }

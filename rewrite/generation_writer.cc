@@ -17,9 +17,6 @@
 namespace gotrace {
 namespace {
 
-// The thread of what is added where no other thread can do it. No system gives this id.
-constexpr ThreadId kHelper{0};
-
 // How long an event may wait for another thread's where the order is found by time, in nanoseconds,
 // and how many others may come before it.
 constexpr int64_t kLongestWait = 10'000;
@@ -62,8 +59,9 @@ WrittenGeneration GenerationWriter::Write(const GenerationContent& content, std:
   content_ = &content;
   out_ = out;
   result_ = WrittenGeneration();
-  strings_.clear();
-  last_string_ = 0;
+  additions_ = content.additions;
+  if (!additions_.has_value()) additions_.emplace(*content.tables);
+  const size_t strings_before = additions_->string_count();
   subjects_.clear();
   has_subjects_ = false;
   const bool takes_frequency = content.frequency >= EventEncoder::kMinFrequency &&
@@ -95,7 +93,7 @@ WrittenGeneration GenerationWriter::Write(const GenerationContent& content, std:
   if (version_ >= Version::kGo126) out->push_back(static_cast<char>(EventType::kEndOfGeneration));
   result_.events += content.tables->cpu_samples().size();
   result_.changed |= result_.events_added + result_.events_left_out > 0;
-  result_.strings_added = strings_.size();
+  result_.strings_added = additions_->string_count() - strings_before;
   encoder_ = nullptr;
   content_ = nullptr;
   return result_;
@@ -907,19 +905,10 @@ GoStatus GenerationWriter::NextStatus(GoId id) {
 
 uint64_t GenerationWriter::AddedReason() { return StringId("unknown (events are lost)"); }
 
-uint64_t GenerationWriter::StringId(absl::string_view text) {
-  if (text.empty()) return 0;
-  const auto [it, is_new] = strings_.try_emplace(text, 0);
-  if (!is_new) return it->second;
-  do {
-    --last_string_;
-  } while (content_->tables->HasString(last_string_));
-  return it->second = last_string_;
-}
+uint64_t GenerationWriter::StringId(absl::string_view text) { return additions_->StringId(text); }
 
 absl::string_view GenerationWriter::StringOf(uint64_t id) const {
-  const absl::string_view* const text = content_->tables->FindString(id);
-  return text == nullptr ? absl::string_view() : *text;
+  return additions_->FindString(id);
 }
 
 void GenerationWriter::WriteTables() {
@@ -940,10 +929,7 @@ void GenerationWriter::WriteStrings() {
     splitter.Add(entry);
   };
   for (const uint64_t id : tables.StringIds()) add(id, *tables.FindString(id));
-  std::vector<std::pair<uint64_t, absl::string_view>> added;
-  for (const auto& [text, id] : strings_) added.emplace_back(id, text);
-  std::sort(added.begin(), added.end());
-  for (const auto& [id, text] : added) add(id, text);
+  for (const auto& [id, text] : additions_->Strings()) add(id, text);
   splitter.Finish();
 }
 
@@ -965,6 +951,12 @@ void GenerationWriter::WriteStacks() {
         AppendVarint(number, &entry);
       }
     }
+    splitter.Add(entry);
+  }
+  for (const TableAdditions::Stack& stack : additions_->stacks()) {
+    entry.clear();
+    AppendEvent(EventType::kStack, {stack.id, 1, --missing_pc, stack.func, stack.file, stack.line},
+                &entry);
     splitter.Add(entry);
   }
   splitter.Finish();

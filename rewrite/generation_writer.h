@@ -18,6 +18,7 @@
 #include "parser/generation_tables.h"
 #include "rewrite/event_encoder.h"
 #include "rewrite/program_model.h"
+#include "rewrite/table_additions.h"
 #include "rewrite/writer_event.h"
 #include "tracev2/version.h"
 
@@ -40,6 +41,9 @@ struct GenerationContent {
   // Whatever the events refer to is to be there.
   const GenerationTables* tables = nullptr;
 
+  // Strings and stacks that `events` refer to and `tables` lacks.
+  std::optional<TableAdditions> additions;
+
   std::vector<WriterEvent> events;
 
   // Whether the order of `events` is not to be kept, because not all of it is known: then they are
@@ -55,7 +59,7 @@ struct WrittenGeneration {
   uint64_t events_added = 0;     // Others that lead from one event to the next.
   uint64_t events_left_out = 0;  // Of GenerationContent::events.
 
-  uint64_t strings_added = 0;  // To the string table, for what was added.
+  uint64_t strings_added = 0;  // To the string table, besides GenerationContent::additions.
 
   // Whether Go's reader needs any of these changes, or other sequence numbers, where it has read
   // the generations before as they were written. If not, it accepts the events as they were.
@@ -70,6 +74,9 @@ class GenerationWriter {
   explicit GenerationWriter(Version version) : version_(version) {}
   GenerationWriter(const GenerationWriter&) = delete;
   GenerationWriter& operator=(const GenerationWriter&) = delete;
+
+  // The thread of what is added where no other thread can do it. No system gives this id.
+  static constexpr ThreadId kHelper{0};
 
   // Appends the bytes of a generation to `*out`. The header of the trace is the caller's.
   WrittenGeneration Write(const GenerationContent& content, std::string* out);
@@ -162,8 +169,7 @@ class GenerationWriter {
   WrittenGeneration result_;
   int64_t time_ = 0;                                           // Of the event being written,
   size_t place_ = 0;                                           // and its index.
-  absl::flat_hash_map<std::string, uint64_t> strings_;         // That were added, and their ids.
-  uint64_t last_string_ = 0;                                   // Counts down.
+  std::optional<TableAdditions> additions_;                    // To the tables.
   bool has_subjects_ = false;                                  // Whether subjects_ was filled.
   absl::flat_hash_map<GoId, std::vector<uint32_t>> subjects_;  // Events about each goroutine.
 };

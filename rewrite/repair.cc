@@ -9,6 +9,7 @@
 #include "parser/generation_tables.h"
 #include "parser/reader.h"
 #include "rewrite/generation_writer.h"
+#include "rewrite/region_rewriter.h"
 #include "tracev2/batch_encoder.h"
 
 namespace gotrace {
@@ -71,6 +72,7 @@ bool IsFraming(FaultId id) {
 void LeaveApart(RepairedGeneration* generation) {
   generation->fate = GenerationFate::kApart;
   generation->events = 0;
+  generation->regions = RegionChanges();
 }
 
 // Whether a fault says nothing against the batches that were found, but only tells of what is
@@ -154,10 +156,12 @@ void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
   last->bytes += piece.bytes;
 }
 
-// Puts a plan together, one generation after the other.
+// Puts a plan together, one generation after the other. If `regions` is not nullptr, it collects
+// the regions or, once they are planned, changes them.
 class Planner {
  public:
-  Planner(const ReaderLimits& limits, RepairPlan* plan) : limits_(limits), plan_(*plan) {}
+  Planner(const ReaderLimits& limits, RegionRewriter* regions, RepairPlan* plan)
+      : limits_(limits), regions_(regions), plan_(*plan) {}
 
   absl::Status ReadAll(ByteSource* source) {
     GoToHeader(source);
@@ -182,7 +186,10 @@ class Planner {
     while (!passed_limit_.has_value()) {
       const absl::Span<const Event> block = reader->NextBlock();
       if (block.empty()) break;
-      for (const Event& event : block) collector_.Add(event);
+      for (const Event& event : block) {
+        collector_.Add(event);
+        regions_nest_ &= event.fault() != FaultId::kRegionNesting;
+      }
     }
     if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
@@ -192,6 +199,9 @@ class Planner {
     next_trace_ = reader->next_trace();
     return reader->status();
   }
+
+  // Whether no region ends while another is open inside it.
+  bool regions_nest() const { return regions_nest_; }
 
   // Where another trace begins after this one.
   std::optional<uint64_t> next_trace() const { return next_trace_; }
@@ -225,6 +235,7 @@ class Planner {
       if (!plan_.first_text.has_value()) plan_.first_text = fault;
       return;
     }
+    if (fault.cut_off && !plan_.cut_off.has_value()) plan_.cut_off = fault;
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!LeavesBatchesSound(fault.id)) sound_events_ = false;
     if (!first_fault_.has_value()) first_fault_ = fault;
@@ -271,6 +282,7 @@ class Planner {
     if (found->number < run_->last_number) EndRun();
     const uint64_t given = collector_.given();
     GenerationContent content = MakeContent(tables, found);
+    const bool has_new_regions = ChangeRegions(&content, found);
     const bool takes_any_number = run_->generations.empty() || plan_.version >= Version::kGo126;
     content.number = takes_any_number ? found->number : run_->last_new_number + 1;
     OutputGeneration output;
@@ -279,7 +291,9 @@ class Planner {
     const WrittenGeneration written = run_->writer->Write(content, &bytes);
     const Losses& losses = reader_->losses();
     // Of a trace in which nothing was wrong so far Go's reader takes whatever the Reader does.
-    const bool is_sound = losses.faults == 0 || (IsSound(tables, losses) && !written.changed);
+    const bool was_sound = losses.faults == 0 && !changed_regions_;
+    const bool is_sound =
+        was_sound || (!has_new_regions && IsSound(tables, losses) && !written.changed);
     if (content.number != found->number) found->new_number = content.number;
     if (is_sound) {
       found->fate = GenerationFate::kKept;
@@ -301,6 +315,19 @@ class Planner {
     run_->last_number = found->number;
     run_->last_new_number = content.number;
     run_->generations.push_back(std::move(output));
+  }
+
+  // Returns whether it changed anything.
+  bool ChangeRegions(GenerationContent* content, RepairedGeneration* found) {
+    if (regions_ == nullptr) return false;
+    if (!regions_->planned()) {
+      regions_->Collect(content);
+      return false;
+    }
+    const std::optional<RegionChanges> changes = regions_->Apply(content);
+    if (!changes.has_value()) return false;
+    found->regions = *changes;
+    return changed_regions_ = true;
   }
 
   // Whether Go's reader takes the batches of the generation, as far as they do not depend on those
@@ -387,11 +414,15 @@ class Planner {
       LeaveApart(&plan_.generations[generation.index]);
     }
     if (loser == &*best_) best_ = std::move(run_);
+    if (regions_ != nullptr) regions_->BeginRun();
     run_.emplace(plan_.version);
   }
 
   const ReaderLimits limits_;
+  RegionRewriter* const regions_;
   RepairPlan& plan_;
+  bool regions_nest_ = true;
+  bool changed_regions_ = false;  // Whether any generation has other regions than it had.
   const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;
   std::optional<uint64_t> next_trace_;
@@ -491,6 +522,7 @@ void Join(RepairPlan other, RepairPlan* plan) {
   }
   plan->generations.insert(plan->generations.end(), other.generations.begin(),
                            other.generations.end());
+  if (other.cut_off.has_value()) plan->cut_off = std::move(other.cut_off);
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
   if (!plan->first_text.has_value()) plan->first_text = std::move(other.first_text);
@@ -514,13 +546,23 @@ absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
   return plan->input_fault.has_value() ? absl::OkStatus() : status;
 }
 
+// The regions of each trace in the input.
+using Regions = std::vector<std::unique_ptr<RegionRewriter>>;
+
 // Plans each of the traces that stand one behind the other in the input, and takes the best.
-absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPlan* plan) {
+// `regions` is nullptr, or empty to be filled, or what an earlier call filled. Clears
+// `*regions_nest` if those of some trace do not.
+absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions* regions,
+                        RepairPlan* plan, bool* regions_nest) {
   plan->events = 0;
   bool is_first = true;
-  for (std::optional<uint64_t> next = 0; next.has_value();) {
+  size_t index = 0;
+  for (std::optional<uint64_t> next = 0; next.has_value(); ++index) {
     RepairPlan part;
-    Planner planner(limits, &part);
+    if (regions != nullptr && index == regions->size()) {
+      regions->push_back(std::make_unique<RegionRewriter>());
+    }
+    Planner planner(limits, regions == nullptr ? nullptr : (*regions)[index].get(), &part);
     if (absl::Status status = planner.ReadAll(source); !status.ok()) {
       // Behind the first trace there may be what is none. An error of I/O is never told by a plan,
       // nor is a limit, behind which there may be more.
@@ -529,6 +571,7 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPl
       return CountRest(source, plan);
     }
     planner.Choose(source->offset());
+    *regions_nest &= planner.regions_nest();
     next = planner.next_trace();
     if (std::exchange(is_first, false)) {
       *plan = std::move(part);
@@ -537,6 +580,30 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, RepairPl
     }
   }
   return absl::OkStatus();
+}
+
+// Plans the traces of the input. That of regions which do not nest takes a second look, as where
+// one is written depends on all events after its begin.
+absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool regions_nest,
+                       RepairPlan* plan) {
+  Regions regions;
+  const auto plan_traces = [&](Regions* regions) {
+    *plan = RepairPlan();
+    const absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+    return source.ok() ? PlanTraces(source->get(), limits, regions, plan, &regions_nest)
+                       : source.status();
+  };
+  if (regions_nest) {
+    absl::Status status = plan_traces(nullptr);
+    if (!status.ok() || regions_nest) return status;
+  }
+  if (absl::Status status = plan_traces(&regions); !status.ok()) return status;
+  bool has_changes = false;
+  for (const std::unique_ptr<RegionRewriter>& trace : regions) {
+    trace->Plan();
+    has_changes |= trace->has_changes();
+  }
+  return has_changes ? plan_traces(&regions) : absl::OkStatus();
 }
 
 // Leaves out the generation that shows `fault` when the output is read, and all after it.
@@ -554,6 +621,7 @@ void KeepBefore(const Fault& fault, RepairPlan* plan) {
     if (generation.output_end > end) {
       generation.fate = GenerationFate::kBroken;
       generation.events = generation.output_end = 0;
+      generation.regions = RegionChanges();
     }
     plan->events += generation.events;
   }
@@ -573,16 +641,27 @@ void KeepBefore(const Fault& fault, RepairPlan* plan) {
 
 }  // namespace
 
+RegionChanges& RegionChanges::operator+=(const RegionChanges& other) {
+  ends_delayed += other.ends_delayed;
+  max_delay_ns = std::max(max_delay_ns, other.max_delay_ns);
+  regions_moved += other.regions_moved;
+  goroutines_added += other.goroutines_added;
+  ends_dropped += other.ends_dropped;
+  return *this;
+}
+
 absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
   RepairPlan plan;
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenUndone(open, limits, &plan.notes);
+  std::vector<TransportNote> notes;
+  const OpenInput open_trace = [&] { return OpenUndone(open, limits, &notes); };
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open_trace();
   if (!source.ok()) return source.status();
   const absl::Status strict = ReadStrictly(*std::move(source), limits, &plan.events);
   plan.sound = strict.ok();
   if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
-  source = OpenUndone(open, limits, &plan.notes);
-  if (!source.ok()) return source.status();
   if (plan.sound) {
+    source = open_trace();
+    if (!source.ok()) return source.status();
     const absl::StatusOr<Version> version = ReadHeader(source->get());
     if (!version.ok()) return version.status();
     const absl::StatusOr<uint64_t> size = CountBytes(source->get());
@@ -590,11 +669,13 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     plan.version = *version;
     plan.input_bytes = plan.output_bytes = *size;
     plan.pieces.push_back({0, *size, ""});
+    plan.notes = std::move(notes);
     return plan;
   }
-  std::vector<TransportNote> notes = std::move(plan.notes);
-  if (absl::Status status = PlanTraces(source->get(), limits, &plan); !status.ok()) return status;
-  plan.notes = std::move(notes);
+  const bool regions_nest = FaultOf(strict)->id != FaultId::kRegionNesting;
+  if (absl::Status status = PlanInput(open_trace, limits, regions_nest, &plan); !status.ok()) {
+    return status;
+  }
   while (!plan.pieces.empty()) {
     const absl::Status status = Verify(plan, open, limits);
     if (status.ok()) break;
@@ -602,6 +683,8 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     if (!fault.has_value()) return status;
     KeepBefore(*fault, &plan);
   }
+  plan.notes = std::move(notes);
+  for (const RepairedGeneration& generation : plan.generations) plan.regions += generation.regions;
   return plan;
 }
 

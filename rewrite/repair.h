@@ -37,6 +37,18 @@ enum class GenerationFate : uint8_t {
   kEmpty,      // Left out: it was begun at the trace's end, and has no events.
 };
 
+// What became of regions that do not nest (see region_planner.h).
+struct RegionChanges {
+  uint64_t ends_delayed = 0;
+  int64_t max_delay_ns = 0;       // The largest change of a region's duration.
+  uint64_t regions_moved = 0;     // To goroutines that are added for them.
+  uint64_t goroutines_added = 0;  // For regions.
+  uint64_t ends_dropped = 0;      // Second ends of regions that had ended.
+
+  RegionChanges& operator+=(const RegionChanges& other);
+  friend bool operator==(const RegionChanges&, const RegionChanges&) = default;
+};
+
 struct RepairedGeneration {
   uint64_t number = 0;
   uint64_t begin_offset = 0;  // Of its first batch in the (decompressed) input.
@@ -50,6 +62,7 @@ struct RepairedGeneration {
   uint64_t events_added = 0;           // That lead from one event to the next, where some are lost.
   uint64_t statuses_added = 0;         // Of goroutines and Ps whose status is lost.
   uint64_t entries_added = 0;          // Of tables.
+  RegionChanges regions;               // Where the regions of the trace do not nest.
   std::optional<uint64_t> new_number;  // Where its number had to change.
 
   // Where the frequency of its clock, or the clock snapshot that traces have since version 1.25,
@@ -80,11 +93,13 @@ struct RepairPlan {
   std::vector<RepairedGeneration> generations;  // All that were found, in order; none if sound.
   std::vector<RepairPiece> pieces;  // Of the output. None if there is nothing to be saved.
   uint64_t events = 0;              // Of the output, without its kSync events.
+  RegionChanges regions;            // Of all generations.
   uint64_t input_bytes = 0;         // Of the (decompressed) input.
   uint64_t output_bytes = 0;
-  uint64_t header_offset = 0;  // How much stands before the trace's header.
-  std::vector<Fault> stray;    // The first few faults of framing.
-  uint64_t stray_bytes = 0;    // Of all such places.
+  uint64_t header_offset = 0;    // How much stands before the trace's header.
+  std::optional<Fault> cut_off;  // That the trace ends too early, where it does.
+  std::vector<Fault> stray;      // The first few faults of framing.
+  uint64_t stray_bytes = 0;      // Of all such places.
   // Text that was printed into the trace and is removed: how many pieces, how many bytes they have,
   // and the first one.
   uint64_t text_pieces = 0;
@@ -100,9 +115,11 @@ using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 // Finds out what must change for Go 1.27's reader to accept the trace, and verifies that it would.
 // A sound trace stays as it is. Otherwise generations that are sound and follow those before keep
 // their batches. The others are written anew from the events that ReadMode::kSalvage gives, with
-// what leads from one to the next where some are lost. Of several traces in the input, or runs of
+// what leads from one to the next where some are lost, and with regions that nest (region_planner.h
+// documents how). Of several traces in the input, or runs of
 // generations that do not follow each other, the one with the most events is kept. Memory is
-// bounded by the largest generation and by what is rewritten. Fails if the input cannot be read or
+// bounded by the largest generation and by what is rewritten, and by the number of regions where
+// they do not nest. Fails if the input cannot be read or
 // has no header of a trace that the library knows, or if it passes one of `limits`: FaultOf() tells
 // these apart.
 absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits = {});

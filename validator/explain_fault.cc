@@ -61,9 +61,8 @@ std::optional<ForeignInput> FindForeign(const Fault& fault, const ShownSource& s
   }
 }
 
-bool IsCutOff(FaultId id) {
-  return id == FaultId::kBatchTruncated || id == FaultId::kBatchHeaderTruncated ||
-         id == FaultId::kGenerationIncomplete || id == FaultId::kCompressedTruncated;
+bool IsCutOff(const Fault& fault) {
+  return fault.cut_off || fault.id == FaultId::kCompressedTruncated;
 }
 
 // Where a trace is cut off at a round size, that is no chance.
@@ -105,7 +104,7 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source) {
     finding.message = fault.message;
     finding.details = fault.details;
     finding.context = fault.context;
-    if (source != nullptr && IsCutOff(fault.id)) {
+    if (source != nullptr && IsCutOff(fault)) {
       finding.message += TellSizeLimit(fault, *source);
     }
   }

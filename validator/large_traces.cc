@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "tracev2/batch_encoder.h"
 #include "tracev2/event_type.h"
 #include "tracev2/limits.h"
-#include "tracev2/varint.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -66,21 +66,16 @@ LargeTraceMaker::LargeTraceMaker() : out_(MakeHeader(Version::kGo126)) {}
 void LargeTraceMaker::Begin(uint64_t generation) {
   generation_ = generation;
   size_ = 0;
-  std::string sync(1, static_cast<char>(EventType::kSync));
-  sync.push_back(static_cast<char>(EventType::kFrequency));
-  AppendVarint(1'000'000'000, &sync);
-  sync.push_back(static_cast<char>(EventType::kClockSnapshot));
-  for (const uint64_t number : {1, 1, 1, 1}) AppendVarint(number, &sync);
+  std::string sync;
+  AppendEvent(EventType::kSync, {}, &sync);
+  AppendEvent(EventType::kFrequency, {1'000'000'000}, &sync);
+  AppendEvent(EventType::kClockSnapshot, {1, 1, 1, 1}, &sync);
   Batch(~uint64_t{0}, sync);
 }
 
 void LargeTraceMaker::Batch(uint64_t thread, absl::string_view payload) {
   const size_t before = out_.size();
-  out_.push_back(static_cast<char>(EventType::kEventBatch));
-  for (const uint64_t number : {generation_, thread, uint64_t{1}, uint64_t{payload.size()}}) {
-    AppendVarint(number, &out_);
-  }
-  absl::StrAppend(&out_, payload);
+  AppendBatch({generation_, thread, /*time=*/1}, payload, BatchSizeForm::kShortest, &out_);
   Add(out_.size() - before);
 }
 

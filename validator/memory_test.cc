@@ -13,6 +13,7 @@
 #include "parser/memory_meter.h"
 #include "parser/reader.h"
 #include "parser/test_util.h"
+#include "tracev2/batch_encoder.h"
 #include "tracev2/limits.h"
 #include "tracev2/varint.h"
 #include "tracev2/version.h"
@@ -271,10 +272,9 @@ TEST_P(MemoryTest, StacksOfFullDepth) {
 TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
   const Read read = Run([](LargeTraceMaker* maker, uint64_t) {
     maker->Begin(1);
-    std::string header(1, static_cast<char>(EventType::kEventBatch));
-    for (const uint64_t number : {uint64_t{1}, uint64_t{1}, uint64_t{1}, uint64_t{1} << 63}) {
-      AppendVarint(number, &header);
-    }
+    std::string header;
+    AppendBatchHeader({/*generation=*/1, /*thread=*/1, /*time=*/1}, uint64_t{1} << 63,
+                      BatchSizeForm::kShortest, &header);
     maker->Raw(header);
     return false;
   });
