@@ -122,7 +122,12 @@ std::string FormatUtc(absl::Time time) {
   return absl::FormatTime("%E4Y-%m-%d%ET%H:%M:%E*SZ", time, absl::UTCTimeZone());
 }
 
-JsonFormatter::JsonFormatter(bool stacks) : stacks_(stacks), stack_texts_(AppendFrames) {}
+std::string FormatUtcNanoseconds(absl::Time time) {
+  return absl::FormatTime("%E4Y-%m-%d%ET%H:%M:%E9SZ", time, absl::UTCTimeZone());
+}
+
+JsonFormatter::JsonFormatter(bool stacks, const WallClock* wall_clock)
+    : stacks_(stacks), wall_clock_(wall_clock), stack_texts_(AppendFrames) {}
 
 void JsonFormatter::Append(const Event& event, TextBuffer* out) {
   JsonWriter json(out);
@@ -133,6 +138,9 @@ void JsonFormatter::Append(const Event& event, TextBuffer* out) {
   }
   json.Members("\"m\":", event.thread().value, ",\"p\":", event.proc().value,
                ",\"g\":", event.goroutine().value, ",\"offset\":", event.offset());
+  if (wall_clock_ != nullptr && wall_clock_->known()) {
+    json.Member("wall", absl::string_view(FormatUtcNanoseconds(wall_clock_->At(event.time()))));
+  }
   if (event.fault().has_value()) json.Member("fault", FaultName(*event.fault()));
   AppendDetails(event, &json);
   const Stack stack = event.stack();

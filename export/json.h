@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "export/json_text.h"
 #include "export/stack_texts.h"
+#include "export/wall_clock.h"
 #include "parser/event.h"
 #include "tracev2/text_buffer.h"
 
@@ -15,6 +16,9 @@ namespace gotrace {
 // `time` as RFC 3339 in UTC, to the nanosecond without zeros at the end.
 std::string FormatUtc(absl::Time time);
 
+// The same with all nine digits of the nanoseconds.
+std::string FormatUtcNanoseconds(absl::Time time);
+
 // Formats the events of one Reader. Stacks are formatted once in each generation until their texts
 // fill StackTexts::kMost bytes; further ones each time anew. Not thread-safe.
 //
@@ -22,8 +26,10 @@ std::string FormatUtc(absl::Time time);
 // with -1 for none; times are nanoseconds; wall-clock times are RFC 3339 in UTC.
 class JsonFormatter {
  public:
-  // Stacks are written only if `stacks` is set: they are most of the text.
-  explicit JsonFormatter(bool stacks);
+  // Stacks are written only if `stacks` is set: they are most of the text. With `wall_clock`, which
+  // must outlive the formatter and has seen each kSync event before the event is appended, events
+  // have their wall-clock time as "wall" once it is known.
+  explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr);
 
   // Appends `event` as an object and a newline. One that is marked with a fault tells it as
   // "fault".
@@ -35,6 +41,7 @@ class JsonFormatter {
   void AppendStack(const Stack& stack, JsonWriter* json);
 
   const bool stacks_;
+  const WallClock* const wall_clock_;
   StackTexts stack_texts_;
 };
 

@@ -148,7 +148,7 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
 }
 
 void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
-  out->Append(absl::StrCat(name, ": not a trace: ", report.foreign, ", skipped\n"));
+  out->Append(absl::StrCat(name, ": ", report.WhySkipped(), ", skipped\n"));
 }
 
 namespace {

@@ -121,6 +121,20 @@ std::string OtherHeader(ByteSource* source) {
                       ", and `gotrace-dump repair` removes what is before it");
 }
 
+// Why a trace of the v1 version 1.`minor` cannot be read, and what can read it.
+std::string DescribeV1(uint32_t minor) {
+  const V1Version* const version = FindV1Version(minor);
+  if (version == nullptr) {
+    return absl::StrCat("found a v1 trace of version 1.", minor,
+                        ", which no release of Go writes; gotrace reads traces of Go 1.22 and "
+                        "later");
+  }
+  return absl::StrCat("found a v1 trace, written by ", version->written_by,
+                      "; gotrace reads traces of Go 1.22 and later; the last release that reads "
+                      "this one, with `",
+                      version->command, "`, is ", version->last_reader);
+}
+
 // What is wrong with the header that `source` stands at.
 absl::Status HeaderFault(const Header& header, ByteSource* source) {
   const std::string bytes(source->window().substr(0, kHeaderSize));
@@ -135,9 +149,7 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
       break;
     case HeaderStatus::kV1:
       fault.id = FaultId::kV1Trace;
-      fault.message = absl::StrCat(
-          "found a v1 trace, written by Go 1.", header.minor,
-          " or thereabouts; gotrace reads traces of Go 1.22 and later; `go tool trace` reads both");
+      fault.message = DescribeV1(header.minor);
       break;
     case HeaderStatus::kUnknown:
       fault.id = FaultId::kUnknownVersion;

@@ -51,6 +51,7 @@ class GoroutineTable {
     state->status = {};
     state->is_whole = false;
     state->transitions = 0;
+    state->reason = 0;
     return state;
   }
 

@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_KNOWN_RESOURCE_H_
 #define GOTRACE_PARSER_KNOWN_RESOURCE_H_
 
+#include <array>
 #include <cstdint>
 
 #include "parser/event.h"
@@ -18,6 +19,11 @@ struct KnownResource {
   ThreadId thread;          // That executes it; kNone if none does.
   TransitionHistory history;
 };
+
+// How many goroutines wait for something, by the id of the string of the generation at hand that
+// says what for. The first counts those of which that generation does not say it, as they waited
+// before it began; the last all that are said to by higher ids, which programs do not have.
+using WaitingGoroutines = std::array<uint64_t, 256>;
 
 }  // namespace gotrace
 

@@ -237,6 +237,7 @@ Event* ReaderImpl::BeginGeneration() {
   info_.batches = generation_->batch_count();
   info_.strings = tables.string_count();
   info_.stacks = tables.stack_count();
+  if (tables.frequency().has_value()) info_.frequency = tables.frequency()->ticks_per_second;
   info_.has_event_batches = !generation_->threads().empty();
   samples_ = tables.cpu_samples();
   if (options_.on_generation_end) {
@@ -451,6 +452,7 @@ const Losses& Reader::losses() const { return impl_->losses(); }
 std::optional<uint64_t> Reader::next_trace() const { return impl_->next_trace(); }
 uint64_t Reader::event_count() const { return impl_->event_count() - (end_ - next_); }
 uint64_t Reader::attempts() const { return impl_->attempts(); }
+WaitingGoroutines Reader::CountWaiting() const { return impl_->CountWaiting(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }
 

@@ -9,6 +9,7 @@
 #ifndef GOTRACE_PARSER_READER_H_
 #define GOTRACE_PARSER_READER_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "parser/byte_source.h"
 #include "parser/event.h"
 #include "parser/fault.h"
+#include "parser/known_resource.h"
 #include "parser/read_mode.h"
 #include "tracev2/version.h"
 
@@ -35,6 +37,10 @@ struct GenerationInfo {
   uint64_t threads = 0;       // That have event batches, without those that no thread wrote.
   uint64_t strings = 0;       // In its string table.
   uint64_t stacks = 0;        // In its stack table.
+
+  // Of the trace clock, in ticks per second, as the generation states it; nullopt if it does not.
+  // IsPlausibleFrequency() says whether the times of its events mean anything.
+  std::optional<uint64_t> frequency;
 
   bool has_event_batches = false;  // Also true of those that no thread wrote.
 
@@ -123,6 +129,11 @@ class Reader {
   // few events is a strange one. It counts attempts for events that were not given yet, and some
   // more than once, which depends on ReaderOptions::jobs.
   uint64_t attempts() const;
+
+  // How many goroutines wait for something after the last event of the trace, by the ids of the
+  // strings of its last generation that say what for; for ReaderOptions::on_generation_end, which
+  // sees those strings. Means nothing before Next() gave nullptr.
+  WaitingGoroutines CountWaiting() const;
 
   // The size of the input as it stands in the file, compressed or not, or 0 if it is not known, and
   // how much of it was read. For progress only.

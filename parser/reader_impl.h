@@ -90,6 +90,7 @@ class ReaderImpl {
     scheduler_.SeeKnown(see);
   }
   bool Exists(const ResourceId& resource) const { return scheduler_.Exists(resource); }
+  WaitingGoroutines CountWaiting() const { return scheduler_.CountWaiting(); }
 
   const absl::Status& status() const { return status_; }
   Version version() const { return version_; }

@@ -83,6 +83,9 @@ class Scheduler {
   // Calls `see` with what is known of each goroutine and P, in no order. Requires vouches().
   void SeeKnown(const std::function<void(const KnownResource&)>& see) const;
 
+  // How many goroutines wait for something: see WaitingGoroutines.
+  WaitingGoroutines CountWaiting() const;
+
   // Whether the goroutine or P exists.
   bool Exists(const ResourceId& resource) const;
 

@@ -3,6 +3,8 @@
 #ifndef GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
 #define GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
 
+#include <algorithm>
+
 #include "parser/scheduler.h"
 #include "parser/scheduler_inline.h"
 
@@ -64,6 +66,9 @@ template <class AnyStep>
   } else {
     const bool stop = step.type() == EventType::kGoStop;
     goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
+    if (!stop) {
+      goroutine->reason = static_cast<uint8_t>(std::min(step.arg(0), GoroutineState::kHighReason));
+    }
     EmitTransition(step, goroutine, GoState::kRunning, StateOf(goroutine->status));
   }
   SetGoroutine(step, GoId::kNone);

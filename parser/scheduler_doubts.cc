@@ -79,6 +79,15 @@ void Scheduler::SeeKnown(const std::function<void(const KnownResource&)>& see) c
   });
 }
 
+WaitingGoroutines Scheduler::CountWaiting() const {
+  WaitingGoroutines waiting = {};
+  goroutines_.ForEach([&](const GoroutineState& goroutine) {
+    if (goroutine.status != GoStatus::kWaiting) return;
+    ++waiting[goroutine.generation == generation_index_ ? goroutine.reason : 0];
+  });
+  return waiting;
+}
+
 bool Scheduler::Exists(const ResourceId& resource) const {
   switch (resource.kind) {
     case ResourceKind::kGoroutine:

@@ -46,6 +46,7 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   goroutine->status = status;
   goroutine->number = 0;
   goroutine->generation = generation_index_;
+  goroutine->reason = 0;
   EmitTransition(step, context, goroutine, from, StateOf(status));
   if (status == GoStatus::kRunning) SetGoroutine(step, id);
   return Outcome::kAdvanced;
@@ -147,6 +148,7 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
     EmitExtraEnd(step, current, GoState::kRunning);
   } else {
     current->status = GoStatus::kWaiting;
+    current->reason = 0;
     EmitExtra(step, step.context(), EventType::kGoBlock, current, GoState::kRunning,
               GoState::kWaiting);
   }

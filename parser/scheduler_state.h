@@ -62,6 +62,10 @@ struct GoroutineState {
   GoStatus status = {};
   bool is_whole = false;    // Whether all of its life was seen, from its creation on.
   uint8_t transitions = 0;  // For its TransitionHistory, if the table keeps histories.
+  // If it waits, and `generation` is the one at hand: the id of the string that says what for, or 0
+  // if nothing does. Higher ids count as kHighReason.
+  uint8_t reason = 0;
+  static constexpr uint64_t kHighReason = 255;
 
   // Whether `next` comes directly after `number` in that generation.
   bool IsFollowedBy(uint64_t next, uint32_t in_generation) const {

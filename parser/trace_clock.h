@@ -8,6 +8,14 @@
 
 namespace gotrace {
 
+// Whether a trace clock of so many ticks per second can exist. Go's runtime writes between a few
+// hundred thousand and a few thousand million; with a frequency of 0 times mean nothing at all.
+constexpr bool IsPlausibleFrequency(uint64_t ticks_per_second) {
+  constexpr uint64_t kMin = 1000;
+  constexpr uint64_t kMax = 100'000'000'000;
+  return kMin <= ticks_per_second && ticks_per_second <= kMax;
+}
+
 // The clock of one generation.
 class TraceClock {
  public:

@@ -23,6 +23,7 @@
 
 ABSL_FLAG(std::string, format, "go", "the form of the events: go or json");
 ABSL_FLAG(bool, stacks, false, "with --format=json: write stacks too");
+ABSL_FLAG(bool, wall, false, "with --format=json: write wall-clock times too");
 ABSL_FLAG(std::string, kind, "", "only events of these kinds");
 ABSL_FLAG(std::string, g, "", "only events about these goroutines");
 ABSL_FLAG(std::string, p, "", "only events about these Ps");
@@ -60,6 +61,10 @@ constexpr CommandRow kCommands[] = {
      "Conditions combine: an event is printed if it meets all of them. --g and --p choose\n"
      "events whose context has the goroutine or P, or which are about it, as a change of\n"
      "its state. Reading stops when no later event can be printed, but for --salvage.\n"
+     "\n"
+     "Wall-clock times (RFC 3339: a date, a time and a zone) need a trace of Go 1.25 or later,\n"
+     "which holds the wall clock once for each generation. An event's is that of the latest\n"
+     "before it, plus the time of the trace clock since.\n"
      "\n"
      "With --salvage a broken trace is read to its end. What contradicts an earlier event, or\n"
      "lacks one, is printed with Fault=ID at the end of its line, or \"fault\" in JSON; strings\n"
@@ -100,8 +105,8 @@ constexpr CommandRow kCommands[] = {
      "line on the standard error tells how many are what.\n"
      "\n"
      "A directory stands for all files in it and below it, but for hidden ones. What is no trace\n"
-     "at all is skipped there, with a line that says what it is; where it is named itself, it is\n"
-     "broken. An empty file is broken everywhere.\n"
+     "at all, or one of Go 1.21 or earlier, is skipped there, with a line that says what it is;\n"
+     "where it is named itself, it is broken. An empty file is broken everywhere.\n"
      "\n"
      "Exit codes are 0 if all files are sound, 1 if one is broken, and 2 if one cannot be read,\n"
      "whatever the others are, or if there is no trace among them.\n",
@@ -133,7 +138,7 @@ constexpr unsigned kTellsOfEach = On(Command::kFootprint) | On(Command::kInfo);
 constexpr absl::string_view kOfSeveralFiles =
     "Of several files each is told under its name; one that is broken does not keep the others\n"
     "from being read. A directory stands for all files in it and below it, but for hidden ones\n"
-    "and what is no trace at all, of which the standard error tells.\n";
+    "and what is no trace at all, or one of Go 1.21 or earlier: the standard error lists those.\n";
 
 // Which commands take a flag, and how help tells of it.
 struct FlagRow {
@@ -168,6 +173,8 @@ constexpr FlagRow kFlags[] = {
      "the text of Go's tool (default), or one JSON object a line", nullptr,
      "`footprint`, `info` and `validate` have --json"},
     {"stacks", On(Command::kEvents), "--stacks", "with --format=json: write stacks too"},
+    {"wall", On(Command::kEvents), "--wall",
+     "with --format=json: write wall-clock times too, if the\ntrace has them (since Go 1.25)"},
     {"kind", On(Command::kEvents), "--kind=KIND,...",
      "only these kinds: Sync, Metric, Label, StackSample,\nRangeBegin, RangeActive, RangeEnd, "
      "TaskBegin, TaskEnd,\nRegionBegin, RegionEnd, Log, StateTransition, Experimental"},
@@ -175,8 +182,8 @@ constexpr FlagRow kFlags[] = {
     {"p", On(Command::kEvents), "--p=ID,...", "only events about these Ps"},
     {"m", On(Command::kEvents), "--m=ID,...", "only events of these threads"},
     {"from", On(Command::kEvents), "--from=TIME",
-     "only from this time since the start on: 1.5s, 20ms;\nor from one that events tell: "
-     "@2078707244416"},
+     "only from this time since the start on: 1.5s, 20ms;\nor from a time of events on: "
+     "@2078707244416; or from\na wall-clock time on: 2026-11-21T04:25:08.5Z"},
     {"to", On(Command::kEvents), "--to=TIME", "only up to this time, given as for --from"},
     {"limit", On(Command::kEvents), "--limit=N", "stop after N events"},
     {"header", On(Command::kWire), "--header",

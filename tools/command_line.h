@@ -14,6 +14,7 @@
 
 ABSL_DECLARE_FLAG(std::string, format);
 ABSL_DECLARE_FLAG(bool, stacks);
+ABSL_DECLARE_FLAG(bool, wall);
 ABSL_DECLARE_FLAG(std::string, kind);
 ABSL_DECLARE_FLAG(std::string, g);
 ABSL_DECLARE_FLAG(std::string, p);

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "export/go_text.h"
 #include "export/json.h"
+#include "export/wall_clock.h"
 #include "parser/trace_clock.h"
 #include "tools/open_trace.h"
 #include "tracev2/text_form.h"
@@ -16,40 +17,107 @@
 namespace gotrace {
 namespace {
 
-// Gives `take` the events that the options ask for, until it returns false. Sets the times of
-// `*result`.
+// Gives `take` the events that the options ask for, until it returns false.
 template <class Take>
-void TakeEvents(Reader* reader, const EventsOptions& options, Progress* progress, Take take,
-                EventsResult* result) {
-  const bool matches_all = options.filter.MatchesAll();
-  std::optional<int64_t> start;
-  int64_t left = options.limit;
-  while (left > 0) {
-    const Event* const event = reader->Next();
-    if (event == nullptr) break;
-    if (!start.has_value()) {
-      start = event->time();
-      result->first_time = result->last_time = *start;
-    }
-    if (!matches_all) {
-      result->last_time = std::max(result->last_time, event->time());
-      if (!options.to_end && options.filter.IsPast(*event, *start)) break;
-    }
-    if (matches_all || options.filter.Matches(*event, *start)) {
-      if (!take(*event)) break;
-      --left;
-    }
-    if (progress->Due()) {
-      progress->Show({reader->input_read(), reader->input_size(), reader->event_count()});
+class EventTaker {
+ public:
+  // All must outlive it.
+  EventTaker(Reader* reader, const EventsOptions& options, WallClock* wall_clock, Take take,
+             EventsResult* result)
+      : reader_(*reader),
+        options_(options),
+        filter_(options.filter),
+        wall_clock_(*wall_clock),
+        take_(std::move(take)),
+        result_(*result) {}
+
+  // Sets the times of the result.
+  void Run(Progress* progress) {
+    int64_t left = options_.limit;
+    while (left > 0) {
+      const Event* const event = reader_.Next();
+      if (event == nullptr) break;
+      if (event->kind() == EventKind::kSync) [[unlikely]]
+        BeginGeneration(*event);
+      const Verdict verdict = matches_all_ ? Verdict::kTake : Look(*event);
+      if (verdict == Verdict::kStop) break;
+      if (verdict == Verdict::kTake) {
+        if (!take_(*event)) break;
+        --left;
+      }
+      if (progress->Due()) {
+        progress->Show({reader_.input_read(), reader_.input_size(), reader_.event_count()});
+      }
     }
   }
+
+ private:
+  enum class Verdict { kTake, kSkip, kStop };
+
+  bool has_wall_times() const {
+    return options_.wall_from.has_value() || options_.wall_to.has_value();
+  }
+
+  void BeginGeneration(const Event& sync) {
+    if (!start_.has_value()) {
+      start_ = result_.first_time = result_.last_time = sync.time();
+    }
+    const GenerationInfo& generation = reader_.generation();
+    if (!result_.timeless.has_value() && generation.frequency.has_value() &&
+        !IsPlausibleFrequency(*generation.frequency)) {
+      result_.timeless = generation;
+    }
+    if (!has_wall_times() && !options_.wall) return;
+    wall_clock_.See(sync);
+    if (!wall_clock_.known()) return;
+    if (options_.wall_from.has_value()) {
+      filter_.times.from = wall_clock_.TraceTimeAt(*options_.wall_from);
+    }
+    if (options_.wall_to.has_value()) {
+      filter_.times.to = wall_clock_.TraceTimeAt(*options_.wall_to);
+    }
+  }
+
+  Verdict Look(const Event& event) {
+    result_.last_time = std::max(result_.last_time, event.time());
+    if (has_wall_times()) {
+      // Without a snapshot, which only salvaging does without, nobody knows.
+      if (!wall_clock_.known()) return Verdict::kSkip;
+      result_.last_wall = wall_clock_.At(event.time());
+      if (!result_.first_wall.has_value()) result_.first_wall = result_.last_wall;
+      result_.within_wall |= filter_.times.Has(event.time());
+    }
+    if (!options_.to_end && filter_.IsPast(event, *start_)) return Verdict::kStop;
+    return filter_.Matches(event, *start_) ? Verdict::kTake : Verdict::kSkip;
+  }
+
+  Reader& reader_;
+  const EventsOptions& options_;
+  EventFilter filter_;
+  const bool matches_all_ = filter_.MatchesAll() && !has_wall_times();
+  WallClock& wall_clock_;
+  Take take_;
+  EventsResult& result_;
+  std::optional<int64_t> start_;
+};
+
+// Why wall-clock times cannot be compared with those of a trace of `version`, or OK.
+absl::Status CheckWallTimes(const EventsOptions& options, Version version) {
+  if (version >= Version::kGo125) return absl::OkStatus();
+  if (!options.wall_from.has_value() && !options.wall_to.has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      options.wall_from.has_value() ? "--from" : "--to", ": the trace is of version 1.",
+      static_cast<uint32_t>(version),
+      ", which has no wall-clock times (they are there since Go 1.25); give a time since the "
+      "start, like 1.5s"));
 }
 
-// Opens and reads the trace, and gives `formatter` the events that the options ask for.
-template <class Formatter>
+// Opens and reads the trace, and gives the formatter that `make_formatter` makes the events that
+// the options ask for.
+template <class MakeFormatter>
 EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
-                          const EventsOptions& options, Progress* progress, Formatter formatter,
-                          Output* out) {
+                          const EventsOptions& options, Progress* progress,
+                          MakeFormatter make_formatter, Output* out) {
   EventsResult result;
   absl::StatusOr<UndoneInput> input = OpenTrace(file, reader_options.limits);
   if (!input.ok()) {
@@ -59,16 +127,17 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
   PrintTransportNotes(file, input->notes);
   absl::StatusOr<Reader> reader =
       Reader::FromSource(std::move(input->source), std::move(reader_options));
-  if (!reader.ok()) {
-    result.status = reader.status();
-    return result;
-  }
+  result.status = reader.status();
+  if (reader.ok()) result.status = CheckWallTimes(options, reader->version());
+  if (!result.status.ok()) return result;
+  WallClock wall_clock;
+  auto formatter = make_formatter(wall_clock);
   const auto print = [&](const Event& event) {
     formatter.Append(event, &out->buffer());
     out->MaybeFlush();
     return out->usable();
   };
-  TakeEvents(&*reader, options, progress, print, &result);
+  EventTaker(&*reader, options, &wall_clock, print, &result).Run(progress);
   result.status = reader->status();
   result.events = reader->event_count();
   result.losses = reader->losses();
@@ -153,10 +222,13 @@ void MoveFinalBytes(TextAssembler* assembler, std::string* bytes, Output* out) {
 EventsResult DumpEvents(const std::string& file, ReaderOptions reader_options,
                         const EventsOptions& options, Progress* progress, Output* out) {
   if (options.json) {
-    return FormatEvents(file, std::move(reader_options), options, progress,
-                        JsonFormatter(options.stacks), out);
+    const auto make_formatter = [&](const WallClock& wall_clock) {
+      return JsonFormatter(options.stacks, options.wall ? &wall_clock : nullptr);
+    };
+    return FormatEvents(file, std::move(reader_options), options, progress, make_formatter, out);
   }
-  return FormatEvents(file, std::move(reader_options), options, progress, GoTextFormatter(), out);
+  const auto make_formatter = [](const WallClock&) { return GoTextFormatter(); };
+  return FormatEvents(file, std::move(reader_options), options, progress, make_formatter, out);
 }
 
 absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output* out) {

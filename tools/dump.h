@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "export/event_filter.h"
 #include "parser/byte_stream.h"
 #include "parser/raw_reader.h"
@@ -20,7 +22,12 @@ namespace gotrace {
 struct EventsOptions {
   bool json = false;
   bool stacks = false;  // With `json`.
+  bool wall = false;    // With `json`: wall-clock times too.
   EventFilter filter;
+  // The first and the last wall-clock time of the events to print. A trace without clock snapshots
+  // is refused where one is set.
+  std::optional<absl::Time> wall_from;
+  std::optional<absl::Time> wall_to;
   int64_t limit = std::numeric_limits<int64_t>::max();  // How many events to print at most.
   // Reads on where the filter calls all later events too late: a damaged trace may say so wrongly.
   bool to_end = false;
@@ -33,6 +40,14 @@ struct EventsResult {
   // Where the filter has conditions: the times of the first event and of the latest that was read.
   int64_t first_time = 0;
   int64_t last_time = 0;
+  // Where EventsOptions has wall-clock times: the same as such, if they are known, and whether any
+  // event lay between them.
+  std::optional<absl::Time> first_wall;
+  std::optional<absl::Time> last_wall;
+  bool within_wall = false;
+  // The first generation whose frequency of the trace clock is not plausible, so that the times of
+  // its events mean nothing.
+  std::optional<GenerationInfo> timeless;
 };
 
 // Reads the trace in `file` and prints the events that the options ask for. Stops early where no

@@ -1,6 +1,7 @@
 #include "tools/flag_options.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,17 +46,33 @@ absl::Status ParseIds(absl::string_view flag, absl::string_view list,
   return absl::OkStatus();
 }
 
-// Takes a time since the start, which has a unit, or behind "@" one that events tell.
+// A date and a time with its zone: RFC 3339, with fractions of a second or without.
+bool ParseWallTime(absl::string_view text, std::optional<absl::Time>* wall) {
+  absl::Time time;
+  std::string error;
+  // absl::ParseTime() also takes "infinite-future" and the like, which durations do as well.
+  if (text.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(text.front())) ||
+      !absl::ParseTime(absl::RFC3339_full, text, &time, &error)) {
+    return false;
+  }
+  *wall = time;
+  return true;
+}
+
+// Takes a time since the start, which has a unit; after "@" one that events have; or a wall-clock
+// time.
 absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* since_start,
-                       int64_t* time) {
+                       int64_t* time, std::optional<absl::Time>* wall) {
   if (text.empty()) return absl::OkStatus();
   if (text.front() == '@' && absl::SimpleAtoi(text.substr(1), time)) return absl::OkStatus();
+  if (ParseWallTime(text, wall)) return absl::OkStatus();
   absl::Duration duration;
   if (!absl::ParseDuration(text, &duration)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--", flag, ": ", Quoted(text),
-                     " is no time; give one with its unit since the start, like 1.5s or 20ms, or "
-                     "one that events tell, like @2078707244416"));
+                     " is not a time; give one since the start with its unit, like 1.5s or 20ms, "
+                     "one that events have, like @2078707244416, or a wall-clock time with its "
+                     "zone, like 2026-11-21T04:25:08.5Z"));
   }
   *since_start = absl::ToInt64Nanoseconds(duration);
   return absl::OkStatus();
@@ -72,11 +89,15 @@ absl::Status ParseKinds(absl::string_view list, absl::flat_hash_set<EventKind>* 
 }
 
 // Refuses conditions on time that no event can meet.
-absl::Status CheckTimes(const EventFilter& filter) {
+absl::Status CheckTimes(const EventsOptions& options) {
+  const EventFilter& filter = options.filter;
   if (filter.since_start.to < 0) {
     return absl::InvalidArgumentError("--to lies before the start of the trace");
   }
-  if (filter.since_start.from > filter.since_start.to || filter.times.from > filter.times.to) {
+  const bool wall_is_empty = options.wall_from.has_value() && options.wall_to.has_value() &&
+                             *options.wall_from > *options.wall_to;
+  if (filter.since_start.from > filter.since_start.to || filter.times.from > filter.times.to ||
+      wall_is_empty) {
     return absl::InvalidArgumentError("--from is later than --to, so that no event is between");
   }
   return absl::OkStatus();
@@ -108,6 +129,10 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
     return absl::InvalidArgumentError(
         "--stacks goes with --format=json; Go's text always has the stacks");
   }
+  options.wall = absl::GetFlag(FLAGS_wall);
+  if (options.wall && !options.json) {
+    return absl::InvalidArgumentError("--wall goes with --format=json");
+  }
   options.limit = absl::GetFlag(FLAGS_limit);
   if (options.limit < 0) {
     return absl::InvalidArgumentError("--limit is negative; leave it out to print all events");
@@ -118,10 +143,11 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));
   status.Update(ParseIds("p", absl::GetFlag(FLAGS_p), &filter.procs));
   status.Update(ParseIds("m", absl::GetFlag(FLAGS_m), &filter.threads));
-  status.Update(
-      ParseTime("from", absl::GetFlag(FLAGS_from), &filter.since_start.from, &filter.times.from));
-  status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.since_start.to, &filter.times.to));
-  status.Update(CheckTimes(filter));
+  status.Update(ParseTime("from", absl::GetFlag(FLAGS_from), &filter.since_start.from,
+                          &filter.times.from, &options.wall_from));
+  status.Update(ParseTime("to", absl::GetFlag(FLAGS_to), &filter.since_start.to, &filter.times.to,
+                          &options.wall_to));
+  status.Update(CheckTimes(options));
   if (!status.ok()) return status;
   return options;
 }

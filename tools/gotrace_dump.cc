@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "export/json.h"
 #include "export/json_text.h"
 #include "parser/byte_source.h"
 #include "parser/fault.h"
@@ -60,6 +61,24 @@ ReaderOptions ReaderOptionsFromFlags(const ReaderLimits& limits, FaultLog* log) 
   return options;
 }
 
+// Notes where no event lies between the wall-clock times --from and --to, as nothing was printed
+// then.
+void NoteWallTimes(const std::string& file, const EventsResult& result) {
+  if (result.within_wall) return;
+  if (!result.first_wall.has_value()) {
+    absl::FPrintF(stderr,
+                  "gotrace-dump: %s: no clock snapshot of the trace can be read, so that it is not "
+                  "known which events lie between wall-clock times\n",
+                  ShownNameOf(file));
+    return;
+  }
+  absl::FPrintF(stderr,
+                "gotrace-dump: %s: no event is between --from and --to: those that were read are "
+                "from %s to %s\n",
+                ShownNameOf(file), FormatUtcNanoseconds(*result.first_wall),
+                FormatUtcNanoseconds(*result.last_wall));
+}
+
 // Tells where --to lies before all events, or --from behind them or --to, as nothing was printed
 // then.
 void NoteTimes(const std::string& file, const EventFilter& filter, const EventsResult& result) {
@@ -92,7 +111,17 @@ Result RunEvents(const std::string& file, const EventsOptions& options, const Re
   const EventsResult result =
       DumpEvents(file, ReaderOptionsFromFlags(limits, &log), options, &progress, out);
   progress.Wipe();
-  if (result.status.ok() && options.limit > 0) NoteTimes(file, options.filter, result);
+  if (result.status.ok() && options.limit > 0) {
+    const bool has_wall_times = options.wall_from.has_value() || options.wall_to.has_value();
+    has_wall_times ? NoteWallTimes(file, result) : NoteTimes(file, options.filter, result);
+  }
+  if (result.timeless.has_value()) {
+    absl::FPrintF(
+        stderr,
+        "gotrace-dump: %s: generation %d states %d ticks of the trace clock per second, so "
+        "that times mean nothing\n",
+        ShownNameOf(file), result.timeless->number, *result.timeless->frequency);
+  }
   return {result.status, result.events, "", SalvageReport(ShownNameOf(file), log, result.losses)};
 }
 
@@ -368,7 +397,8 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
   return result.salvage_report.empty() ? kSuccess : kBroken;
 }
 
-// Whether `file` was found in a directory and is no trace at all, of which then is told.
+// Whether `file` was found in a directory and is no trace, or one of the v1 format. Then it says so
+// on the standard error.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   if (file.named) return false;
   absl::StatusOr<UndoneInput> input = OpenTrace(file.path, limits);
@@ -379,10 +409,9 @@ bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   }
   ValidateOptions validate_options;
   validate_options.limits = limits;
-  const std::string foreign = ValidateFile(file.path, validate_options).foreign;
-  if (foreign.empty()) return false;
-  absl::FPrintF(stderr, "gotrace-dump: %s: not a trace: %s, skipped\n", ShownNameOf(file.path),
-                foreign);
+  const std::string why = ValidateFile(file.path, validate_options).WhySkipped();
+  if (why.empty()) return false;
+  absl::FPrintF(stderr, "gotrace-dump: %s: %s, skipped\n", ShownNameOf(file.path), why);
   return true;
 }
 

@@ -172,5 +172,35 @@ TEST(Directories, MayHaveNoTrace) {
   }
 }
 
+// A trace of an older Go is skipped in a directory, and an error where it is named itself.
+TEST(SeveralFiles, OfAnOlderGoAreSkippedInADirectory) {
+  const std::string directory = absl::StrCat(testing::TempDir(), "/older");
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  const std::string good = absl::StrCat(directory, "/a.trace");
+  std::ofstream(good, std::ios::binary) << ReadTestTrace(kTrace);
+  const std::string old = absl::StrCat(directory, "/b.trace");
+  std::ofstream(old, std::ios::binary) << std::string("go 1.10 trace\0\0\0and more", 24);
+  const std::string skipped = absl::StrCat(old, ": a v1 trace, written by Go 1.10, skipped\n");
+  for (const std::string command : {"info", "footprint", "validate"}) {
+    const SubprocessResult result = RunDump({command, directory});
+    EXPECT_EQ(result.exit_code, 0) << command;
+    const bool validates = command == "validate";
+    EXPECT_EQ(result.err, validates ? "gotrace-dump: 2 files: 1 sound, 1 skipped\n"
+                                    : absl::StrCat("gotrace-dump: ", skipped));
+    EXPECT_EQ(absl::StrContains(result.out, skipped), validates) << result.out;
+
+    const SubprocessResult named = RunDump({command, old});
+    EXPECT_EQ(named.exit_code, 1) << command;
+    EXPECT_TRUE(absl::StrContains(
+        validates ? named.out : named.err,
+        "found a v1 trace, written by Go 1.10; gotrace reads traces of Go 1.22 and later; the last "
+        "release that reads this one, with `go tool trace`, is Go 1.22 [v1-trace]"))
+        << named.out << named.err;
+  }
+  EXPECT_TRUE(absl::StrContains(RunDump({"validate", "--json", directory}).out,
+                                "b.trace\",\"verdict\":\"skipped\""));
+}
+
 }  // namespace
 }  // namespace gotrace

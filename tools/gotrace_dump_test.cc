@@ -314,6 +314,138 @@ TEST(Dump, FiltersByTimeAndNumber) {
             Select(all, [](const TextEvent& e) { return e.Has("N=2"); }));
 }
 
+// The member "wall" of a line of JSON.
+std::string WallOf(absl::string_view line) {
+  constexpr absl::string_view kKey = "\"wall\":\"";
+  const size_t begin = line.find(kKey);
+  if (begin == absl::string_view::npos) return "";
+  line.remove_prefix(begin + kKey.size());
+  return std::string(line.substr(0, line.find('"')));
+}
+
+// Lines of JSON whose wall-clock time fits.
+template <class Fits>
+std::string SelectLines(const std::string& text, Fits fits) {
+  std::string selected;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (fits(WallOf(line))) absl::StrAppend(&selected, line, "\n");
+  }
+  return selected;
+}
+
+TEST(Dump, AddsAndFiltersByWallClockTimes) {
+  // Of three generations.
+  const std::string path = CompressedPath("go1.27-generations.trace");
+  const std::string all = DumpOutput({"--format=json", "--wall", path});
+  const std::vector<std::string> lines = absl::StrSplit(all, '\n', absl::SkipEmpty());
+  EXPECT_EQ(WallOf(lines.front()), "2026-11-21T04:25:07.808796804Z");
+  std::string last;
+  for (const std::string& line : lines) {
+    EXPECT_EQ(WallOf(line).size(), 30u) << line;
+    EXPECT_LT(last, WallOf(line));
+    last = WallOf(line);
+  }
+  // In the middle of the second generation, given in another zone and with fewer digits.
+  const std::string selected = SelectLines(all, [](const std::string& wall) {
+    return wall >= "2026-11-21T04:25:09.000000000Z" && wall <= "2026-11-21T04:25:10.500000000Z";
+  });
+  EXPECT_GT(selected.size(), 1000u);
+  EXPECT_LT(selected.size(), all.size());
+  EXPECT_EQ(DumpOutput({"--format=json", "--wall", "--from=2026-11-21T05:25:09+01:00",
+                        "--to=2026-11-21T04:25:10.5Z", path}),
+            selected);
+  // To the nanosecond, and both ends count.
+  const std::string middle = WallOf(lines[lines.size() / 2]);
+  EXPECT_EQ(DumpOutput({"--format=json", "--wall", "--from", middle, "--to", middle, path}),
+            lines[lines.size() / 2] + "\n");
+  EXPECT_EQ(DumpOutput({"--from=2000-01-01T00:00:00Z", "--to=2100-01-01T00:00:00Z", path}),
+            DumpOutput({path}));
+  EXPECT_EQ(DumpOutput({"--from", middle, "--to=1ns", path}), "");
+
+  const SubprocessResult none = RunDump({"--from=2026-11-21T05:00:00Z", path});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.err,
+            absl::StrCat("gotrace-dump: ", path,
+                         ": no event is between --from and --to: those that were read are from ",
+                         WallOf(lines.front()), " to ", last, "\n"));
+  // Those of years that nanoseconds since the trace began cannot reach.
+  EXPECT_EQ(DumpOutput({"--to=9999-01-01T00:00:00Z", path}), DumpOutput({path}));
+  EXPECT_EQ(DumpOutput({"--from=9999-01-01T00:00:00Z", path}), "");
+}
+
+TEST(Dump, RefusesWallClockTimesWhereATraceHasNone) {
+  const std::string path = CompressedPath("go1.24-generations.trace");
+  ExpectFailure(RunDump({"--to=2026-11-21T05:00:00Z", path}), 2, "",
+                "gotrace-dump: --to: the trace is of version 1.23, which has no wall-clock times "
+                "(they are there since Go 1.25); give a time since the start, like 1.5s\n");
+  const std::string json = DumpOutput({"--format=json", path});
+  EXPECT_EQ(DumpOutput({"--format=json", "--wall", path}), json);
+}
+
+// Of the last generation's events the clock before it tells nothing.
+TEST(Dump, TakesTheLatestClockSnapshot) {
+  const auto generation = [](int number, int seconds) {
+    return absl::StrCat("EventBatch gen=", number, " m=0 time=", 100 * number, R"( size=auto
+Sync
+Frequency freq=1000000000
+ClockSnapshot dt=5 mono=1 sec=)",
+                        seconds, R"( nsec=7
+EventBatch gen=)",
+                        number, " m=1 time=", 100 * number, R"( size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+)");
+  };
+  const std::string path = WriteFile(
+      "wall.trace",
+      *AssembleText(absl::StrCat("Trace Go1.25\n", generation(1, 1000), generation(2, 500))));
+  const std::string all = DumpOutput({"--format=json", "--wall", path});
+  std::vector<std::string> walls;
+  for (const absl::string_view line : absl::StrSplit(all, '\n', absl::SkipEmpty())) {
+    walls.push_back(WallOf(line));
+  }
+  // The first is that of the batch, 5 ns before the snapshot.
+  const std::vector<std::string> expected = {
+      "1970-01-01T00:16:40.000000002Z", "1970-01-01T00:16:40.000000003Z",
+      "1970-01-01T00:16:40.000000004Z", "1970-01-01T00:08:20.000000002Z",
+      "1970-01-01T00:08:20.000000003Z", "1970-01-01T00:08:20.000000004Z",
+      "1970-01-01T00:08:20.000000005Z"};
+  EXPECT_EQ(walls, expected);
+}
+
+// With a frequency of 0 all times are the same or nonsense, which is said.
+TEST(Dump, SaysWhereTimesMeanNothing) {
+  for (const char* const version : {"22", "23", "25", "26"}) {
+    const bool has_clocks = version[1] >= '5';
+    const std::string path = WriteFile(
+        absl::StrCat("frequency-0-", version, ".trace"),
+        *AssembleText(absl::StrCat(
+            "Trace Go1.", version, "\nEventBatch gen=1 m=0 time=1 size=auto\n",
+            has_clocks ? "Sync\nFrequency freq=0\nClockSnapshot dt=1 mono=1 sec=1 nsec=1\n"
+                       : "Frequency freq=0\n",
+            "EventBatch gen=1 m=1 time=100 size=auto\nProcStatus dt=1 p=0 pstatus=1\n",
+            version[1] >= '6' ? "EndOfGeneration\n" : "")));
+    const SubprocessResult events = RunDump({path});
+    EXPECT_EQ(events.exit_code, 0) << events.err;
+    EXPECT_EQ(events.err, absl::StrCat("gotrace-dump: ", path,
+                                       ": generation 1 states 0 ticks of the trace clock per "
+                                       "second, so that times mean nothing\n"));
+    const std::string info = DumpOutput({"info", path});
+    EXPECT_TRUE(absl::StrContains(info, "wall clock   unknown\n") ||
+                absl::StrContains(info, "wall clock   not in the trace"))
+        << info;
+    EXPECT_TRUE(absl::StrContains(
+        info, "duration     unknown: generation 1 states 0 ticks of the trace clock per second\n"))
+        << info;
+    EXPECT_FALSE(absl::StrContains(DumpOutput({"info", "--json", path}), "\"begin\""));
+    const SubprocessResult validate = RunDump({"validate", path});
+    EXPECT_EQ(validate.exit_code, 0);
+    EXPECT_TRUE(absl::StrContains(validate.out, "[frequency-implausible]")) << validate.out;
+    EXPECT_TRUE(absl::StrContains(RunDump({"validate", "--strictness=go", path}).out, ": sound; "));
+  }
+}
+
 TEST(Dump, ReadsNoFurtherThanAsked) {
   const std::string trace = ReadTestTrace(kTrace);
   // The second generation is cut off.
@@ -352,8 +484,8 @@ TEST(Dump, TellsWhatIsWrongWithTheInput) {
        "before it "
        "[not-a-trace]"},
       {"v1", std::string("go 1.21 trace\0\0\0", 16),
-       "byte 0: found a v1 trace, written by Go 1.21 or thereabouts; gotrace reads traces of Go "
-       "1.22 and later; `go tool trace` reads both [v1-trace]"},
+       "byte 0: found a v1 trace, written by Go 1.21; gotrace reads traces of Go 1.22 and later; "
+       "the last release that reads this one, with `go tool trace`, is Go 1.27 [v1-trace]"},
       {"newer", std::string("go 1.99 trace\0\0\0", 16),
        "byte 0: found trace version 1.99; the newest version that this gotrace knows is 1.26, of "
        "Go 1.26 and 1.27; a newer gotrace may read it [unknown-version]"},
@@ -453,8 +585,9 @@ TEST(Dump, RefusesWrongArguments) {
       "there are Sync, Metric, Label, StackSample, RangeBegin, RangeActive, RangeEnd, TaskBegin, "
       "TaskEnd, RegionBegin, RegionEnd, Log, StateTransition, Experimental";
   constexpr absl::string_view kNoTime =
-      "is no time; give one with its unit since the start, like 1.5s or 20ms, or one that events "
-      "tell, like @2078707244416";
+      "is not a time; give one since the start with its unit, like 1.5s or 20ms, one that events "
+      "have, like @2078707244416, or a wall-clock time with its zone, like "
+      "2026-11-21T04:25:08.5Z";
   struct Case {
     std::vector<std::string> args;
     std::string error;
@@ -476,6 +609,13 @@ TEST(Dump, RefusesWrongArguments) {
       {{"--from=5", "f"}, absl::StrCat("--from: \"5\" ", kNoTime)},
       {{"--to=@", "f"}, absl::StrCat("--to: \"@\" ", kNoTime)},
       {{"--from=@5", "--to=@4", "f"}, "--from is later than --to, so that no event is between"},
+      {{"--to=infinite-future", "f"}, absl::StrCat("--to: \"infinite-future\" ", kNoTime)},
+      {{"--from=2026-11-21", "f"}, absl::StrCat("--from: \"2026-11-21\" ", kNoTime)},
+      {{"--from=2026-11-21T04:25:08", "f"},
+       absl::StrCat("--from: \"2026-11-21T04:25:08\" ", kNoTime)},
+      {{"--from=2026-11-21T04:25:08Z", "--to=2026-11-21T05:25:07+01:00", "f"},
+       "--from is later than --to, so that no event is between"},
+      {{"--wall", "f"}, "--wall goes with --format=json"},
       {{"--to=nan", "f"}, absl::StrCat("--to: \"nan\" ", kNoTime)},
       {{"--to=-1s", "f"}, "--to lies before the start of the trace"},
       {{"--from=2s", "--to=1s", "f"}, "--from is later than --to, so that no event is between"},

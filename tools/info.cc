@@ -65,6 +65,7 @@ void Count(const Reader& reader, const Event& event, TraceInfo* info) {
 }
 
 std::string FormatWallBegin(const TraceInfo& info) {
+  if (info.TimelessGeneration() != nullptr) return "unknown";
   if (info.wall_begin.has_value()) return FormatUtc(*info.wall_begin);
   return info.version < Version::kGo125 ? "not in the trace (since Go 1.25)" : "unknown";
 }
@@ -75,6 +76,13 @@ double Seconds(int64_t begin, int64_t end) {
 }
 
 }  // namespace
+
+const TraceInfo::Generation* TraceInfo::TimelessGeneration() const {
+  const auto found = std::find_if(generations.begin(), generations.end(), [](const Generation& g) {
+    return g.info.frequency.has_value() && !IsPlausibleFrequency(*g.info.frequency);
+  });
+  return found == generations.end() ? nullptr : &*found;
+}
 
 absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
   info->version = reader->version();
@@ -97,9 +105,16 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
     out->Append("complete     no, ", why, '\n');
   }
   out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
-  out->Append(info.has_times()
-                  ? absl::StrFormat("duration     %.6f s\n", Seconds(info.begin, info.end))
-                  : "duration     unknown\n");
+  const TraceInfo::Generation* const timeless = info.TimelessGeneration();
+  if (timeless != nullptr) {
+    out->Append(absl::StrFormat(
+        "duration     unknown: generation %d states %d ticks of the trace clock per second\n",
+        timeless->info.number, *timeless->info.frequency));
+  } else {
+    out->Append(info.has_times()
+                    ? absl::StrFormat("duration     %.6f s\n", Seconds(info.begin, info.end))
+                    : "duration     unknown\n");
+  }
   out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
   out->Append(absl::StrFormat("events       %d\n", info.events));
   out->Append(absl::StrFormat("goroutines   %d\n", info.goroutines));
@@ -117,9 +132,12 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("\nGenerations:\n  %10s %12s %12s %12s %12s %8s %8s %8s %8s\n",
                               "number", "from s", "to s", "bytes", "events", "batches", "threads",
                               "strings", "stacks"));
+  const auto seconds = [&](int64_t time) {
+    return timeless == nullptr ? absl::StrFormat("%12.6f", Seconds(info.begin, time)) : "unknown";
+  };
   for (const TraceInfo::Generation& g : info.generations) {
-    out->Append(absl::StrFormat("  %10d %12.6f %12.6f %12d %12d %8d %8d %8d %8d\n", g.info.number,
-                                Seconds(info.begin, g.begin), Seconds(info.begin, g.end),
+    out->Append(absl::StrFormat("  %10d %12s %12s %12d %12d %8d %8d %8d %8d\n", g.info.number,
+                                seconds(g.begin), seconds(g.end),
                                 g.info.end_offset - g.info.begin_offset, g.events, g.info.batches,
                                 g.info.threads, g.info.strings, g.info.stacks));
   }
@@ -132,7 +150,7 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   json.Member("version",
               absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(info.version))));
   AppendCompleteness(info.status, info.losses, &json);
-  if (info.wall_begin.has_value()) {
+  if (info.wall_begin.has_value() && info.has_times()) {
     json.Member("wall_begin", absl::string_view(FormatUtc(*info.wall_begin)));
   }
   if (info.has_times()) {
@@ -157,8 +175,10 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   for (const TraceInfo::Generation& g : info.generations) {
     json.BeginObject();
     json.Member("number", g.info.number);
-    json.Member("begin", g.begin);
-    json.Member("end", g.end);
+    if (info.has_times()) {
+      json.Member("begin", g.begin);
+      json.Member("end", g.end);
+    }
     json.Member("offset", g.info.begin_offset);
     json.Member("bytes", g.info.end_offset - g.info.begin_offset);
     json.Member("events", g.events);

@@ -43,8 +43,11 @@ struct TraceInfo {
   absl::Status status;                    // What reading ended with.
   Losses losses;                          // What it left out.
 
+  // The generation whose frequency of the trace clock is not plausible, or nullptr.
+  const Generation* TimelessGeneration() const;
+
   // Whether `begin` and `end` mean anything: without a generation there is no clock.
-  bool has_times() const { return !generations.empty(); }
+  bool has_times() const { return !generations.empty() && TimelessGeneration() == nullptr; }
 };
 
 // Reads all of `reader` into `*info`. Returns the failure of reading, if any, which then stands in

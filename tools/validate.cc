@@ -58,7 +58,7 @@ Judged ValidateOne(const ListedFile& file, ValidateOptions options, bool json, R
   const ValidationReport report = ValidateFile(file.path, options);
   const std::string name = json ? NameOf(file.path) : ShownNameOf(file.path);
   TextBuffer text;
-  if (!file.named && !report.foreign.empty()) {
+  if (!file.named && !report.WhySkipped().empty()) {
     (json ? AppendSkippedJson : AppendSkipped)(name, report, &text);
     return {&ValidateSummary::skipped, std::string(text.view())};
   }

@@ -22,6 +22,19 @@ constexpr WrittenByRow kWrittenBy[] = {
     {Version::kGo126, "Go 1.26 and 1.27"},
 };
 
+// Go 1.23 dropped the versions before 1.11. The two oldest releases write no names of functions,
+// which the tool takes from the program.
+constexpr V1Version kV1Versions[] = {
+    {5, "Go 1.5 and 1.6", "Go 1.22", "go tool trace PROGRAM"},
+    {7, "Go 1.7", "Go 1.22", "go tool trace"},
+    {8, "Go 1.8", "Go 1.22", "go tool trace"},
+    {9, "Go 1.9", "Go 1.22", "go tool trace"},
+    {10, "Go 1.10", "Go 1.22", "go tool trace"},
+    {11, "Go 1.11 to 1.18", "Go 1.27", "go tool trace"},
+    {19, "Go 1.19 and 1.20", "Go 1.27", "go tool trace"},
+    {21, "Go 1.21", "Go 1.27", "go tool trace"},
+};
+
 constexpr absl::string_view kPrefix = "go 1.";
 constexpr absl::string_view kSuffix = " trace";
 
@@ -93,6 +106,13 @@ absl::string_view WrittenBy(Version version) {
     if (row.version == version) return row.releases;
   }
   return "";
+}
+
+const V1Version* FindV1Version(uint32_t minor) {
+  for (const V1Version& row : kV1Versions) {
+    if (row.minor == minor) return &row;
+  }
+  return nullptr;
 }
 
 }  // namespace gotrace

@@ -54,6 +54,18 @@ absl::Span<const Version> AllVersions();
 // The version 1.`minor`, or nullptr if the library does not know it.
 const Version* FindVersion(uint32_t minor);
 
+// A version of the v1 format, 1.`minor`.
+struct V1Version {
+  uint32_t minor;
+  absl::string_view written_by;  // Which Go releases write it: "Go 1.19 and 1.20".
+  // The last Go release whose `go tool trace` reads it, and how its command line begins.
+  absl::string_view last_reader;
+  absl::string_view command;
+};
+
+// The row of the v1 version 1.`minor`, or nullptr if no release of Go writes it.
+const V1Version* FindV1Version(uint32_t minor);
+
 // Which Go releases write traces of `version`: "Go 1.23 and 1.24". Static lifetime.
 absl::string_view WrittenBy(Version version);
 

@@ -52,6 +52,23 @@ TEST(VersionTest, TellsV1FromUnknownVersions) {
   }
 }
 
+TEST(VersionTest, TellsWhatReadsV1) {
+  const auto last_reader = [](uint32_t minor) {
+    const V1Version* const version = FindV1Version(minor);
+    return version == nullptr ? "" : absl::StrCat(version->last_reader, ", ", version->command);
+  };
+  EXPECT_EQ(last_reader(5), "Go 1.22, go tool trace PROGRAM");
+  for (const uint32_t minor : {7, 8, 9, 10}) {
+    EXPECT_EQ(last_reader(minor), "Go 1.22, go tool trace") << minor;
+  }
+  for (const uint32_t minor : {11, 19, 21}) {
+    EXPECT_EQ(last_reader(minor), "Go 1.27, go tool trace") << minor;
+  }
+  // Releases between write the version before them.
+  for (const uint32_t minor : {0, 4, 6, 12, 18, 20, 22}) EXPECT_EQ(last_reader(minor), "") << minor;
+  EXPECT_EQ(FindV1Version(11)->written_by, "Go 1.11 to 1.18");
+}
+
 // parser/DIVERGENCES.md 4.
 TEST(VersionTest, LeadingZerosAreNoTrace) {
   const Header header = ParseHeader(Padded("go 1.0026 trace"));

@@ -10,7 +10,8 @@ constexpr absl::string_view RemedyOf(FaultId id) {
       return "Give gotrace the file that trace.Start or the flight recorder wrote, whole and "
              "unchanged.";
     case FaultId::kV1Trace:
-      return "Open it by `go tool trace`, or build the program with Go 1.22 or later.";
+      return "Open it with `go tool trace` of the Go release that the message names, or build the "
+             "program with Go 1.22 or later.";
     case FaultId::kUnknownVersion:
       return "Take a newer gotrace, or see whether the header was altered.";
     case FaultId::kTransportCorrupt:

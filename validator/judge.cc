@@ -1,10 +1,12 @@
 #include "validator/judge.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "parser/cores.h"
 #include "tracev2/quote.h"
@@ -43,6 +45,16 @@ std::string ForeignBegin(const absl::Status& status, absl::string_view begin) {
   return absl::StrCat("data that begins with ", Quoted(begin.substr(0, kHeaderSize)));
 }
 
+// The same if it is a trace of the v1 format.
+std::string V1Begin(const absl::Status& status, absl::string_view begin) {
+  const std::optional<Fault> fault = FaultOf(status);
+  if (!fault.has_value() || fault->id != FaultId::kV1Trace) return "";
+  const uint32_t minor = ParseHeader(begin).minor;
+  const V1Version* const version = FindV1Version(minor);
+  if (version == nullptr) return absl::StrCat("a v1 trace of version 1.", minor);
+  return absl::StrCat("a v1 trace, written by ", version->written_by);
+}
+
 }  // namespace
 
 void Judge::Run(std::unique_ptr<ByteSource> source) {
@@ -72,6 +84,7 @@ void Judge::RunUndone(std::unique_ptr<ByteSource> source) {
     source_ = nullptr;  // It went with the attempt.
     Stop(reader.status());
     report_.foreign = ForeignBegin(reader.status(), begin);
+    report_.v1 = V1Begin(reader.status(), begin);
     return TellProgress(input_size, 0);
   }
   report_.version = reader->version();
@@ -96,6 +109,7 @@ ReaderOptions Judge::MakeReaderOptions(size_t jobs) {
       FlushInnermost();
       table_checks_.EndGeneration(generation_.number, tables, is_whole_ ? &use : nullptr);
       is_whole_ = true;
+      KeepReasons(tables);
     };
   }
   return options;
@@ -178,7 +192,53 @@ void Judge::EndEvents(const Reader& reader, Validator* validator) {
   FlushInnermost();
   AddFaults(nullptr, validator);
   CheckStopped(reader);
+  CheckBlocked(reader);
   Count(reader);
+}
+
+void Judge::KeepReasons(const GenerationTables& tables) {
+  // The last one stands for all higher ids.
+  for (size_t id = 1; id + 1 < reasons_.size(); ++id) {
+    const absl::string_view* const text = tables.FindString(id);
+    reasons_[id].clear();
+    if (text != nullptr) reasons_[id].append(text->data(), text->size());
+  }
+}
+
+void Judge::CheckBlocked(const Reader& reader) {
+  // After faults the model of the goroutines is not to be trusted.
+  if (options_.strictness == Strictness::kGo || !reader.status().ok() ||
+      reader.losses().faults > 0) {
+    return;
+  }
+  const WaitingGoroutines waiting = reader.CountWaiting();
+  std::map<std::string, uint64_t> by_reason;
+  uint64_t others = waiting.front() + waiting.back();
+  uint64_t total = others;
+  for (size_t id = 1; id + 1 < waiting.size(); ++id) {
+    total += waiting[id];
+    if (waiting[id] == 0) continue;
+    reasons_[id].empty() ? others += waiting[id] : by_reason[reasons_[id]] += waiting[id];
+  }
+  if (total == 0) return;
+  std::vector<std::pair<uint64_t, std::string>> parts;
+  for (const auto& [reason, count] : by_reason) parts.push_back({count, reason});
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string list = absl::StrJoin(parts, ", ", [](std::string* out, const auto& part) {
+    absl::StrAppend(out, part.first, " in ", Quoted(part.second));
+  });
+  if (others > 0) {
+    absl::StrAppend(&list, list.empty() ? "" : ", ", others,
+                    " for reasons that the last generation does not give");
+  }
+  Finding finding;
+  finding.check = CheckId::kGoroutinesBlocked;
+  finding.severity = SpecOf(finding.check).severity;
+  finding.place.offset = last_sync_;
+  finding.message = absl::StrCat("found ", total, total == 1 ? " goroutine" : " goroutines",
+                                 " blocked when the trace ends: ", list);
+  Add(std::move(finding));
 }
 
 void Judge::BeginGeneration(const GenerationInfo& generation, Validator* validator) {

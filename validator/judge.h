@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -99,6 +100,12 @@ class Judge {
   // Counts the faults of which there are too many to tell.
   void CountBeyond();
 
+  // Notes how many goroutines are blocked when the trace ends.
+  void CheckBlocked(const Reader& reader);
+
+  // Keeps what CheckBlocked() needs of a generation's strings.
+  void KeepReasons(const GenerationTables& tables);
+
   void Count(const Reader& reader);
 
   Finding ToFinding(const Fault& fault) const;
@@ -128,7 +135,9 @@ class Judge {
   std::optional<uint64_t> misplaced_;  // The last generation of a fault of order.
   bool is_whole_ = true;               // Whether the generation at hand has no fault so far.
   bool is_stopped_ = true;             // Whether CheckStopped() found nothing.
-  Finding innermost_;                  // The generation's first of its kind.
+  // What goroutines wait for, by the ids of the last generation's strings.
+  std::array<std::string, std::tuple_size_v<WaitingGoroutines>> reasons_;
+  Finding innermost_;  // The generation's first of its kind.
   uint64_t innermost_count_ = 0;
   const SecondHalf* other_half_ = nullptr;  // That is judged meanwhile.
 };

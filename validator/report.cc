@@ -12,6 +12,11 @@ Verdict ValidationReport::verdict() const {
   return errors > 0 ? Verdict::kBroken : Verdict::kSound;
 }
 
+std::string ValidationReport::WhySkipped() const {
+  if (!foreign.empty()) return absl::StrCat("not a trace: ", foreign);
+  return v1;
+}
+
 ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const ValidateOptions& options) {
   ValidationReport report;
   Judge(options, &report).Run(std::move(source));

@@ -64,6 +64,8 @@ struct ValidationReport {
   // What the input is if it is no trace at all: "HTML", "a zip archive". "" for a trace, however
   // damaged, and for an empty input, which may have been meant as one.
   std::string foreign;
+  // For a trace of Go 1.21 or earlier "a v1 trace, written by Go 1.21", else "".
+  std::string v1;
   std::vector<Finding> findings;  // In order, without those beyond max_per_check.
 
   // How many findings there were of each check, by CheckId.
@@ -82,6 +84,10 @@ struct ValidationReport {
   uint64_t good_bytes = 0;
 
   Verdict verdict() const;
+
+  // Why the file is left out where it is only found in a directory: "not a trace: HTML", "a v1
+  // trace, written by Go 1.21"; "" for a trace that gotrace reads, however damaged.
+  std::string WhySkipped() const;
 };
 
 // Reads all of `source`, which must stand at its beginning, and judges it. Memory is bounded by the

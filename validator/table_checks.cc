@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/trace_clock.h"
 #include "tracev2/quote.h"
 
 namespace gotrace {
@@ -37,6 +38,13 @@ bool TableChecks::Continues(const TableChecks& before) const {
 void TableChecks::CheckFrequency(uint64_t number, const GenerationTables& tables) {
   if (!tables.frequency().has_value()) return;
   const auto [found, offset] = *tables.frequency();
+  if (!IsPlausibleFrequency(found)) {
+    Report(
+        CheckId::kFrequencyImplausible, number, offset,
+        absl::StrCat("expected between 1000 and 100000000000 ticks of the trace clock per second, "
+                     "found ",
+                     found, ": the times of the generation mean nothing"));
+  }
   const std::optional<uint64_t> last = std::exchange(last_frequency_, found);
   if (!first_frequency_.has_value()) first_frequency_ = found;
   if (!last.has_value() || found == *last || IsSameFrequency(found, *last)) return;

@@ -1,4 +1,3 @@
-#include "validator/validator.h"
 
 #include <string>
 #include <utility>
@@ -9,6 +8,8 @@
 #include "parser/byte_source.h"
 #include "parser/event_builder.h"
 #include "parser/generation_tables.h"
+#include "tracev2/text_form.h"
+#include "tracev2/text_form.h"
 #include "validator/check.h"
 #include "validator/finding_case.h"
 #include "validator/made_case.h"
@@ -293,6 +294,31 @@ TEST(ReportTest, FoldsAndCounts) {
   EXPECT_EQ(report.notes, 25u);
   options.strictness = Strictness::kGo;
   EXPECT_TRUE(ValidateTrace(*SourceFromBytes(loaded->input), options).findings.empty());
+}
+
+// In every generation that states such a one, and in every version.
+TEST(ReportTest, WarnsOfImplausibleFrequencies) {
+  const auto warnings = [](int version, const std::string& frequency) {
+    std::string text = absl::StrCat("Trace Go1.", version, "\n");
+    for (int gen = 1; gen <= 2; ++gen) {
+      absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=1 size=auto\n",
+                      version >= 25 ? "Sync\n" : "", "Frequency freq=", frequency, "\n",
+                      version >= 25 ? "ClockSnapshot dt=0 mono=5 sec=100 nsec=7\n" : "",
+                      "EventBatch gen=", gen, " m=1 time=100 size=auto\n",
+                      "ProcStatus dt=1 p=0 pstatus=1\n", version >= 26 ? "EndOfGeneration\n" : "");
+    }
+    const ValidationReport report =
+        ValidateTrace(*SourceFromBytes(*AssembleText(text)), ValidateOptions());
+    return report.counts[static_cast<int>(CheckId::kFrequencyImplausible)];
+  };
+  for (const int version : {22, 23, 25, 26}) {
+    for (const char* const frequency : {"0", "1", "999", "100000000001", "18446744073709551615"}) {
+      EXPECT_EQ(warnings(version, frequency), 2u) << version << " " << frequency;
+    }
+    for (const char* const frequency : {"1000", "390625", "15625000", "100000000000"}) {
+      EXPECT_EQ(warnings(version, frequency), 0u) << version << " " << frequency;
+    }
+  }
 }
 
 TEST(ReportTest, MissingFileIsNotJudged) {
