@@ -30,6 +30,10 @@ constexpr int kBatchesBehind = 2;
 // What IsSound() may decode altogether, for each byte that was read.
 constexpr uint64_t kMaxDecodedPerByte = 16;
 
+// How many steps SeparateText() may take altogether, for each byte that was read and besides.
+constexpr uint64_t kSearchStepsPerByte = 32;
+constexpr uint64_t kSearchSteps = 16'000'000;
+
 // Whether `bytes` begin with a line, or with so much text that it is no chance.
 bool BeginsWithText(absl::string_view bytes) {
   constexpr size_t kMinText = 8;
@@ -145,11 +149,21 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
   if (!Begins(pos, generation)) return false;
   const Header header = *Peek(pos);
   if (header.end > source_.window().size()) return false;
+  if (header.type == EventType::kExperimentalBatch &&
+      (header.experiment == 0 || header.experiment >= kExperimentEnd)) {
+    return false;
+  }
   const bool is_ordinary = header.type == EventType::kEventBatch && header.end > header.payload;
   if (is_ordinary && !BeginsPayload(static_cast<EventType>(source_.window()[header.payload]))) {
     return false;
   }
   if (behind == 0) return true;
+  // The byte of an end stands in many other places too.
+  if (header.type == EventType::kEndOfGeneration && header.end < source_.window().size()) {
+    const std::optional<Header> next = Peek(header.end);
+    if (!next.has_value() || next->type == EventType::kEndOfGeneration) return false;
+    if (generation != 0 && next->generation != generation + 1) return false;
+  }
   // An end has generation 0, and behind it another generation begins, with any number.
   return IsBatch(header.end, header.generation, behind - 1);
 }
@@ -169,17 +183,30 @@ bool BatchFinder::BatchFollows(size_t pos, uint64_t generation) const {
          next->generation != generation && IsNear(next->time);
 }
 
+// Whether the header alone is evidence enough. The runtime takes ten bytes for each size, which
+// stand nowhere else.
+bool BatchFinder::IsOfRuntime(const Header& header) const {
+  constexpr uint64_t kMaxThread = uint64_t{1} << 40;
+  constexpr uint64_t kMaxGeneration = uint64_t{1} << 20;
+  if (header.type == EventType::kEndOfGeneration || header.size_bytes != kMaxVarintSize)
+    return false;
+  if (header.type == EventType::kExperimentalBatch &&
+      (header.experiment == 0 || header.experiment >= kExperimentEnd)) {
+    return false;
+  }
+  return header.generation < kMaxGeneration &&
+         (header.thread < kMaxThread || header.thread == ~uint64_t{0});
+}
+
 // Whether there is evidence enough that a batch begins at `pos`.
 bool BatchFinder::IsSound(size_t pos, uint64_t generation) {
   if (IsBatch(pos, generation, kBatchesBehind)) return true;
   const absl::string_view window = source_.window();
-  if (pos >= window.size() || window[pos] != static_cast<char>(EventType::kEventBatch))
-    return false;
-  if (!Begins(pos, generation)) return false;
+  if (pos >= window.size() || !Begins(pos, generation)) return false;
   const Header header = *Peek(pos);
+  if (IsOfRuntime(header)) return true;
   if (header.end > window.size() || header.end == header.payload) return false;
-  // Where nothing is known yet, the size tells: the runtime takes ten bytes for it.
-  if ((generation == 0 || last_time_ == 0) && header.size_bytes < kMaxVarintSize) return false;
+  if (header.type != EventType::kEventBatch || generation == 0 || last_time_ == 0) return false;
   const absl::string_view after = window.substr(header.end);
   if (!BatchFollows(header.end, header.generation) && !BeginsWithText(after) &&
       !BeginsWithHeader(after)) {
@@ -212,6 +239,7 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   }
   absl::string_view payload =
       source_.window().substr(header->payload, header->end - header->payload);
+  if (!payload.empty() && !BeginsPayload(static_cast<EventType>(payload[0]))) return false;
   RawEvent event;
   for (int i = 0; i < kEventsDecoded && !payload.empty(); ++i) {
     const WireResult result = DecodeRawEvent(payload, &event);
@@ -256,25 +284,33 @@ bool BatchFinder::HasTextAhead(uint64_t generation) {
 // Looks for text from here on, up to the next sound batch or the end of the trace. Returns whether
 // there is something ahead now.
 bool BatchFinder::SeparateTextHere(uint64_t generation) {
-  if (source_.offset() < text_searched_to_) return false;
   const absl::string_view window = source_.window();
   const size_t next_trace = FindHeader(0, window.size());
   const size_t next_batch = Find(1, std::min(next_trace, window.size()), generation);
-  TextContext context = {version_, generation, last_time_, TextContext::End::kBatch};
+  TextContext context;
+  context.version = version_;
+  context.generation = generation;
+  context.time = last_time_;
+  context.text_before = last_text_;
   size_t end = next_batch;
   if (next_batch != kNowhere) {
     const Header header = *Peek(next_batch);
-    if (context.generation == 0) context.generation = header.generation;
+    context.next_generation = header.generation;
     if (context.time == 0) context.time = header.time;
   } else {
     end = std::min(next_trace, window.size());
     context.end =
         at_end_ || next_trace != kNowhere ? TextContext::End::kTrace : TextContext::End::kMore;
   }
-  const std::optional<SeparatedText> found = SeparateText(window.substr(0, end), context);
-  // What was seen and does not lead on is not looked at again.
-  const bool leads_on = found.has_value() && found->size > end / 4;
-  if (!leads_on) text_searched_to_ = source_.offset() + end;
+  // All searches together may take a share of time for each byte that was read.
+  const uint64_t all_steps = kSearchStepsPerByte * (source_.offset() + end) + kSearchSteps;
+  context.max_steps = all_steps - std::min(all_steps, search_steps_);
+  const std::optional<SeparatedText> found =
+      SeparateText(window.substr(0, end), context, &search_steps_);
+  if (found.has_value() && !found->text.empty()) {
+    const ByteRange& last = found->text.back();
+    last_text_ = std::string(window.substr(last.begin, last.size()).substr(0, kShown));
+  }
   if (!found.has_value()) return false;
   for (const ByteRange& text : found->text) {
     text_ahead_.push_back({source_.offset() + text.begin, source_.offset() + text.end});

@@ -87,6 +87,7 @@ class BatchFinder {
   void LearnTime(const Header& header, size_t end);
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
   bool BatchFollows(size_t pos, uint64_t generation) const;
+  bool IsOfRuntime(const Header& header) const;
   bool IsSound(size_t pos, uint64_t generation);
   bool HidesOrdinaryBatch(size_t pos) const;
   size_t Find(size_t from, size_t to, uint64_t generation);
@@ -124,14 +125,15 @@ class BatchFinder {
     std::vector<ByteRange> text;
   };
   std::deque<Cleaned> cleaned_;
-  uint64_t text_searched_to_ = 0;  // Up to where text explains nothing.
-  uint64_t text_end_ = 0;          // Where the last piece of text ends.
+  std::string last_text_;  // The beginning of the last piece of text.
+  uint64_t text_end_ = 0;  // Where the last piece of text ends.
   uint64_t text_pieces_ = 0;
   uint64_t text_bytes_ = 0;
-  uint64_t decoded_ = 0;     // How many bytes were decoded to see whether they are a payload.
-  uint64_t generation_ = 0;  // Of the last batch.
-  uint64_t last_time_ = 0;   // Of the last batch whose time the one behind it confirmed.
-  bool at_end_ = false;      // Whether the window reaches to the end of the trace.
+  uint64_t search_steps_ = 0;  // That SeparateText() took.
+  uint64_t decoded_ = 0;       // How many bytes were decoded to see whether they are a payload.
+  uint64_t generation_ = 0;    // Of the last batch.
+  uint64_t last_time_ = 0;     // Of the last batch whose time the one behind it confirmed.
+  bool at_end_ = false;        // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
   std::optional<uint64_t> next_trace_;
   absl::Status io_status_;

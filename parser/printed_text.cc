@@ -6,6 +6,7 @@
 #include "parser/printed_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -21,17 +22,18 @@ namespace gotrace {
 namespace {
 
 // How many readings are followed from one byte, and by how much they may cost more than the best.
-constexpr size_t kMaxReadings = 64;
+constexpr size_t kMaxReadings = 128;
+// Inside of a string text may begin anywhere, and only the string's end shows where it does.
+constexpr size_t kMaxReadingsInData = 512;
 constexpr int kMaxExtraCost = 60;
 
-// How many bytes all readings together may take, for each byte that there is.
-constexpr size_t kMaxStepsPerByte = 64;
-
 // Costs.
-constexpr int kCutInBatch = 14;
+constexpr int kCutInBatch = 8;
 constexpr int kShortCut = 6;  // Besides, for so few bytes that may well be a part of the trace.
 constexpr size_t kShortCutSize = 4;
 constexpr int kCutBetween = 4;
+constexpr int kOtherText = 8;     // Besides, for text that does not begin as the one before.
+constexpr int kCutOff = 60;       // That the trace ends inside of a batch.
 constexpr int kStrange = 12;      // What a runtime hardly writes.
 constexpr int kVeryStrange = 25;  // What it never writes.
 
@@ -70,15 +72,22 @@ struct Reading {
   uint8_t number_size = 0;            // How many bytes of a number were read,
   uint64_t number = 0;                // and what they say.
   uint32_t rest = 0;                  // Bytes of the payload that are to come.
+  uint64_t last_id = 0;               // Of a string.
   uint32_t data = 0;                  // Bytes of a string, or an opaque payload, that are to come.
   bool is_experimental = false;
+  bool has_experiment = false;  // Whether there was an event of an experiment.
+  bool needs_batch = false;     // Whether more has to follow than text before the end.
   bool after_cut = false;
-  bool after_end = false;  // Whether the last batch was an EndOfGeneration.
+  uint32_t text_begin = 0;  // The first bytes of the last text.
+  uint8_t pc_size = 0;      // Of the last one, in bytes.
+  uint8_t text_taken = 0;   // How many bytes before looked like a part of the text that follows.
+  bool after_end = false;   // Whether the last batch was an EndOfGeneration.
   Has goroutine = Has::kUnknown;
   Has proc = Has::kUnknown;
   uint64_t generation = 0;
-  int cost = 0;    // Of all,
-  int oddity = 0;  // and of that what is not for cuts.
+  uint64_t time = 0;  // Of the last batch.
+  int cost = 0;       // Of all,
+  int oddity = 0;     // and of that what is not for cuts.
   uint32_t mark = kNoMark;
 
   // Readings that agree in this go on alike.
@@ -122,9 +131,20 @@ int CostOfArg(ArgType type, uint64_t value, int size) {
   return 0;
 }
 
-bool AreNear(uint64_t a, uint64_t b) {
-  constexpr uint64_t kNear = uint64_t{1} << 36;
-  return (a < b ? b - a : a - b) < kNear;
+// The cost of a byte in a string. More than that of a cut for the end of a line, which few strings
+// have.
+int CostInString(char c) {
+  if (c == '\n') return kCutInBatch + kOtherText + 2;
+  if (absl::ascii_islower(static_cast<unsigned char>(c)) || c == '.' || c == '/' || c == '_')
+    return 0;
+  if (absl::ascii_isalnum(static_cast<unsigned char>(c))) return 1;
+  return absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? 4 : 2;
+}
+
+// The cost of two times that stand near each other. A second has some 2^24 ticks.
+int CostOfDistance(uint64_t a, uint64_t b) {
+  const int bits = std::bit_width(a < b ? b - a : a - b);
+  return bits <= 24 ? 0 : bits <= 32 ? bits - 24 : kVeryStrange;
 }
 
 // How odd it is that the thread makes such an event next. Also notes what that tells of it.
@@ -139,7 +159,8 @@ int Follow(EventType type, Reading* r) {
   };
   switch (type) {
     case EventType::kProcStart:
-      return set(&p, Has::kYes, p != Has::kYes);
+      // Of a thread in a syscall, another one may have taken the P.
+      return set(&p, Has::kYes, p != Has::kYes || g == Has::kInSyscall || g == Has::kUnknown);
     case EventType::kProcStop:
       return set(&p, Has::kNo, p != Has::kNo);
     case EventType::kGoStart: {
@@ -159,7 +180,7 @@ int Follow(EventType type, Reading* r) {
     case EventType::kGoSyscallEnd:
       return set(&g, Has::kYes, in_syscall);
     case EventType::kGoSyscallEndBlocked:
-      p = Has::kNo;
+      p = Has::kUnknown;
       return set(&g, Has::kNo, in_syscall);
     case EventType::kGoCreateSyscall:
       return set(&g, Has::kInSyscall, g != Has::kYes && g != Has::kInSyscall);
@@ -200,38 +221,55 @@ int Follow(EventType type, Reading* r) {
 class TextSeparator {
  public:
   TextSeparator(absl::string_view bytes, const TextContext& context)
-      : bytes_(bytes), context_(context), max_steps_(kMaxStepsPerByte * bytes.size() + 1024) {}
+      : bytes_(bytes), context_(context), max_steps_(context.max_steps) {}
+
+  size_t steps() const { return steps_; }
 
   std::optional<SeparatedText> Run() {
     if (!FindText()) return std::nullopt;
     Reading first;
     first.generation = context_.generation;
+    first.time = context_.time;
+    first.text_begin = FirstOf(context_.text_before);
     Add(first, 0);
+    std::vector<Reading> furthest;
     while (!readings_.empty()) {
       const auto begin = readings_.begin();
       const size_t pos = begin->first;
       std::vector<Reading> here = std::move(begin->second);
       readings_.erase(begin);
-      if (pos == bytes_.size()) return Choose(here);
+      if (pos == bytes_.size()) return Choose(std::move(here));
       KeepBest(&here);
       for (Reading& reading : here) Go(reading, pos, here.size() == 1);
       if (steps_ > max_steps_) break;
+      furthest = std::move(here);
     }
-    return std::nullopt;
+    // The batches before the one that cannot be read may be right.
+    return furthest.empty() ? std::nullopt : Accept(furthest.front());
   }
 
  private:
+  static uint32_t FirstOf(absl::string_view text) {
+    uint32_t first = 0;
+    for (const char c : text.substr(0, 4)) first = first << 8 | static_cast<unsigned char>(c);
+    return first;
+  }
+
   // Sets line_ends_ and text_ends_. Returns whether there may be text.
   bool FindText() {
     bool found = false;
     const size_t size = bytes_.size();
     line_ends_.resize(size + 1);
     text_ends_.resize(size + 1);
+    line_bytes_.resize(size + 1);
+    steps_ += size / 8;
     text_ends_[size] = size;
     for (size_t pos = size; pos-- > 0;) {
       const size_t next = pos + TextCharacterSize(bytes_.substr(pos, 4));
       text_ends_[pos] = next == pos ? pos : text_ends_[next];
       line_ends_[pos] = next == pos ? 0 : bytes_[pos] == '\n' ? next : line_ends_[next];
+      line_bytes_[pos] =
+          line_ends_[pos] == 0 ? line_bytes_[pos + 1] : line_bytes_[next] + (next - pos);
       found |= line_ends_[pos] != 0;
     }
     return found || text_ends_[0] > 0;
@@ -253,17 +291,28 @@ class TextSeparator {
     std::sort(readings->begin(), readings->end(),
               [](const Reading& a, const Reading& b) { return a.cost < b.cost; });
     const int max_cost = readings->front().cost + kMaxExtraCost;
-    while (readings->size() > kMaxReadings || readings->back().cost > max_cost) {
-      readings->pop_back();
-    }
+    size_t count = 0;
+    size_t count_in_data = 0;
+    readings->erase(std::remove_if(readings->begin(), readings->end(),
+                                   [&](const Reading& reading) {
+                                     if (reading.cost > max_cost) return true;
+                                     return reading.stage == Stage::kStrings ||
+                                                    reading.stage == Stage::kStacks ||
+                                                    reading.stage == Stage::kOpaque
+                                                ? ++count_in_data > kMaxReadingsInData
+                                                : ++count > kMaxReadings;
+                                   }),
+                    readings->end());
   }
 
   // Follows a reading from `pos` until others may stand at the same place.
   void Go(Reading reading, size_t pos, bool is_alone) {
     while (++steps_ <= max_steps_) {
-      AddCuts(reading, pos);
-      if (!Take(&reading, pos)) return;
-      ++pos;
+      if (reading.data == 0) {
+        AddCuts(reading, pos);
+        if (!Take(&reading, pos)) return;
+        ++pos;
+      }
       if (reading.data > 0 && !TakeData(&reading, &pos)) return;
       if (pos == bytes_.size() || (reading.AtBoundary() && (!is_alone || IsBehindOthers(pos)))) {
         return Add(reading, pos);
@@ -299,7 +348,22 @@ class TextSeparator {
   void AddCut(Reading reading, size_t begin, size_t end) {
     if (!reading.after_cut) {
       reading.cost += reading.stage == Stage::kBetween ? kCutBetween : kCutInBatch;
-      if (end - begin < kShortCutSize) reading.cost += kShortCut;
+      if (end - begin < kShortCutSize) {
+        reading.cost += kShortCut;
+      } else {
+        // Lines of a program often begin alike.
+        const uint32_t first = FirstOf(bytes_.substr(begin));
+        if (std::exchange(reading.text_begin, first) != first) reading.cost += kOtherText;
+      }
+      // That what is before the text looks like text too is a chance for each byte.
+      reading.cost += std::exchange(reading.text_taken, 0);
+    }
+    // Bytes that are no text belong to the batch, or to another one.
+    if (reading.rest > bytes_.size() - end && context_.end == TextContext::End::kBatch) return;
+    if (reading.rest > 0 && !reading.needs_batch &&
+        reading.rest + line_bytes_[end] < bytes_.size() - end) {
+      reading.needs_batch = true;
+      reading.cost += kVeryStrange;
     }
     reading.after_cut = true;
     reading.mark = AddMark(reading.mark, Mark::Kind::kCut, begin, end);
@@ -314,6 +378,7 @@ class TextSeparator {
       if (++steps_ > max_steps_) return false;
       const size_t line_end = line_ends_[*pos];
       if (line_end != 0 && MayEnd(*reading, line_end)) AddCut(*reading, *pos, line_end);
+      if (reading->stage == Stage::kStrings) reading->cost += CostInString(bytes_[*pos]);
     }
     if (reading->rest == 0) EndBatch(reading, *pos);
     return true;
@@ -347,6 +412,8 @@ class TextSeparator {
   bool Take(Reading* r, size_t pos) {
     r->after_cut = false;
     const uint8_t byte = bytes_[pos];
+    const bool goes_on = r->text_taken > 0 && byte >= 0x80 && byte < 0xc0;
+    r->text_taken = line_ends_[pos] != 0 || goes_on ? std::min(r->text_taken + 1, 30) : 0;
     switch (r->stage) {
       case Stage::kBetween:
         return BeginBatch(r, pos);
@@ -386,6 +453,7 @@ class TextSeparator {
       EndBatch(r, pos + 1);
       return true;
     }
+    r->needs_batch = false;
     r->is_experimental = type == EventType::kExperimentalBatch;
     r->stage = r->is_experimental ? Stage::kExperiment : Stage::kHeader;
     r->type = EventType::kEventBatch;
@@ -419,7 +487,8 @@ class TextSeparator {
         r->Charge(value == ~uint64_t{0} ? 0 : CostOfSize(size, 4));
         return true;
       case 2:
-        if (context_.time != 0 && !AreNear(value, context_.time)) r->Charge(kVeryStrange);
+        r->Charge(r->time == 0 ? CostOfSize(size, 6) : CostOfDistance(value, r->time));
+        r->time = value;
         return true;
       default:
         if (value > kMaxBatchSize) return false;
@@ -433,7 +502,10 @@ class TextSeparator {
   bool TakeGeneration(Reading* r, uint64_t value, int size) {
     if (value == 0) return false;
     if (r->generation == 0) {
-      r->Charge(CostOfSize(size, 1));
+      const uint64_t next = context_.next_generation;
+      r->Charge(next == 0      ? CostOfSize(size, 1)
+                : value > next ? kVeryStrange
+                               : std::min<uint64_t>(next - value, kVeryStrange));
     } else if (context_.version >= Version::kGo126) {
       if ((value != r->generation) != r->after_end) r->Charge(kVeryStrange);
       if (value != r->generation && value != r->generation + 1) r->Charge(kStrange);
@@ -500,7 +572,9 @@ class TextSeparator {
         break;
       default:
         if (!spec->timed() || type == EventType::kClockSnapshot) return false;
-        if (spec->experiment != Experiment::kNone) r->Charge(2);
+        if (spec->experiment != Experiment::kNone && !std::exchange(r->has_experiment, true)) {
+          r->Charge(kStrange);
+        }
         r->Charge(Follow(type, r));
         break;
     }
@@ -516,7 +590,12 @@ class TextSeparator {
     const EventSpec& spec = *FindEventSpec(r->type);
     if (r->type == EventType::kString) {
       r->Charge(value == 0 && arg == 0 ? kVeryStrange : CostOfSize(size, 2));
-      if (arg == 0) return true;
+      if (arg == 0) {
+        // The runtime numbers strings, and mostly writes them in that order.
+        if (value != r->last_id + 1) r->cost += 4;
+        r->last_id = value;
+        return true;
+      }
       r->data = value;
       if (value == 0) return true;
       if (value > kMaxStringSize || value > r->rest) return false;
@@ -529,11 +608,18 @@ class TextSeparator {
         r->args += kFrameFieldCount * value;
       }
       const bool is_pc = arg >= 2 && (arg - 2) % kFrameFieldCount == 0;
-      r->Charge(is_pc ? (size < 3 ? 3 : CostOfSize(size, 7)) : CostOfSize(size, 2));
+      if (is_pc) {
+        // Of one program, most are alike.
+        r->Charge(size < 3 ? 8 : CostOfSize(size, 7));
+        const int before = std::exchange(r->pc_size, size);
+        if (before != 0 && (before < size ? size - before : before - size) > 1) r->Charge(4);
+      } else {
+        r->Charge(CostOfSize(size, 2));
+      }
       return true;
     }
     if (r->type == EventType::kCPUSample && arg == 0) {
-      if (context_.time != 0 && !AreNear(value, context_.time)) r->Charge(kVeryStrange);
+      if (r->time != 0) r->Charge(CostOfDistance(value, r->time));
       return true;
     }
     if (r->stage == Stage::kSync) return true;
@@ -551,16 +637,28 @@ class TextSeparator {
     const Reading* best = nullptr;
     for (Reading& reading : readings) {
       const bool is_whole = reading.stage == Stage::kBetween;
-      if (!is_whole && !may_be_cut) continue;
       // A text that begins with the byte of an EndOfGeneration does so by chance.
       if (needs_end && !reading.after_end) reading.Charge(kStrange / 2);
+      if (is_whole && context_.next_generation != 0 && context_.version >= Version::kGo126 &&
+          (reading.generation != context_.next_generation) != reading.after_end) {
+        reading.Charge(kVeryStrange);
+      }
+      if (!is_whole) {
+        if (!may_be_cut) continue;
+        // Few traces are cut off.
+        if (context_.end == TextContext::End::kTrace) reading.cost += kCutOff;
+      }
       if (best == nullptr || reading.cost < best->cost) best = &reading;
     }
-    if (best == nullptr) return std::nullopt;
-    SeparatedText result = Collect(*best);
+    return best == nullptr ? std::nullopt : Accept(*best);
+  }
+
+  // Returns what the reading found, if that is plausible.
+  std::optional<SeparatedText> Accept(const Reading& reading) const {
+    SeparatedText result = Collect(reading);
     if (result.text.empty()) return std::nullopt;
-    const int max_oddity = 30 + 4 * static_cast<int>(result.text.size()) + result.size / 128;
-    if (best->oddity > max_oddity) return std::nullopt;
+    const int max_oddity = 40 + 8 * static_cast<int>(result.text.size()) + result.size / 8;
+    if (reading.oddity > max_oddity) return std::nullopt;
     return result;
   }
 
@@ -609,12 +707,13 @@ class TextSeparator {
 
   const absl::string_view bytes_;
   const TextContext context_;
-  const size_t max_steps_;
+  const uint64_t max_steps_;
   size_t steps_ = 0;
   // For each place, where the line ends that text from there on is, behind its '\n', or 0 if it is
   // none; and where the text ends.
   std::vector<uint32_t> line_ends_;
   std::vector<uint32_t> text_ends_;
+  std::vector<uint32_t> line_bytes_;  // How many bytes from there on may be of lines.
   std::map<size_t, std::vector<Reading>> readings_;  // By the place of the next byte.
   std::vector<Mark> marks_;
 };
@@ -639,8 +738,12 @@ size_t TextCharacterSize(absl::string_view bytes) {
   return size;
 }
 
-std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context) {
-  return TextSeparator(bytes, context).Run();
+std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context,
+                                          uint64_t* steps) {
+  TextSeparator separator(bytes, context);
+  std::optional<SeparatedText> result = separator.Run();
+  *steps += separator.steps();
+  return result;
 }
 
 }  // namespace gotrace

@@ -47,15 +47,23 @@ struct TextContext {
 
   Version version = kNewestVersion;
   uint64_t generation = 0;  // That a batch here belongs to, if it does not begin the next; or 0.
-  uint64_t time = 0;        // Of a batch near the place, in ticks; 0 if none is known.
+  uint64_t next_generation = 0;  // Of the batch that follows; 0 if none does.
+  uint64_t time = 0;             // Of a batch near the place, in ticks; 0 if none is known.
   End end = End::kBatch;
+
+  absl::string_view text_before;  // The beginning of a text found before, or "".
+
+  // How long to search. A step takes some ten nanoseconds.
+  uint64_t max_steps = 16'000'000;
 };
 
-// Reads `bytes` as batches with text between them and inside them, and returns that reading of all
-// of them, or for kTrace and kMore of the first so many, which takes the least cuts and makes the
-// most plausible events. `bytes` must begin where a batch is expected. Returns nullopt if they hold
-// no text, or there is no reading that is plausible. Takes time in proportion to bytes.size().
-std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context);
+// Reads `bytes` as batches with text between them and inside them, and returns the reading that
+// takes the least cuts and makes the most plausible events: of all bytes, or, if there is none or
+// the trace goes on or ends inside a batch, of the first so many. `bytes` must begin where a batch
+// is expected. Returns nullopt if they hold no text, or there is no plausible reading. Adds the
+// number of steps taken to `*steps`; no more than context.max_steps.
+std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context,
+                                          uint64_t* steps);
 
 }  // namespace gotrace
 

@@ -1,0 +1,201 @@
+// Sound traces with lines printed into them: salvaging gives the events of the trace without the
+// lines, and repairing removes the lines.
+//
+// By default it tries 100 traces; `--traces=1000` after `--` on the command line tries more, and
+// `--seed=N` begins with another one.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "gtest/gtest.h"
+#include "parser/batch_reader.h"
+#include "parser/byte_source.h"
+#include "parser/reader.h"
+#include "parser/salvage_util.h"
+#include "parser/test_util.h"
+#include "testdata/test_data.h"
+#include "tracev2/version.h"
+#include "rewrite/repair.h"
+
+namespace gotrace {
+namespace {
+
+int traces_to_try = 100;
+int first_seed = 1;
+bool is_verbose = false;
+
+using Random = std::mt19937_64;
+
+size_t Below(size_t bound, Random* random) { return (*random)() % bound; }
+
+// What programs print, and what they might. Each gives a text without its end of line.
+std::string LogLine(size_t size, Random* random) {
+  std::string line = absl::StrCat("2024/05/0", 1 + Below(9, random), " 12:3", Below(10, random),
+                                  ":01 main.go:", Below(1000, random), ": request ");
+  while (line.size() < size) absl::StrAppend(&line, "done in ", Below(100000, random), "ms; ");
+  return line;
+}
+std::string TestLine(size_t size, Random* random) {
+  std::string line = absl::StrCat("=== RUN   TestServer/case", Below(100, random), "/");
+  while (line.size() < size) absl::StrAppend(&line, "with_option_", Below(1000, random));
+  return line;
+}
+std::string JsonLine(size_t size, Random* random) {
+  std::string line = "{\"level\":\"info\",\"msg\":\"ok\"";
+  while (line.size() < size)
+    absl::StrAppend(&line, ",\"n", Below(10, random), "\":", Below(1000000, random));
+  return line;
+}
+std::string RandomLine(size_t size, Random* random) {
+  std::string line;
+  while (line.size() < size) line.push_back(static_cast<char>(' ' + Below(95, random)));
+  return line;
+}
+std::string Utf8Line(size_t size, Random* random) {
+  constexpr absl::string_view kWords[] = {"größer ", "日本語 ", "naïve ", "— ",
+                                          "ошибка ", "✓ ",      "😀 "};
+  std::string line;
+  while (line.size() < size) absl::StrAppend(&line, kWords[Below(std::size(kWords), random)]);
+  return line;
+}
+
+using MakeLine = std::string (*)(size_t, Random*);
+constexpr MakeLine kStyles[] = {LogLine, TestLine, JsonLine, RandomLine, Utf8Line};
+
+// A line of `size` bytes, or fewer where it would end inside a character.
+std::string Line(MakeLine style, size_t size, Random* random) {
+  std::string line = style(size - 1, random).substr(0, size - 1);
+  while (!line.empty() && (line.back() & 0x80) != 0) line.pop_back();
+  return line + "\n";
+}
+
+struct Case {
+  std::string bytes;
+  std::vector<size_t> places;  // In the sound trace, in order.
+};
+
+Case Insert(const std::string& sound, bool only_at_borders, Random* random) {
+  std::vector<size_t> places;
+  std::vector<size_t> borders = {kHeaderSize};
+  for (const BatchExtent& batch : ExtentsOf(sound)) borders.push_back(batch.end);
+  const size_t count = 1 + Below(200, random);
+  for (size_t i = 0; i < count; ++i) {
+    places.push_back(only_at_borders ? borders[Below(borders.size(), random)]
+                                     : kHeaderSize + Below(sound.size() - kHeaderSize + 1, random));
+  }
+  std::sort(places.begin(), places.end());
+  // Most programs print one kind of lines.
+  const MakeLine style = kStyles[Below(std::size(kStyles), random)];
+  Case result;
+  size_t done = 0;
+  for (const size_t place : places) {
+    result.bytes.append(sound, done, place - done);
+    result.bytes += Line(style, 1 + Below(500, random), random);
+    done = place;
+  }
+  result.bytes.append(sound, done);
+  result.places = std::move(places);
+  return result;
+}
+
+// How often each event comes, described without its place in the input; of those alone inside of
+// which no line is, if `places` says where lines are.
+std::map<std::string, int> CountEvents(absl::string_view bytes, ReadMode mode,
+                                       const std::vector<size_t>& places = {}) {
+  ReaderOptions options;
+  options.mode = mode;
+  Reader reader = *Reader::FromBytes(bytes, options);
+  std::vector<std::pair<uint64_t, std::string>> events;
+  while (const Event* event = reader.Next()) {
+    if (event->kind() == EventKind::kSync) continue;
+    const std::string place = absl::StrCat(" at ", event->offset(), " stack ");
+    events.emplace_back(event->offset(),
+                        absl::StrReplaceAll(Describe(*event), {{place, " stack "}}));
+  }
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  std::sort(events.begin(), events.end());
+  std::map<std::string, int> counts;
+  for (size_t i = 0; i < events.size(); ++i) {
+    // An event ends where the next one begins, or the batch does.
+    const auto place = std::upper_bound(places.begin(), places.end(), events[i].first);
+    const uint64_t end = i + 1 < events.size() ? events[i + 1].first : bytes.size();
+    if (place != places.end() && *place < end) continue;
+    ++counts[events[i].second];
+  }
+  return counts;
+}
+
+// How many of the events are also in `others`.
+int CountFound(const std::map<std::string, int>& events, const std::map<std::string, int>& others) {
+  int found = 0;
+  for (const auto& [event, count] : events) {
+    const auto it = others.find(event);
+    if (it != others.end()) found += std::min(count, it->second);
+  }
+  return found;
+}
+
+int CountAll(const std::map<std::string, int>& events) {
+  int count = 0;
+  for (const auto& entry : events) count += entry.second;
+  return count;
+}
+
+TEST(PrintedLinesTest, CostNoEvents) {
+  int bad = 0;
+  for (int i = 0; i < traces_to_try; ++i) {
+    Random random(first_seed + i);
+    const TestTrace& trace = TestTraces()[Below(TestTraces().size(), &random)];
+    const std::string sound = ReadTestTrace(trace.name);
+    const bool only_at_borders = (first_seed + i) % 2 != 0;
+    const Case lines = Insert(sound, only_at_borders, &random);
+    const auto name = [&] {
+      return absl::StrCat(trace.name, ", seed ", first_seed + i, ", ", lines.places.size(),
+                          " lines", only_at_borders ? " between batches" : "");
+    };
+    const auto untouched = CountEvents(sound, ReadMode::kStrict, lines.places);
+    const auto salvaged = CountEvents(lines.bytes, ReadMode::kSalvage);
+    const int all = CountAll(untouched);
+    const int found = CountFound(untouched, salvaged);
+    EXPECT_GE(found, 0.999 * all) << name() << ": " << found << " of " << all;
+    bad += found < 0.999 * all;
+    if (only_at_borders) {
+      const auto open = [&] { return SourceFromBytes(lines.bytes); };
+      const absl::StatusOr<RepairPlan> plan = PlanRepair(open);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_GE(plan->events, 0.99 * all) << name();
+      EXPECT_TRUE(plan->events < trace.events - 1 || !plan->pieces.empty());
+      if (!plan->pieces.empty()) {
+        const std::string repaired = ReadStream(OpenRepaired(*plan, open)->get()).bytes;
+        if (is_verbose && repaired != sound) printf("not the same: %s\n", name().c_str());
+      }
+    }
+  }
+  if (is_verbose) printf("%d of %d below 99.9 %%\n", bad, traces_to_try);
+}
+
+}  // namespace
+}  // namespace gotrace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view arg = argv[i];
+    if (absl::ConsumePrefix(&arg, "--traces="))
+      (void)absl::SimpleAtoi(arg, &gotrace::traces_to_try);
+    if (absl::ConsumePrefix(&arg, "--seed=")) (void)absl::SimpleAtoi(arg, &gotrace::first_seed);
+    gotrace::is_verbose |= absl::string_view(argv[i]) == "--verbose";
+  }
+  return RUN_ALL_TESTS();
+}
