@@ -257,6 +257,7 @@ class ReaderImpl {
   // of a hundred frames.
   bool TakesContext() { return contexts_++ < Fault::kMaxContexts; }
   Fault NoAdvance();
+  Fault SayIfCut(Fault fault) const;
   void TellJump(uint64_t last_number);
 
   // Checks that what the event refers to is in the tables. What is missing there is a fault, or in
