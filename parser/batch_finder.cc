@@ -31,8 +31,8 @@ constexpr int kBatchesBehind = 2;
 constexpr uint64_t kMaxDecodedPerByte = 16;
 
 // How many steps SeparateText() may take altogether, for each byte that was read and besides.
-constexpr uint64_t kSearchStepsPerByte = 32;
-constexpr uint64_t kSearchSteps = 16'000'000;
+constexpr uint64_t kSearchStepsPerByte = 16;
+constexpr uint64_t kSearchSteps = 4'000'000;
 
 // Whether `bytes` begin with a line, or with so much text that it is no chance.
 bool BeginsWithText(absl::string_view bytes) {
@@ -291,6 +291,7 @@ bool BatchFinder::SeparateTextHere(uint64_t generation) {
   context.version = version_;
   context.generation = generation;
   context.time = last_time_;
+  context.after_strings = after_strings_;
   context.text_before = last_text_;
   size_t end = next_batch;
   if (next_batch != kNowhere) {
@@ -366,6 +367,7 @@ void BatchFinder::TakeSeparated(Batch* batch) {
     end = batches_ahead_.front().end;
     batches_ahead_.pop_front();
     generation_ = batch->generation;
+    after_strings_ = batch->kind() == EventType::kStrings;
     if (!batch->IsEndOfGeneration()) last_time_ = batch->time;
   }
   while (!text_ahead_.empty() && (!has_batch || text_ahead_.front().begin < end)) {
@@ -530,6 +532,8 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   LearnTime(header, end);
   batch->experiment = header.experiment;
   generation_ = header.generation;
+  after_strings_ = header.payload < end &&
+                   source_.window()[header.payload] == static_cast<char>(EventType::kStrings);
   batch->payload = source_.window().substr(header.payload, end - header.payload);
   batch->shortened = end != header.end;
   source_.Skip(end);

@@ -129,11 +129,12 @@ class BatchFinder {
   uint64_t text_end_ = 0;  // Where the last piece of text ends.
   uint64_t text_pieces_ = 0;
   uint64_t text_bytes_ = 0;
-  uint64_t search_steps_ = 0;  // That SeparateText() took.
-  uint64_t decoded_ = 0;       // How many bytes were decoded to see whether they are a payload.
-  uint64_t generation_ = 0;    // Of the last batch.
-  uint64_t last_time_ = 0;     // Of the last batch whose time the one behind it confirmed.
-  bool at_end_ = false;        // Whether the window reaches to the end of the trace.
+  uint64_t search_steps_ = 0;   // That SeparateText() took.
+  uint64_t decoded_ = 0;        // How many bytes were decoded to see whether they are a payload.
+  bool after_strings_ = false;  // Whether the last batch holds strings.
+  uint64_t generation_ = 0;     // Of the last batch.
+  uint64_t last_time_ = 0;      // Of the last batch whose time the one behind it confirmed.
+  bool at_end_ = false;         // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
   std::optional<uint64_t> next_trace_;
   absl::Status io_status_;

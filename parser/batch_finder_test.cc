@@ -76,18 +76,86 @@ TEST(BatchFinderTest, FindsAllBatchesOfASoundTrace) {
   EXPECT_FALSE(found.truncated);
 }
 
-TEST(BatchFinderTest, SkipsTextAndShowsIt) {
-  const std::string text = "panic: runtime error\n";
+TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
+  const std::string garbage = "panic\x7f runtime error\n";
   const std::string one = EventsBatch(1, 7);
-  const Found found = FindAll(one + EventsBatch(1, 8) + text + EventsBatch(1, 9) + "\x34");
+  const Found found = FindAll(one + EventsBatch(1, 8) + garbage + EventsBatch(1, 9) + "\x34");
   EXPECT_EQ(found.batches.size(), 4u);
-  EXPECT_EQ(found.skipped, text.size());
+  EXPECT_EQ(found.skipped, garbage.size());
   ASSERT_EQ(found.faults.size(), 1u);
   EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * one.size()));
-  EXPECT_NE(found.faults[0].message.find("21 bytes are left out, which begin with \"panic: runtime "
-                                         "error\\n\""),
+  EXPECT_NE(found.faults[0].message.find("21 bytes are left out, which begin with \"panic\\x7f"),
             std::string::npos)
       << found.faults[0].message;
+}
+
+TEST(BatchFinderTest, RemovesTextBetweenBatches) {
+  const std::string one = EventsBatch(1, 7);
+  // Whole lines, one that is not whole, and one that begins with the byte of an end of generation.
+  for (const std::string text :
+       {"panic: runtime error\n", "one\ntwo\n", "\n", "no end", "größer\n", "4 workers\n"}) {
+    SCOPED_TRACE(text);
+    const std::string bytes = one + text + EventsBatch(1, 8) + EventsBatch(1, 9) + "\x34";
+    const Found found = FindAll(bytes);
+    EXPECT_EQ(found.batches.size(), 4u);
+    EXPECT_EQ(found.skipped, 0u);
+    ASSERT_EQ(found.faults.size(), 1u);
+    EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kTextInTrace, one.size()));
+  }
+}
+
+TEST(BatchFinderTest, RemovesTextAtTheEnd) {
+  const std::string bytes = EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34";
+  for (const std::string text : {"ok  \tx\t0.4s\n", "PASS\nok\n", "killed by"}) {
+    const Found found = FindAll(bytes + text);
+    EXPECT_EQ(found.batches.size(), 3u);
+    EXPECT_EQ(found.skipped, 0u);
+    ASSERT_EQ(found.faults.size(), 1u);
+    EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kTextInTrace, bytes.size()));
+  }
+}
+
+// Wherever a line is inside of a batch, its header included, the batch is as it was.
+TEST(BatchFinderTest, RemovesTextInsideABatch) {
+  std::string payload;
+  for (int i = 0; i < 10; ++i) payload += Wire(EventType::kHeapAlloc, {5, 300});
+  const std::string one = EventsBatch(1, 7);
+  const std::string two = BatchOf(1, 8, payload);
+  for (size_t place = 1; place < two.size(); ++place) {
+    for (const std::string text : {"hello, world\n", "a line\nanother one\n"}) {
+      SCOPED_TRACE(absl::StrCat(place, text));
+      const std::string bytes = one + two.substr(0, place) + text + two.substr(place) +
+                                EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+      const auto source = *SourceFromBytes(bytes);
+      std::vector<Fault> faults;
+      BatchFinder finder(source.get(), Version::kGo126,
+                         [&](Fault fault) { faults.push_back(std::move(fault)); });
+      Batch batch;
+      ASSERT_TRUE(finder.Next(0, &batch));
+      ASSERT_TRUE(finder.Next(1, &batch));
+      EXPECT_EQ(batch.payload, payload);
+      EXPECT_EQ(batch.thread, ThreadId{8});
+      EXPECT_EQ(batch.end_offset(), one.size() + two.size() + text.size());
+      ASSERT_EQ(batch.text.size(), 1u);
+      EXPECT_EQ(batch.text[0], (ByteRange{one.size() + place, one.size() + place + text.size()}));
+      EXPECT_EQ(finder.InputOffset(batch.payload_offset + 39), batch.end_offset() - 1);
+      ASSERT_EQ(faults.size(), 1u);
+      EXPECT_TRUE(IsFault(FaultStatus(faults[0]), FaultId::kTextInTrace, one.size() + place));
+      for (int i = 0; i < 3; ++i) ASSERT_TRUE(finder.Next(1, &batch));
+      EXPECT_FALSE(finder.Next(1, &batch));
+      EXPECT_EQ(faults.size(), 1u);
+    }
+  }
+}
+
+// Between lines a batch has nothing but its own bytes to show that it is one.
+TEST(BatchFinderTest, FindsABatchBetweenLines) {
+  std::string bytes = EventsBatch(1, 7);
+  for (int i = 0; i < 10; ++i) bytes += EventsBatch(1, 8) + absl::StrCat("progress ", i, "\n");
+  const Found found = FindAll(bytes + "\x34");
+  EXPECT_EQ(found.batches.size(), 12u);
+  EXPECT_EQ(found.skipped, 0u);
+  EXPECT_EQ(found.faults.size(), 10u);
 }
 
 TEST(BatchFinderTest, ATooLargeSizeDoesNotSwallowTheNextBatch) {
@@ -141,19 +209,19 @@ TEST(BatchFinderTest, BelievesNoBatchOfAnotherTimeOrWithoutEvents) {
   const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
   const std::string behind = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
   const auto with_time = [&](uint64_t time) {
-    return "\x7e" + Wire(EventType::kEventBatch, {1, 9, time, events.size()}) + events;
+    return "\x7f" + Wire(EventType::kEventBatch, {1, 9, time, events.size()}) + events;
   };
   EXPECT_EQ(FindAll(before + with_time(kTime) + behind).skipped, 1u);
   const std::string early = with_time(5);
   EXPECT_EQ(FindAll(before + early + behind).skipped, early.size());
-  const std::string no_events = "\x7e" + BatchOf(1, 9, std::string(40, '\x7e'));
+  const std::string no_events = "\x7f" + BatchOf(1, 9, std::string(40, '\x7f'));
   EXPECT_EQ(FindAll(before + no_events + behind).skipped, no_events.size());
 }
 
 // The window ends inside of the first batch that can be found.
 TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
   constexpr size_t kSeen = (ByteSource::kMaxFill / kPieceSize + 1) * kPieceSize;
-  const std::string garbage(kSeen - 10, '\x7e');
+  const std::string garbage(kSeen - 10, '\x7f');
   const auto stream = *SourceFromStream(std::make_unique<PieceStream>(
       garbage + EventsBatch(1, 7) + EventsBatch(1, 8) + "\x34", kPieceSize));
   const Found found = FindIn(stream.get(), Version::kGo126);
@@ -242,8 +310,20 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
   while (claims.size() < kSize) {
     claims += Wire(EventType::kEventBatch, {1, 1, kTime, kMaxBatchSize});
   }
-  for (const std::string& bytes : {std::string(kSize, '\x01'), std::string(kSize, '\0'),
-                                   std::string(kSize, '\xff'), std::string(kSize, '1'), claims}) {
+  // Lines, lines between headers, and lines between what may be events or strings.
+  std::string lines;
+  while (lines.size() < kSize) lines += "4 workers and 1 request\n";
+  std::string between;
+  while (between.size() < kSize) {
+    between += Wire(EventType::kEventBatch, {1, 1, kTime, 1000}) + "\x0a\x14 one\n";
+  }
+  std::string inside;
+  while (inside.size() < kSize) {
+    inside += BatchOf(1, 1, "\x04") + "\x05\x01\x7f one line\nand another\n";
+  }
+  for (const std::string& bytes :
+       {std::string(kSize, '\x01'), std::string(kSize, '\0'), std::string(kSize, '\xff'),
+        std::string(kSize, '1'), claims, std::string(kSize, '\n'), lines, between, inside}) {
     const auto source = *SourceFromBytes(bytes);
     const Found found = FindIn(source.get(), Version::kGo126);
     uint64_t given = 0;

@@ -77,6 +77,7 @@ struct Reading {
   bool is_experimental = false;
   bool has_experiment = false;  // Whether there was an event of an experiment.
   bool needs_batch = false;     // Whether more has to follow than text before the end.
+  bool after_strings = false;   // Whether the last batch holds strings.
   bool after_cut = false;
   uint32_t text_begin = 0;  // The first bytes of the last text.
   uint8_t pc_size = 0;      // Of the last one, in bytes.
@@ -230,6 +231,7 @@ class TextSeparator {
     Reading first;
     first.generation = context_.generation;
     first.time = context_.time;
+    first.after_strings = context_.after_strings;
     first.text_begin = FirstOf(context_.text_before);
     Add(first, 0);
     std::vector<Reading> furthest;
@@ -336,13 +338,25 @@ class TextSeparator {
     // Before a batch, or at the end, a line need not be whole.
     const size_t end = text_ends_[pos];
     if (end == pos || (end < bytes_.size() && bytes_[end] != '\1')) return;
-    if (end != line_ends_[pos]) AddCut(reading, pos, end);
+    if (!IsPrinted(reading, pos, end)) return;
+    Reading part = reading;
+    part.cost += kStrange;
+    if (end != line_ends_[pos]) AddCut(part, pos, end);
     // The last byte may be one that begins a batch and is a digit as well.
     const EventType last = static_cast<EventType>(bytes_[end - 1]);
     if (end - 1 > pos &&
         (last == EventType::kEndOfGeneration || last == EventType::kExperimentalBatch)) {
-      AddCut(reading, pos, end - 1);
+      AddCut(part, pos, end - 1);
     }
+  }
+
+  // Whether a text that is no whole line may stand between batches. What damage leaves of a batch
+  // may look like that, above all of one with strings.
+  bool IsPrinted(const Reading& reading, size_t begin, size_t end) const {
+    constexpr size_t kMinSize = 4;
+    const absl::string_view text = bytes_.substr(begin, end - begin);
+    if (reading.after_cut || text.find('\n') != text.npos) return true;
+    return text.size() >= kMinSize && (!reading.after_strings || text.find(' ') != text.npos);
   }
 
   void AddCut(Reading reading, size_t begin, size_t end) {
@@ -403,6 +417,7 @@ class TextSeparator {
   }
 
   void EndBatch(Reading* reading, size_t end) {
+    reading->after_strings = reading->stage == Stage::kStrings;
     reading->stage = Stage::kBetween;
     reading->type = EventType::kNone;
     reading->mark = AddMark(reading->mark, Mark::Kind::kBatchEnd, end);

@@ -51,6 +51,8 @@ struct TextContext {
   uint64_t time = 0;             // Of a batch near the place, in ticks; 0 if none is known.
   End end = End::kBatch;
 
+  bool after_strings = false;  // Whether the batch before holds strings.
+
   absl::string_view text_before;  // The beginning of a text found before, or "".
 
   // How long to search. A step takes some ten nanoseconds.

@@ -127,9 +127,14 @@ TEST(Repair, RemovesTextBetweenBatches) {
       Repair(absl::StrCat(Header26(), one, "panic: something was printed here\n", two));
   EXPECT_EQ(repaired.bytes, absl::StrCat(Header26(), one, two));
   EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kKept, GenerationFate::kKept}));
-  EXPECT_EQ(repaired.plan.stray_bytes, 34U);
-  ASSERT_EQ(repaired.plan.stray.size(), 1U);
-  EXPECT_EQ(repaired.plan.stray[0].place.offset, kHeaderSize + one.size());
+  EXPECT_EQ(repaired.plan.stray_bytes, 0U);
+  EXPECT_EQ(repaired.plan.text_pieces, 1U);
+  EXPECT_EQ(repaired.plan.text_bytes, 34U);
+  ASSERT_TRUE(repaired.plan.first_text.has_value());
+  EXPECT_EQ(repaired.plan.first_text->place.offset, kHeaderSize + one.size());
+  ASSERT_EQ(DescribeRepair(repaired.plan).size(), 1U);
+  EXPECT_NE(DescribeRepair(repaired.plan)[0].find("removed 1 piece of text with 34 bytes"),
+            std::string::npos);
 }
 
 TEST(Repair, RemovesTextBeforeTheHeaderAndBehindTheEnd) {

@@ -40,7 +40,7 @@ std::string Contradiction() { return WriteFile("contradiction", *AssembleText(kC
 
 // Behind the events of kContradiction stand 20 bytes that are no batch.
 std::string Garbage() {
-  return WriteFile("garbage", absl::StrCat(*AssembleText(kContradiction), std::string(20, '\x7e')));
+  return WriteFile("garbage", absl::StrCat(*AssembleText(kContradiction), std::string(20, '\x7f')));
 }
 
 // The last lines of the standard error, those of the summary.

@@ -34,7 +34,7 @@ constexpr absl::string_view RemedyOf(FaultId id) {
              "only then; `gotrace-dump repair` or `--salvage` gives what there is.";
     case FaultId::kTextInTrace:
       return "Let the program write its trace to a file that nothing else writes to, as the "
-             "standard output is not; `gotrace-dump repair` removes the text.";
+             "standard output is not.";
     case FaultId::kBatchType:
     case FaultId::kBatchHeaderVarint:
     case FaultId::kBatchSize:

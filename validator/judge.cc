@@ -329,7 +329,7 @@ void Judge::Count(const Reader& reader) {
   report_.good_events = reader.event_count() - losses.marked_events;
   report_.lost_events = losses.dropped_events;
   report_.bytes = bytes;
-  const uint64_t bad = losses.skipped_bytes + losses.dropped_bytes;
+  const uint64_t bad = losses.skipped_bytes + losses.dropped_bytes + losses.text_bytes;
   report_.good_bytes = bytes - std::min(bad, bytes);
 }
 
