@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints how many of the lines of tracev2/, parser/, validator/ and rewrite/ the tests run, per file and
-# together. A line counts once, however many tests run it.
+# Prints how many of the lines of tracev2/, parser/, validator/ and rewrite/ the tests run, per file
+# and together. A line counts once, however many tests run it.
 set -euo pipefail
 cd "$(dirname "$0")"
 bazel coverage //tracev2/... //parser/... //export/... //tools/... //validator/... //rewrite/... //fuzz/... \

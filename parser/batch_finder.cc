@@ -236,6 +236,11 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       return false;
     }
     const size_t found = FindBeforeHeader(1, size, generation);
+    // More batches follow: it is the size of this one that is wrong.
+    if (found != kNowhere && fault->cut_off) {
+      fault->cut_off = false;
+      fault->message.erase(0, fault->message.find(": ") + 2);
+    }
     if (found == kNowhere && at_end_) {
       truncated_ |= !io_status_.ok() || fault->id == FaultId::kBatchTruncated ||
                     fault->id == FaultId::kBatchHeaderTruncated;

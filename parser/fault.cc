@@ -13,6 +13,7 @@ namespace {
 
 constexpr absl::string_view kPayloadUrl = "gotrace/fault";
 constexpr absl::string_view kDetailsUrl = "gotrace/fault-details";
+constexpr absl::string_view kCutOffUrl = "gotrace/fault-cut-off";
 
 struct FaultRow {
   absl::string_view name;
@@ -110,6 +111,7 @@ absl::Status FaultStatus(Fault fault) {
   if (!fault.details.empty()) {
     status.SetPayload(kDetailsUrl, absl::Cord(absl::StrJoin(fault.details, "\n")));
   }
+  if (fault.cut_off) status.SetPayload(kCutOffUrl, absl::Cord());
   return status;
 }
 
@@ -126,6 +128,7 @@ std::optional<Fault> FaultOf(const absl::Status& status) {
   if (const absl::optional<absl::Cord> details = status.GetPayload(kDetailsUrl)) {
     fault->details = absl::StrSplit(std::string(*details), '\n');
   }
+  fault->cut_off = status.GetPayload(kCutOffUrl).has_value();
   return fault;
 }
 

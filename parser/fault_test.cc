@@ -102,6 +102,11 @@ TEST(FaultTest, DetailsComeBackAndStayOutOfTheMessage) {
   EXPECT_EQ(FaultOf(status)->details, fault.details);
   fault.details.clear();
   EXPECT_TRUE(FaultOf(FaultStatus(fault))->details.empty());
+  EXPECT_FALSE(FaultOf(FaultStatus(fault))->cut_off);
+  const Fault cut = CutOff(fault);
+  EXPECT_EQ(cut.message, "the trace is cut off: " + fault.message);
+  EXPECT_TRUE(FaultOf(FaultStatus(cut))->cut_off);
+  EXPECT_EQ(FaultOf(FaultStatus(cut))->message, cut.message);
 }
 
 TEST(FaultTest, UnknownPlacesStayUnknown) {

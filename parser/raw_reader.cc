@@ -78,6 +78,7 @@ const RawEvent* RawReader::Fail(const WireResult& result) {
     case WireStatus::kOk:
       fault.id = FaultId::kEventTruncated;
       fault.message = "expected the rest of an event, found the end of the trace";
+      fault = CutOff(std::move(fault));
       break;
   }
   status_ = FaultStatus(std::move(fault));

@@ -19,9 +19,6 @@ bool LacksSomething(FaultId id) {
   return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
-// What CutOff() says where a generation, with which the trace ends, has no tables.
-constexpr absl::string_view kProbablyCut = "probably cut off before its tables";
-
 // Whether it tells that there is more of the trace than can be read. Behind bytes that are no batch
 // there may be nothing, as where a program's output was appended.
 bool IsCutOff(const absl::Status& status) {
@@ -159,7 +156,8 @@ EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
       return TryAdvance(index);
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
-        Fail({scheduler_.fault_id(), cursor.place(), scheduler_.fault_message(), {}});
+        Fault fault = {scheduler_.fault_id(), cursor.place(), scheduler_.fault_message()};
+        Fail(LacksSomething(fault.id) ? SayIfCut(std::move(fault)) : std::move(fault));
         return EventOrder::Outcome::kStopped;
       }
       if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
@@ -322,22 +320,33 @@ Fault ReaderImpl::NoAdvance() {
   frontier_.WakeAll();
   const ThreadCursor& cursor = frontier_.cursor(0);
   Stall stall = ExplainStall(frontier_, scheduler_);
-  return {FaultId::kNoAdvance, cursor.place(),
-          absl::StrCat("expected an event that can come next, found that none of the next events "
-                       "of ",
-                       frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
-                       " can; the earliest of them is this one",
-                       stall.missing.empty() ? "" : ", and the likeliest missing event is ",
-                       stall.missing),
-          std::move(stall.details)};
+  Fault fault = {
+      FaultId::kNoAdvance, cursor.place(),
+      absl::StrCat("expected an event that can come next, found that none of the next events of ",
+                   frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
+                   " can; the earliest of them is this one",
+                   stall.missing.empty() ? "" : ", and the likeliest missing event is ",
+                   stall.missing),
+      std::move(stall.details)};
+  // Before that the frequency, which is there, comes after all events.
+  return version_ >= Version::kGo125 ? SayIfCut(std::move(fault)) : fault;
+}
+
+// The runtime writes tables when a generation ends. What is missing in one that has none, and with
+// which the trace ends, was probably never written.
+Fault ReaderImpl::SayIfCut(Fault fault) const {
+  if (version_ >= Version::kGo126) return fault;
+  const bool is_last =
+      tolerant() ? tolerant_generations_.is_last() : generations_.ends_with_trace();
+  const bool lacks_tables =
+      generation_->tables().LacksTables() || (tolerant() && tolerant_generations_.incomplete());
+  return is_last && lacks_tables ? CutOff(std::move(fault), "probably cut off before its tables")
+                                 : fault;
 }
 
 Event* ReaderImpl::Fail(Fault fault) {
   // What is missing stood behind the place where the trace is cut off.
   const bool is_echo = LacksSomething(fault.id) && IsCutOff(generations_.after());
-  const bool is_cut = !tolerant() && LacksSomething(fault.id) && generation_ != nullptr &&
-                      generations_.ends_with_trace() && generation_->tables().LacksTables();
-  if (is_cut) fault = CutOff(std::move(fault), kProbablyCut);
   pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
   return nullptr;
 }
@@ -373,6 +382,8 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   fault.place.generation = generation_->number();
   fault.place.thread = event->thread_;
   fault.place.event = event->tags_.type();
+  const bool told_incomplete = tolerant() && tolerant_generations_.incomplete();
+  fault = SayIfCut(std::move(fault));
   if (!tolerant()) {
     Fail(std::move(fault));
     return false;
@@ -380,12 +391,8 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   ++losses_.unresolved;
   GenerationTables& tables = generation_->tables();
   // Where the trace was cut off, tables are missing as a matter of course.
-  if (!tolerant_generations_.incomplete()) {
-    // The runtime writes tables when a generation ends, some of each kind into every one.
-    if (tolerant_generations_.is_last() && tables.LacksTables()) {
-      fault = CutOff(std::move(fault), kProbablyCut);
-      tolerant_generations_.SetIncomplete();
-    }
+  if (!told_incomplete) {
+    if (fault.cut_off) tolerant_generations_.SetIncomplete();
     Report(fault);
   }
   is_stack ? tables.AddMissingStack(id) : tables.AddMissingString(id);

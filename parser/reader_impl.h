@@ -250,6 +250,7 @@ class ReaderImpl {
 
   Event* Fail(Fault fault);
   Fault NoAdvance();
+  Fault SayIfCut(Fault fault) const;
   void TellJump(uint64_t last_number);
 
   // Checks that what the event refers to is in the tables. What is missing there is a fault, or in
