@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,7 @@ namespace gotrace {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::Pair;
-using testing::UnorderedElementsAre;
 
 // The task and the type of a region, and how long it is in nanoseconds.
 using Durations = std::vector<std::pair<std::string, int64_t>>;
@@ -198,6 +197,16 @@ TEST(RegionRewriter, MovesARegionThatLastsIntoTheNextGeneration) {
   changes.regions_moved = changes.goroutines_added = 1;
   EXPECT_EQ(repaired.plan.regions, changes);
   EXPECT_EQ(DescribeRepair(repaired.plan).back(), "regions: 1 region moved to 1 helper goroutine");
+}
+
+TEST(RegionRewriter, KeepsTheEndOfARegionThatBeganBeforeTheTrace) {
+  const Repaired repaired = Repair(Trace({GenerationText(1, Begin(1) + End(2) + End(1))}));
+  std::vector<std::string> ends;
+  ReadSound(repaired.bytes, [&](const Event& event) {
+    if (event.kind() == EventKind::kRegionEnd) ends.push_back(NameOf(event));
+  });
+  EXPECT_THAT(ends, ElementsAre("0 B", "0 A"));
+  EXPECT_THAT(Regions(repaired.bytes), ElementsAre(Pair("0 A", IsAbout(200'000))));
 }
 
 // The second generation has no fault: there B looks like a region that began before the trace.

@@ -308,13 +308,15 @@ TEST(Repair, PutsAClockSnapshotInThePlaceOfALostOne) {
 
 TEST(Repair, LeavesOutWhatMisusesRegions) {
   const auto text = [](absl::string_view misuse) {
-    return GenerationText(1, absl::StrCat("UserRegionBegin dt=1 task=0 name_string=1 stack=1\n",
+    return GenerationText(1, absl::StrCat("UserRegionBegin dt=1 task=0 name_string=2 stack=1\n",
+                                          "UserRegionEnd dt=1 task=0 name_string=2 stack=1\n",
+                                          "UserRegionBegin dt=1 task=0 name_string=1 stack=1\n",
                                           misuse, "HeapAlloc dt=5 heapalloc_value=9\n"));
   };
   const Repaired repaired =
       Repair(AssembleBatches(26, text("UserRegionEnd dt=300 task=0 name_string=2 stack=1\n")));
   EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
-  EXPECT_EQ(repaired.plan.generations[0].events_left_out, 1U);
+  EXPECT_EQ(repaired.plan.generations[0].regions.ends_dropped, 1U);
   EXPECT_EQ(repaired.plan.generations[0].fault->id, FaultId::kRegionNesting);
   // What follows keeps its time.
   const std::string expected =
