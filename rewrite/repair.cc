@@ -299,6 +299,7 @@ class Planner {
     using Clock = RepairedGeneration::Clock;
     GenerationContent content;
     content.tables = &tables;
+    // Whatever is to change about a generation's events is to change here.
     content.events = collector_.Take();
     for (size_t i = 1; i < content.events.size() && !content.order_by_time; ++i) {
       content.order_by_time = content.events[i].time < content.events[i - 1].time;
