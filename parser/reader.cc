@@ -157,8 +157,12 @@ EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
       return TryAdvance(index);
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
-          Fault fault = FaultAt(cursor);
-          Fail(LacksSomething(fault.id) ? SayIfCut(std::move(fault)) : std::move(fault));
+        Fault fault = FaultAt(cursor);
+        // Where events are missing, others contradict each other.
+        const bool contradicts = version_ >= Version::kGo125 && !IsLimit(fault.id) &&
+                                 fault.id != FaultId::kEventWithoutRule;
+        const bool may_lack = contradicts || LacksSomething(fault.id);
+        Fail(may_lack ? SayIfCut(std::move(fault)) : std::move(fault));
         return EventOrder::Outcome::kStopped;
       }
       if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
