@@ -25,6 +25,9 @@ namespace {
 
 constexpr absl::string_view kPair = "\r\n";
 
+// What an attempt to decode an event costs besides its bytes.
+constexpr int64_t kWorkOfTry = 32;
+
 // How many of an event's pairs are tried both ways; all behind those are turned back.
 constexpr int kMaxTried = 4;
 
@@ -83,6 +86,9 @@ class BatchReading {
   Result Find(std::string* output, size_t* size, uint64_t* generation) {
     const std::vector<Start> starts = Starts();
     bool is_cut = starts.empty() && input_.size() < kMaxBatchHeaderSize;
+    for (const Start& start : starts) {
+      work_left_ = std::max(work_left_, WorkFor(start.head.payload_size));
+    }
     for (const bool exact : {true, false}) {
       for (const Start& start : starts) {
         if (!TurnAllBack(start, exact, &is_cut)) continue;
@@ -114,6 +120,10 @@ class BatchReading {
     uint32_t chosen = 0;   // The choice that led to the next state.
     size_t size = 0;       // What the event takes of the payload with it.
   };
+
+  // How many bytes may be looked at to read a batch of `size` bytes. Where few pairs must be kept
+  // it takes a tenth of that.
+  static int64_t WorkFor(size_t size) { return 256 * static_cast<int64_t>(size) + (1 << 16); }
 
   Result Give(const Start& start, const std::string& payload, size_t end, std::string* output,
               size_t* size, uint64_t* generation) const {
@@ -187,8 +197,10 @@ class BatchReading {
   // Decodes one event from `state` with a choice of pairs. Returns false if that is none.
   bool TakeEvent(const State& state, uint32_t kept, size_t left, State* next) {
     const absl::string_view rest = input_.substr(state.pos);
-    for (const size_t most : {size_t{96}, size_t{4096}, kMaxRawEventSize}) {
+    // Most events are small, and none that a runtime writes is larger than the deepest stack.
+    for (const size_t most : {size_t{96}, size_t{8192}}) {
       TurnBack(rest, kept, std::min(most, left), &event_bytes_);
+      work_left_ -= static_cast<int64_t>(event_bytes_.size()) + kWorkOfTry;
       if (event_bytes_.empty()) return false;
       const WireResult result = DecodeRawEvent(event_bytes_, &event_);
       if (result.status == WireStatus::kTruncated && event_bytes_.size() == most) continue;
@@ -210,8 +222,6 @@ class BatchReading {
 
   bool Search(const Start& start) {
     const size_t size = start.head.payload_size;
-    // A state is tried with few choices, and there are about as many as bytes if all goes well.
-    uint64_t tries_left = 16 * uint64_t{size} + 4096;
     absl::flat_hash_set<std::pair<uint64_t, uint8_t>> seen;
     std::vector<State> path;
     path.push_back({start.end, 0, PayloadCheck(version_), 0, ChoicesAt(start.end), 0, 0});
@@ -225,7 +235,7 @@ class BatchReading {
         path.pop_back();
         continue;
       }
-      if (tries_left-- == 0) return false;
+      if (work_left_ < 0) return false;
       const uint32_t kept = state.next++;
       State next{0, 0, PayloadCheck(version_), 0, 0, 0, 0};
       if (!TakeEvent(state, kept, size - state.made, &next)) continue;
@@ -255,6 +265,7 @@ class BatchReading {
   size_t end_ = 0;  // Of the batch, in the input.
   RawEvent event_;
   std::string event_bytes_;
+  int64_t work_left_ = 0;
 };
 
 class CrlfFilter final : public Filter {
