@@ -72,8 +72,9 @@ class BatchReading {
  public:
   // `input` begins with the batch, and is long enough for any reading of it and of the next head
   // unless it is all that is left.
-  BatchReading(absl::string_view input, Version version, uint64_t generation)
-      : input_(input), version_(version), generation_(generation) {}
+  // `keeps_pairs` tells that batches before had pairs to be kept.
+  BatchReading(absl::string_view input, Version version, uint64_t generation, bool keeps_pairs)
+      : input_(input), version_(version), generation_(generation), keeps_pairs_(keeps_pairs) {}
 
   enum class Result : uint8_t {
     kFound,
@@ -94,13 +95,18 @@ class BatchReading {
         if (!TurnAllBack(start, exact, &is_cut)) continue;
         return Give(start, payload_, end_, output, size, generation);
       }
+      // Pairs that are kept could fill in for what a cut off batch lacks.
+      if (is_cut && !keeps_pairs_ && AllDecode(payload_, /*is_cut=*/true)) return Result::kCut;
       for (const Start& start : starts) {
         if (!exact || start.head.type != EventType::kEventBatch || !Search(start)) continue;
+        keeps_pairs_ = true;
         return Give(start, payload_, end_, output, size, generation);
       }
     }
     return is_cut ? Result::kCut : Result::kNone;
   }
+
+  bool keeps_pairs() const { return keeps_pairs_; }
 
  private:
   // A reading of the batch's head.
@@ -162,7 +168,8 @@ class BatchReading {
   bool MayFollow(size_t pos, uint64_t generation) const {
     const absl::string_view rest = input_.substr(pos);
     if (rest.empty() || rest == kPair) return true;
-    const BatchReading next(rest, version_, generation == 0 ? generation_ : generation);
+    const BatchReading next(rest, version_, generation == 0 ? generation_ : generation,
+                            keeps_pairs_);
     if (!next.Starts().empty()) return true;
     BatchHead head;
     std::string bytes;
@@ -181,13 +188,15 @@ class BatchReading {
       return false;
     }
     if (!MayFollow(end_, start.head.generation)) return false;
-    return !exact || start.head.type != EventType::kEventBatch || AllDecode(payload_);
+    return !exact || start.head.type != EventType::kEventBatch ||
+           AllDecode(payload_, /*is_cut=*/false);
   }
 
-  bool AllDecode(absl::string_view payload) {
+  bool AllDecode(absl::string_view payload, bool is_cut) {
     PayloadCheck check(version_);
     while (!payload.empty()) {
       const WireResult result = DecodeRawEvent(payload, &event_);
+      if (is_cut && result.status == WireStatus::kTruncated) break;
       if (result.status != WireStatus::kOk || !check.Take(event_)) return false;
       payload.remove_prefix(result.size);
     }
@@ -239,6 +248,11 @@ class BatchReading {
       const uint32_t kept = state.next++;
       State next{0, 0, PayloadCheck(version_), 0, 0, 0, 0};
       if (!TakeEvent(state, kept, size - state.made, &next)) continue;
+      if (kept == 0) {
+        // Behind the event no choice matters to it.
+        state.choices = uint32_t{1}
+                        << CountPairs(input_.substr(state.pos, next.pos - state.pos + 1));
+      }
       if (!seen.emplace(uint64_t{next.pos} << 32 | next.made, next.check.state()).second) continue;
       state.chosen = kept;
       next.choices = ChoicesAt(next.pos);
@@ -261,6 +275,7 @@ class BatchReading {
   const absl::string_view input_;
   const Version version_;
   const uint64_t generation_;  // Of the batch before; 0 for none.
+  bool keeps_pairs_;           // Whether a batch had pairs to be kept, this one too.
   std::string payload_;
   size_t end_ = 0;  // Of the batch, in the input.
   RawEvent event_;
@@ -282,8 +297,9 @@ class CrlfFilter final : public Filter {
       const absl::string_view rest = input.substr(taken);
       if (rest == kPair) return input.size();
       size_t size = 0;
-      const BatchReading::Result result =
-          BatchReading(rest, version_, generation_).Find(output, &size, &generation_);
+      BatchReading reading(rest, version_, generation_, keeps_pairs_);
+      const BatchReading::Result result = reading.Find(output, &size, &generation_);
+      keeps_pairs_ = reading.keeps_pairs();
       if (result != BatchReading::Result::kFound) {
         is_lost_ = true;
         return taken;
@@ -319,6 +335,7 @@ class CrlfFilter final : public Filter {
   bool is_lost_;  // Whether a batch was met that has no reading.
   Version version_ = kNewestVersion;
   uint64_t generation_ = 0;
+  bool keeps_pairs_ = false;
 };
 
 }  // namespace
