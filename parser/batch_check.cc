@@ -75,7 +75,7 @@ bool PayloadCheck::Expect(Has expected, Has* has) {
 bool PayloadCheck::TakeTimed(const RawEvent& event) {
   switch (event.type) {
     case EventType::kProcStart: {
-      const bool fits = Expect(Has::kNo, &proc_) && Expect(Has::kNo, &goroutine_);
+      const bool fits = Expect(Has::kNo, &proc_);
       proc_ = Has::kYes;
       return fits;
     }

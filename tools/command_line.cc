@@ -484,8 +484,9 @@ std::string ProgramHelp() {
       "\n"
       "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight recorder,\n"
       "`go test -trace`, or /debug/pprof/trace. FILE may be - for the standard input, and may be\n"
-      "compressed with zstd or gzip. A trace that was changed on its way is read all the same, with\n"
-      "a note: CR LF line ends, UTF-16, base64, hex dumps, JSON, HTTP, text before it. ";
+      "compressed with zstd or gzip. A trace that was changed on its way is read all the same, "
+      "with\n"
+      "a note: CR LF line ends, UTF-16, base64, hex dumps, JSON, HTTP, text before it.\n";
   absl::StrAppend(&help, ListCommands(kTakesFiles),
                   " take several, and directories.\n\nCommands:\n");
   for (const CommandRow& row : kCommands) {
