@@ -121,9 +121,11 @@ absl::Status FaultStatus(Fault fault);
 // tells of an I/O error.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
-// Whether the fault is one of the file's compression, and not of the trace in it.
+// Whether the fault is one of the file's compression, or of another encoding, and not of the trace
+// in it.
 inline bool IsOfCompression(FaultId id) {
-  return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated;
+  return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated ||
+         id == FaultId::kTransportCorrupt;
 }
 
 }  // namespace gotrace

@@ -11,6 +11,7 @@
 #include "export/json.h"
 #include "export/wall_clock.h"
 #include "parser/trace_clock.h"
+#include "tools/open_trace.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {
@@ -117,8 +118,13 @@ template <class MakeFormatter>
 EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
                           const EventsOptions& options, Progress* progress,
                           MakeFormatter make_formatter, Output* out) {
-  absl::StatusOr<Reader> reader = Reader::Open(file, std::move(reader_options));
   EventsResult result;
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, reader_options.limits, options.trace);
+  result.status = input.status();
+  if (!result.status.ok()) return result;
+  PrintTransportNotes(file, input->notes);
+  absl::StatusOr<Reader> reader =
+      Reader::FromSource(std::move(input->source), std::move(reader_options));
   result.status = reader.status();
   if (reader.ok()) result.status = CheckWallTimes(options, reader->version());
   if (!result.status.ok()) return result;
@@ -133,6 +139,7 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
   result.status = reader->status();
   result.events = reader->event_count();
   result.losses = reader->losses();
+  WarnOfMoreTraces(file, *input, result.status);
   return result;
 }
 

@@ -30,6 +30,7 @@
 #include "tools/flag_options.h"
 #include "tools/footprint.h"
 #include "tools/info.h"
+#include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/repair.h"
@@ -163,32 +164,40 @@ Result Unread(const std::string& file, absl::Status status, FilePrinter* printer
   return {std::move(status)};
 }
 
+TraceNumber TraceFromFlags() { return static_cast<TraceNumber>(absl::GetFlag(FLAGS_trace)); }
+
 Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   FaultLog log;
-  absl::StatusOr<Reader> reader = Reader::Open(file, ReaderOptionsFromFlags(limits, &log));
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
+  if (!input.ok()) return Unread(file, input.status(), printer);
+  PrintTransportNotes(file, input->notes);
+  absl::StatusOr<Reader> reader =
+      Reader::FromSource(std::move(input->source), ReaderOptionsFromFlags(limits, &log));
   if (!reader.ok()) return Unread(file, reader.status(), printer);
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
+  if (input->end->next_trace.has_value() || !status.ok() || reader->losses().faults > 0) {
+    info.traces = TracesIn(file, limits);
+  }
   printer->Print(file, info, AppendInfo, AppendInfoJson);
+  WarnOfMoreTraces(file, *input, status);
   return {std::move(status), info.events, "",
           SalvageReport(ShownNameOf(file), log, reader->losses())};
 }
 
-absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types,
-                                  const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok()) return source.status();
-  return RawReader::FromSource(*std::move(source), types);
-}
-
 Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out) {
   const bool header = absl::GetFlag(FLAGS_header);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
+  if (!input.ok()) return {input.status()};
+  PrintTransportNotes(file, input->notes);
   absl::StatusOr<RawReader> reader =
-      OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool, limits);
+      RawReader::FromSource(std::move(input->source),
+                            header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
   absl::Status status = DumpWire(&*reader, header, &progress, out);
+  WarnOfMoreTraces(file, *input, status);
   const std::optional<Fault> fault = FaultOf(status);
   const bool is_for_header = !header && fault.has_value() && fault->id == FaultId::kEventVersion &&
                              VersionHas(reader->version(), *FindEventSpec(fault->place.event));
@@ -199,13 +208,15 @@ Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out)
 
 Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
                            FilePrinter* printer) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok()) return Unread(file, source.status(), printer);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
+  if (!input.ok()) return Unread(file, input.status(), printer);
+  PrintTransportNotes(file, input->notes);
   FaultLog log;
   Footprint footprint;
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
-      source->get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
+      input->source.get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
+  WarnOfMoreTraces(file, *input, status);
   if (footprint.bytes > 0) {
     printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   } else {
@@ -217,11 +228,16 @@ Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
 
 Result RunFootprint(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, printer);
-  absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion, limits);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
+  if (!input.ok()) return Unread(file, input.status(), printer);
+  PrintTransportNotes(file, input->notes);
+  absl::StatusOr<RawReader> reader =
+      RawReader::FromSource(std::move(input->source), RawReader::Types::kOfVersion);
   if (!reader.ok()) return Unread(file, reader.status(), printer);
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
   absl::Status status = CollectFootprint(&*reader, &progress, &footprint);
+  WarnOfMoreTraces(file, *input, status);
   printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   return {std::move(status), footprint.events};
 }
@@ -301,7 +317,8 @@ Result WithHint(Command command, const std::string& file, Result result) {
   if (takes_salvage && !absl::GetFlag(FLAGS_salvage) && result.events > 0) {
     result.hint = "`gotrace-dump validate` tells more, --salvage gives all that can still be read";
   } else if (result.events == 0 && fault->id != FaultId::kV1Trace &&
-             fault->id != FaultId::kUnknownVersion && fault->id != FaultId::kCompressedCorrupt) {
+             fault->id != FaultId::kUnknownVersion && fault->id != FaultId::kCompressedCorrupt &&
+             fault->id != FaultId::kBytesReplaced) {
     result.hint = "`gotrace-dump validate` tells more";
   }
   return result;
@@ -337,12 +354,12 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
 }
 
 absl::Status WriteRepairedTo(const std::string& target, const RepairPlan& plan,
-                             const RepeatableInput& input, Output* out) {
-  if (GoesToStdout(target)) return WriteRepaired(plan, input, out);
+                             const OpenInput& open, Output* out) {
+  if (GoesToStdout(target)) return WriteRepaired(plan, open, out);
   absl::StatusOr<OutputFile> file = OutputFile::Create(target);
   if (!file.ok()) return file.status();
   Output file_out(file->fd(), target);
-  if (absl::Status status = WriteRepaired(plan, input, &file_out); !status.ok()) return status;
+  if (absl::Status status = WriteRepaired(plan, open, &file_out); !status.ok()) return status;
   return file->Commit();
 }
 
@@ -359,21 +376,26 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   Progress progress(/*prints_along=*/false);
   const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, limits, &progress);
   if (!input.ok()) return Report(file, WithHint(Command::kRepair, file, {input.status()}));
-  const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); }, limits);
+  const absl::StatusOr<ChosenTrace> chosen = ChooseTrace(file, *input, limits, TraceFromFlags());
+  if (!chosen.ok()) return Report(file, {chosen.status()});
+  const absl::StatusOr<RepairPlan> plan = PlanRepair(chosen->open, limits);
   if (!plan.ok()) return Report(file, WithHint(Command::kRepair, file, {plan.status()}));
   const bool writes = !check && !plan->pieces.empty();
   if (writes) {
-    const absl::Status status = WriteRepairedTo(target, *plan, *input, out);
+    const absl::Status status = WriteRepairedTo(target, *plan, chosen->open, out);
     if (out->closed()) return kUsageOrIo;
     if (!status.ok()) return Report(file, {status});
   }
   progress.Wipe();
   std::string written;
   if (writes) written = GoesToStdout(target) ? "to the standard output" : ShownNameOf(target);
+  for (const std::string& line : chosen->report) {
+    absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
+  }
   for (const std::string& line : RepairReport(*plan, written)) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }
-  return plan->sound || writes ? kSuccess : kBroken;
+  return (plan->sound && plan->notes.empty()) || writes ? kSuccess : kBroken;
 }
 
 // Writes out what is left, tells what `result` came to and returns the exit code.
@@ -393,9 +415,12 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
 // on the standard error.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   if (file.named) return false;
-  ReaderOptions reader_options;
-  reader_options.limits = limits;
-  if (Reader::Open(file.path, reader_options).ok()) return false;
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file.path, limits, /*number=*/0);
+  if (input.ok()) {
+    ReaderOptions reader_options;
+    reader_options.limits = limits;
+    if (Reader::FromSource(std::move(input->source), reader_options).ok()) return false;
+  }
   ValidateOptions validate_options;
   validate_options.limits = limits;
   const std::string why = ValidateFile(file.path, validate_options).WhySkipped();
@@ -461,6 +486,10 @@ int Main(absl::Span<char* const> args) {
   }
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
   if (!limits.ok()) return UsageError(line->command, limits.status());
+  // 0 is the flag's default, and stands for the first as well, but not if somebody asks for it.
+  if (absl::GetFlag(FLAGS_trace) < 0) {
+    return UsageError(line->command, absl::InvalidArgumentError("--trace counts from 1 on"));
+  }
   if (absl::GetFlag(FLAGS_jobs) < 1) {
     return UsageError(line->command, absl::InvalidArgumentError("--jobs must be 1 or more"));
   }

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "parser/byte_stream.h"
+#include "parser/transport.h"
 #include "tracev2/quote.h"
 #include "tracev2/version.h"
 
@@ -85,18 +86,25 @@ class HopefulStream final : public ByteStream {
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
     if (!goes_on_) return 0;
     absl::StatusOr<size_t> count = stream_->Read(buffer, size);
-    if (count.ok() && begin_.size() < kMostBeforeHeader) {
+    if (count.ok() && begin_.size() < kLooked) {
       begin_.append(buffer, *count);
-      goes_on_ = begin_.size() < kMostBeforeHeader || MayBeTrace();
+      goes_on_ = begin_.size() < kLooked || MayBeTrace();
     }
     return count;
   }
 
  private:
   bool MayBeTrace() const {
-    return FindCompression(begin_) != Compression::kNone ||
-           FindHeader(absl::string_view(begin_).substr(0, kMostBeforeHeader)) != begin_.npos;
+    if (FindCompression(begin_) != Compression::kNone ||
+        FindHeader(absl::string_view(begin_).substr(0, kMostBeforeHeader)) != begin_.npos) {
+      return true;
+    }
+    const absl::StatusOr<UndoneInput> input = UndoTransport(*SourceFromBytes(begin_));
+    return !input.ok() || !input->notes.empty();
   }
+
+  // As much as UndoTransport() looks at.
+  static constexpr size_t kLooked = 256 << 10;
 
   const std::unique_ptr<ByteStream> stream_;
   std::string begin_;
@@ -158,9 +166,48 @@ absl::StatusOr<std::unique_ptr<ByteSource>> RepeatableInput::Open() const {
   return std::make_unique<WatchedSource>(*std::move(source), progress_);
 }
 
-absl::Status WriteRepaired(const RepairPlan& plan, const RepeatableInput& input, Output* out) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
-      OpenRepaired(plan, [&] { return input.Open(); });
+absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
+                                        const ReaderLimits& limits, TraceNumber number) {
+  const OpenTraces open = [&input, limits]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = input.Open();
+    if (!source.ok()) return source.status();
+    absl::StatusOr<UndoneInput> undone = UndoTransport(*std::move(source), limits);
+    if (!undone.ok()) return undone.status();
+    return std::move(undone->source);
+  };
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok() && !FaultOf(source.status()).has_value()) return source.status();
+  absl::StatusOr<std::vector<TraceSpan>> traces = source.status();
+  if (source.ok()) traces = ListTraces(source->get());
+  if (!traces.ok() && !FaultOf(traces.status()).has_value()) return traces.status();
+  const size_t count = traces.ok() ? traces->size() : 1;
+  if (number > count) return NoSuchTrace(file, count, number);
+  if (source.ok()) source->reset();  // Only one of them may be in use.
+  if (count == 1) return ChosenTrace{[&input] { return input.Open(); }, {}};
+
+  traces = CheckTraces(open, limits);
+  if (!traces.ok()) return traces.status();
+  ChosenTrace chosen;
+  chosen.report.push_back(DescribeTraces(*traces));
+  const TraceNumber wanted = number == 0 ? 1 : number;
+  for (TraceNumber i = 1; i <= traces->size(); ++i) {
+    const TraceSpan& trace = (*traces)[i - 1];
+    chosen.report.push_back(absl::StrCat(
+        DescribeTrace(trace, i), i == wanted
+                                     ? "; this one is kept"
+                                     : absl::StrCat("; left out, which --trace=", i, " selects")));
+  }
+  const TraceSpan span = (*traces)[wanted - 1];
+  chosen.open = [open, span]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+    if (!source.ok()) return source.status();
+    return OneTrace(*std::move(source), span);
+  };
+  return chosen;
+}
+
+absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output* out) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
   if (!stream.ok()) return stream.status();
   return Copy(stream->get(), out);
 }
@@ -173,6 +220,10 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
     lines.push_back(absl::StrCat("and ", more, " more such lines"));
   }
   const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
+  if (plan.sound && !plan.notes.empty()) {
+    lines.push_back(absl::StrCat("the trace is sound once that is undone", written));
+    return lines;
+  }
   if (plan.sound) {
     lines.push_back(absl::StrCat("sound, there is nothing to repair", written,
                                  written.empty() ? "" : ", not compressed"));

@@ -14,6 +14,11 @@ constexpr absl::string_view RemedyOf(FaultId id) {
              "program with Go 1.22 or later.";
     case FaultId::kUnknownVersion:
       return "Take a newer gotrace, or see whether the header was altered.";
+    case FaultId::kTransportCorrupt:
+      return "Fetch or copy the file again; `gotrace-dump repair` or `--salvage` gives what stands "
+             "before the damage.";
+    case FaultId::kBytesReplaced:
+      return "Record or copy the trace again, in binary mode, and never as a string of text.";
     case FaultId::kCompressedCorrupt:
       return "Fetch or copy the file again, in binary mode.";
     case FaultId::kHeaderTruncated:
@@ -94,6 +99,9 @@ constexpr CheckSpec kSpecs[] = {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) \
   {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
 #include "parser/faults.def"
+#define GOTRACE_TRANSPORT(id, name, what, avoid) \
+  {name, Severity::kError, FaultEffect::kGoOn, what, avoid},
+#include "parser/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) \
   {name, Severity::k##severity, FaultEffect::k##effect, meaning, remedy},
 #include "validator/checks.def"
@@ -119,7 +127,7 @@ bool TellsRemedy(CheckId id) {
     case CheckId::kNotStopped:
       return true;
     default:
-      return id >= CheckId::kInputEmpty && id <= CheckId::kTextInTrace;
+      return id >= CheckId::kTransportTextBefore && id <= CheckId::kTextInTrace;
   }
 }
 

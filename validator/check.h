@@ -1,4 +1,5 @@
-// The checks that a trace is judged by: those of checks.def, and each fault of parser/faults.def.
+// The checks that a trace is judged by: those of checks.def, each fault of parser/faults.def, and
+// each kind of parser/transports.def.
 #ifndef GOTRACE_VALIDATOR_CHECK_H_
 #define GOTRACE_VALIDATOR_CHECK_H_
 
@@ -7,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "parser/fault.h"
+#include "parser/transport.h"
 
 namespace gotrace {
 
@@ -17,10 +19,13 @@ enum class Severity : uint8_t {
   kError,    // The trace is broken.
 };
 
-// The faults come first, under the numbers of their FaultIds.
+// The faults come first, under the numbers of their FaultIds; then what may happen to a trace on
+// its way, in the order of TransportKind.
 enum class CheckId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
 #include "parser/faults.def"
+#define GOTRACE_TRANSPORT(id, name, what, avoid) kTransport##id,
+#include "parser/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) k##id,
 #include "validator/checks.def"
   kEnd,  // No check: one past the last.
@@ -36,6 +41,11 @@ struct CheckSpec {
   absl::string_view remedy;   // One sentence.
 };
 const CheckSpec& SpecOf(CheckId id);
+
+// The check that stands for what happened to a trace on its way.
+constexpr CheckId CheckOf(TransportKind kind) {
+  return static_cast<CheckId>(kFaultIdEnd + static_cast<int>(kind));
+}
 
 // The check that stands for a fault of reading.
 constexpr CheckId CheckOf(FaultId id) { return static_cast<CheckId>(id); }

@@ -58,6 +58,17 @@ std::string V1Begin(const absl::Status& status, absl::string_view begin) {
 }  // namespace
 
 void Judge::Run(std::unique_ptr<ByteSource> source) {
+  const uint64_t input_size = source->input_size();
+  absl::StatusOr<UndoneInput> input = UndoTransport(std::move(source), options_.limits);
+  if (!input.ok()) {
+    Stop(input.status());
+    return TellProgress(input_size, 0);
+  }
+  for (const TransportNote& note : input->notes) Add(ToFinding(note));
+  RunUndone(std::move(input->source));
+}
+
+void Judge::RunUndone(std::unique_ptr<ByteSource> source) {
   auto shown = std::make_unique<ShownSource>(std::move(source));
   source_ = shown.get();
   const uint64_t input_size = source_->input_size();
@@ -330,6 +341,18 @@ Finding Judge::ToFinding(const ForeignInput& foreign, const Place& place) {
   finding.severity = SpecOf(finding.check).severity;
   finding.place = place;
   finding.message = foreign.message;
+  return finding;
+}
+
+Finding Judge::ToFinding(const TransportNote& note) {
+  Finding finding;
+  finding.check = CheckOf(note.kind);
+  finding.severity = SpecOf(finding.check).severity;
+  finding.place.offset = 0;
+  finding.message =
+      absl::StrCat(DescribeTransport(note),
+                   "; `gotrace-dump repair` undoes that, and all else here is about the trace once "
+                   "it is undone, its offsets too");
   return finding;
 }
 

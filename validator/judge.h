@@ -17,6 +17,7 @@
 #include "parser/byte_source.h"
 #include "parser/reader.h"
 #include "parser/split_trace.h"
+#include "parser/transport.h"
 #include "parser/vouched_transitions.h"
 #include "validator/foreign_input.h"
 #include "validator/report.h"
@@ -37,7 +38,7 @@ class Judge {
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
-  // Judges all of `source`, which must stand at its beginning.
+  // Judges all of `source`, which must stand at its beginning, and what happened to it on its way.
   void Run(std::unique_ptr<ByteSource> source);
 
   // Takes what ended the reading: a fault or an error of I/O.
@@ -45,6 +46,9 @@ class Judge {
 
  private:
   friend class SecondHalf;
+
+  // Judges all of `source`, which nothing happened to, or which it is undone in.
+  void RunUndone(std::unique_ptr<ByteSource> source);
 
   // Whether it was found that the source is no trace at all.
   bool IsForeign();
@@ -106,6 +110,7 @@ class Judge {
 
   Finding ToFinding(const Fault& fault) const;
   static Finding ToFinding(const ForeignInput& foreign, const Place& place);
+  static Finding ToFinding(const TransportNote& note);
 
   // Many stacks of some traces have such a frame: it is told once for a generation.
   void FoldInnermost(Finding finding);

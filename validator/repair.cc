@@ -32,6 +32,18 @@ absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits
   }
 }
 
+// Opens the input, and undoes what happened to it on its way.
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenUndone(const OpenInput& open,
+                                                       const ReaderLimits& limits,
+                                                       std::vector<TransportNote>* notes) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
+  if (!input.ok()) return input.status();
+  *notes = std::move(input->notes);
+  return std::move(input->source);
+}
+
 absl::StatusOr<uint64_t> CountBytes(ByteSource* source) {
   while (true) {
     if (absl::Status status = source->Fill(ByteSource::kMaxFill); !status.ok()) return status;
@@ -441,12 +453,12 @@ void KeepNothing(const Fault& fault, RepairPlan* plan) {
 
 absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
   RepairPlan plan;
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenUndone(open, limits, &plan.notes);
   if (!source.ok()) return source.status();
   const absl::Status strict = ReadStrictly(*std::move(source), limits, &plan.events);
   plan.sound = strict.ok();
   if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
-  source = open();
+  source = OpenUndone(open, limits, &plan.notes);
   if (!source.ok()) return source.status();
   if (plan.sound) {
     const absl::StatusOr<Version> version = ReadHeader(source->get());
@@ -458,7 +470,9 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     plan.pieces.push_back({0, *size, ""});
     return plan;
   }
+  std::vector<TransportNote> notes = std::move(plan.notes);
   if (absl::Status status = PlanTraces(source->get(), limits, &plan); !status.ok()) return status;
+  plan.notes = std::move(notes);
   if (plan.pieces.empty()) return plan;
   const absl::Status status = Verify(plan, open, limits);
   if (const std::optional<Fault> fault = FaultOf(status)) {
@@ -471,7 +485,8 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
 
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
                                                          const OpenInput& open) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  std::vector<TransportNote> notes;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenUndone(open, ReaderLimits(), &notes);
   if (!source.ok()) return source.status();
   return std::make_unique<RepairedStream>(plan.pieces, *std::move(source));
 }

@@ -20,6 +20,7 @@
 #include "parser/byte_stream.h"
 #include "parser/fault.h"
 #include "parser/reader_limits.h"
+#include "parser/transport.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -59,7 +60,10 @@ struct RepairPiece {
 
 struct RepairPlan {
   Version version = kNewestVersion;
-  bool sound = false;                           // Whether Go's reader accepts the input as it is.
+  // What happened to the input on its way. It is undone in the output, and everything else here is
+  // about the trace without it.
+  std::vector<TransportNote> notes;
+  bool sound = false;                           // Whether Go's reader accepts the trace as it is.
   std::vector<RepairedGeneration> generations;  // All that were found, in order; none if sound.
   std::vector<RepairPiece> pieces;  // Of the output. None if there is nothing to be saved.
   uint64_t events = 0;              // Of the output, without its kSync events.
@@ -87,8 +91,8 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
                                                          const OpenInput& open);
 
-// What is done, in sentences: one for each generation that is not kept as it is, and others for
-// what else goes. Empty if the input is sound.
+// What is done, in sentences: what is undone, one for each generation that is not kept as it is,
+// and others for what else goes. Empty if the input is sound.
 std::vector<std::string> DescribeRepair(const RepairPlan& plan);
 
 }  // namespace gotrace

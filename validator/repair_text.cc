@@ -62,6 +62,9 @@ bool IsStray(const RepairPlan& plan, const Fault& fault) {
 
 std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
   std::vector<std::string> lines;
+  for (const TransportNote& note : plan.notes) {
+    lines.push_back(absl::StrCat("undone: ", DescribeTransport(note)));
+  }
   if (plan.input_fault.has_value()) {
     lines.push_back(
         absl::StrCat(FormatFault(*plan.input_fault),

@@ -1,0 +1,183 @@
+#include "parser/batch_check.h"
+
+#include <algorithm>
+
+#include "tracev2/event_spec.h"
+#include "tracev2/limits.h"
+#include "tracev2/varint.h"
+#include "tracev2/wire_reader.h"
+
+namespace gotrace {
+namespace {
+
+// Larger than what the runtime writes as such a number, by far.
+bool IsPlausible(ArgType type, uint64_t value) {
+  switch (type) {
+    case ArgType::kTimeDelta:
+    case ArgType::kGoroutine:
+      return value < uint64_t{1} << 44;
+    case ArgType::kProcStatus:
+    case ArgType::kGoroutineStatus:
+      return value >= 1 && value <= 4;
+    case ArgType::kProc:
+      return value < uint64_t{1} << 20;
+    case ArgType::kString:
+    case ArgType::kStack:
+      return value < uint64_t{1} << 26;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* head) {
+  if (bytes.empty()) return HeadStatus::kCut;
+  *head = BatchHead();
+  head->type = static_cast<EventType>(bytes[0]);
+  if (head->type == EventType::kEndOfGeneration) {
+    head->size = 1;
+    return version >= Version::kGo126 ? HeadStatus::kOk : HeadStatus::kBad;
+  }
+  const bool experimental = head->type == EventType::kExperimentalBatch;
+  if (!experimental && head->type != EventType::kEventBatch) return HeadStatus::kBad;
+  const char* const end = bytes.data() + bytes.size();
+  const char* pos = bytes.data() + 1;
+  if (experimental && pos++ == end) return HeadStatus::kCut;
+  uint64_t thread = 0;
+  uint64_t time = 0;
+  uint64_t size = 0;
+  for (uint64_t* const number : {&head->generation, &thread, &time, &size}) {
+    const char* const next = ReadVarint(pos, end, number);
+    if (next == nullptr) {
+      return DiagnoseVarint(pos, end) == VarintFault::kTruncated ? HeadStatus::kCut
+                                                                 : HeadStatus::kBad;
+    }
+    pos = next;
+  }
+  if (head->generation == 0 || size > kMaxBatchSize) return HeadStatus::kBad;
+  head->size = pos - bytes.data();
+  head->payload_size = size;
+  return HeadStatus::kOk;
+}
+
+uint8_t PayloadCheck::state() const {
+  return static_cast<uint8_t>(static_cast<int>(running_) << 6 | static_cast<int>(kind_) % 64);
+}
+
+bool PayloadCheck::MustRun() {
+  if (running_ == Running::kNo) return false;
+  running_ = Running::kYes;
+  return true;
+}
+
+bool PayloadCheck::MustNotRun() {
+  if (running_ == Running::kYes) return false;
+  running_ = Running::kNo;
+  return true;
+}
+
+bool PayloadCheck::TakeTimed(const RawEvent& event) {
+  switch (event.type) {
+    case EventType::kGoStart:
+    case EventType::kGoCreateSyscall: {
+      const bool fits = MustNotRun();
+      running_ = Running::kYes;
+      return fits;
+    }
+    case EventType::kGoDestroy:
+    case EventType::kGoDestroySyscall:
+    case EventType::kGoStop:
+    case EventType::kGoBlock:
+    case EventType::kGoSyscallEndBlocked: {
+      const bool fits = MustRun();
+      running_ = Running::kNo;
+      return fits;
+    }
+    case EventType::kGoSyscallBegin:
+    case EventType::kGoSyscallEnd:
+    case EventType::kGoSwitch:
+    case EventType::kGoSwitchDestroy:
+      return MustRun();
+    case EventType::kGoStatus:
+    case EventType::kGoStatusStack:
+      running_ = Running::kUnknown;
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool PayloadCheck::Take(const RawEvent& event) {
+  const EventSpec& spec = *FindEventSpec(event.type);
+  if (!VersionHas(version_, spec)) return false;
+  for (int i = 0; spec.timed() && i < spec.arg_count; ++i) {
+    if (!IsPlausible(spec.arg_types[i], event.args[i])) return false;
+  }
+  if (kind_ == EventType::kNone) {
+    kind_ = spec.timed() && event.type != EventType::kClockSnapshot ? EventType::kProcStart
+                                                                    : event.type;
+    switch (event.type) {
+      case EventType::kStrings:
+      case EventType::kStacks:
+      case EventType::kCPUSamples:
+      case EventType::kFrequency:
+      case EventType::kSync:
+        return true;
+      default:
+        return spec.timed() && TakeTimed(event);
+    }
+  }
+  switch (kind_) {
+    case EventType::kStrings:
+      return event.type == EventType::kString && event.data.size() <= kMaxStringSize;
+    case EventType::kStacks:
+      return event.type == EventType::kStack;
+    case EventType::kCPUSamples:
+      return event.type == EventType::kCPUSample;
+    case EventType::kFrequency:
+    case EventType::kSync:
+      return event.type == EventType::kFrequency || event.type == EventType::kClockSnapshot;
+    default:
+      return spec.timed() && TakeTimed(event);
+  }
+}
+
+Walk WalkBatches(absl::string_view bytes, bool whole) {
+  Walk walk;
+  const Header header = ParseHeader(bytes);
+  if (header.status != HeaderStatus::kOk) return walk;
+  bytes.remove_prefix(kHeaderSize);
+  uint64_t generation = 0;
+  RawEvent event;
+  while (!bytes.empty()) {
+    BatchHead head;
+    const HeadStatus status = ReadBatchHead(bytes, header.version, &head);
+    const bool follows = generation == 0 || head.generation == generation ||
+                         head.generation == generation + 1 || head.generation == 0;
+    walk.failed = status == HeadStatus::kBad || (status == HeadStatus::kOk && !follows);
+    if (status != HeadStatus::kOk || walk.failed) return walk;
+    if (head.generation != 0) generation = head.generation;
+    bytes.remove_prefix(head.size);
+    const bool is_cut = bytes.size() < head.payload_size;
+    absl::string_view payload = bytes.substr(0, head.payload_size);
+    bytes.remove_prefix(payload.size());
+    PayloadCheck check(header.version);
+    while (!payload.empty() && head.type == EventType::kEventBatch) {
+      const WireResult result = DecodeRawEvent(payload, &event);
+      if (is_cut && result.status == WireStatus::kTruncated) break;
+      walk.failed = result.status != WireStatus::kOk || !check.Take(event);
+      if (walk.failed) return walk;
+      payload.remove_prefix(result.size);
+    }
+    if (is_cut) {
+      // Where the input ends inside of a batch it may be cut off, or the batch's size be wrong.
+      walk.failed = whole;
+      return walk;
+    }
+    ++walk.batches;
+  }
+  return walk;
+}
+
+}  // namespace gotrace

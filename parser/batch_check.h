@@ -1,0 +1,69 @@
+// Tells bytes that are batches of a trace from others, for what has to choose among readings of an
+// input whose bytes were changed.
+#ifndef GOTRACE_PARSER_BATCH_CHECK_H_
+#define GOTRACE_PARSER_BATCH_CHECK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "tracev2/event_type.h"
+#include "tracev2/raw_event.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+
+struct BatchHead {
+  EventType type = EventType::kNone;
+  uint64_t generation = 0;  // 0 for an EndOfGeneration, which has no payload either.
+  size_t size = 0;          // Of the head itself, in bytes.
+  size_t payload_size = 0;
+};
+
+enum class HeadStatus : uint8_t {
+  kOk,
+  kCut,  // The bytes end inside of what may be one.
+  kBad,
+};
+
+// Reads the head of the batch at the front of `bytes`.
+HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* head);
+
+// Follows the events of one batch's payload, and tells what cannot be one of them. It is stricter
+// than reading, which does not care what numbers mean: what Go's runtime would never write counts
+// as wrong.
+class PayloadCheck {
+ public:
+  explicit PayloadCheck(Version version) : version_(version) {}
+
+  // Whether `event` may come next.
+  bool Take(const RawEvent& event);
+
+  // What matters of the events before for those to come: equal for equal prospects.
+  uint8_t state() const;
+
+ private:
+  // Whether the thread executes a goroutine.
+  enum class Running : uint8_t { kUnknown, kYes, kNo };
+
+  bool TakeTimed(const RawEvent& event);
+  bool MustRun();
+  bool MustNotRun();
+
+  Version version_;
+  EventType kind_ = EventType::kNone;  // Of the first event.
+  Running running_ = Running::kUnknown;
+};
+
+// How far bytes that begin with a trace's header can be read as one.
+struct Walk {
+  size_t batches = 0;   // That are whole, and whose events can all be decoded.
+  bool failed = false;  // Whether something other than the end stands behind them.
+};
+
+// Reads the batches of `bytes`, of which there are more if they are not the `whole` input.
+Walk WalkBatches(absl::string_view bytes, bool whole);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_BATCH_CHECK_H_

@@ -1,0 +1,323 @@
+// A batch is read like this. Its head tells how long its payload is, once the pairs of the head and
+// the payload are turned back. If the events of that payload decode, and another batch follows,
+// that is the reading. If not, a depth-first search tries to keep pairs: a state is a position in
+// the input, how much of the payload was made so far, and what the events before say about the next
+// one; from it one event is decoded, with each choice of which of its first few pairs to keep.
+// States that lead nowhere are not tried again.
+#include "parser/crlf_filter.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "parser/batch_check.h"
+#include "parser/batch_reader.h"
+#include "tracev2/limits.h"
+#include "tracev2/version.h"
+#include "tracev2/wire_reader.h"
+
+namespace gotrace {
+namespace {
+
+constexpr absl::string_view kPair = "\r\n";
+
+// How many of an event's pairs are tried both ways; all behind those are turned back.
+constexpr int kMaxTried = 4;
+
+// Turns `input` back into at most `size` bytes, but keeps its pair number i if bit i of `kept` is
+// set. Returns how much of the input that takes.
+size_t TurnBack(absl::string_view input, uint32_t kept, size_t size, std::string* output) {
+  output->clear();
+  size_t pos = 0;
+  int pair = 0;
+  while (pos < input.size() && output->size() < size) {
+    if (input[pos] == '\r' && pos + 1 < input.size() && input[pos + 1] == '\n') {
+      const bool keep = pair < kMaxTried && (kept >> pair & 1) != 0;
+      ++pair;
+      ++pos;
+      if (keep) output->push_back('\r');
+      // What was asked for may end between the two.
+      if (output->size() == size) break;
+      output->push_back('\n');
+      ++pos;
+      continue;
+    }
+    const size_t count = std::min(input.size() - pos, size - output->size());
+    const size_t next = input.substr(0, pos + count).find('\r', pos + 1);
+    const size_t end = std::min(next, pos + count);
+    output->append(input.data() + pos, end - pos);
+    pos = end;
+  }
+  return pos;
+}
+
+int CountPairs(absl::string_view input) {
+  int count = 0;
+  for (size_t pos = input.find(kPair); pos != input.npos && count < kMaxTried;
+       pos = input.find(kPair, pos + kPair.size())) {
+    ++count;
+  }
+  return count;
+}
+
+// Looks for the readings of one batch.
+class BatchReading {
+ public:
+  // `input` begins with the batch, and is long enough for any reading of it and of the next head
+  // unless it is all that is left.
+  BatchReading(absl::string_view input, Version version, uint64_t generation)
+      : input_(input), version_(version), generation_(generation) {}
+
+  enum class Result : uint8_t {
+    kFound,
+    kCut,  // The input ends inside of the batch.
+    kNone,
+  };
+
+  // Appends the batch to `output`, and stores how much of the input it takes, and the generation it
+  // belongs to.
+  Result Find(std::string* output, size_t* size, uint64_t* generation) {
+    const std::vector<Start> starts = Starts();
+    bool is_cut = starts.empty() && input_.size() < kMaxBatchHeaderSize;
+    for (const bool exact : {true, false}) {
+      for (const Start& start : starts) {
+        if (!TurnAllBack(start, exact, &is_cut)) continue;
+        return Give(start, payload_, end_, output, size, generation);
+      }
+      for (const Start& start : starts) {
+        if (!exact || start.head.type != EventType::kEventBatch || !Search(start)) continue;
+        return Give(start, payload_, end_, output, size, generation);
+      }
+    }
+    return is_cut ? Result::kCut : Result::kNone;
+  }
+
+ private:
+  // A reading of the batch's head.
+  struct Start {
+    BatchHead head;
+    std::string bytes;
+    size_t end = 0;  // Of the head, in the input.
+  };
+
+  // A place to go on from.
+  struct State {
+    size_t pos = 0;   // In the input.
+    size_t made = 0;  // Of the payload.
+    PayloadCheck check;
+    uint32_t next = 0;     // The choice to be tried next.
+    uint32_t choices = 0;  // How many there are.
+    uint32_t chosen = 0;   // The choice that led to the next state.
+    size_t size = 0;       // What the event takes of the payload with it.
+  };
+
+  Result Give(const Start& start, const std::string& payload, size_t end, std::string* output,
+              size_t* size, uint64_t* generation) const {
+    absl::StrAppend(output, start.bytes, payload);
+    *size = end;
+    if (start.head.generation != 0) *generation = start.head.generation;
+    return Result::kFound;
+  }
+
+  bool Follows(uint64_t generation) const {
+    return generation == 0 || generation_ == 0 || generation == generation_ ||
+           generation == generation_ + 1;
+  }
+
+  // All readings of the head, the likeliest first.
+  std::vector<Start> Starts() const {
+    const absl::string_view input = input_.substr(0, 2 * kMaxBatchHeaderSize);
+    std::vector<Start> starts;
+    const uint32_t choices = uint32_t{1} << CountPairs(input.substr(0, kMaxBatchHeaderSize));
+    std::string bytes;
+    for (uint32_t kept = 0; kept < choices; ++kept) {
+      Start start;
+      TurnBack(input, kept, kMaxBatchHeaderSize, &bytes);
+      if (ReadBatchHead(bytes, version_, &start.head) != HeadStatus::kOk) continue;
+      if (!Follows(start.head.generation)) continue;
+      start.end = TurnBack(input, kept, start.head.size, &start.bytes);
+      const bool is_known = std::any_of(starts.begin(), starts.end(), [&](const Start& other) {
+        return other.end == start.end && other.bytes == start.bytes;
+      });
+      if (!is_known) starts.push_back(std::move(start));
+    }
+    return starts;
+  }
+
+  // Whether a batch may begin at `pos`, or the input ends there.
+  bool MayFollow(size_t pos, uint64_t generation) const {
+    const absl::string_view rest = input_.substr(pos);
+    if (rest.empty() || rest == kPair) return true;
+    const BatchReading next(rest, version_, generation == 0 ? generation_ : generation);
+    if (!next.Starts().empty()) return true;
+    BatchHead head;
+    std::string bytes;
+    TurnBack(rest, 0, kMaxBatchHeaderSize, &bytes);
+    return rest.size() < 2 * kMaxBatchHeaderSize &&
+           ReadBatchHead(bytes, version_, &head) == HeadStatus::kCut;
+  }
+
+  // Makes payload_ of the batch with all of its pairs turned back. Returns whether that fits, and,
+  // if `exact`, whether all events decode.
+  bool TurnAllBack(const Start& start, bool exact, bool* is_cut) {
+    const size_t size = start.head.payload_size;
+    end_ = start.end + TurnBack(input_.substr(start.end), 0, size, &payload_);
+    if (payload_.size() < size) {
+      *is_cut = true;
+      return false;
+    }
+    if (!MayFollow(end_, start.head.generation)) return false;
+    return !exact || start.head.type != EventType::kEventBatch || AllDecode(payload_);
+  }
+
+  bool AllDecode(absl::string_view payload) {
+    PayloadCheck check(version_);
+    while (!payload.empty()) {
+      const WireResult result = DecodeRawEvent(payload, &event_);
+      if (result.status != WireStatus::kOk || !check.Take(event_)) return false;
+      payload.remove_prefix(result.size);
+    }
+    return true;
+  }
+
+  // Decodes one event from `state` with a choice of pairs. Returns false if that is none.
+  bool TakeEvent(const State& state, uint32_t kept, size_t left, State* next) {
+    const absl::string_view rest = input_.substr(state.pos);
+    for (const size_t most : {size_t{96}, size_t{4096}, kMaxRawEventSize}) {
+      TurnBack(rest, kept, std::min(most, left), &event_bytes_);
+      if (event_bytes_.empty()) return false;
+      const WireResult result = DecodeRawEvent(event_bytes_, &event_);
+      if (result.status == WireStatus::kTruncated && event_bytes_.size() == most) continue;
+      if (result.status != WireStatus::kOk) return false;
+      next->check = state.check;
+      if (!next->check.Take(event_)) return false;
+      next->pos = state.pos + TurnBack(rest, kept, result.size, &event_bytes_);
+      next->made = state.made + result.size;
+      next->size = result.size;
+      return true;
+    }
+    return false;
+  }
+
+  uint32_t ChoicesAt(size_t pos) const {
+    constexpr size_t kLooked = 48;
+    return uint32_t{1} << CountPairs(input_.substr(pos, kLooked));
+  }
+
+  bool Search(const Start& start) {
+    const size_t size = start.head.payload_size;
+    // A state is tried with few choices, and there are about as many as bytes if all goes well.
+    uint64_t tries_left = 16 * uint64_t{size} + 4096;
+    absl::flat_hash_set<std::pair<uint64_t, uint8_t>> seen;
+    std::vector<State> path;
+    path.push_back({start.end, 0, PayloadCheck(version_), 0, ChoicesAt(start.end), 0, 0});
+    while (!path.empty()) {
+      State& state = path.back();
+      if (state.made == size && MayFollow(state.pos, start.head.generation)) {
+        Retrace(path);
+        return true;
+      }
+      if (state.next == state.choices || state.made == size) {
+        path.pop_back();
+        continue;
+      }
+      if (tries_left-- == 0) return false;
+      const uint32_t kept = state.next++;
+      State next{0, 0, PayloadCheck(version_), 0, 0, 0, 0};
+      if (!TakeEvent(state, kept, size - state.made, &next)) continue;
+      if (!seen.emplace(uint64_t{next.pos} << 32 | next.made, next.check.state()).second) continue;
+      state.chosen = kept;
+      next.choices = ChoicesAt(next.pos);
+      path.push_back(std::move(next));
+    }
+    return false;
+  }
+
+  // Makes payload_ by the choices of `path`.
+  void Retrace(const std::vector<State>& path) {
+    payload_.clear();
+    std::string bytes;
+    for (size_t i = 0; i + 1 < path.size(); ++i) {
+      TurnBack(input_.substr(path[i].pos), path[i].chosen, path[i + 1].size, &bytes);
+      payload_ += bytes;
+    }
+    end_ = path.back().pos;
+  }
+
+  const absl::string_view input_;
+  const Version version_;
+  const uint64_t generation_;  // Of the batch before; 0 for none.
+  std::string payload_;
+  size_t end_ = 0;  // Of the batch, in the input.
+  RawEvent event_;
+  std::string event_bytes_;
+};
+
+class CrlfFilter final : public Filter {
+ public:
+  explicit CrlfFilter(bool every_pair) : is_lost_(every_pair) {}
+
+  size_t Step(absl::string_view input, bool at_end, std::string* output) override {
+    if (is_lost_) return TurnRestBack(input, at_end, output);
+    if (!has_header_) return TakeHeader(input, at_end, output);
+    // Room for the batch and the head of the next one, if every byte is a pair.
+    constexpr size_t kNeeded = 2 * (2 * kMaxBatchHeaderSize + kMaxBatchSize);
+    size_t taken = 0;
+    while (taken < input.size() && (at_end || input.size() - taken >= kNeeded)) {
+      const absl::string_view rest = input.substr(taken);
+      if (rest == kPair) return input.size();
+      size_t size = 0;
+      const BatchReading::Result result =
+          BatchReading(rest, version_, generation_).Find(output, &size, &generation_);
+      if (result != BatchReading::Result::kFound) {
+        is_lost_ = true;
+        return taken;
+      }
+      taken += size;
+      // What was given is not held any longer than needed.
+      if (output->size() >= kNeeded) break;
+    }
+    return taken;
+  }
+
+ private:
+  size_t TakeHeader(absl::string_view input, bool at_end, std::string* output) {
+    if (input.size() < kHeaderSize && !at_end) return 0;
+    const Header header = ParseHeader(input);
+    has_header_ = header.status == HeaderStatus::kOk;
+    version_ = header.version;
+    is_lost_ = !has_header_;
+    if (!has_header_) return 0;
+    output->append(input.data(), kHeaderSize);
+    return kHeaderSize;
+  }
+
+  static size_t TurnRestBack(absl::string_view input, bool at_end, std::string* output) {
+    if (!at_end && !input.empty() && input.back() == '\r') input.remove_suffix(1);
+    std::string bytes;
+    const size_t size = TurnBack(input, 0, input.size(), &bytes);
+    *output += bytes;
+    return size;
+  }
+
+  bool has_header_ = false;
+  bool is_lost_;  // Whether a batch was met that has no reading.
+  Version version_ = kNewestVersion;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Filter> MakeCrlfFilter() {
+  return std::make_unique<CrlfFilter>(/*every_pair=*/false);
+}
+
+std::unique_ptr<Filter> MakeEveryCrlfFilter() {
+  return std::make_unique<CrlfFilter>(/*every_pair=*/true);
+}
+
+}  // namespace gotrace
