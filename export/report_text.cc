@@ -150,7 +150,7 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
     out->Append(absl::StrCat(name, ": trace ", i + 1, " of ", report.traces.size(), ": ",
                              trace.size, " bytes at byte ", trace.offset,
                              trace.sound.value_or(false) ? ", sound" : ", broken",
-                             "; --trace=", i + 1, " judges it alone\n"));
+                             "; --trace=", i + 1, " validates it alone\n"));
   }
 }
 

@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_COMMAND_LINE_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ ABSL_DECLARE_FLAG(bool, check);
 ABSL_DECLARE_FLAG(std::string, o);
 
 namespace gotrace {
+
+// The value of --trace where it is not given.
+inline constexpr int64_t kAnyTrace = std::numeric_limits<int64_t>::min();
 
 enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo, kValidate, kRepair };
 

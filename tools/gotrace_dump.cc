@@ -164,8 +164,6 @@ Result Unread(const std::string& file, absl::Status status, FilePrinter* printer
   return {std::move(status)};
 }
 
-TraceNumber TraceFromFlags() { return static_cast<TraceNumber>(absl::GetFlag(FLAGS_trace)); }
-
 Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   FaultLog log;
   absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
@@ -486,8 +484,7 @@ int Main(absl::Span<char* const> args) {
   }
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
   if (!limits.ok()) return UsageError(line->command, limits.status());
-  // 0 is the flag's default, and stands for the first as well, but not if somebody asks for it.
-  if (absl::GetFlag(FLAGS_trace) < 0) {
+  if (absl::GetFlag(FLAGS_trace) < 1 && absl::GetFlag(FLAGS_trace) != kAnyTrace) {
     return UsageError(line->command, absl::InvalidArgumentError("--trace counts from 1 on"));
   }
   if (absl::GetFlag(FLAGS_jobs) < 1) {

@@ -119,6 +119,12 @@ std::string WithoutEvents(uint64_t lost, uint64_t kept) {
                          100 * static_cast<double>(lost) / all);
 }
 
+absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  return ListTraces(source->get());
+}
+
 bool CanBeReadAgain(const std::string& file) {
   struct stat info;
   // What is not there is told by whoever opens it.
@@ -175,17 +181,14 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
     if (!undone.ok()) return undone.status();
     return std::move(undone->source);
   };
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
-  if (!source.ok() && !FaultOf(source.status()).has_value()) return source.status();
-  absl::StatusOr<std::vector<TraceSpan>> traces = source.status();
-  if (source.ok()) traces = ListTraces(source->get());
-  if (!traces.ok() && !FaultOf(traces.status()).has_value()) return traces.status();
-  const size_t count = traces.ok() ? traces->size() : 1;
+  const absl::StatusOr<std::vector<TraceSpan>> listed = ListTracesOf(open);
+  if (!listed.ok() && !FaultOf(listed.status()).has_value()) return listed.status();
+  // What is wrong with an input without a trace is found when it is repaired.
+  const size_t count = listed.ok() ? listed->size() : 1;
   if (number > count) return NoSuchTrace(file, count, number);
-  if (source.ok()) source->reset();  // Only one of them may be in use.
   if (count == 1) return ChosenTrace{[&input] { return input.Open(); }, {}};
 
-  traces = CheckTraces(open, limits);
+  const absl::StatusOr<std::vector<TraceSpan>> traces = CheckTraces(open, limits);
   if (!traces.ok()) return traces.status();
   ChosenTrace chosen;
   chosen.report.push_back(DescribeTraces(*traces));
