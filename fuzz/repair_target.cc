@@ -6,6 +6,7 @@
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
 #include "parser/test_util.h"
+#include "parser/transport.h"
 #include "validator/repair.h"
 
 namespace gotrace {
@@ -43,13 +44,38 @@ void CheckOutput(const RepairPlan& plan, const std::string& output) {
   FUZZ_CHECK(again.ok() && again->sound, "what was repaired is not sound");
 }
 
+// Reads all of `source` unless it is long or ends with an error; then it returns false.
+bool ReadSome(ByteSource* source, std::string* bytes) {
+  constexpr size_t kMostBytes = 1 << 20;
+  while (bytes->size() < kMostBytes) {
+    if (!source->Fill(1).ok()) return false;
+    if (source->window().empty()) return true;
+    bytes->append(source->window().data(), source->window().size());
+    source->Skip(source->window().size());
+    source->Release(source->offset());
+  }
+  return false;
+}
+
 }  // namespace
 
 void RunTarget(absl::string_view input) {
   if (FindCompression(input) != Compression::kNone) return;
   const OpenInput open = [&] { return SourceFromBytes(input); };
+  absl::StatusOr<UndoneInput> undone = UndoTransport(*open());
+  if (!undone.ok()) {
+    FUZZ_CHECK(!PlanRepair(open).ok(), "bytes that were replaced cannot be repaired");
+    return;
+  }
+  // What is repaired is the trace inside.
+  std::string inside;
+  if (!undone->notes.empty()) {
+    if (!ReadSome(undone->source.get(), &inside)) return;
+    input = inside;
+  }
   const absl::StatusOr<RepairPlan> plan = PlanRepair(open);
-  const CheckedReading strict = ReadAndCheck(open(), ReadMode::kStrict, input.size());
+  const CheckedReading strict =
+      ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size());
   if (!plan.ok()) {
     FUZZ_CHECK(!strict.status.ok(), plan.status().ToString());
     return;

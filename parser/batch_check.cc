@@ -62,46 +62,67 @@ HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* he
 }
 
 uint8_t PayloadCheck::state() const {
-  return static_cast<uint8_t>(static_cast<int>(running_) << 6 | static_cast<int>(kind_) % 64);
+  const int has = static_cast<int>(goroutine_) * 3 + static_cast<int>(proc_);
+  return static_cast<uint8_t>(has * 16 + static_cast<int>(kind_) % 16);
 }
 
-bool PayloadCheck::MustRun() {
-  if (running_ == Running::kNo) return false;
-  running_ = Running::kYes;
-  return true;
-}
-
-bool PayloadCheck::MustNotRun() {
-  if (running_ == Running::kYes) return false;
-  running_ = Running::kNo;
+bool PayloadCheck::Expect(Has expected, Has* has) {
+  if (*has != expected && *has != Has::kUnknown) return false;
+  *has = expected;
   return true;
 }
 
 bool PayloadCheck::TakeTimed(const RawEvent& event) {
   switch (event.type) {
-    case EventType::kGoStart:
+    case EventType::kProcStart: {
+      const bool fits = Expect(Has::kNo, &proc_);
+      proc_ = Has::kYes;
+      return fits;
+    }
+    case EventType::kProcStop: {
+      const bool fits = Expect(Has::kYes, &proc_);
+      proc_ = Has::kNo;
+      return fits;
+    }
+    case EventType::kGoStart: {
+      const bool fits = Expect(Has::kNo, &goroutine_) && Expect(Has::kYes, &proc_);
+      goroutine_ = Has::kYes;
+      return fits;
+    }
     case EventType::kGoCreateSyscall: {
-      const bool fits = MustNotRun();
-      running_ = Running::kYes;
+      const bool fits = Expect(Has::kNo, &goroutine_);
+      goroutine_ = Has::kYes;
       return fits;
     }
     case EventType::kGoDestroy:
-    case EventType::kGoDestroySyscall:
     case EventType::kGoStop:
-    case EventType::kGoBlock:
-    case EventType::kGoSyscallEndBlocked: {
-      const bool fits = MustRun();
-      running_ = Running::kNo;
+    case EventType::kGoBlock: {
+      const bool fits = Expect(Has::kYes, &goroutine_) && Expect(Has::kYes, &proc_);
+      goroutine_ = Has::kNo;
       return fits;
     }
-    case EventType::kGoSyscallBegin:
+    case EventType::kGoDestroySyscall:
+    case EventType::kGoSyscallEndBlocked: {
+      const bool fits = Expect(Has::kYes, &goroutine_);
+      goroutine_ = Has::kNo;
+      // Another thread may have taken it.
+      proc_ = Has::kUnknown;
+      return fits;
+    }
+    case EventType::kGoSyscallBegin: {
+      const bool fits = Expect(Has::kYes, &goroutine_) && Expect(Has::kYes, &proc_);
+      proc_ = Has::kUnknown;
+      return fits;
+    }
     case EventType::kGoSyscallEnd:
     case EventType::kGoSwitch:
     case EventType::kGoSwitchDestroy:
-      return MustRun();
+      return Expect(Has::kYes, &goroutine_) && Expect(Has::kYes, &proc_);
+    case EventType::kProcStatus:
     case EventType::kGoStatus:
     case EventType::kGoStatusStack:
-      running_ = Running::kUnknown;
+      goroutine_ = Has::kUnknown;
+      proc_ = Has::kUnknown;
       return true;
     default:
       return true;

@@ -43,16 +43,18 @@ class PayloadCheck {
   uint8_t state() const;
 
  private:
-  // Whether the thread executes a goroutine.
-  enum class Running : uint8_t { kUnknown, kYes, kNo };
+  // Whether the thread has a goroutine, or a P.
+  enum class Has : uint8_t { kUnknown, kYes, kNo };
 
   bool TakeTimed(const RawEvent& event);
-  bool MustRun();
-  bool MustNotRun();
+
+  // Takes that the thread has what `has` tells of, or not. Returns false if that cannot be.
+  static bool Expect(Has expected, Has* has);
 
   Version version_;
   EventType kind_ = EventType::kNone;  // Of the first event.
-  Running running_ = Running::kUnknown;
+  Has goroutine_ = Has::kUnknown;
+  Has proc_ = Has::kUnknown;
 };
 
 // How far bytes that begin with a trace's header can be read as one.

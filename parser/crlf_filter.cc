@@ -25,6 +25,9 @@ namespace {
 
 constexpr absl::string_view kPair = "\r\n";
 
+// What an attempt to decode an event costs besides its bytes.
+constexpr int64_t kWorkOfTry = 32;
+
 // How many of an event's pairs are tried both ways; all behind those are turned back.
 constexpr int kMaxTried = 4;
 
@@ -69,8 +72,9 @@ class BatchReading {
  public:
   // `input` begins with the batch, and is long enough for any reading of it and of the next head
   // unless it is all that is left.
-  BatchReading(absl::string_view input, Version version, uint64_t generation)
-      : input_(input), version_(version), generation_(generation) {}
+  // `keeps_pairs` tells that batches before had pairs to be kept.
+  BatchReading(absl::string_view input, Version version, uint64_t generation, bool keeps_pairs)
+      : input_(input), version_(version), generation_(generation), keeps_pairs_(keeps_pairs) {}
 
   enum class Result : uint8_t {
     kFound,
@@ -83,18 +87,26 @@ class BatchReading {
   Result Find(std::string* output, size_t* size, uint64_t* generation) {
     const std::vector<Start> starts = Starts();
     bool is_cut = starts.empty() && input_.size() < kMaxBatchHeaderSize;
+    for (const Start& start : starts) {
+      work_left_ = std::max(work_left_, WorkFor(start.head.payload_size));
+    }
     for (const bool exact : {true, false}) {
       for (const Start& start : starts) {
         if (!TurnAllBack(start, exact, &is_cut)) continue;
         return Give(start, payload_, end_, output, size, generation);
       }
+      // Pairs that are kept could fill in for what a cut off batch lacks.
+      if (is_cut && !keeps_pairs_ && AllDecode(payload_, /*is_cut=*/true)) return Result::kCut;
       for (const Start& start : starts) {
         if (!exact || start.head.type != EventType::kEventBatch || !Search(start)) continue;
+        keeps_pairs_ = true;
         return Give(start, payload_, end_, output, size, generation);
       }
     }
     return is_cut ? Result::kCut : Result::kNone;
   }
+
+  bool keeps_pairs() const { return keeps_pairs_; }
 
  private:
   // A reading of the batch's head.
@@ -114,6 +126,10 @@ class BatchReading {
     uint32_t chosen = 0;   // The choice that led to the next state.
     size_t size = 0;       // What the event takes of the payload with it.
   };
+
+  // How many bytes may be looked at to read a batch of `size` bytes. Where few pairs must be kept
+  // it takes a tenth of that.
+  static int64_t WorkFor(size_t size) { return 256 * static_cast<int64_t>(size) + (1 << 16); }
 
   Result Give(const Start& start, const std::string& payload, size_t end, std::string* output,
               size_t* size, uint64_t* generation) const {
@@ -152,7 +168,8 @@ class BatchReading {
   bool MayFollow(size_t pos, uint64_t generation) const {
     const absl::string_view rest = input_.substr(pos);
     if (rest.empty() || rest == kPair) return true;
-    const BatchReading next(rest, version_, generation == 0 ? generation_ : generation);
+    const BatchReading next(rest, version_, generation == 0 ? generation_ : generation,
+                            keeps_pairs_);
     if (!next.Starts().empty()) return true;
     BatchHead head;
     std::string bytes;
@@ -171,13 +188,15 @@ class BatchReading {
       return false;
     }
     if (!MayFollow(end_, start.head.generation)) return false;
-    return !exact || start.head.type != EventType::kEventBatch || AllDecode(payload_);
+    return !exact || start.head.type != EventType::kEventBatch ||
+           AllDecode(payload_, /*is_cut=*/false);
   }
 
-  bool AllDecode(absl::string_view payload) {
+  bool AllDecode(absl::string_view payload, bool is_cut) {
     PayloadCheck check(version_);
     while (!payload.empty()) {
       const WireResult result = DecodeRawEvent(payload, &event_);
+      if (is_cut && result.status == WireStatus::kTruncated) break;
       if (result.status != WireStatus::kOk || !check.Take(event_)) return false;
       payload.remove_prefix(result.size);
     }
@@ -187,8 +206,10 @@ class BatchReading {
   // Decodes one event from `state` with a choice of pairs. Returns false if that is none.
   bool TakeEvent(const State& state, uint32_t kept, size_t left, State* next) {
     const absl::string_view rest = input_.substr(state.pos);
-    for (const size_t most : {size_t{96}, size_t{4096}, kMaxRawEventSize}) {
+    // Most events are small, and none that a runtime writes is larger than the deepest stack.
+    for (const size_t most : {size_t{96}, size_t{8192}}) {
       TurnBack(rest, kept, std::min(most, left), &event_bytes_);
+      work_left_ -= static_cast<int64_t>(event_bytes_.size()) + kWorkOfTry;
       if (event_bytes_.empty()) return false;
       const WireResult result = DecodeRawEvent(event_bytes_, &event_);
       if (result.status == WireStatus::kTruncated && event_bytes_.size() == most) continue;
@@ -210,8 +231,6 @@ class BatchReading {
 
   bool Search(const Start& start) {
     const size_t size = start.head.payload_size;
-    // A state is tried with few choices, and there are about as many as bytes if all goes well.
-    uint64_t tries_left = 16 * uint64_t{size} + 4096;
     absl::flat_hash_set<std::pair<uint64_t, uint8_t>> seen;
     std::vector<State> path;
     path.push_back({start.end, 0, PayloadCheck(version_), 0, ChoicesAt(start.end), 0, 0});
@@ -225,10 +244,15 @@ class BatchReading {
         path.pop_back();
         continue;
       }
-      if (tries_left-- == 0) return false;
+      if (work_left_ < 0) return false;
       const uint32_t kept = state.next++;
       State next{0, 0, PayloadCheck(version_), 0, 0, 0, 0};
       if (!TakeEvent(state, kept, size - state.made, &next)) continue;
+      if (kept == 0) {
+        // Behind the event no choice matters to it.
+        state.choices = uint32_t{1}
+                        << CountPairs(input_.substr(state.pos, next.pos - state.pos + 1));
+      }
       if (!seen.emplace(uint64_t{next.pos} << 32 | next.made, next.check.state()).second) continue;
       state.chosen = kept;
       next.choices = ChoicesAt(next.pos);
@@ -251,10 +275,12 @@ class BatchReading {
   const absl::string_view input_;
   const Version version_;
   const uint64_t generation_;  // Of the batch before; 0 for none.
+  bool keeps_pairs_;           // Whether a batch had pairs to be kept, this one too.
   std::string payload_;
   size_t end_ = 0;  // Of the batch, in the input.
   RawEvent event_;
   std::string event_bytes_;
+  int64_t work_left_ = 0;
 };
 
 class CrlfFilter final : public Filter {
@@ -271,8 +297,9 @@ class CrlfFilter final : public Filter {
       const absl::string_view rest = input.substr(taken);
       if (rest == kPair) return input.size();
       size_t size = 0;
-      const BatchReading::Result result =
-          BatchReading(rest, version_, generation_).Find(output, &size, &generation_);
+      BatchReading reading(rest, version_, generation_, keeps_pairs_);
+      const BatchReading::Result result = reading.Find(output, &size, &generation_);
+      keeps_pairs_ = reading.keeps_pairs();
       if (result != BatchReading::Result::kFound) {
         is_lost_ = true;
         return taken;
@@ -308,6 +335,7 @@ class CrlfFilter final : public Filter {
   bool is_lost_;  // Whether a batch was met that has no reading.
   Version version_ = kNewestVersion;
   uint64_t generation_ = 0;
+  bool keeps_pairs_ = false;
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr absl::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD.
 
 constexpr TransportSpec kSpecs[] = {
-#define GOTRACE_TRANSPORT(id, name, what, avoid) {name, what, avoid},
+#define GOTRACE_TRANSPORT(id, name, noun, what, avoid) {name, noun, what, avoid},
 #include "parser/transports.def"
 };
 
@@ -66,7 +66,7 @@ std::unique_ptr<ByteStream> TakeOff(const Layer& layer, std::unique_ptr<ByteStre
     return MakeDecompressor(layer.compression, std::move(input), limits.decompressed_bytes);
   }
   if (layer.make_filter == nullptr) return input;
-  return MakeFilterStream(layer.make_filter(), std::string(SpecOf(layer.kind).name),
+  return MakeFilterStream(layer.make_filter(), std::string(SpecOf(layer.kind).noun),
                           std::move(input), limits.decompressed_bytes);
 }
 
@@ -366,7 +366,7 @@ class Recogniser {
     const bool is_request = absl::EndsWith(line, " HTTP/1.1") || absl::EndsWith(line, " HTTP/1.0");
     if (!is_answer && !is_request) return std::nullopt;
     Layer layer;
-    layer.kind = TransportKind::kHttpHead;
+    layer.kind = TransportKind::kHttpHeader;
     layer.detail = ShownText(line);
     const size_t body = BodyAfterFields(bytes);
     if (body == bytes.npos) return std::nullopt;
@@ -659,10 +659,8 @@ std::string DescribeTransport(const TransportNote& note) {
 }
 
 std::string FormatTransportNote(const TransportNote& note) {
-  return absl::StrCat(DescribeTransport(note),
-                      "; that is undone here, and `gotrace-dump repair` "
-                      "writes the trace as it was. ",
-                      SpecOf(note.kind).avoid);
+  return absl::StrCat(DescribeTransport(note), "; reading the trace inside. ",
+                      SpecOf(note.kind).avoid, " `gotrace-dump repair` writes the plain trace.");
 }
 
 absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
@@ -677,10 +675,9 @@ absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
     fault.id = FaultId::kBytesReplaced;
     fault.place.offset = 0;
     fault.message =
-        "bytes of the trace were taken for text and replaced by U+FFFD, the mark for what is no "
-        "character, wherever they are none; what they were is lost, and nothing can bring it "
-        "back. Record or copy the trace again, in binary mode and without converting it to a "
-        "string";
+        "bytes of the trace that are not valid UTF-8 were replaced with U+FFFD, as a conversion to "
+        "text does; the original bytes are lost and cannot be restored. Record or copy the trace "
+        "again, in binary mode and never as a string";
     return FaultStatus(std::move(fault));
   }
   if (!layers.has_value() || layers->empty()) return UndoneInput{std::move(source), {}};

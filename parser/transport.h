@@ -28,13 +28,14 @@ namespace gotrace {
 // What may have happened to the bytes of a trace, one row each in transports.def. All of it can be
 // undone.
 enum class TransportKind : uint8_t {
-#define GOTRACE_TRANSPORT(id, name, what, avoid) k##id,
+#define GOTRACE_TRANSPORT(id, name, noun, what, avoid) k##id,
 #include "parser/transports.def"
 };
 
 // The row of a kind. All texts have static lifetime.
 struct TransportSpec {
   absl::string_view name;   // "transport-base64"
+  absl::string_view noun;   // What lies around the trace: "base64".
   absl::string_view what;   // What happened, one sentence.
   absl::string_view avoid;  // How to avoid it, one sentence.
 };
@@ -46,7 +47,7 @@ struct TransportNote {
   std::string detail;  // What was found: "UTF-16, little-endian"; may be "".
 };
 
-// What happened, without how to avoid it: "the trace is encoded in base64". No full stop.
+// What happened, without how to avoid it: "the trace is encoded as base64". No full stop.
 std::string DescribeTransport(const TransportNote& note);
 
 // What happened, that it was undone, and how to avoid it, in a line of sentences.

@@ -440,7 +440,7 @@ class HexDumpFilter final : public Filter {
       return 0;
     }
     if (end == input.npos && !at_end) {
-      if (input.size() > kMaxLine) Fail("expected a line of a dump, found a long one");
+      if (input.size() > kMaxLine) Fail("expected a line of a hex dump, found a long one");
       return 0;
     }
     const absl::string_view line = input.substr(0, end);
@@ -457,7 +457,7 @@ class HexDumpFilter final : public Filter {
       parsed = ParseDumpLine(line.substr(0, cut), form_);
     }
     if (!parsed.has_value()) {
-      Fail(absl::StrCat("expected a line of a dump, found ",
+      Fail(absl::StrCat("expected a line of a hex dump, found ",
                         Quoted(line.substr(0, std::min<size_t>(line.size(), 60)))));
       return 0;
     }

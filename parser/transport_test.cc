@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -365,11 +367,11 @@ std::vector<ChangeCase> AllChanges() {
   }
   add("crlf", {Crlf}, {"transport-crlf"});
   add("crlf twice", {Crlf, Crlf}, {"transport-crlf", "transport-crlf"});
-  add("http head", {Before(kHttpHead)}, {"transport-http-head"});
-  add("http head, lf", {Before("HTTP/2 200\ncontent-type: x\n\n")}, {"transport-http-head"});
-  add("http request", {Before("POST /up HTTP/1.1\r\nHost: a\r\n\r\n")}, {"transport-http-head"});
+  add("http head", {Before(kHttpHead)}, {"transport-http-header"});
+  add("http head, lf", {Before("HTTP/2 200\ncontent-type: x\n\n")}, {"transport-http-header"});
+  add("http request", {Before("POST /up HTTP/1.1\r\nHost: a\r\n\r\n")}, {"transport-http-header"});
   add("two heads", {Before(kHttpHead), Before("HTTP/1.1 100 Continue\r\n\r\n")},
-      {"transport-http-head", "transport-http-head"});
+      {"transport-http-header", "transport-http-header"});
   add("chunks", {Chunked(4096, "", "0\r\n\r\n")}, {"transport-chunked"});
   add("small chunks", {Chunked(3, "", "0\r\n\r\n")}, {"transport-chunked"});
   add("large chunks", {Chunked(1 << 20, "", "0\r\n\r\n")}, {"transport-chunked"});
@@ -377,13 +379,13 @@ std::vector<ChangeCase> AllChanges() {
       {Chunked(1000, ";name=\"value\"", "000;last\r\nExpires: 0\r\n\r\n")}, {"transport-chunked"});
   add("chunks, cut", {Chunked(1000, "", "")}, {"transport-chunked"});
   add("http and chunks", {Chunked(2048, "", "0\r\n\r\n"), Before(kHttpHead)},
-      {"transport-http-head", "transport-chunked"});
-  add("http and gzip", {GzipOf, Before(kHttpHead)}, {"transport-http-head"});
+      {"transport-http-header", "transport-chunked"});
+  add("http and gzip", {GzipOf, Before(kHttpHead)}, {"transport-http-header"});
   add("http, chunks and gzip", {GzipOf, Chunked(100, "", "0\r\n\r\n"), Before(kHttpHead)},
-      {"transport-http-head", "transport-chunked"});
+      {"transport-http-header", "transport-chunked"});
   add("multipart", {Multipart}, {"transport-multipart"});
   add("multipart in http", {Multipart, Before(kHttpHead)},
-      {"transport-http-head", "transport-multipart"});
+      {"transport-http-header", "transport-multipart"});
   add("multipart, lf", {Between("--b\n\n", "\n--b--\n")}, {"transport-multipart"});
   add("multipart, base64",
       {WrappedBase64(76, "\r\n"),
@@ -493,9 +495,9 @@ TEST_P(TransportTest, GivesTheBeginningOfACutInput) {
       // There is nothing to be decoded yet.
       if (undone.notes.empty() && GetParam().shows_late) continue;
       EXPECT_EQ(NamesOf(undone), GetParam().notes) << name << ' ' << cut.size();
-      // The last byte may be half of what one byte became.
-      ASSERT_LE(undone.bytes.size(), trace.size() + 1);
-      const size_t sure = std::max<size_t>(undone.bytes.size(), 1) - 1;
+      // The last bytes may be half of what one byte became.
+      ASSERT_LE(undone.bytes.size(), trace.size() + 2);
+      const size_t sure = std::max<size_t>(undone.bytes.size(), 2) - 2;
       ASSERT_TRUE(undone.bytes.substr(0, sure) == trace.substr(0, sure))
           << name << ' ' << cut.size();
     }
@@ -541,6 +543,125 @@ TEST(TransportTest, LeavesTracesAlone) {
     EXPECT_TRUE(input->notes.empty()) << test.name;
     EXPECT_NE(input->source->Fork(0), nullptr) << test.name;
     EXPECT_EQ(input->source->offset(), 0u);
+  }
+}
+
+TEST(TransportTest, LeavesDamagedTracesAlone) {
+  std::minstd_rand random(1);
+  for (const TestTrace& test : TestTraces()) {
+    const std::string trace = ReadTestTrace(test.name);
+    for (int i = 0; i < 10; ++i) {
+      std::string damaged = trace;
+      for (int j = 0; j < 20; ++j) {
+        damaged[kHeaderSize + random() % (damaged.size() - kHeaderSize)] =
+            static_cast<char>(random());
+      }
+      damaged.resize(kHeaderSize + random() % (damaged.size() - kHeaderSize));
+      const Undone undone = Undo(damaged);
+      EXPECT_TRUE(undone.status.ok()) << test.name << ": " << undone.status;
+      EXPECT_TRUE(undone.notes.empty()) << test.name << ' ' << undone.notes[0].detail;
+      EXPECT_TRUE(undone.bytes == damaged) << test.name;
+    }
+  }
+}
+
+TEST(TransportTest, LeavesWhatIsNoTraceAlone) {
+  std::string words;
+  while (words.size() < 300'000) words += "0000000 {\"a\": [\"67 6f\"]}\nZ28gMS4 --b\r\n\r\n";
+  const std::string inputs[] = {
+      "",
+      "x",
+      "go 1.2",
+      "<!DOCTYPE html><html></html>\n",
+      "{\"error\": \"a message that is long enough to be tried\"}",
+      "HTTP/1.1 404 Not Found\r\n\r\n404 page not found\n",
+      "deadbeefdeadbeefdeadbeef",
+      "aGVsbG8sIHdvcmxkISBoZWxsbyE=",
+      std::string(300'000, '0'),
+      std::string(300'000, '{'),
+      std::string(300'000, '"'),
+      std::string(300'000, '\n'),
+      std::string(300'000, '\xff'),
+      std::string(300'000, '\0'),
+      words,
+  };
+  for (const std::string& input : inputs) {
+    for (const Undone& undone : {Undo(input), UndoInPieces(input)}) {
+      EXPECT_TRUE(undone.status.ok()) << undone.status;
+      EXPECT_TRUE(undone.notes.empty()) << input.substr(0, 40);
+      EXPECT_TRUE(undone.bytes == input) << input.substr(0, 40);
+    }
+  }
+}
+
+TEST(TransportTest, TellsBytesThatWereReplaced) {
+  for (const absl::string_view name : {"go1.22-gc.trace", "go1.27-annotations.trace"}) {
+    std::string replaced;
+    for (const char c : ReadTestTrace(name)) {
+      static_cast<uint8_t>(c) < 0x80 ? replaced.push_back(c) : AppendUtf8(0xfffd, &replaced);
+    }
+    const std::string inputs[] = {replaced, Crlf(replaced), absl::StrCat(kKubectl, replaced),
+                                  absl::StrCat("\"", replaced.substr(0, 60), "\"")};
+    for (const std::string& input : inputs) {
+      const std::optional<Fault> fault = FaultOf(Undo(input).status);
+      ASSERT_TRUE(fault.has_value()) << name;
+      EXPECT_EQ(fault->id, FaultId::kBytesReplaced) << name;
+    }
+  }
+}
+
+// Layers without end are looked at up to a fixed depth.
+TEST(TransportTest, StopsAtADepth) {
+  const std::string trace = ReadTestTrace("go1.22-oddstrings.trace");
+  std::string wrapped = trace;
+  for (int depth = 1; depth <= 10; ++depth) {
+    wrapped = Base64(wrapped);
+    const Undone undone = Undo(wrapped);
+    EXPECT_TRUE(undone.status.ok()) << undone.status;
+    EXPECT_EQ(undone.notes.size(), depth <= 8 ? static_cast<size_t>(depth) : 0) << depth;
+    EXPECT_TRUE(undone.bytes == (depth <= 8 ? trace : wrapped)) << depth;
+  }
+}
+
+// A line that stands for many, and data that is compressed well, give no more than is allowed.
+TEST(TransportTest, ObeysTheLimitOfBytes) {
+  const std::string header = MakeHeader(Version::kGo122);
+  ReaderLimits limits;
+  limits.decompressed_bytes = 100'000;
+  const std::string bomb = absl::StrCat("00000000: ", Hex(header), "\n*\nffffffffffff:\n");
+  const std::string zeros = Gzip(absl::StrCat(header, std::string(1'000'000, '\0')));
+  for (const std::string& input : {bomb, Base64(zeros)}) {
+    const Undone undone = Undo(input, limits);
+    const std::optional<Fault> fault = FaultOf(undone.status);
+    ASSERT_TRUE(fault.has_value()) << undone.status;
+    EXPECT_EQ(fault->id, FaultId::kLimitDecompressedBytes);
+    EXPECT_EQ(undone.bytes.size(), limits.decompressed_bytes);
+  }
+}
+
+// What stands before damage is given, and then the place of the damage.
+TEST(TransportTest, TellsDamageOfWhatIsAround) {
+  const std::string trace = ReadTestTrace("go1.22-gc.trace");
+  struct Damaged {
+    std::string input;
+    size_t offset;  // Of the damage, in the layer that is damaged.
+  };
+  std::string base64 = Base64(trace);
+  base64[60'000] = '!';
+  std::string hex = Hex(trace);
+  hex[60'000] = 'x';
+  std::string chunks = Chunked(1000, "", "0\r\n\r\n")(trace);
+  chunks[chunks.find("\r\n3e8\r\n", 50'000) + 2] = 'x';
+  for (const Damaged& damaged : {Damaged{base64, 60'000}, Damaged{hex, 60'000},
+                                 Damaged{chunks, chunks.find("\r\nxe8\r\n")}}) {
+    const Undone undone = Undo(damaged.input);
+    const std::optional<Fault> fault = FaultOf(undone.status);
+    ASSERT_TRUE(fault.has_value()) << undone.status;
+    EXPECT_EQ(fault->id, FaultId::kTransportCorrupt);
+    EXPECT_TRUE(absl::StrContains(fault->message, absl::StrCat(" at its byte ", damaged.offset)))
+        << fault->message;
+    EXPECT_GT(undone.bytes.size(), 20'000u);
+    EXPECT_TRUE(absl::StartsWith(trace, undone.bytes));
   }
 }
 

@@ -121,6 +121,9 @@ constexpr CommandRow kCommands[] = {
      "stacks that are lost are added as ?string#12 and ?stack#7; a last generation that was cut\n"
      "off is closed. The result is read again before anything is written.\n"
      "\n"
+     "What happened to the trace on its way is undone: CR LF line ends, UTF-16 and UTF-8, base64,\n"
+     "hex dumps, JSON, HTTP and multipart messages, text before it, in any combination.\n"
+     "\n"
      "Exit codes are 0 if the trace is sound or a repaired one was written, 1 if nothing is left "
      "of\n"
      "it, 2 as below. With --check nothing is written, and 1 means that the trace is broken.\n",
@@ -486,7 +489,9 @@ std::string ProgramHelp() {
       "\n"
       "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight recorder,\n"
       "`go test -trace`, or /debug/pprof/trace. FILE may be - for the standard input, and may be\n"
-      "compressed with zstd or gzip. ";
+      "compressed with zstd or gzip. A trace that was changed on its way is read all the same, "
+      "with\n"
+      "a note: CR LF line ends, UTF-16, base64, hex dumps, JSON, HTTP, text before it.\n";
   absl::StrAppend(&help, ListCommands(kTakesFiles),
                   " take several, and directories.\n\nCommands:\n");
   for (const CommandRow& row : kCommands) {

@@ -15,10 +15,10 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kUnknownVersion:
       return "Take a newer gotrace, or see whether the header was altered.";
     case FaultId::kTransportCorrupt:
-      return "Fetch or copy the file again; `gotrace-dump repair` or `--salvage` gives what stands "
+      return "Fetch or copy the file again; `gotrace-dump repair` or `--salvage` gives what comes "
              "before the damage.";
     case FaultId::kBytesReplaced:
-      return "Record or copy the trace again, in binary mode, and never as a string of text.";
+      return "Record or copy the trace again, in binary mode and never as a string.";
     case FaultId::kCompressedCorrupt:
       return "Fetch or copy the file again, in binary mode.";
     case FaultId::kHeaderTruncated:
@@ -99,7 +99,7 @@ constexpr CheckSpec kSpecs[] = {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) \
   {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
 #include "parser/faults.def"
-#define GOTRACE_TRANSPORT(id, name, what, avoid) \
+#define GOTRACE_TRANSPORT(id, name, noun, what, avoid) \
   {name, Severity::kError, FaultEffect::kGoOn, what, avoid},
 #include "parser/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) \

@@ -24,7 +24,7 @@ enum class Severity : uint8_t {
 enum class CheckId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
 #include "parser/faults.def"
-#define GOTRACE_TRANSPORT(id, name, what, avoid) kTransport##id,
+#define GOTRACE_TRANSPORT(id, name, noun, what, avoid) kTransport##id,
 #include "parser/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) k##id,
 #include "validator/checks.def"

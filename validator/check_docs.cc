@@ -14,9 +14,9 @@ namespace {
 constexpr const char kBegin[] =
     "# Checks\n"
     "\n"
-    "What `gotrace-dump validate` looks for. This file is made from the tables `parser/faults.def` "
-    "and\n"
-    "`validator/checks.def` by `bazel run //validator:write_checks`.\n"
+    "What `gotrace-dump validate` looks for. This file is made from the tables "
+    "`parser/faults.def`,\n"
+    "`parser/transports.def` and `validator/checks.def` by `bazel run //validator:write_checks`.\n"
     "\n"
     "- An **error** is what Go's own reader or validator refuses: the trace is broken.\n"
     "- A **warning** is odd, or tells that something is missing; what there is can be trusted.\n"

@@ -19,9 +19,11 @@ namespace {
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
 
-// A P comes onto no thread only by a status that the validator refuses too.
+// A P comes onto no thread only by a status that the validator refuses too, and what is damaged
+// around a trace is reported itself.
 constexpr std::pair<CheckId, CheckId> kNeverAlone[] = {
     {CheckId::kFaultProcThreadUnknown, CheckId::kThreadMissing},
+    {CheckId::kFaultTransportCorrupt, CheckId::kTransportBase64},
 };
 
 std::string PathOf(CheckId id) { return absl::StrCat(kDirectory, "/", SpecOf(id).name, ".case"); }

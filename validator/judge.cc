@@ -349,10 +349,9 @@ Finding Judge::ToFinding(const TransportNote& note) {
   finding.check = CheckOf(note.kind);
   finding.severity = SpecOf(finding.check).severity;
   finding.place.offset = 0;
-  finding.message =
-      absl::StrCat(DescribeTransport(note),
-                   "; `gotrace-dump repair` undoes that, and all else here is about the trace once "
-                   "it is undone, its offsets too");
+  finding.message = absl::StrCat(
+      DescribeTransport(note),
+      "; `gotrace-dump repair` undoes that; all offsets are those of the undone trace");
   return finding;
 }
 

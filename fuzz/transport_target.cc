@@ -1,0 +1,88 @@
+// What happened to a trace on its way is undone: the same however the bytes come, and for what a
+// trace was wrapped in, what was in it.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "fuzz/event_check.h"
+#include "fuzz/pieces.h"
+#include "fuzz/target.h"
+#include "parser/test_util.h"
+#include "parser/transport.h"
+#include "tracev2/version.h"
+
+namespace gotrace {
+namespace {
+
+// A few bytes may stand for any number of them.
+constexpr uint64_t kMostBytes = 1 << 20;
+
+struct Undone {
+  absl::Status status;
+  std::string bytes;
+  std::vector<TransportNote> notes;
+};
+
+Undone Undo(absl::StatusOr<std::unique_ptr<ByteSource>> source) {
+  Undone undone;
+  ReaderLimits limits;
+  limits.decompressed_bytes = kMostBytes;
+  undone.status = source.status();
+  if (!source.ok()) return undone;
+  absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
+  undone.status = input.status();
+  if (!input.ok()) return undone;
+  undone.notes = std::move(input->notes);
+  while (true) {
+    undone.status = input->source->Fill(1);
+    const absl::string_view window = input->source->window();
+    undone.bytes.append(window.data(), window.size());
+    input->source->Skip(window.size());
+    input->source->Release(input->source->offset());
+    if (window.empty() || !undone.status.ok()) return undone;
+  }
+}
+
+void CheckSame(const Undone& a, const Undone& b, absl::string_view what) {
+  FUZZ_CHECK(a.bytes == b.bytes, what);
+  FUZZ_CHECK(a.status == b.status,
+             absl::StrCat(what, ": ", a.status.ToString(), "; ", b.status.ToString()));
+  FUZZ_CHECK(a.notes.size() == b.notes.size(), what);
+  for (size_t i = 0; i < a.notes.size(); ++i) {
+    FUZZ_CHECK(FormatTransportNote(a.notes[i]) == FormatTransportNote(b.notes[i]), what);
+  }
+}
+
+// Wraps what is a trace, and expects to find it again, or what is inside of it.
+void CheckWrapped(const std::string& wrapped, const Undone& expected, absl::string_view what) {
+  const Undone undone = Undo(SourceFromBytes(wrapped));
+  FUZZ_CHECK(undone.status == expected.status,
+             absl::StrCat(what, ": ", expected.status.ToString(), "; ", undone.status.ToString()));
+  FUZZ_CHECK(undone.bytes == expected.bytes, what);
+}
+
+}  // namespace
+
+void RunTarget(absl::string_view input) {
+  // The source takes one layer of compression off.
+  if (FindCompression(input) != Compression::kNone) return;
+  const Undone whole = Undo(SourceFromBytes(input));
+  CheckSame(whole, Undo(SourceFromStream(std::make_unique<RandomPieces>(input))), "in pieces");
+  if (whole.notes.empty() && whole.status.ok()) {
+    FUZZ_CHECK(whole.bytes == input, "bytes were changed that nothing happened to");
+  }
+  for (const TransportNote& note : whole.notes) {
+    FUZZ_CHECK(FormatTransportNote(note).find('\n') == std::string::npos, "");
+  }
+  if (!whole.notes.empty() || ParseHeader(input).status != HeaderStatus::kOk) return;
+  CheckWrapped(absl::Base64Escape(input), whole, "base64");
+  CheckWrapped(absl::BytesToHexString(input), whole, "hex");
+  CheckWrapped(absl::StrCat("HTTP/1.1 200 OK\r\n\r\n", absl::Hex(input.size()), "\r\n", input,
+                            "\r\n0\r\n\r\n"),
+               whole, "chunked");
+  CheckWrapped(absl::StrCat("{\"a\": \"", absl::Base64Escape(input), "\"}"), whole, "json");
+}
+
+}  // namespace gotrace
