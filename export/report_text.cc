@@ -145,6 +145,30 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
     }
   }
   out->Append('\n');
+  for (size_t i = 0; i < report.traces.size(); ++i) {
+    const TraceSpan& trace = report.traces[i];
+    out->Append(absl::StrCat(name, ": trace ", i + 1, " of ", report.traces.size(), ": ",
+                             trace.size, " bytes at byte ", trace.offset,
+                             trace.sound.value_or(false) ? ", sound" : ", broken",
+                             "; --trace=", i + 1, " validates it alone\n"));
+  }
+}
+
+void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json) {
+  if (traces.empty()) return;
+  json->Key("traces");
+  json->BeginArray();
+  for (const TraceSpan& trace : traces) {
+    json->BeginObject();
+    json->Member("offset", trace.offset);
+    json->Member("bytes", trace.size);
+    if (trace.sound.has_value()) {
+      json->Key("sound");
+      json->Bool(*trace.sound);
+    }
+    json->EndObject();
+  }
+  json->EndArray();
 }
 
 void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
@@ -174,6 +198,7 @@ void AppendJson(absl::string_view name, absl::string_view verdict, const Validat
   json.Member("lost_events", report.lost_events);
   json.Member("bytes", report.bytes);
   json.Member("good_bytes", report.good_bytes);
+  AppendTracesJson(report.traces, &json);
   json.Key("findings");
   json.BeginArray();
   for (const Finding& finding : report.findings) AppendFindingJson(finding, &json);

@@ -2,7 +2,11 @@
 #ifndef GOTRACE_EXPORT_REPORT_TEXT_H_
 #define GOTRACE_EXPORT_REPORT_TEXT_H_
 
+#include <vector>
+
 #include "absl/strings/string_view.h"
+#include "export/json_text.h"
+#include "parser/trace_list.h"
 #include "tracev2/text_buffer.h"
 #include "validator/report.h"
 
@@ -20,6 +24,9 @@ void AppendReportJson(absl::string_view name, const ValidationReport& report, Te
 // tells: one line says what it is, and its JSON has the verdict "skipped".
 void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
+// Adds the member "traces" to an object, unless there are none.
+void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
 
 }  // namespace gotrace
 

@@ -38,6 +38,7 @@ ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print")
 ABSL_FLAG(int32_t, jobs, static_cast<int32_t>(gotrace::AvailableCores()), "how many cores to use");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(bool, salvage, false, "go on after faults");
+ABSL_FLAG(int64_t, trace, gotrace::kAnyTrace, "which trace of the input to read");
 ABSL_FLAG(std::string, limits, "", "what a trace may ask of memory and time");
 ABSL_FLAG(bool, check, false, "only tell what would be done");
 ABSL_FLAG(std::string, o, "", "the file to write");
@@ -208,6 +209,10 @@ constexpr FlagRow kFlags[] = {
     {"salvage", On(Command::kEvents) | On(Command::kFootprint) | On(Command::kInfo), "--salvage",
      "go on after faults with all that can still be read;\nwhat was left out is told on the "
      "standard error"},
+    {"trace", ~On(Command::kAssemble), "--trace=N",
+     "the Nth trace of an input that holds several, as where\none was appended to another "
+     "(default: "
+     "the first, with a\nwarning); offsets count from its header"},
     {"limits", ~On(Command::kAssemble), "--limits=NAME=N,...",
      "what a trace may ask of memory and time before it is\nrefused; for `wire` and `footprint` "
      "only the last of these:",

@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_COMMAND_LINE_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +30,15 @@ ABSL_DECLARE_FLAG(int64_t, max_per_check);
 ABSL_DECLARE_FLAG(int32_t, jobs);
 ABSL_DECLARE_FLAG(bool, padded);
 ABSL_DECLARE_FLAG(bool, salvage);
+ABSL_DECLARE_FLAG(int64_t, trace);
 ABSL_DECLARE_FLAG(std::string, limits);
 ABSL_DECLARE_FLAG(bool, check);
 ABSL_DECLARE_FLAG(std::string, o);
 
 namespace gotrace {
+
+// The value of --trace where it is not given.
+inline constexpr int64_t kAnyTrace = std::numeric_limits<int64_t>::min();
 
 enum class Command : uint8_t { kEvents, kWire, kAssemble, kFootprint, kInfo, kValidate, kRepair };
 

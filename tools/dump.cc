@@ -87,8 +87,17 @@ class EventTaker {
       if (!result_.first_wall.has_value()) result_.first_wall = result_.last_wall;
       result_.within_wall |= filter_.times.Has(event.time());
     }
-    if (!options_.to_end && filter_.IsPast(event, *start_)) return Verdict::kStop;
+    if (!options_.to_end && IsPast(event)) return Verdict::kStop;
     return filter_.Matches(event, *start_) ? Verdict::kTake : Verdict::kSkip;
+  }
+
+  // Whether no later event can be asked for. The wall clock of the next generation may be behind
+  // this one's, by some nanoseconds at least.
+  bool IsPast(const Event& event) const {
+    constexpr absl::Duration kClocksDiffer = absl::Seconds(1);
+    if (!filter_.IsPast(event, *start_)) return false;
+    return !options_.wall_to.has_value() || event.time() <= filter_.times.to ||
+           wall_clock_.At(event.time()) > *options_.wall_to + kClocksDiffer;
   }
 
   Reader& reader_;
@@ -119,11 +128,9 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
                           const EventsOptions& options, Progress* progress,
                           MakeFormatter make_formatter, Output* out) {
   EventsResult result;
-  absl::StatusOr<UndoneInput> input = OpenTrace(file, reader_options.limits);
-  if (!input.ok()) {
-    result.status = input.status();
-    return result;
-  }
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, reader_options.limits, options.trace);
+  result.status = input.status();
+  if (!result.status.ok()) return result;
   PrintTransportNotes(file, input->notes);
   absl::StatusOr<Reader> reader =
       Reader::FromSource(std::move(input->source), std::move(reader_options));
@@ -141,6 +148,7 @@ EventsResult FormatEvents(const std::string& file, ReaderOptions reader_options,
   result.status = reader->status();
   result.events = reader->event_count();
   result.losses = reader->losses();
+  WarnOfMoreTraces(file, *input, result.status);
   return result;
 }
 

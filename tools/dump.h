@@ -13,6 +13,7 @@
 #include "parser/byte_stream.h"
 #include "parser/raw_reader.h"
 #include "parser/reader.h"
+#include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tracev2/wire_writer.h"
@@ -29,6 +30,7 @@ struct EventsOptions {
   std::optional<absl::Time> wall_from;
   std::optional<absl::Time> wall_to;
   int64_t limit = std::numeric_limits<int64_t>::max();  // How many events to print at most.
+  TraceNumber trace = 0;                                // Which trace of the input.
   // Reads on where the filter calls all later events too late: a damaged trace may say so wrongly.
   bool to_end = false;
 };

@@ -138,6 +138,7 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
     return absl::InvalidArgumentError("--limit is negative; leave it out to print all events");
   }
   options.to_end = absl::GetFlag(FLAGS_salvage);
+  options.trace = TraceFromFlags();
   EventFilter& filter = options.filter;
   absl::Status status = ParseKinds(absl::GetFlag(FLAGS_kind), &filter.kinds);
   status.Update(ParseIds("g", absl::GetFlag(FLAGS_g), &filter.goroutines));
@@ -150,6 +151,11 @@ absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   status.Update(CheckTimes(options));
   if (!status.ok()) return status;
   return options;
+}
+
+TraceNumber TraceFromFlags() {
+  const int64_t number = absl::GetFlag(FLAGS_trace);
+  return number == kAnyTrace ? 0 : static_cast<TraceNumber>(number);
 }
 
 absl::StatusOr<ReaderLimits> LimitsFromFlags(Command command) {
@@ -193,6 +199,7 @@ absl::StatusOr<ValidateCommand> ValidateCommandFromFlags() {
   }
   command.options.max_per_check = static_cast<uint64_t>(absl::GetFlag(FLAGS_max_per_check));
   command.jobs = absl::GetFlag(FLAGS_jobs);
+  command.trace = TraceFromFlags();
   command.json = absl::GetFlag(FLAGS_json);
   return command;
 }

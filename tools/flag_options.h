@@ -6,6 +6,7 @@
 #include "parser/reader_limits.h"
 #include "tools/command_line.h"
 #include "tools/dump.h"
+#include "tools/open_trace.h"
 #include "tools/validate.h"
 
 namespace gotrace {
@@ -15,6 +16,9 @@ namespace gotrace {
 
 // What --format, --stacks, --limit, --salvage and the conditions on events ask of `events`.
 absl::StatusOr<EventsOptions> EventsOptionsFromFlags();
+
+// What --trace asks for: 0 if it was not given.
+TraceNumber TraceFromFlags();
 
 // What --limits sets, and of all others the values they have without. For a `command` that reads
 // raw events there is no limit but that on decompressed bytes.

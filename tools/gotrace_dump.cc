@@ -166,7 +166,7 @@ Result Unread(const std::string& file, absl::Status status, FilePrinter* printer
 
 Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   FaultLog log;
-  absl::StatusOr<UndoneInput> input = OpenTrace(file, limits);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
   if (!input.ok()) return Unread(file, input.status(), printer);
   PrintTransportNotes(file, input->notes);
   absl::StatusOr<Reader> reader =
@@ -175,26 +175,27 @@ Result RunInfo(const std::string& file, const ReaderLimits& limits, FilePrinter*
   Progress progress(/*prints_along=*/false);
   TraceInfo info;
   absl::Status status = CollectInfo(&*reader, &progress, &info);
+  if (input->end->next_trace.has_value() || !status.ok() || reader->losses().faults > 0) {
+    info.traces = TracesIn(file, limits);
+  }
   printer->Print(file, info, AppendInfo, AppendInfoJson);
+  WarnOfMoreTraces(file, *input, status);
   return {std::move(status), info.events, "",
           SalvageReport(ShownNameOf(file), log, reader->losses())};
 }
 
-absl::StatusOr<RawReader> OpenRaw(const std::string& file, RawReader::Types types,
-                                  const ReaderLimits& limits) {
-  absl::StatusOr<UndoneInput> input = OpenTrace(file, limits);
-  if (!input.ok()) return input.status();
-  PrintTransportNotes(file, input->notes);
-  return RawReader::FromSource(std::move(input->source), types);
-}
-
 Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out) {
   const bool header = absl::GetFlag(FLAGS_header);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
+  if (!input.ok()) return {input.status()};
+  PrintTransportNotes(file, input->notes);
   absl::StatusOr<RawReader> reader =
-      OpenRaw(file, header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool, limits);
+      RawReader::FromSource(std::move(input->source),
+                            header ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
   if (!reader.ok()) return {reader.status()};
   Progress progress(/*prints_along=*/true);
   absl::Status status = DumpWire(&*reader, header, &progress, out);
+  WarnOfMoreTraces(file, *input, status);
   const std::optional<Fault> fault = FaultOf(status);
   const bool is_for_header = !header && fault.has_value() && fault->id == FaultId::kEventVersion &&
                              VersionHas(reader->version(), *FindEventSpec(fault->place.event));
@@ -205,7 +206,7 @@ Result RunWire(const std::string& file, const ReaderLimits& limits, Output* out)
 
 Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
                            FilePrinter* printer) {
-  absl::StatusOr<UndoneInput> input = OpenTrace(file, limits);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
   if (!input.ok()) return Unread(file, input.status(), printer);
   PrintTransportNotes(file, input->notes);
   FaultLog log;
@@ -213,6 +214,7 @@ Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
   Progress progress(/*prints_along=*/false);
   absl::Status status = SalvageFootprint(
       input->source.get(), [&](const Fault& fault) { log.Add(fault); }, &progress, &footprint);
+  WarnOfMoreTraces(file, *input, status);
   if (footprint.bytes > 0) {
     printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   } else {
@@ -224,11 +226,16 @@ Result RunSalvageFootprint(const std::string& file, const ReaderLimits& limits,
 
 Result RunFootprint(const std::string& file, const ReaderLimits& limits, FilePrinter* printer) {
   if (absl::GetFlag(FLAGS_salvage)) return RunSalvageFootprint(file, limits, printer);
-  absl::StatusOr<RawReader> reader = OpenRaw(file, RawReader::Types::kOfVersion, limits);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, limits, TraceFromFlags());
+  if (!input.ok()) return Unread(file, input.status(), printer);
+  PrintTransportNotes(file, input->notes);
+  absl::StatusOr<RawReader> reader =
+      RawReader::FromSource(std::move(input->source), RawReader::Types::kOfVersion);
   if (!reader.ok()) return Unread(file, reader.status(), printer);
   Progress progress(/*prints_along=*/false);
   Footprint footprint;
   absl::Status status = CollectFootprint(&*reader, &progress, &footprint);
+  WarnOfMoreTraces(file, *input, status);
   printer->Print(file, footprint, AppendFootprint, AppendFootprintJson);
   return {std::move(status), footprint.events};
 }
@@ -345,12 +352,12 @@ int RunValidate(ValidateCommand command, const CommandLine& line, Output* out) {
 }
 
 absl::Status WriteRepairedTo(const std::string& target, const RepairPlan& plan,
-                             const RepeatableInput& input, Output* out) {
-  if (GoesToStdout(target)) return WriteRepaired(plan, input, out);
+                             const OpenInput& open, Output* out) {
+  if (GoesToStdout(target)) return WriteRepaired(plan, open, out);
   absl::StatusOr<OutputFile> file = OutputFile::Create(target);
   if (!file.ok()) return file.status();
   Output file_out(file->fd(), target);
-  if (absl::Status status = WriteRepaired(plan, input, &file_out); !status.ok()) return status;
+  if (absl::Status status = WriteRepaired(plan, open, &file_out); !status.ok()) return status;
   return file->Commit();
 }
 
@@ -367,17 +374,22 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   Progress progress(/*prints_along=*/false);
   const absl::StatusOr<RepeatableInput> input = RepeatableInput::Create(file, limits, &progress);
   if (!input.ok()) return Report(file, WithHint(Command::kRepair, file, {input.status()}));
-  const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return input->Open(); }, limits);
+  const absl::StatusOr<ChosenTrace> chosen = ChooseTrace(file, *input, limits, TraceFromFlags());
+  if (!chosen.ok()) return Report(file, {chosen.status()});
+  const absl::StatusOr<RepairPlan> plan = PlanRepair(chosen->open, limits);
   if (!plan.ok()) return Report(file, WithHint(Command::kRepair, file, {plan.status()}));
   const bool writes = !check && !plan->pieces.empty();
   if (writes) {
-    const absl::Status status = WriteRepairedTo(target, *plan, *input, out);
+    const absl::Status status = WriteRepairedTo(target, *plan, chosen->open, out);
     if (out->closed()) return kUsageOrIo;
     if (!status.ok()) return Report(file, {status});
   }
   progress.Wipe();
   std::string written;
   if (writes) written = GoesToStdout(target) ? "to the standard output" : ShownNameOf(target);
+  for (const std::string& line : chosen->report) {
+    absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
+  }
   for (const std::string& line : RepairReport(*plan, written)) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }
@@ -401,7 +413,7 @@ int Conclude(Command command, const std::string& file, Result result, Output* ou
 // on the standard error.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   if (file.named) return false;
-  absl::StatusOr<UndoneInput> input = OpenTrace(file.path, limits);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file.path, limits, /*number=*/0);
   if (input.ok()) {
     ReaderOptions reader_options;
     reader_options.limits = limits;
@@ -472,6 +484,9 @@ int Main(absl::Span<char* const> args) {
   }
   const absl::StatusOr<ReaderLimits> limits = LimitsFromFlags(line->command);
   if (!limits.ok()) return UsageError(line->command, limits.status());
+  if (absl::GetFlag(FLAGS_trace) < 1 && absl::GetFlag(FLAGS_trace) != kAnyTrace) {
+    return UsageError(line->command, absl::InvalidArgumentError("--trace counts from 1 on"));
+  }
   if (absl::GetFlag(FLAGS_jobs) < 1) {
     return UsageError(line->command, absl::InvalidArgumentError("--jobs must be 1 or more"));
   }

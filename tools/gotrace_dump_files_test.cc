@@ -1,6 +1,7 @@
 // Runs `info` and `footprint`, which take several files, as their users do.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -200,6 +201,130 @@ TEST(SeveralFiles, OfAnOlderGoAreSkippedInADirectory) {
   }
   EXPECT_TRUE(absl::StrContains(RunDump({"validate", "--json", directory}).out,
                                 "b.trace\",\"verdict\":\"skipped\""));
+}
+
+// The file of one trace to which another was appended.
+class SeveralTraces : public testing::Test {
+ protected:
+  const std::string first_ = ReadTestTrace(kTrace);
+  const std::string second_ = ReadTestTrace("go1.22-annotations.trace");
+  const std::string both_ = first_ + second_;
+  const std::string path_ = WriteFile("both.trace", both_);
+  const std::string warning_ =
+      absl::StrCat("gotrace-dump: ", path_, ": holds 2 traces, at bytes 0 and ", first_.size(),
+                   "; this is the first; --trace=2 selects the other\n");
+};
+
+TEST_F(SeveralTraces, AreReadOneAtATime) {
+  const std::string first = WriteFile("first.trace", first_);
+  const std::string second = WriteFile("second.trace", second_);
+  for (const std::string command : {"events", "wire", "footprint"}) {
+    const SubprocessResult result = RunDump({command, path_});
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_EQ(result.out, DumpOutput({command, first}));
+    EXPECT_EQ(result.err, warning_);
+    // Asked for, there is nothing to warn of.
+    const SubprocessResult chosen = RunDump({command, "--trace=1", path_});
+    EXPECT_EQ(chosen.out, result.out);
+    EXPECT_EQ(chosen.err, "");
+    const std::string of_second = DumpOutput({command, second});
+    EXPECT_EQ(DumpOutput({command, "--trace=2", path_}), of_second);
+    const SubprocessResult piped = RunDump({command, "-"}, {.input = both_});
+    EXPECT_EQ(piped.out, result.out);
+    EXPECT_EQ(piped.err,
+              absl::StrCat("gotrace-dump: standard input: another trace begins at byte ",
+                           first_.size(), "; this is the first; --trace=2 selects the next\n"));
+    EXPECT_EQ(RunDump({command, "--trace=2", "-"}, {.input = both_}).out, of_second);
+  }
+  EXPECT_TRUE(absl::StrContains(DumpOutput({"info", "--trace=2", path_}), "version      1.22 "));
+}
+
+TEST_F(SeveralTraces, HaveToBeThere) {
+  for (const std::string command : {"events", "wire", "footprint", "info", "repair"}) {
+    ExpectFailure(RunDump({command, "--trace=3", path_}), 2, "",
+                  absl::StrCat("gotrace-dump: ", path_, ": --trace=3: the input holds 2 traces\n"));
+  }
+  const SubprocessResult validate = RunDump({"validate", "--trace=3", path_});
+  EXPECT_EQ(validate.exit_code, 2);
+  EXPECT_EQ(validate.out, absl::StrCat(path_, ": cannot be read: ", path_,
+                                       ": --trace=3: the input holds 2 traces\n"));
+  const std::string one = WriteFile("one.trace", first_);
+  EXPECT_TRUE(absl::StrContains(RunDump({"events", "--trace=2", one}).err, "holds 1 trace\n"));
+  for (const std::string number : {"0", "-1"}) {
+    EXPECT_EQ(RunDump({"events", "--trace", number, path_}).err,
+              "gotrace-dump: --trace counts from 1 on\nTry: gotrace-dump events --help\n");
+  }
+}
+
+TEST_F(SeveralTraces, AreListed) {
+  const SubprocessResult info = RunDump({"info", path_});
+  EXPECT_EQ(info.err, warning_);
+  EXPECT_TRUE(absl::StrContains(
+      info.out, absl::StrCat("in the file  trace 1: ", first_.size(), " bytes at byte 0, sound\n",
+                             "             trace 2: ", second_.size(), " bytes at byte ",
+                             first_.size(), ", sound\n")))
+      << info.out;
+  const std::string listed = absl::StrCat("\"traces\":[{\"offset\":0,\"bytes\":", first_.size(),
+                                          ",\"sound\":true},{\"offset\":", first_.size(),
+                                          ",\"bytes\":", second_.size(), ",\"sound\":true}]");
+  EXPECT_TRUE(absl::StrContains(DumpOutput({"info", "--json", path_}), listed));
+
+  // Go's reader refuses such a file.
+  const SubprocessResult validate = RunDump({"validate", path_});
+  EXPECT_EQ(validate.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(validate.out, " [second-trace]\n"));
+  EXPECT_TRUE(absl::EndsWith(
+      validate.out, absl::StrCat(path_, ": trace 1 of 2: ", first_.size(),
+                                 " bytes at byte 0, sound; --trace=1 validates it alone\n", path_,
+                                 ": trace 2 of 2: ", second_.size(), " bytes at byte ",
+                                 first_.size(), ", sound; --trace=2 validates it alone\n")))
+      << validate.out;
+  EXPECT_TRUE(absl::StrContains(RunDump({"validate", "--json", path_}).out, listed));
+  for (const char* const number : {"--trace=1", "--trace=2"}) {
+    EXPECT_EQ(RunDump({"validate", number, path_}).exit_code, 0);
+  }
+}
+
+TEST_F(SeveralTraces, AreRepairedOneAtATime) {
+  const auto report = [&](int kept, bool first_is_sound) {
+    const auto fate = [&](int number) {
+      return number == kept ? std::string("this one is kept\n")
+                            : absl::StrCat("left out, which --trace=", number, " selects\n");
+    };
+    const std::string begin = absl::StrCat("gotrace-dump: ", path_, ": ");
+    const size_t size = first_is_sound ? first_.size() : first_.size() - 10;
+    return absl::StrCat(begin, "holds 2 traces, at bytes 0 and ", size, "\n", begin,
+                        "trace 1: ", size, " bytes at byte 0, ",
+                        first_is_sound ? "sound; " : "broken; ", fate(1), begin,
+                        "trace 2: ", second_.size(), " bytes at byte ", size, ", sound; ", fate(2));
+  };
+  const std::string target = absl::StrCat(testing::TempDir(), "/repaired.trace");
+  const auto written = [&] {
+    std::ifstream file(target, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  SubprocessResult result = RunDump({"repair", "-o", target, path_});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(absl::StartsWith(result.err, report(1, true))) << result.err;
+  EXPECT_EQ(written(), first_);
+  result = RunDump({"repair", "--trace=2", "-o", target, path_});
+  EXPECT_TRUE(absl::StartsWith(result.err, report(2, true))) << result.err;
+  EXPECT_EQ(written(), second_);
+  // From a pipe, and compressed.
+  EXPECT_EQ(RunDump({"repair", "--trace=2", "-o", "-", "-"}, {.input = both_}).out, second_);
+
+  // The first one is cut off.
+  WriteFile("both.trace", first_.substr(0, first_.size() - 10) + second_);
+  result = RunDump({"repair", "-o", target, path_});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(absl::StartsWith(result.err, report(1, false))) << result.err;
+  EXPECT_TRUE(absl::StartsWith(written(), first_.substr(0, 16)));
+  EXPECT_EQ(RunDump({"validate", "--strictness=go", target}).exit_code, 0);
+  EXPECT_EQ(RunDump({"repair", "--trace=2", "-o", "-", path_}).out, second_);
+  // `events` says why it stops, and that there is another.
+  result = RunDump({"events", path_});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(result.err, "this is the first; --trace=2 selects the other\n"));
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "absl/strings/str_format.h"
 #include "export/json.h"
 #include "export/json_text.h"
+#include "export/report_text.h"
 #include "parser/trace_clock.h"
+#include "tools/open_trace.h"
 #include "tools/salvage.h"
 
 namespace gotrace {
@@ -104,6 +106,10 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   if (const absl::string_view why = WhyIncomplete(info.status, info.losses); !why.empty()) {
     out->Append("complete     no, ", why, '\n');
   }
+  for (size_t i = 0; i < info.traces.size(); ++i) {
+    out->Append(absl::StrFormat("%-12s %s\n", i == 0 ? "in the file" : "",
+                                DescribeTrace(info.traces[i], i + 1)));
+  }
   out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
   const TraceInfo::Generation* const timeless = info.TimelessGeneration();
   if (timeless != nullptr) {
@@ -159,6 +165,7 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
     json.Member("duration", TraceClock::Subtract(info.end, info.begin));
   }
   json.Member("bytes", info.bytes);
+  AppendTracesJson(info.traces, &json);
   json.Member("events", info.events);
   json.Member("goroutines", info.goroutines);
   json.Member("procs", uint64_t{info.procs.size()});

@@ -14,6 +14,7 @@
 #include "parser/event_kind.h"
 #include "parser/ids.h"
 #include "parser/reader.h"
+#include "parser/trace_list.h"
 #include "tools/progress.h"
 #include "tracev2/text_buffer.h"
 
@@ -42,6 +43,7 @@ struct TraceInfo {
   std::optional<absl::Time> wall_begin;   // The wall-clock time of `begin`.
   absl::Status status;                    // What reading ended with.
   Losses losses;                          // What it left out.
+  std::vector<TraceSpan> traces;          // All of a file that holds several.
 
   // The generation whose frequency of the trace clock is not plausible, or nullptr.
   const Generation* TimelessGeneration() const;

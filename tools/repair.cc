@@ -119,6 +119,12 @@ std::string LostEvents(uint64_t lost, uint64_t kept) {
                          100 * static_cast<double>(lost) / all);
 }
 
+absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  return ListTraces(source->get());
+}
+
 bool CanBeReadAgain(const std::string& file) {
   struct stat info;
   // What is not there is told by whoever opens it.
@@ -166,9 +172,45 @@ absl::StatusOr<std::unique_ptr<ByteSource>> RepeatableInput::Open() const {
   return std::make_unique<WatchedSource>(*std::move(source), progress_);
 }
 
-absl::Status WriteRepaired(const RepairPlan& plan, const RepeatableInput& input, Output* out) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
-      OpenRepaired(plan, [&] { return input.Open(); });
+absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
+                                        const ReaderLimits& limits, TraceNumber number) {
+  const OpenTraces open = [&input, limits]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = input.Open();
+    if (!source.ok()) return source.status();
+    absl::StatusOr<UndoneInput> undone = UndoTransport(*std::move(source), limits);
+    if (!undone.ok()) return undone.status();
+    return std::move(undone->source);
+  };
+  const absl::StatusOr<std::vector<TraceSpan>> listed = ListTracesOf(open);
+  if (!listed.ok() && !FaultOf(listed.status()).has_value()) return listed.status();
+  // What is wrong with an input without a trace is found when it is repaired.
+  const size_t count = listed.ok() ? listed->size() : 1;
+  if (number > count) return NoSuchTrace(file, count, number);
+  if (count == 1) return ChosenTrace{[&input] { return input.Open(); }, {}};
+
+  const absl::StatusOr<std::vector<TraceSpan>> traces = CheckTraces(open, limits);
+  if (!traces.ok()) return traces.status();
+  ChosenTrace chosen;
+  chosen.report.push_back(DescribeTraces(*traces));
+  const TraceNumber wanted = number == 0 ? 1 : number;
+  for (TraceNumber i = 1; i <= traces->size(); ++i) {
+    const TraceSpan& trace = (*traces)[i - 1];
+    chosen.report.push_back(absl::StrCat(
+        DescribeTrace(trace, i), i == wanted
+                                     ? "; this one is kept"
+                                     : absl::StrCat("; left out, which --trace=", i, " selects")));
+  }
+  const TraceSpan span = (*traces)[wanted - 1];
+  chosen.open = [open, span]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+    if (!source.ok()) return source.status();
+    return OneTrace(*std::move(source), span);
+  };
+  return chosen;
+}
+
+absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output* out) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
   if (!stream.ok()) return stream.status();
   return Copy(stream->get(), out);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "rewrite/repair.h"
@@ -37,8 +38,21 @@ class RepeatableInput {
   Progress* progress_;
 };
 
-// Writes the repaired trace to `out`.
-absl::Status WriteRepaired(const RepairPlan& plan, const RepeatableInput& input, Output* out);
+// The trace of an input that is to be repaired.
+struct ChosenTrace {
+  OpenInput open;  // Gives that trace alone, or all of an input that holds no other.
+  // Where there are others: all of them, and what becomes of each.
+  std::vector<std::string> report;
+};
+
+// Chooses the `number`th trace of `input`, which `file` names. `input` must outlive what this
+// returns. Fails if there are not so many, or the input cannot be read. Of an input in which no
+// trace is found, all is chosen.
+absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
+                                        const ReaderLimits& limits, TraceNumber number);
+
+// Writes the repaired trace to `out`. `open` must be that which the plan was made of.
+absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output* out);
 
 // What to print of the plan: what is done, and what comes of it. `target` tells what was written:
 // a file, or "to the standard output"; "" for nothing.

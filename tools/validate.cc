@@ -48,14 +48,34 @@ uint64_t TotalSize(const std::vector<ListedFile>& files) {
   return total;
 }
 
-Judged ValidateOne(const ListedFile& file, ValidateOptions options, bool json, Reached* reached) {
+// Judges the `trace`th trace of the file alone.
+ValidationReport ValidateOneTrace(const std::string& path, const ValidateOptions& options,
+                                  TraceNumber trace) {
+  absl::StatusOr<OpenedTrace> input = OpenTrace(path, options.limits, trace);
+  // What is wrong with such a file is told of all of it.
+  if (!input.ok() && FaultOf(input.status()).has_value()) return ValidateFile(path, options);
+  if (input.ok()) {
+    PrintTransportNotes(path, input->notes);
+    return ValidateTrace(std::move(input->source), options);
+  }
+  ValidationReport report;
+  report.status = input.status();
+  return report;
+}
+
+Judged ValidateOne(const ListedFile& file, ValidateOptions options, bool json, TraceNumber trace,
+                   Reached* reached) {
   uint64_t bytes_before = 0;
   uint64_t events_before = 0;
   options.on_progress = [&](uint64_t bytes, uint64_t events) {
     reached->bytes += bytes - std::exchange(bytes_before, bytes);
     reached->events += events - std::exchange(events_before, events);
   };
-  const ValidationReport report = ValidateFile(file.path, options);
+  ValidationReport report =
+      trace == 0 ? ValidateFile(file.path, options) : ValidateOneTrace(file.path, options, trace);
+  if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
+    report.traces = TracesIn(file.path, options.limits);
+  }
   const std::string name = json ? NameOf(file.path) : ShownNameOf(file.path);
   TextBuffer text;
   if (!file.named && !report.WhySkipped().empty()) {
@@ -107,7 +127,8 @@ ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out) {
     while (!stopped) {
       const size_t index = next++;
       if (index >= files.size()) return;
-      results[index].set_value(ValidateOne(files[index], options, command.json, &reached));
+      results[index].set_value(
+          ValidateOne(files[index], options, command.json, command.trace, &reached));
     }
   };
   ValidateSummary summary;

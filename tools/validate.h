@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/open_trace.h"
 #include "tools/output.h"
 #include "validator/report.h"
 
@@ -14,6 +15,7 @@ struct ValidateCommand {
   std::vector<std::string> paths;  // Files, directories, or "-" for the standard input.
   ValidateOptions options;
   bool json = false;
+  TraceNumber trace = 0;  // Which trace of each file; 0 for the file as Go's reader sees it.
   // How many cores may be used: that many files are read at once, and if there are at most half as
   // many files, each on two cores.
   int jobs = 1;

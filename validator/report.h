@@ -16,6 +16,7 @@
 #include "parser/byte_source.h"
 #include "parser/read_mode.h"
 #include "parser/reader_limits.h"
+#include "parser/trace_list.h"
 #include "tracev2/version.h"
 #include "validator/check.h"
 #include "validator/finding.h"
@@ -82,6 +83,10 @@ struct ValidationReport {
   // Of the (decompressed) trace, 0 where there is none, and of that what could be used.
   uint64_t bytes = 0;
   uint64_t good_bytes = 0;
+
+  // The traces of an input that holds several, if whoever made the report listed them: the rest of
+  // it is about the first.
+  std::vector<TraceSpan> traces;
 
   Verdict verdict() const;
 

@@ -1,3 +1,4 @@
+#include "validator/validator.h"
 
 #include <string>
 #include <utility>
@@ -8,7 +9,6 @@
 #include "parser/byte_source.h"
 #include "parser/event_builder.h"
 #include "parser/generation_tables.h"
-#include "tracev2/text_form.h"
 #include "tracev2/text_form.h"
 #include "validator/check.h"
 #include "validator/finding_case.h"

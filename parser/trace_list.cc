@@ -1,0 +1,231 @@
+// ListTraces() and SkipToTrace() leave it to BatchFinder to find where the next trace begins, which
+// also does so in damaged framing, but takes batches off its source. OneTrace() must leave them to
+// whoever reads the trace: it walks over the batches' headers in what a window shows.
+#include "parser/trace_list.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "parser/batch_finder.h"
+#include "parser/batch_reader.h"
+#include "parser/reader.h"
+#include "tracev2/event_type.h"
+#include "tracev2/limits.h"
+#include "tracev2/varint.h"
+
+namespace gotrace {
+namespace {
+
+// Moves the source over the trace whose header it stands at, to the next one's or the end. Returns
+// whether there is a next one.
+absl::StatusOr<bool> SkipTrace(ByteSource* source, Version* version) {
+  const absl::StatusOr<Version> header = ReadHeader(source);
+  if (!header.ok()) return header.status();
+  *version = *header;
+  BatchFinder finder(source, *version, [](Fault) {});
+  Batch batch;
+  while (finder.Next(batch.generation, &batch)) source->Release(source->offset());
+  // A fault of the compression is the end of what there is.
+  if (!finder.io_status().ok() && !FaultOf(finder.io_status()).has_value()) {
+    return finder.io_status();
+  }
+  source->Release(source->offset());
+  return finder.next_trace().has_value();
+}
+
+// Moves the source forward to `offset`. Returns false if it ends before.
+absl::StatusOr<bool> MoveTo(uint64_t offset, ByteSource* source) {
+  while (source->offset() < offset) {
+    if (source->window().empty()) {
+      if (absl::Status status = source->Fill(1); !status.ok()) return status;
+      if (source->window().empty()) return false;
+    }
+    source->Skip(std::min<uint64_t>(offset - source->offset(), source->window().size()));
+    source->Release(source->offset());
+  }
+  return true;
+}
+
+class OneTraceSource final : public ByteSource {
+ public:
+  OneTraceSource(std::unique_ptr<ByteSource> source, TraceEnd* end)
+      : source_(std::move(source)), base_(source_->offset()), told_end_(end) {
+    Show();
+  }
+
+  // With a known end.
+  OneTraceSource(std::unique_ptr<ByteSource> source, uint64_t size)
+      : source_(std::move(source)), base_(source_->offset()), is_walking_(false), end_(size) {
+    Show();
+  }
+
+  absl::Status Fill(size_t size) override {
+    if (end_.has_value() && offset_ + window_.size() >= *end_) return absl::OkStatus();
+    source_->Skip(base_ + offset_ - source_->offset());
+    absl::Status status = source_->Fill(size);
+    Show();
+    // Whether a header stands where the next batch should shows with its last byte.
+    if (wants_header_ && status.ok()) {
+      const size_t wanted = next_ - offset_ + kHeaderSize;
+      status = source_->Fill(std::min(wanted, kMaxFill));
+      is_walking_ = source_->window().size() >= wanted;
+      Show();
+    }
+    return status;
+  }
+  void Release(uint64_t offset) override { source_->Release(base_ + offset); }
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    source_->ReleaseSkipped(base_ + begin, base_ + end);
+  }
+  uint64_t input_size() const override { return source_->input_size(); }
+  uint64_t input_read() const override { return source_->input_read(); }
+  void LeaveAtEnd() override { source_->LeaveAtEnd(); }
+
+ private:
+  void Show() {
+    window_ = source_->window();
+    Walk();
+    if (end_.has_value()) {
+      window_ = window_.substr(0, *end_ > offset_ ? *end_ - offset_ : 0);
+    }
+  }
+
+  // Goes from batch to batch as far as the window shows them.
+  void Walk() {
+    wants_header_ = false;
+    while (is_walking_) {
+      // Who reads on in what is no batch knows why.
+      if (next_ < offset_) {
+        is_walking_ = false;
+        return;
+      }
+      if (next_ - offset_ >= window_.size()) return;
+      const absl::string_view rest = window_.substr(next_ - offset_);
+      if (rest[0] == 'g') return MeetHeader(rest);
+      const std::optional<uint64_t> size = BatchSize(rest);
+      if (!size.has_value()) return;
+      next_ += *size;
+    }
+  }
+
+  void MeetHeader(absl::string_view rest) {
+    if (rest.size() < kHeaderSize) {
+      wants_header_ = true;
+      return;
+    }
+    is_walking_ = false;
+    if (!BeginsWithHeader(rest)) return;
+    end_ = next_;
+    if (told_end_ != nullptr) told_end_->next_trace = base_ + next_;
+  }
+
+  // The size of the batch that `rest` begins with. nullopt if its header is not all there, or is
+  // none, which ends the walk.
+  std::optional<uint64_t> BatchSize(absl::string_view rest) {
+    const EventType type = static_cast<EventType>(rest[0]);
+    if (type == EventType::kEndOfGeneration) return 1;
+    const bool is_experimental = type == EventType::kExperimentalBatch;
+    if (!is_experimental && type != EventType::kEventBatch) {
+      is_walking_ = false;
+      return std::nullopt;
+    }
+    const char* const end = rest.data() + rest.size();
+    const char* at = rest.data() + (is_experimental ? 2 : 1);
+    if (at > end) return std::nullopt;
+    uint64_t number = 0;  // Generation, thread, time, and at last the size.
+    for (int i = 0; i < 4; ++i) {
+      const char* const after = ReadVarint(at, end, &number);
+      if (after == nullptr) {
+        is_walking_ = DiagnoseVarint(at, end) != VarintFault::kOverflow;
+        return std::nullopt;
+      }
+      at = after;
+    }
+    if (number > kMaxBatchSize) {
+      is_walking_ = false;
+      return std::nullopt;
+    }
+    return static_cast<uint64_t>(at - rest.data()) + number;
+  }
+
+  const std::unique_ptr<ByteSource> source_;
+  const uint64_t base_;  // Where the trace begins in source_.
+  TraceEnd* const told_end_ = nullptr;
+  uint64_t next_ = kHeaderSize;  // Where the next batch begins, or what is there in its place.
+  bool is_walking_ = true;
+  bool wants_header_ = false;    // Whether what may be a header at next_ is not all there.
+  std::optional<uint64_t> end_;  // Of the trace, once it is known.
+};
+
+bool IsSound(std::unique_ptr<ByteSource> source, const ReaderLimits& limits) {
+  ReaderOptions options;
+  options.limits = limits;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
+  if (!reader.ok()) return false;
+  while (!reader->NextBlock().empty()) {
+  }
+  return reader->status().ok();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source) {
+  std::vector<TraceSpan> spans;
+  bool has_next = true;
+  while (has_next) {
+    TraceSpan span;
+    span.offset = source->offset();
+    const absl::StatusOr<bool> next = SkipTrace(source, &span.version);
+    if (!next.ok()) {
+      // Of a version that is not known nothing is known but that it begins.
+      if (spans.empty() || !FaultOf(next.status()).has_value()) return next.status();
+      const absl::StatusOr<bool> rest = MoveTo(std::numeric_limits<uint64_t>::max(), source);
+      if (!rest.ok()) return rest.status();
+    }
+    has_next = next.ok() && *next;
+    span.size = source->offset() - span.offset;
+    spans.push_back(span);
+  }
+  return spans;
+}
+
+absl::StatusOr<std::vector<TraceSpan>> CheckTraces(const OpenTraces& open,
+                                                   const ReaderLimits& limits) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+  if (!source.ok()) return source.status();
+  absl::StatusOr<std::vector<TraceSpan>> spans = ListTraces(source->get());
+  if (!spans.ok()) return spans;
+  for (TraceSpan& span : *spans) {
+    source = open();
+    if (!source.ok()) return source.status();
+    absl::StatusOr<std::unique_ptr<ByteSource>> trace = OneTrace(*std::move(source), span);
+    if (!trace.ok()) return trace.status();
+    span.sound = IsSound(*std::move(trace), limits);
+  }
+  return spans;
+}
+
+std::unique_ptr<ByteSource> OneTrace(std::unique_ptr<ByteSource> source, TraceEnd* end) {
+  return std::make_unique<OneTraceSource>(std::move(source), end);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> OneTrace(std::unique_ptr<ByteSource> source,
+                                                     const TraceSpan& span) {
+  const absl::StatusOr<bool> is_there = MoveTo(span.offset, source.get());
+  if (!is_there.ok()) return is_there.status();
+  if (!*is_there) return absl::AbortedError("the input became shorter while it was read");
+  return std::make_unique<OneTraceSource>(std::move(source), span.size);
+}
+
+absl::StatusOr<uint64_t> SkipToTrace(ByteSource* source, uint64_t n) {
+  Version version;
+  for (uint64_t number = 1; number < n; ++number) {
+    const absl::StatusOr<bool> has_next = SkipTrace(source, &version);
+    if (!has_next.ok()) return has_next.status();
+    if (!*has_next) return number;
+  }
+  return n;
+}
+
+}  // namespace gotrace
