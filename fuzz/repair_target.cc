@@ -27,6 +27,14 @@ void CheckPlan(const RepairPlan& plan, absl::string_view input) {
     FUZZ_CHECK(generation.end_offset <= input.size(), absl::StrCat(generation.end_offset));
     if (generation.fault.has_value()) CheckFault(*generation.fault, input.size());
   }
+  uint64_t events = 0;
+  for (const RepairedGeneration& generation : plan.generations) {
+    events += generation.events;
+    FUZZ_CHECK(generation.events_added + generation.statuses_added <= generation.events ||
+                   generation.events == 0,
+               absl::StrCat(generation.events));
+  }
+  FUZZ_CHECK(plan.sound || events == plan.events, absl::StrCat(events));
   for (const std::string& line : DescribeRepair(plan)) {
     FUZZ_CHECK(!line.empty() && line.find('\n') == std::string::npos, line);
   }

@@ -28,7 +28,7 @@ absl::Status ZeroGeneration(const Batch& batch) {
 
 // Says of a generation that ends with the trace, and is not whole, that it is cut off, if it lacks
 // what the runtime writes last: the frequency up to Go 1.24, and the strings of the stacks.
-absl::Status TellCut(Version version, const Generation& generation, absl::Status status) {
+absl::Status SayIfCut(Version version, const Generation& generation, absl::Status status) {
   std::optional<Fault> fault = FaultOf(status);
   const bool has_late_frequency = version < Version::kGo125 || generation.batch_count() == 0;
   const bool is_late =
@@ -199,7 +199,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
     // What is missing stood where the trace cannot be read, or behind it: that tells more.
     if (!after_.ok()) return FaultResult(after_);
-    if (ends_with_trace()) status = TellCut(version_, *generation, std::move(status));
+    if (ends_with_trace()) status = SayIfCut(version_, *generation, std::move(status));
     return FaultResult(std::move(status));
   }
   return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};

@@ -157,7 +157,11 @@ EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
         Fault fault = {scheduler_.fault_id(), cursor.place(), scheduler_.fault_message()};
-        Fail(LacksSomething(fault.id) ? SayIfCut(std::move(fault)) : std::move(fault));
+        // Where events are missing, others contradict each other.
+        const bool contradicts = version_ >= Version::kGo125 && !IsLimit(fault.id) &&
+                                 fault.id != FaultId::kEventWithoutRule;
+        const bool may_lack = contradicts || LacksSomething(fault.id);
+        Fail(may_lack ? SayIfCut(std::move(fault)) : std::move(fault));
         return EventOrder::Outcome::kStopped;
       }
       if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;

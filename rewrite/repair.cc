@@ -325,6 +325,7 @@ class Planner {
     using Clock = RepairedGeneration::Clock;
     GenerationContent content;
     content.tables = &tables;
+    // Whatever is to change about a generation's events is to change here.
     content.events = collector_.Take();
     for (size_t i = 1; i < content.events.size() && !content.order_by_time; ++i) {
       content.order_by_time = content.events[i].time < content.events[i - 1].time;
@@ -579,13 +580,11 @@ absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool r
 // Leaves out the generation that shows `fault` when the output is read, and all after it.
 void KeepBefore(const Fault& fault, RepairPlan* plan) {
   const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
-  uint64_t end = 0;  // Of what is kept.
-  uint64_t last = 0;
+  uint64_t end = 0;  // Of what is kept: never all, so that there is an end to this.
   for (const RepairedGeneration& generation : plan->generations) {
-    if (generation.output_end <= place)
-      end = std::max(end, std::exchange(last, generation.output_end));
+    const uint64_t its_end = generation.output_end;
+    if (its_end <= place && its_end < plan->output_bytes) end = std::max(end, its_end);
   }
-  if (place < last) end = last;
   plan->events = 0;
   for (RepairedGeneration& generation : plan->generations) {
     if (generation.output_end > end) {

@@ -248,6 +248,28 @@ TEST(Repair, VerifiesWhatItWouldWrite) {
   EXPECT_EQ(opened, 3);
 }
 
+TEST(Repair, KeepsWhatIsBeforeAGenerationThatCannotBeVerified) {
+  const std::string first = AssembleBatches(26, GenerationText(1));
+  const std::string second = BatchBytes(26, GenerationText(2));
+  const std::string third = BatchBytes(26, GenerationText(3));
+  const std::string rest = "done, bye\n";
+  std::string wrong = second;
+  const size_t event = wrong.find('\x25');  // HeapAlloc
+  ASSERT_NE(event, std::string::npos);
+  wrong[event] = '\x7f';
+  int opened = 0;
+  const auto plan =
+      PlanRepair([&, good = first + second + third + rest, bad = first + wrong + third + rest]() {
+        return SourceFromBytes(++opened < 3 ? good : bad);
+      });
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(FatesOf(*plan),
+            (Fates{GenerationFate::kKept, GenerationFate::kBroken, GenerationFate::kBroken}));
+  EXPECT_EQ(plan->events, 3U);
+  EXPECT_EQ(plan->output_bytes, first.size());
+  EXPECT_EQ(opened, 4);
+}
+
 TEST(Repair, SaysFirstThatATraceIsCutOff) {
   const std::string trace = AssembleBatches(26, GenerationText(1));
   for (size_t size = kHeaderSize + 30; size < trace.size(); ++size) {

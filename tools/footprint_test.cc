@@ -123,9 +123,11 @@ TEST(Footprint, CountsWhatStandsBeforeAFault) {
   const std::string bytes = *AssembleText(kTrace);
   Footprint footprint;
   const absl::Status status = Collect(bytes.substr(0, 29), &footprint);
-  EXPECT_EQ(status.message(),
-            "byte 29, event EventBatch: expected the rest of an event, found the end of the trace "
-            "[event-truncated]");
+  EXPECT_EQ(
+      status.message(),
+      "byte 29, event EventBatch: the trace is cut off: expected the rest of an event, found the "
+      "end of the trace "
+      "[event-truncated]");
   EXPECT_EQ(footprint.events, 2);
   EXPECT_EQ(footprint.bytes, 27);
   const Footprint::Share& batches = footprint.by_type[static_cast<uint8_t>(EventType::kEventBatch)];

@@ -322,12 +322,14 @@ TEST(Dump, ReadsNoFurtherThanAsked) {
   EXPECT_EQ(DumpOutput({"--limit=1", path}), all[0].text);
   EXPECT_EQ(DumpOutput({"--to=1us", path}), all[0].text);
   const SubprocessResult result = RunDump({"--kind=Sync", path});
-  ExpectFailure(result, 1, all[0].text + "M=-1 P=-1 G=-1 Sync Time=2079707612353 N=2\n",
-                absl::StrCat("gotrace-dump: ", path,
-                             ": byte 6857, batch at byte 6830: expected 1514 bytes of a batch's "
-                             "payload, found the end of the trace after 43 [batch-truncated]\n"
-                             "gotrace-dump: 216 events could be read before that\n",
-                             kHint));
+  ExpectFailure(
+      result, 1, all[0].text + "M=-1 P=-1 G=-1 Sync Time=2079707612353 N=2\n",
+      absl::StrCat(
+          "gotrace-dump: ", path,
+          ": byte 6857, batch at byte 6830: the trace is cut off: expected 1514 bytes of a batch's "
+          "payload, found the end of the trace after 43 [batch-truncated]\n"
+          "gotrace-dump: 216 events could be read before that\n",
+          kHint));
 }
 
 TEST(Dump, TellsWhatIsWrongWithTheInput) {

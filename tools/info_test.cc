@@ -125,7 +125,8 @@ TEST(Info, TellsWhatStandsBeforeAFault) {
   // The second generation's last batch is cut off; its first one is whole.
   const absl::Status status = Collect(bytes.substr(0, bytes.size() - 1), &info);
   EXPECT_EQ(std::string(status.message()),
-            "byte 110, batch at byte 101: expected 9 bytes of a batch's payload, found the end of "
+            "byte 110, batch at byte 101: the trace is cut off: expected 9 bytes of a batch's "
+            "payload, found the end of "
             "the trace after 8 [batch-truncated]");
   EXPECT_EQ(info.generations.size(), 2);
   EXPECT_EQ(info.generations[1].info.batches, 1);

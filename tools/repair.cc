@@ -103,11 +103,11 @@ class HopefulStream final : public ByteStream {
   bool goes_on_ = true;
 };
 
-// Tells how many events are lost, and what part of all that is.
-std::string WithoutEvents(uint64_t lost, uint64_t kept) {
+// Says how many events are lost, and what part of all that is.
+std::string LostEvents(uint64_t lost, uint64_t kept) {
   if (lost == 0) return "";
   const double all = static_cast<double>(lost) + static_cast<double>(kept);
-  return absl::StrFormat(" and without %d others of theirs (%.2f %%)", lost,
+  return absl::StrFormat("; %d %s lost (%.2f %%)", lost, lost == 1 ? "event is" : "events are",
                          100 * static_cast<double>(lost) / all);
 }
 
@@ -184,19 +184,23 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
         "what can be read");
     return lines;
   }
-  const auto kept =
-      std::count_if(plan.generations.begin(), plan.generations.end(),
-                    [](const RepairedGeneration& generation) { return generation.events > 0; });
-  uint64_t left_out = 0;
+  uint64_t kept = 0, rewritten = 0, lost = 0, added = 0;
   for (const RepairedGeneration& generation : plan.generations) {
-    if (generation.events > 0) left_out += generation.events_left_out;
+    if (generation.events == 0) continue;
+    ++kept;
+    rewritten += generation.fate == GenerationFate::kRewritten;
+    lost += generation.events_left_out;
+    added += generation.events_added + generation.statuses_added;
   }
-  lines.push_back(absl::StrCat(kept, " of ", plan.generations.size(),
-                               plan.generations.size() == 1 ? " generation" : " generations",
-                               target.empty() ? " can be" : "", " kept, with ", plan.events,
-                               plan.events == 1 ? " event" : " events",
-                               WithoutEvents(left_out, plan.events), "; ", plan.input_bytes,
-                               " bytes become ", plan.output_bytes, written));
+  lines.push_back(absl::StrCat(
+      kept, " of ", plan.generations.size(),
+      plan.generations.size() == 1 ? " generation" : " generations",
+      target.empty() ? " can be kept" : " kept",
+      rewritten == 0 ? "" : absl::StrCat(", ", rewritten, " of them rewritten"), ", with ",
+      plan.events, plan.events == 1 ? " event" : " events",
+      added == 0 ? "" : absl::StrCat(", of which ", added, added == 1 ? " is added" : " are added"),
+      LostEvents(lost, plan.events - added), "; ", plan.input_bytes, " bytes become ",
+      plan.output_bytes, written));
   return lines;
 }
 
