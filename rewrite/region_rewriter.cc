@@ -12,8 +12,10 @@
 namespace gotrace {
 namespace {
 
-// With these a plan takes about two gigabytes.
-constexpr size_t kMaxRegionEvents = size_t{1} << 24;
+// How many begins and ends of regions are collected, and how many writes a plan may have. Each
+// takes about a gigabyte: a moved event takes seven in a generation's list.
+constexpr size_t kMaxRegionEvents = size_t{1} << 23;
+constexpr size_t kMaxWrites = size_t{1} << 21;
 
 // Readers limit how many goroutines there are.
 constexpr size_t kMaxLanes = size_t{1} << 16;
@@ -108,7 +110,7 @@ void RegionRewriter::Plan() {
   planned_ = true;
   if (has_too_many_ || last_goroutine_ > kMaxId || last_proc_ > kMaxId) return;
   plan_ = PlanRegions(events_);
-  if (plan_.lanes.size() > kMaxLanes) plan_ = RegionPlan();
+  if (plan_.lanes.size() > kMaxLanes || plan_.writes.size() > kMaxWrites) plan_ = RegionPlan();
   lanes_.resize(plan_.lanes.size());
 }
 

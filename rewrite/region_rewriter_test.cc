@@ -267,6 +267,25 @@ TEST(RegionRewriter, ChangesNothingWhereRegionsNest) {
   EXPECT_EQ(repaired.plan.regions, RegionChanges());
 }
 
+// Each would need a goroutine of its own.
+TEST(RegionRewriter, MovesNothingWhereTooManyRegionsOverlap) {
+  std::string events;
+  for (const absl::string_view kind : {"Begin", "End"}) {
+    for (int i = 1; i <= 70'000; ++i) {
+      if (i % 2'000 == 0) {
+        absl::StrAppend(&events, "EventBatch gen=1 m=1 time=", kind == "Begin" ? 1 : 3, i + 100'000,
+                        "00000 size=auto\n");
+      }
+      absl::StrAppend(&events, "UserRegion", kind, " dt=20000 task=", i,
+                      " name_string=1 stack=0\n");
+    }
+  }
+  const Repaired repaired = Repair(Trace({GenerationText(1, events)}));
+  EXPECT_EQ(repaired.plan.regions, RegionChanges());
+  EXPECT_GT(repaired.plan.events, 70'000U);
+  EXPECT_EQ(FatesOf(repaired.plan), std::vector{GenerationFate::kRewritten});
+}
+
 // No ids are left for other goroutines.
 TEST(RegionRewriter, TakesTheLargestIds) {
   for (const absl::string_view status :
