@@ -71,7 +71,7 @@ bool IsFraming(FaultId id) {
 
 void LeaveApart(RepairedGeneration* generation) {
   generation->fate = GenerationFate::kApart;
-  generation->events = 0;
+  generation->events = generation->output_end = 0;
   generation->regions = RegionChanges();
 }
 
@@ -297,7 +297,8 @@ class Planner {
     if (content.number != found->number) found->new_number = content.number;
     if (is_sound) {
       found->fate = GenerationFate::kKept;
-      found->events = given;
+      // The Reader may have forgotten a P that a goroutine loses as it ends, after a fault.
+      found->events = losses.faults == 0 ? given : written.events - written.statuses_added;
       found->clock = RepairedGeneration::Clock::kOwn;
       KeepBatches(content.number, &output.pieces);
     } else {

@@ -202,6 +202,12 @@ TEST(Repair, KeepsTheLongerRunOfGenerations) {
             (Fates{GenerationFate::kApart, GenerationFate::kKept, GenerationFate::kKept}));
 }
 
+TEST(Repair, KeepsTheFirstOfEqualRuns) {
+  const std::string first = AssembleBatches(26, GenerationText(7));
+  const Repaired repaired = Repair(absl::StrCat(first, BatchBytes(26, GenerationText(3)), "bye\n"));
+  EXPECT_EQ(repaired.bytes, first);
+}
+
 // Up to Go 1.25 a generation must have the next number.
 TEST(Repair, GivesNewNumbersWhereAGenerationIsMissing) {
   for (const int version : {22, 23, 25}) {
