@@ -267,7 +267,7 @@ TEST_F(SeveralTraces, AreListed) {
   const std::string listed = absl::StrCat("\"traces\":[{\"offset\":0,\"bytes\":", first_.size(),
                                           ",\"sound\":true},{\"offset\":", first_.size(),
                                           ",\"bytes\":", second_.size(), ",\"sound\":true}]");
-  EXPECT_TRUE(absl::StrContains(DumpOutput({"info", "--json", path_}), listed));
+  EXPECT_TRUE(absl::StrContains(RunDump({"info", "--json", path_}).out, listed));
 
   // Go's reader refuses such a file.
   const SubprocessResult validate = RunDump({"validate", path_});
