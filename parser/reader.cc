@@ -348,8 +348,9 @@ Fault ReaderImpl::NoAdvance() {
 // which the trace ends, was probably never written.
 Fault ReaderImpl::SayIfCut(Fault fault) const {
   if (version_ >= Version::kGo126) return fault;
-  const bool is_last =
-      tolerant() ? tolerant_generations_.is_last() : generations_.ends_with_trace();
+  const bool is_last = tolerant()
+                           ? tolerant_generations_.is_last()
+                           : generations_.ends_with_trace() || IsCutOff(generations_.after());
   const bool lacks_tables =
       generation_->tables().LacksTables() || (tolerant() && tolerant_generations_.incomplete());
   return is_last && lacks_tables ? CutOff(std::move(fault), "probably cut off before its tables")

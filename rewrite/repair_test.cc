@@ -294,6 +294,24 @@ TEST(Repair, KeepsWhatIsBeforeAGenerationThatCannotBeVerified) {
   EXPECT_EQ(opened, 4);
 }
 
+// The fault is met at the end, and says nothing of where its generation is.
+TEST(Repair, LeavesOutTheLastGenerationWhereTheEndCannotBeVerified) {
+  const std::string first = AssembleBatches(23, GenerationText(1, "", 23));
+  const std::string second = BatchBytes(23, GenerationText(2, "", 23));
+  const std::string frequency("\x08\x80\x94\xeb\xdc\x03");
+  const std::string status("\x19\x01\x05\x80\x00\x04", frequency.size());
+  std::string wrong = second;
+  wrong.replace(wrong.find(frequency), frequency.size(), status);
+  int opened = 0;
+  const auto plan =
+      PlanRepair([&, good = first + second + "done, bye\n", bad = first + wrong + "done, bye\n"]() {
+        return SourceFromBytes(++opened < 3 ? good : bad);
+      });
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(FatesOf(*plan), (Fates{GenerationFate::kKept, GenerationFate::kBroken}));
+  EXPECT_EQ(plan->output_bytes, first.size());
+}
+
 TEST(Repair, SaysFirstThatATraceIsCutOff) {
   const std::string trace = AssembleBatches(26, GenerationText(1));
   for (size_t size = kHeaderSize + 30; size < trace.size(); ++size) {
