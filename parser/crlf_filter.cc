@@ -3,10 +3,12 @@
 // that is the reading. If not, a depth-first search tries to keep pairs: a state is a position in
 // the input, how much of the payload was made so far, and what the events before say about the next
 // one; from it one event is decoded, with each choice of which of its first few pairs to keep.
-// States that lead nowhere are not tried again.
+// States that lead nowhere are not tried again. Where that finds nothing in the work that is
+// allowed, the place where the next batch begins still tells how many pairs to keep.
 #include "parser/crlf_filter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +30,29 @@ constexpr absl::string_view kPair = "\r\n";
 // What an attempt to decode an event costs besides its bytes.
 constexpr int64_t kWorkOfTry = 32;
 
-// How many of an event's pairs are tried both ways; all behind those are turned back.
-constexpr int kMaxTried = 4;
+// How many pairs of one event are tried both ways; all behind those are turned back.
+constexpr int kMaxTried = 64;
+
+// Choices of several pairs to be kept, by bits: first those of two pairs, then of three, of four.
+constexpr uint64_t kSeveral[] = {3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15};
+
+// How many choices there are of which of so many pairs to keep: none, one, or several of the first
+// four.
+uint32_t CountChoices(int pairs) {
+  constexpr uint32_t kOfSeveral[] = {0, 0, 1, 4, std::size(kSeveral)};
+  return 1 + static_cast<uint32_t>(pairs) + kOfSeveral[std::min(pairs, 4)];
+}
+
+// The pairs that such a choice keeps, by bits.
+uint64_t KeptBy(uint32_t choice, int pairs) {
+  if (choice == 0) return 0;
+  if (choice <= static_cast<uint32_t>(pairs)) return uint64_t{1} << (choice - 1);
+  return kSeveral[choice - static_cast<uint32_t>(pairs) - 1];
+}
 
 // Turns `input` back into at most `size` bytes, but keeps its pair number i if bit i of `kept` is
 // set. Returns how much of the input that takes.
-size_t TurnBack(absl::string_view input, uint32_t kept, size_t size, std::string* output) {
+size_t TurnBack(absl::string_view input, uint64_t kept, size_t size, std::string* output) {
   output->clear();
   size_t pos = 0;
   int pair = 0;
@@ -103,6 +122,9 @@ class BatchReading {
         return Give(start, payload_, end_, output, size, generation);
       }
     }
+    for (const Start& start : starts) {
+      if (Fit(start)) return Give(start, payload_, end_, output, size, generation);
+    }
     return is_cut ? Result::kCut : Result::kNone;
   }
 
@@ -121,10 +143,10 @@ class BatchReading {
     size_t pos = 0;   // In the input.
     size_t made = 0;  // Of the payload.
     PayloadCheck check;
-    uint32_t next = 0;     // The choice to be tried next.
-    uint32_t choices = 0;  // How many there are.
-    uint32_t chosen = 0;   // The choice that led to the next state.
-    size_t size = 0;       // What the event takes of the payload with it.
+    int pairs = 0;        // How many may be kept or not.
+    uint32_t next = 0;    // The choice to be tried next.
+    uint64_t chosen = 0;  // What was kept on the way to the next state.
+    size_t size = 0;      // What the event takes of the payload with it.
   };
 
   // How many bytes may be looked at to read a batch of `size` bytes. Where few pairs must be kept
@@ -148,9 +170,10 @@ class BatchReading {
   std::vector<Start> Starts() const {
     const absl::string_view input = input_.substr(0, 2 * kMaxBatchHeaderSize);
     std::vector<Start> starts;
-    const uint32_t choices = uint32_t{1} << CountPairs(input.substr(0, kMaxBatchHeaderSize));
+    const int pairs = CountPairs(input.substr(0, kMaxBatchHeaderSize));
     std::string bytes;
-    for (uint32_t kept = 0; kept < choices; ++kept) {
+    for (uint32_t choice = 0; choice < CountChoices(pairs); ++choice) {
+      const uint64_t kept = KeptBy(choice, pairs);
       Start start;
       TurnBack(input, kept, kMaxBatchHeaderSize, &bytes);
       if (ReadBatchHead(bytes, version_, &start.head) != HeadStatus::kOk) continue;
@@ -204,7 +227,7 @@ class BatchReading {
   }
 
   // Decodes one event from `state` with a choice of pairs. Returns false if that is none.
-  bool TakeEvent(const State& state, uint32_t kept, size_t left, State* next) {
+  bool TakeEvent(const State& state, uint64_t kept, size_t left, State* next) {
     const absl::string_view rest = input_.substr(state.pos);
     // Most events are small, and none that a runtime writes is larger than the deepest stack.
     for (const size_t most : {size_t{96}, size_t{8192}}) {
@@ -224,41 +247,85 @@ class BatchReading {
     return false;
   }
 
-  uint32_t ChoicesAt(size_t pos) const {
+  // How many pairs may belong to an event at `pos`, which is not decoded yet.
+  int PairsAt(size_t pos) const {
     constexpr size_t kLooked = 48;
-    return uint32_t{1} << CountPairs(input_.substr(pos, kLooked));
+    return CountPairs(input_.substr(pos, kLooked));
   }
 
   bool Search(const Start& start) {
     const size_t size = start.head.payload_size;
     absl::flat_hash_set<std::pair<uint64_t, uint8_t>> seen;
     std::vector<State> path;
-    path.push_back({start.end, 0, PayloadCheck(version_), 0, ChoicesAt(start.end), 0, 0});
+    path.push_back({start.end, 0, PayloadCheck(version_), PairsAt(start.end), 0, 0, 0});
     while (!path.empty()) {
       State& state = path.back();
       if (state.made == size && MayFollow(state.pos, start.head.generation)) {
         Retrace(path);
         return true;
       }
-      if (state.next == state.choices || state.made == size) {
+      if (state.next >= CountChoices(state.pairs) || state.made == size) {
         path.pop_back();
         continue;
       }
       if (work_left_ < 0) return false;
-      const uint32_t kept = state.next++;
+      const uint32_t choice = state.next++;
+      const uint64_t kept = KeptBy(choice, state.pairs);
       State next{0, 0, PayloadCheck(version_), 0, 0, 0, 0};
       if (!TakeEvent(state, kept, size - state.made, &next)) continue;
-      if (kept == 0) {
-        // Behind the event no choice matters to it.
-        state.choices = uint32_t{1}
-                        << CountPairs(input_.substr(state.pos, next.pos - state.pos + 1));
+      // Behind the event no choice matters to it.
+      if (choice == 0) {
+        state.pairs = CountPairs(input_.substr(state.pos, next.pos - state.pos + 1));
       }
       if (!seen.emplace(uint64_t{next.pos} << 32 | next.made, next.check.state()).second) continue;
       state.chosen = kept;
-      next.choices = ChoicesAt(next.pos);
+      next.pairs = PairsAt(next.pos);
       path.push_back(std::move(next));
     }
     return false;
+  }
+
+  // Makes payload_ of the batch by where the next one begins, which tells how many pairs to keep;
+  // which ones, it does not. Some events of the batch are wrong then, and those behind it are not.
+  bool Fit(const Start& start) {
+    const size_t size = start.head.payload_size;
+    const size_t least = start.end + size;
+    size_t pairs = CountAllPairs(input_.substr(start.end, size));
+    for (size_t end = least; end < input_.size() && end - least <= pairs; ++end) {
+      if (end > least && input_.substr(end - 2, 2) == kPair) ++pairs;
+      if (BatchReading(input_.substr(end), version_, start.head.generation, keeps_pairs_)
+              .Starts()
+              .empty()) {
+        continue;
+      }
+      const size_t kept = pairs - (end - least);
+      KeepFirst(input_.substr(start.end, end - start.end), kept, &payload_);
+      end_ = end;
+      keeps_pairs_ |= kept > 0;
+      return payload_.size() == size;
+    }
+    return false;
+  }
+
+  static size_t CountAllPairs(absl::string_view input) {
+    size_t count = 0;
+    for (size_t pos = input.find(kPair); pos != input.npos; pos = input.find(kPair, pos + 2)) {
+      ++count;
+    }
+    return count;
+  }
+
+  // Keeps so many pairs, the first ones, and turns the others back.
+  static void KeepFirst(absl::string_view input, size_t kept, std::string* output) {
+    output->clear();
+    while (true) {
+      const size_t pos = input.find(kPair);
+      output->append(input.data(), std::min(pos, input.size()));
+      if (pos == input.npos) return;
+      output->append(kept > 0 ? "\r\n" : "\n");
+      kept -= kept > 0 ? 1 : 0;
+      input.remove_prefix(pos + kPair.size());
+    }
   }
 
   // Makes payload_ by the choices of `path`.

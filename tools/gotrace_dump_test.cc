@@ -475,11 +475,12 @@ TEST(Dump, TellsWhatIsWrongWithTheInput) {
        "byte 0: expected the 16 bytes of a trace's header, found only 10 bytes "
        "[header-truncated]"},
       {"page.html", "<!DOCTYPE html><html></html>\n",
-       "byte 0: expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found \"<!DOCTYPE "
-       "html><\" [not-a-trace]"},
-      {"prefixed", "listening on :8080\n" + ReadTestTrace("go1.27-gc.trace"),
-       "byte 0: expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found \"listening on "
-       ":80\"; a trace's header stands at byte 19, and `gotrace-dump repair` removes what is "
+       "byte 0: expected a trace, found HTML: \"<!DOCTYPE html><html></html>\\n\". Read the page, "
+       "and fetch the trace again from /debug/pprof/trace?seconds=5 with `curl -f`, which fails on "
+       "errors. [not-a-trace]"},
+      {"prefixed", "\x01 and other bytes\n" + ReadTestTrace("go1.27-gc.trace"),
+       "byte 0: expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found \"\\x01 and other "
+       "byte\"; a trace's header stands at byte 18, and `gotrace-dump repair` removes what is "
        "before it "
        "[not-a-trace]"},
       {"v1", std::string("go 1.21 trace\0\0\0", 16),
