@@ -236,7 +236,7 @@ start where the trace tells it (since Go 1.25), and its duration.
 
 Of several files each is told under its name; one that is broken does not keep the others
 from being read. A directory stands for all files in it and below it, but for hidden ones
-and what is no trace at all, of which the standard error tells.
+and what is no trace at all, or one of Go 1.21 or earlier: the standard error lists those.
 
 Flags:
   --json              print one JSON object on a line for each file
@@ -245,6 +245,9 @@ Flags:
                       or both halves of a large one
   --salvage           go on after faults with all that can still be read;
                       what was left out is told on the standard error
+  --trace=N           the Nth trace of an input that holds several, as where
+                      one was appended to another (default: the first, with a
+                      warning); offsets count from its header
   --limits=NAME=N,... what a trace may ask of memory and time before it is
                       refused; for `wire` and `footprint` only the last of these:
                         generation-bytes=2G: bytes in a generation
