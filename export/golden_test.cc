@@ -168,7 +168,8 @@ TEST_F(CoverageTest, EveryEventTypeIsRefused) {
 bool IsNeverMet(FaultId id) {
   return id == FaultId::kEventTruncated || id == FaultId::kEventVersion ||
          id == FaultId::kEventDataSize || id == FaultId::kBatchMisfit ||
-         id == FaultId::kTransportCorrupt || id == FaultId::kBytesReplaced || IsLimit(id);
+         id == FaultId::kTransportCorrupt || id == FaultId::kBytesReplaced ||
+         id == FaultId::kTextInTrace || IsLimit(id);
 }
 
 TEST_F(CoverageTest, EveryFaultIsMet) {

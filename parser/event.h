@@ -213,7 +213,8 @@ class Event {
 
   // The argument `index` of the event as it stands on the wire, not counting the time difference:
   // see its row in events.def. Requires that the type has such an argument. An event that is one of
-  // several that one on the wire stands for (FORMAT.md §9.5) has the arguments of that one, or none.
+  // several that one on the wire stands for (FORMAT.md §9.5) has the arguments of that one, or
+  // none.
   uint64_t arg(size_t index) const { return args_[index]; }
 
   // The details of a kMetric, a kLabel, a kLog event.

@@ -259,6 +259,9 @@ class TextSeparator {
 
   // Sets line_ends_ and text_ends_. Returns whether there may be text.
   bool FindText() {
+    // Most damage is not text: nothing is allocated for it.
+    const bool has_line = bytes_.find('\n') != absl::string_view::npos;
+    if (!has_line && TextCharacterSize(bytes_) == 0) return false;
     bool found = false;
     const size_t size = bytes_.size();
     line_ends_.resize(size + 1);

@@ -1,7 +1,8 @@
 // Sound traces with lines printed into them: salvaging gives the events of the trace without the
 // lines, and repairing removes the lines.
 //
-// By default it tries 100 traces. `--traces=1000` tries more, `--seed=N` begins with another one, and
+// By default it tries 100 traces. `--traces=1000` tries more, `--seed=N` begins with another one,
+// and
 // `--verbose` names those of which events are lost.
 #include <algorithm>
 #include <cstdint>
@@ -24,9 +25,9 @@
 #include "parser/reader.h"
 #include "parser/salvage_util.h"
 #include "parser/test_util.h"
+#include "rewrite/repair.h"
 #include "testdata/test_data.h"
 #include "tracev2/version.h"
-#include "rewrite/repair.h"
 
 namespace gotrace {
 namespace {

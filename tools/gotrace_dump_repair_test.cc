@@ -100,7 +100,8 @@ TEST_F(RepairCommand, ReadsAPipeAndWritesToOne) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, ReadTarget());
   EXPECT_TRUE(absl::StrContains(result.err, "standard input: generation 3")) << result.err;
-  EXPECT_TRUE(absl::StrContains(result.err, " generations kept, 1 of them rewritten, with ")) << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, " generations kept, 1 of them rewritten, with "))
+      << result.err;
   EXPECT_TRUE(absl::StrContains(result.err, "; wrote to the standard output\n")) << result.err;
 }
 

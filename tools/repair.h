@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "rewrite/repair.h"
 #include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
-#include "rewrite/repair.h"
 
 namespace gotrace {
 
