@@ -61,6 +61,7 @@ class OneTraceSource final : public ByteSource {
   }
 
   absl::Status Fill(size_t size) override {
+    if (window_.size() >= size) return absl::OkStatus();
     if (end_.has_value() && offset_ + window_.size() >= *end_) return absl::OkStatus();
     source_->Skip(base_ + offset_ - source_->offset());
     absl::Status status = source_->Fill(size);
