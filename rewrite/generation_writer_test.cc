@@ -232,7 +232,7 @@ TEST_P(EveryVersion, EveryEventTypeIsWrittenAsItWas) {
 // One event: "1:GoStart 5", on thread 1, with its arguments as numbers.
 class Script {
  public:
-  explicit Script(Version version = Version::kGo126) : version_(version), writer_(version) {
+  explicit Script(Version version = Version::kGo126) : writer_(version) {
     bytes_ = MakeHeader(version);
     for (const uint64_t id : {1, 2, 3}) tables_.AddMissingString(id);
     tables_.AddMissingStack(1);
@@ -292,7 +292,6 @@ class Script {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  const Version version_;
   GenerationWriter writer_;
   GenerationTables tables_;
   std::string bytes_;
