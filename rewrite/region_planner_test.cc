@@ -47,7 +47,8 @@ class Trace {
 
  private:
   Trace& Add(RegionEvent event) {
-    event.time = time_ += 1'000'000;
+    time_ += std::min<int64_t>(1'000'000, std::numeric_limits<int64_t>::max() - time_);
+    event.time = time_;
     events_.push_back(event);
     return *this;
   }
