@@ -29,13 +29,26 @@ std::string Tell(const Batch& batch) {
                       batch.thread.value, ", time ", batch.time, ", experiment ", batch.experiment);
 }
 
+// What the input has of the batch's payload, without text that was printed into it.
+std::string PayloadIn(absl::string_view input, const Batch& batch) {
+  std::string payload;
+  uint64_t begin = batch.payload_offset;
+  for (const ByteRange& text : batch.text) {
+    if (text.begin < begin) continue;
+    payload.append(input.data() + begin, text.begin - begin);
+    begin = text.end;
+  }
+  FUZZ_CHECK(begin <= batch.end_offset(), Tell(batch));
+  payload.append(input.data() + begin, batch.end_offset() - begin);
+  return payload;
+}
+
 void CheckBatch(absl::string_view input, uint64_t offset, const Batch& batch) {
   FUZZ_CHECK(batch.offset == offset, Tell(batch));
   FUZZ_CHECK(batch.payload_offset >= offset, Tell(batch));
-  FUZZ_CHECK(batch.payload_offset + batch.payload.size() <= input.size(), Tell(batch));
+  FUZZ_CHECK(batch.end_offset() <= input.size(), Tell(batch));
   FUZZ_CHECK(batch.payload.size() <= kMaxBatchSize, Tell(batch));
-  FUZZ_CHECK(batch.payload == input.substr(batch.payload_offset, batch.payload.size()),
-             Tell(batch));
+  FUZZ_CHECK(batch.payload == PayloadIn(input, batch), Tell(batch));
 }
 
 // Reads all batches up to the end or the first fault, which it returns.
@@ -85,7 +98,7 @@ void CheckFinder(absl::string_view input, ByteSource* source) {
     FUZZ_CHECK(batch.offset >= end, Tell(batch));
     FUZZ_CHECK(batch.offset == end || faults > 0, Tell(batch));
     CheckBatch(input, batch.offset, batch);
-    end = batch.payload_offset + batch.payload.size();
+    end = batch.end_offset();
     generation = batch.generation;
     finder.PeekGeneration();
   }
