@@ -60,7 +60,7 @@ class PayloadCheck {
 // How far bytes that begin with a trace's header can be read as one.
 struct Walk {
   size_t batches = 0;   // That are whole, and whose events can all be decoded.
-  bool failed = false;  // Whether something other than the end stands behind them.
+  bool failed = false;  // Whether anything but the end of the input follows them.
 };
 
 // Reads the batches of `bytes`, of which there are more if they are not the `whole` input.

@@ -211,7 +211,7 @@ class Event {
   // The id of stack(), 0 if there is none or if it is empty. Cheap.
   uint64_t stack_id() const;
 
-  // The argument `index` of the event as it stands on the wire, not counting the time difference:
+  // The argument `index` of the event as encoded in the trace, not counting the time difference:
   // see its row in events.def. Requires that the type has such an argument. An event that is one of
   // several that one on the wire stands for (FORMAT.md §9.5) has the arguments of that one, or
   // none.

@@ -96,7 +96,7 @@ class OneTraceSource final : public ByteSource {
   void Walk() {
     wants_header_ = false;
     while (is_walking_) {
-      // Who reads on in what is no batch knows why.
+      // A caller that reads on outside a batch knows why.
       if (next_ < offset_) {
         is_walking_ = false;
         return;

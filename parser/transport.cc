@@ -538,7 +538,7 @@ class Recogniser {
       if (!MayBegin(bytes.substr(pos + 1))) continue;
       ++tried;
       if (std::optional<Layers> layers = Try(layer_of(pos + 1), bytes, whole, depth)) {
-        // One line was told apart from another.
+        // One line was distinguished from another.
         return layers;
       }
     }

@@ -75,7 +75,7 @@ inline constexpr size_t kMostBeforeTrace = 64 << 10;
 // which no trace can be found, whatever it is; of one that is text up to 256 KiB are read for that.
 //
 // Fails with the fault bytes-replaced if bytes of the trace were replaced by others, so that it is
-// lost. An error of reading is not told: it shows again when the source is read.
+// lost. An error of reading is not reported: it shows again when the source is read.
 absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
                                           const ReaderLimits& limits = {});
 

@@ -539,7 +539,7 @@ bool PassesLimit(const absl::Status& status) {
   return fault.has_value() && IsLimit(fault->id);
 }
 
-// Counts what stands behind the last trace among the input's bytes.
+// Counts whatever follows the last trace among the input's bytes.
 absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
   const absl::Status status = CountBytes(source).status();
   plan->input_bytes = source->offset();
@@ -566,8 +566,8 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions*
     }
     Planner planner(limits, regions == nullptr ? nullptr : (*regions)[index].get(), &part);
     if (absl::Status status = planner.ReadAll(source); !status.ok()) {
-      // Behind the first trace there may be what is none. An error of I/O is never told by a plan,
-      // nor is a limit, behind which there may be more.
+      // The first trace may be followed by data that is not a trace. An error of I/O is never told
+      // by a plan, nor is a limit, behind which there may be more.
       const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
       if (is_first || !may_end) return status;
       return CountRest(source, plan);

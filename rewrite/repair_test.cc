@@ -262,7 +262,7 @@ TEST(Repair, AddsMoreStacksThanABatchHolds) {
   EXPECT_TRUE(absl::StrContains(EventsOf(repaired.bytes).back(), "?stack#6009"));
 }
 
-// What is told to be sound was read.
+// A trace that is reported as sound was read to its end.
 TEST(Repair, VerifiesWhatItWouldWrite) {
   const std::string trace = AssembleBatches(26, GenerationText(1)) + "done, bye\n";
   const std::string other(trace.size(), '\7');
