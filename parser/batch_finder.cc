@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/cut_batch.h"
 #include "parser/printed_text.h"
@@ -198,8 +199,30 @@ bool BatchFinder::IsOfRuntime(const Header& header) const {
          (header.thread < kMaxThread || header.thread == ~uint64_t{0});
 }
 
+// Whether the batches here have sizes of ten bytes: as the last one had, or, before the first one,
+// if the window holds what only such a size has.
+bool BatchFinder::PadsSizes() {
+  static constexpr absl::string_view kPadding("\x80\x80\x80\x80\x80\x80\0", 7);
+  if (!pads_sizes_.has_value()) pads_sizes_ = absl::StrContains(source_.window(), kPadding);
+  return *pads_sizes_;
+}
+
+// Whether a batch of Go's runtime begins at `pos`, or an EndOfGeneration with one after it.
+bool BatchFinder::IsPaddedBatch(size_t pos, uint64_t generation) const {
+  if (!Begins(pos, generation)) return false;
+  const size_t size = source_.window().size();
+  if (pos == size) return true;
+  const Header header = *Peek(pos);
+  if (header.type != EventType::kEndOfGeneration) return IsOfRuntime(header);
+  if (header.end == size) return at_end_;
+  const std::optional<Header> next = Peek(header.end);
+  return next.has_value() && IsOfRuntime(*next) &&
+         (generation == 0 || next->generation == generation + 1);
+}
+
 // Whether there is evidence enough that a batch begins at `pos`.
 bool BatchFinder::IsSound(size_t pos, uint64_t generation) {
+  if (PadsSizes()) return IsPaddedBatch(pos, generation);
   if (IsBatch(pos, generation, kBatchesBehind)) return true;
   const absl::string_view window = source_.window();
   if (pos >= window.size() || !Begins(pos, generation)) return false;
@@ -229,7 +252,8 @@ size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) {
 
 // The type of an experimental batch is the text "1", and its experiment's number is the type of an
 // ordinary batch. So where a damaged text ends in "1", an ordinary batch behind it looks like an
-// experimental one. Its payload tells: it is made of events.
+// experimental one. An ordinary batch's payload is made of events, though text may be among them;
+// few traces have experimental batches at all.
 bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   constexpr int kEventsDecoded = 4;
   const std::optional<Header> header = Peek(pos + 1);
@@ -240,6 +264,7 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   absl::string_view payload =
       source_.window().substr(header->payload, header->end - header->payload);
   if (!payload.empty() && !BeginsPayload(static_cast<EventType>(payload[0]))) return false;
+  if (!has_experiments_) return true;
   RawEvent event;
   for (int i = 0; i < kEventsDecoded && !payload.empty(); ++i) {
     const WireResult result = DecodeRawEvent(payload, &event);
@@ -495,6 +520,8 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     // A batch that straddles the window's end will be seen whole with the next window.
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
     const size_t next = found != kNowhere ? found : at_end_ ? size : size - unseen;
+    // What follows may be written in another way.
+    if (found == kNowhere) pads_sizes_.reset();
     if (!is_told) TellSkipped(next, *std::move(fault));
     Skip(next);
   }
@@ -530,7 +557,9 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   batch->thread = ThreadId{static_cast<int64_t>(header.thread)};
   batch->time = header.time;
   LearnTime(header, end);
+  if (!batch->IsEndOfGeneration()) pads_sizes_ = header.size_bytes == kMaxVarintSize;
   batch->experiment = header.experiment;
+  has_experiments_ |= header.experiment != 0;
   generation_ = header.generation;
   after_strings_ = header.payload < end &&
                    source_.window()[header.payload] == static_cast<char>(EventType::kStrings);

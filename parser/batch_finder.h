@@ -88,6 +88,8 @@ class BatchFinder {
   bool IsBatch(size_t pos, uint64_t generation, int behind) const;
   bool BatchFollows(size_t pos, uint64_t generation) const;
   bool IsOfRuntime(const Header& header) const;
+  bool PadsSizes();
+  bool IsPaddedBatch(size_t pos, uint64_t generation) const;
   bool IsSound(size_t pos, uint64_t generation);
   bool HidesOrdinaryBatch(size_t pos) const;
   size_t Find(size_t from, size_t to, uint64_t generation);
@@ -133,8 +135,11 @@ class BatchFinder {
   uint64_t decoded_ = 0;        // How many bytes were decoded to see whether they are a payload.
   bool after_strings_ = false;  // Whether the last batch holds strings.
   uint64_t generation_ = 0;     // Of the last batch.
-  uint64_t last_time_ = 0;      // Of the last batch whose time the one behind it confirmed.
-  bool at_end_ = false;         // Whether the window reaches to the end of the trace.
+  // Whether sizes have ten bytes, as Go's runtime writes them; unknown before the first batch.
+  std::optional<bool> pads_sizes_;
+  bool has_experiments_ = false;  // Whether there was an experimental batch.
+  uint64_t last_time_ = 0;        // Of the last batch whose time the one behind it confirmed.
+  bool at_end_ = false;           // Whether the window reaches to the end of the trace.
   bool truncated_ = false;
   std::optional<uint64_t> next_trace_;
   absl::Status io_status_;

@@ -121,6 +121,7 @@ int CostOfArg(ArgType type, uint64_t value, int size) {
     case ArgType::kProc:
       return CostOfSize(size, 1);
     case ArgType::kSequenceNumber:
+      return CostOfSize(size, 3);
     case ArgType::kStack:
     case ArgType::kString:
     case ArgType::kTask:
@@ -675,7 +676,7 @@ class TextSeparator {
   std::optional<SeparatedText> Accept(const Reading& reading) const {
     SeparatedText result = Collect(reading);
     if (result.text.empty()) return std::nullopt;
-    const int max_oddity = 40 + 8 * static_cast<int>(result.text.size()) + result.size / 8;
+    const int max_oddity = 40 + 8 * static_cast<int>(result.text.size()) + result.size / 4;
     if (reading.oddity > max_oddity) return std::nullopt;
     return result;
   }
