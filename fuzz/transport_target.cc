@@ -2,7 +2,7 @@
 // trace was wrapped in, what was in it.
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -11,38 +11,19 @@
 #include "fuzz/target.h"
 #include "parser/test_util.h"
 #include "parser/transport.h"
+#include "parser/undone_input.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
 namespace {
 
 // A few bytes may stand for any number of them.
-constexpr uint64_t kMostBytes = 1 << 20;
-
-struct Undone {
-  absl::Status status;
-  std::string bytes;
-  std::vector<TransportNote> notes;
-};
+constexpr uint64_t kMaxBytes = 1 << 20;
 
 Undone Undo(absl::StatusOr<std::unique_ptr<ByteSource>> source) {
-  Undone undone;
   ReaderLimits limits;
-  limits.decompressed_bytes = kMostBytes;
-  undone.status = source.status();
-  if (!source.ok()) return undone;
-  absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
-  undone.status = input.status();
-  if (!input.ok()) return undone;
-  undone.notes = std::move(input->notes);
-  while (true) {
-    undone.status = input->source->Fill(1);
-    const absl::string_view window = input->source->window();
-    undone.bytes.append(window.data(), window.size());
-    input->source->Skip(window.size());
-    input->source->Release(input->source->offset());
-    if (window.empty() || !undone.status.ok()) return undone;
-  }
+  limits.decompressed_bytes = kMaxBytes;
+  return UndoAndRead(std::move(source), limits);
 }
 
 void CheckSame(const Undone& a, const Undone& b, absl::string_view what) {

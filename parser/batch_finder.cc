@@ -31,6 +31,10 @@ constexpr int kBatchesBehind = 2;
 // What IsSound() may decode altogether, for each byte that was read.
 constexpr uint64_t kMaxDecodedPerByte = 16;
 
+// How many bytes may be searched altogether for the batch after a text, for each byte that was
+// read.
+constexpr uint64_t kMaxSearchedPerByte = 16;
+
 // How many steps SeparateText() may take altogether, for each byte that was read and besides.
 constexpr uint64_t kSearchStepsPerByte = 16;
 constexpr uint64_t kSearchSteps = 4'000'000;
@@ -310,8 +314,13 @@ bool BatchFinder::HasTextAhead(uint64_t generation) {
 // there is something ahead now.
 bool BatchFinder::SeparateTextHere(uint64_t generation) {
   const absl::string_view window = source_.window();
-  const size_t next_trace = FindHeader(0, window.size());
-  const size_t next_batch = Find(1, std::min(next_trace, window.size()), generation);
+  // Bytes at which the search finds nothing are searched again after the next batch. Where that
+  // comes to more than its share of time, text stays where it is.
+  if (searched_ > kMaxSearchedPerByte * (source_.offset() + ByteSource::kMaxFill)) return false;
+  size_t next_batch = Find(1, window.size(), generation);
+  searched_ += std::min(next_batch, window.size());
+  const size_t next_trace = FindHeader(0, std::min(next_batch, window.size()));
+  if (next_trace < next_batch) next_batch = kNowhere;
   TextContext context;
   context.version = version_;
   context.generation = generation;
@@ -331,6 +340,7 @@ bool BatchFinder::SeparateTextHere(uint64_t generation) {
   // All searches together may take a share of time for each byte that was read.
   const uint64_t all_steps = kSearchStepsPerByte * (source_.offset() + end) + kSearchSteps;
   context.max_steps = all_steps - std::min(all_steps, search_steps_);
+  if (context.max_steps == 0) return false;
   const std::optional<SeparatedText> found =
       SeparateText(window.substr(0, end), context, &search_steps_);
   if (found.has_value() && !found->text.empty()) {

@@ -65,6 +65,10 @@ class BatchFinder {
   // Whether the trace ended inside a batch.
   bool truncated() const { return truncated_; }
 
+  // How much was searched for text and batches, in bytes or in steps of as much work: at most in
+  // proportion to the bytes read.
+  uint64_t work() const { return searched_ + decoded_ + search_steps_; }
+
   // The first error of I/O. Reading goes on with what was there.
   const absl::Status& io_status() const { return io_status_; }
 
@@ -132,6 +136,7 @@ class BatchFinder {
   uint64_t text_pieces_ = 0;
   uint64_t text_bytes_ = 0;
   uint64_t search_steps_ = 0;   // That SeparateText() took.
+  uint64_t searched_ = 0;       // How many bytes were searched for the batch after a text.
   uint64_t decoded_ = 0;        // How many bytes were decoded to see whether they are a payload.
   bool after_strings_ = false;  // Whether the last batch holds strings.
   uint64_t generation_ = 0;     // Of the last batch.

@@ -63,7 +63,7 @@ struct TextContext {
 // takes the least cuts and makes the most plausible events: of all bytes, or, if there is none or
 // the trace goes on or ends inside a batch, of the first so many. `bytes` must begin where a batch
 // is expected. Returns nullopt if they hold no text, or there is no plausible reading. Adds the
-// number of steps taken to `*steps`; no more than context.max_steps.
+// number of steps taken to `*steps`: at most context.max_steps, and one for every eight bytes.
 std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context,
                                           uint64_t* steps);
 

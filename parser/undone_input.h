@@ -1,0 +1,29 @@
+// Reads all that UndoTransport() makes of an input, for tests.
+#ifndef GOTRACE_PARSER_UNDONE_INPUT_H_
+#define GOTRACE_PARSER_UNDONE_INPUT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "parser/byte_source.h"
+#include "parser/transport.h"
+
+namespace gotrace {
+
+struct Undone {
+  absl::Status status;  // Of undoing, or of reading the result.
+  std::string bytes;
+  std::vector<TransportNote> notes;
+};
+
+// Undoes what happened to the bytes of `source` on their way, and reads the result to its end or to
+// the first error. An error in place of a source becomes the status.
+Undone UndoAndRead(absl::StatusOr<std::unique_ptr<ByteSource>> source,
+                   const ReaderLimits& limits = {});
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PARSER_UNDONE_INPUT_H_
