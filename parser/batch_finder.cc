@@ -305,9 +305,69 @@ bool BatchFinder::HasTextAhead(uint64_t generation) {
   const size_t size = source_.window().size();
   if (size == 0) return false;
   const std::optional<Header> header = Peek(0);
-  const bool is_sound =
-      header.has_value() && header->end <= size && BatchFollows(header->end, header->generation);
-  return !is_sound && SeparateTextHere(generation);
+  if (header.has_value() && header->end <= size) {
+    if (BatchFollows(header->end, header->generation)) return false;
+    if (IsOrdinaryAndWhole(*header, generation) && LinesFollow(header->end)) return false;
+    // A '4' after which there is nothing else than text ends the trace, not a line.
+    const bool ends_generation = header->type == EventType::kEndOfGeneration && !after_end_;
+    if (ends_generation && !at_end_ && 1 + TextSize(1) == size) return false;
+  }
+  return FindLinesHere(generation) || SeparateTextHere(generation);
+}
+
+// Whether the batch that begins here is one of events, whose whole payload can be decoded.
+bool BatchFinder::IsOrdinaryAndWhole(const Header& header, uint64_t generation) const {
+  if (header.type != EventType::kEventBatch || !Begins(0, generation)) return false;
+  const absl::string_view payload =
+      source_.window().substr(header.payload, header.end - header.payload);
+  return SizeOfWholeEvents(payload) == payload.size();
+}
+
+// How many bytes of text there are at `pos`, as far as the window goes.
+size_t BatchFinder::TextSize(size_t pos) const {
+  const absl::string_view window = source_.window();
+  size_t end = pos;
+  while (end < window.size()) {
+    const size_t size = TextCharacterSize(window.substr(end, 4));
+    if (size == 0) break;
+    end += size;
+  }
+  return end - pos;
+}
+
+// Whether after what ends at `pos` there are whole lines, and then a batch or the end of the
+// window. Text inside of the last string of a batch would leave a part of a line.
+bool BatchFinder::LinesFollow(size_t pos) const {
+  const absl::string_view window = source_.window();
+  constexpr char kEnd = static_cast<char>(EventType::kEndOfGeneration);
+  // An end of generation is a '4', and before the lines.
+  if (version_ >= Version::kGo126 && window[pos] == kEnd) ++pos;
+  if (pos == window.size() || window[pos] == kEnd) return false;
+  const size_t end = pos + TextSize(pos);
+  if (end == window.size() && !at_end_) return end > pos;
+  return end > pos && window[end - 1] == '\n' && (end == window.size() || Begins(end, 0));
+}
+
+// Finds whole lines that begin here and after which there is a sound batch or the end of the
+// window. Returns whether there are any. What else text may be is for SeparateText() to find.
+bool BatchFinder::FindLinesHere(uint64_t generation) {
+  const absl::string_view window = source_.window();
+  size_t size = TextSize(0);
+  const bool fills_window = size == window.size();
+  if (size > 0 && fills_window) size = window.rfind('\n') + 1;  // npos becomes 0.
+  if (size == 0 || window[size - 1] != '\n') return false;
+  // A '1' begins an experimental batch and a '4' ends a generation, if they are not of the text.
+  for (size_t line = 0; line < size; line = window.find('\n', line) + 1) {
+    const EventType type = static_cast<EventType>(window[line]);
+    if (type == EventType::kExperimentalBatch && !PadsSizes()) return false;
+    if (type == EventType::kEndOfGeneration && version_ >= Version::kGo126 && !after_end_) {
+      return false;
+    }
+  }
+  if (!fills_window && !IsSound(size, generation)) return false;
+  text_ahead_.push_back({source_.offset(), source_.offset() + size});
+  last_text_ = std::string(window.substr(0, std::min(size, kShown)));
+  return true;
 }
 
 // Looks for text from here on, up to the next sound batch or the end of the trace. Returns whether
@@ -403,7 +463,8 @@ void BatchFinder::TakeSeparated(Batch* batch) {
     batches_ahead_.pop_front();
     generation_ = batch->generation;
     after_strings_ = batch->kind() == EventType::kStrings;
-    if (!batch->IsEndOfGeneration()) last_time_ = batch->time;
+    after_end_ = batch->IsEndOfGeneration();
+    if (!after_end_) last_time_ = batch->time;
   }
   while (!text_ahead_.empty() && (!has_batch || text_ahead_.front().begin < end)) {
     const ByteRange text = text_ahead_.front();
@@ -567,7 +628,8 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   batch->thread = ThreadId{static_cast<int64_t>(header.thread)};
   batch->time = header.time;
   LearnTime(header, end);
-  if (!batch->IsEndOfGeneration()) pads_sizes_ = header.size_bytes == kMaxVarintSize;
+  after_end_ = batch->IsEndOfGeneration();
+  if (!after_end_) pads_sizes_ = header.size_bytes == kMaxVarintSize;
   batch->experiment = header.experiment;
   has_experiments_ |= header.experiment != 0;
   generation_ = header.generation;

@@ -99,7 +99,11 @@ class BatchFinder {
   size_t Find(size_t from, size_t to, uint64_t generation);
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation);
   size_t FindHeader(size_t from, size_t to) const;
+  bool IsOrdinaryAndWhole(const Header& header, uint64_t generation) const;
+  size_t TextSize(size_t pos) const;
+  bool LinesFollow(size_t pos) const;
   bool HasTextAhead(uint64_t generation);
+  bool FindLinesHere(uint64_t generation);
   bool SeparateTextHere(uint64_t generation);
   void AddSeparated(const SeparatedBatch& separated);
   void TakeSeparated(Batch* batch);
@@ -139,6 +143,7 @@ class BatchFinder {
   uint64_t searched_ = 0;       // How many bytes were searched for the batch after a text.
   uint64_t decoded_ = 0;        // How many bytes were decoded to see whether they are a payload.
   bool after_strings_ = false;  // Whether the last batch holds strings.
+  bool after_end_ = false;      // Whether it was an EndOfGeneration.
   uint64_t generation_ = 0;     // Of the last batch.
   // Whether sizes have ten bytes, as Go's runtime writes them; unknown before the first batch.
   std::optional<bool> pads_sizes_;

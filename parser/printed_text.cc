@@ -37,15 +37,18 @@ constexpr int kCutOff = 60;       // That the trace ends inside of a batch.
 constexpr int kStrange = 12;      // What a runtime hardly writes.
 constexpr int kVeryStrange = 25;  // What it never writes.
 
+// How many decisions are kept, which bounds the memory that a search takes.
+constexpr size_t kMaxMarks = 1'000'000;
+
 constexpr uint32_t kNoMark = static_cast<uint32_t>(-1);
 
 // A decision of a reading, and the one before it.
 struct Mark {
   enum class Kind : uint8_t { kCut, kBatch, kPayload, kBatchEnd };
   uint32_t before;
+  uint32_t begin;
+  uint32_t end;  // Of a cut.
   Kind kind;
-  size_t begin;
-  size_t end;  // Of a cut.
 };
 
 // What a reading expects next.
@@ -244,7 +247,7 @@ class TextSeparator {
       if (pos == bytes_.size()) return Choose(std::move(here));
       KeepBest(&here);
       for (Reading& reading : here) Go(reading, pos, here.size() == 1);
-      if (steps_ > max_steps_) break;
+      if (steps_ > max_steps_ || marks_.size() > kMaxMarks) break;
       furthest = std::move(here);
     }
     // The batches before the one that cannot be read may be right.
@@ -331,13 +334,14 @@ class TextSeparator {
   }
 
   uint32_t AddMark(uint32_t before, Mark::Kind kind, size_t begin, size_t end = 0) {
-    marks_.push_back({before, kind, begin, end});
+    marks_.push_back({before, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), kind});
     return marks_.size() - 1;
   }
 
   // Adds the readings for which text begins at `pos`.
   void AddCuts(const Reading& reading, size_t pos) {
     if (line_ends_[pos] != 0) AddCut(reading, pos, line_ends_[pos]);
+    AddCutThatFits(reading, pos);
     if (reading.stage != Stage::kBetween) return;
     // Before a batch, or at the end, a line need not be whole.
     const size_t end = text_ends_[pos];
@@ -361,6 +365,17 @@ class TextSeparator {
     const absl::string_view text = bytes_.substr(begin, end - begin);
     if (reading.after_cut || text.find('\n') != text.npos) return true;
     return text.size() >= kMinSize && (!reading.after_strings || text.find(' ') != text.npos);
+  }
+
+  // Adds the reading for which text that is no whole line, such as a prompt or a bar of progress,
+  // begins at `pos`: its size is what the last batch of the bytes has too many.
+  void AddCutThatFits(const Reading& reading, size_t pos) {
+    if (context_.end != TextContext::End::kBatch || reading.rest == 0) return;
+    const size_t end = bytes_.size() - reading.rest;
+    if (end <= pos || text_ends_[pos] < end || end == line_ends_[pos]) return;
+    Reading cut = reading;
+    cut.cost += kStrange;
+    AddCut(cut, pos, end);
   }
 
   void AddCut(Reading reading, size_t begin, size_t end) {
@@ -396,6 +411,7 @@ class TextSeparator {
       if (++steps_ > max_steps_) return false;
       const size_t line_end = line_ends_[*pos];
       if (line_end != 0 && MayEnd(*reading, line_end)) AddCut(*reading, *pos, line_end);
+      AddCutThatFits(*reading, *pos);
       if (reading->stage == Stage::kStrings) reading->cost += CostInString(bytes_[*pos]);
     }
     if (reading->rest == 0) EndBatch(reading, *pos);
