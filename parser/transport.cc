@@ -233,7 +233,7 @@ class Recogniser {
         return Layers();
       }
       if (is_characters) walk = Walk{0, true};
-      return BestCodePage(bytes, whole, walk);
+      return BestCodePage(bytes, whole, 0, &walk);
     }
     return RecogniseCrlf(bytes, whole, &walk);
   }
@@ -283,8 +283,10 @@ class Recogniser {
     return layer;
   }
 
-  // Which code page the bytes were read in, and what happened to them before.
-  Layers BestCodePage(absl::string_view bytes, bool whole, Walk best) {
+  // Which code page the bytes were read in, and what happened to them before; they may have been
+  // encoded as UTF-8 several times. `*best`, that of `bytes`, becomes that of what is undone.
+  Layers BestCodePage(absl::string_view bytes, bool whole, int depth, Walk* best) {
+    constexpr int kMaxTimes = 3;
     Layers layers;
     for (const CodePage page : kCodePages) {
       Layer layer;
@@ -295,8 +297,18 @@ class Recogniser {
       if (decoded.damaged) continue;
       Walk walk = WalkBatches(decoded.bytes, decoded.whole);
       Layers inner = RecogniseCrlf(decoded.bytes, decoded.whole, &walk);
-      if (!IsBetter(walk, best) && !(layers.empty() && walk.failed && best.failed)) continue;
-      best = walk;
+      Signs signs;
+      signs.Take(decoded.bytes);
+      if (walk.failed && signs.may_be_utf8() && depth + 1 < kMaxTimes) {
+        Walk again = walk;
+        Layers more = BestCodePage(decoded.bytes, decoded.whole, depth + 1, &again);
+        if (IsBetter(again, walk)) {
+          walk = again;
+          inner = std::move(more);
+        }
+      }
+      if (!IsBetter(walk, *best) && !(layers.empty() && walk.failed && best->failed)) continue;
+      *best = walk;
       layers = std::move(inner);
       layers.insert(layers.begin(), std::move(layer));
     }

@@ -325,6 +325,8 @@ std::vector<ChangeCase> AllChanges() {
                            Page{"850", oem850}}) {
     const std::string bom16le("\xff\xfe");
     add("utf8 " + page.name, {Utf8(page.characters)}, {"transport-utf8"});
+    add("utf8 twice " + page.name, {Utf8(page.characters), Utf8(page.characters)},
+        {"transport-utf8", "transport-utf8"});
     add("utf8 mark " + page.name, {Utf8(page.characters), Before("\xef\xbb\xbf")},
         {"transport-utf8"});
     add("utf8 crlf " + page.name, {Crlf, Utf8(page.characters)},
