@@ -194,6 +194,8 @@ class Planner {
     if (passed_limit_.has_value()) return FaultStatus(*passed_limit_);
     EndRun();
     plan_.stray_bytes = reader->losses().skipped_bytes;
+    plan_.damaged_batches = reader->losses().dropped_batches;
+    plan_.unreadable_bytes = reader->losses().dropped_bytes;
     plan_.text_pieces = reader->losses().text_pieces;
     plan_.text_bytes = reader->losses().text_bytes;
     next_trace_ = reader->next_trace();
@@ -527,6 +529,8 @@ void Join(RepairPlan other, RepairPlan* plan) {
   if (other.cut_off.has_value()) plan->cut_off = std::move(other.cut_off);
   plan->stray.insert(plan->stray.end(), other.stray.begin(), other.stray.end());
   plan->stray_bytes += other.stray_bytes;
+  plan->damaged_batches += other.damaged_batches;
+  plan->unreadable_bytes += other.unreadable_bytes;
   if (!plan->first_text.has_value()) plan->first_text = std::move(other.first_text);
   plan->text_pieces += other.text_pieces;
   plan->text_bytes += other.text_bytes;

@@ -100,6 +100,10 @@ struct RepairPlan {
   std::optional<Fault> cut_off;  // That the trace ends too early, where it does.
   std::vector<Fault> stray;      // The first few faults of framing.
   uint64_t stray_bytes = 0;      // Of all such places.
+  // How many batches are damaged, and how many bytes of them cannot be read: events among these are
+  // lost, and nobody knows how many.
+  uint64_t damaged_batches = 0;
+  uint64_t unreadable_bytes = 0;
   // Text that was printed into the trace and is removed: how many pieces, how many bytes they have,
   // and the first one.
   uint64_t text_pieces = 0;

@@ -467,6 +467,24 @@ TEST(Repair, KeepsTheWholeEventsOfABatchThatWasCut) {
       absl::StrContains(DescribeRepair(repaired.plan)[0], "; all but the last 2 are whole events"));
 }
 
+TEST(Repair, CountsWhatCannotBeReadOfADamagedBatch) {
+  const std::string heap = "HeapAlloc dt=1 heapalloc_value=8\n";
+  const std::string sound = AssembleBatches(26, GenerationText(1, heap + heap));
+  // The type of the first HeapAlloc: nothing from there on can be read.
+  const std::string event = Wire(EventType::kHeapAlloc, {1, 8});
+  std::string damaged = sound;
+  const size_t pos = damaged.find(event + event);
+  ASSERT_NE(pos, std::string::npos);
+  damaged[pos] = '\xff';
+  const Repaired repaired = Repair(damaged);
+  EXPECT_EQ(repaired.plan.damaged_batches, 1u);
+  EXPECT_GE(repaired.plan.unreadable_bytes, 2 * event.size());
+  EXPECT_TRUE(absl::StrContains(
+      DescribeRepair(repaired.plan).back(),
+      absl::StrCat(repaired.plan.unreadable_bytes,
+                   " bytes of events in 1 damaged batch cannot be read and are lost")));
+}
+
 // There may be as many threads that wait as events.
 TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
   constexpr int kCount = 4000;

@@ -145,6 +145,12 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
     }
     lines.push_back(std::move(line));
   }
+  if (plan.unreadable_bytes > 0) {
+    lines.push_back(absl::StrCat(Count(plan.unreadable_bytes, "byte", "bytes"), " of events in ",
+                                 Count(plan.damaged_batches, "damaged batch", "damaged batches"),
+                                 " cannot be read and ", plan.unreadable_bytes == 1 ? "is" : "are",
+                                 " lost"));
+  }
   if (plan.regions != RegionChanges()) lines.push_back(RegionLine(plan.regions));
   return lines;
 }
