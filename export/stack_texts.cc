@@ -1,11 +1,11 @@
 #include "export/stack_texts.h"
 
-#include "parser/generation_tables.h"
+#include "parser/event_tables.h"
 
 namespace gotrace {
 
 absl::string_view StackTexts::Find(const Stack& stack) {
-  const GenerationTables& tables = *stack.tables();
+  const EventTables& tables = *stack.tables();
   if (tables_serial_ != tables.serial()) {
     tables_serial_ = tables.serial();
     texts_.clear();
@@ -15,7 +15,7 @@ absl::string_view StackTexts::Find(const Stack& stack) {
   }
   if (last_stack_ != stack.id()) {
     const uint32_t index = tables.StackIndex(stack.id());
-    last_text_ = index == GenerationTables::kNoStack ? Text() : Keep(index, stack);
+    last_text_ = index == EventTables::kNoStack ? Text() : Keep(index, stack);
     last_stack_ = stack.id();
   }
   return buffer_.view().substr(last_text_.begin, last_text_.size);

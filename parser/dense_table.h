@@ -6,19 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "parser/ids.h"
 
 namespace gotrace {
 
-// Holds entries by their member `id`, which is an int64_t or an Id of one. Go numbers goroutines,
-// Ps and threads one after the other, so an id's lowest bits mostly tell its place; an entry whose
-// place is taken goes into a hash map. So those that live long keep their places, and of the many
-// that come and go few meet one. Ids may be any, and memory stays in proportion to the most entries
-// there were at a time. Addresses stay as long as the entry does.
+// Holds entries by their member `id`, which is an integer or has one as its member `value`. Go
+// numbers goroutines, Ps and threads one after the other, so an id's lowest bits mostly tell its
+// place; an entry whose place is taken goes into a hash map. So those that live long keep their
+// places, and of the many that come and go few meet one. Ids may be any, and memory stays in
+// proportion to the most entries there were at a time. Addresses stay as long as the entry does.
 template <class Entry>
 class DenseTable {
  public:
@@ -96,10 +96,12 @@ class DenseTable {
   static constexpr size_t kChunk = 256;
   static constexpr size_t kCrowds = 64;
 
-  static uint64_t NumberOf(int64_t id) { return static_cast<uint64_t>(id); }
-  template <class Tag, class Rep>
-  static uint64_t NumberOf(Id<Tag, Rep> id) {
-    return static_cast<uint64_t>(id.value);
+  static uint64_t NumberOf(IdType id) {
+    if constexpr (std::is_integral_v<IdType>) {
+      return static_cast<uint64_t>(id);
+    } else {
+      return static_cast<uint64_t>(id.value);
+    }
   }
 
   size_t SlotOf(IdType id) const { return NumberOf(id) & slot_mask_; }

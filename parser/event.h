@@ -21,7 +21,7 @@
 
 namespace gotrace {
 
-class GenerationTables;
+class EventTables;
 
 // One frame of a stack. The views live as long as those of the event that it came from.
 struct StackFrame {
@@ -39,7 +39,7 @@ class Stack {
   Stack() = default;
 
   // The stack `id` of `tables`, which must not be nullptr. For readers of traces.
-  Stack(const GenerationTables* tables, uint64_t id) : tables_(tables), id_(id) {}
+  Stack(const EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
 
   // Whether there is no stack. A stack with no frames is not none: the runtime knew that it is
   // empty.
@@ -56,14 +56,14 @@ class Stack {
 
   // The tables that the stack stands in, nullptr if none(). Exporters key what they make of a
   // stack on it.
-  const GenerationTables* tables() const { return tables_; }
+  const EventTables* tables() const { return tables_; }
 
   friend bool operator==(const Stack& a, const Stack& b) {
     return a.tables_ == b.tables_ && a.id_ == b.id_;
   }
 
  private:
-  const GenerationTables* tables_ = nullptr;
+  const EventTables* tables_ = nullptr;
   uint64_t id_ = 0;
 };
 
@@ -250,11 +250,20 @@ class Event {
   absl::string_view transition_reason() const;
   Stack transition_stack() const;
 
+  // Whether events of this type have the same transition_stack() as stack(). Cheaper than to
+  // compare them.
+  bool TransitionHasSameStack() const;
+
+  // What the type and its kind say of the event, in one word: for whoever keeps many.
+  EventTags tags() const { return tags_; }
+
+  // The tables of its generation, which live as long as its strings; nullptr for the last kSync.
+  const EventTables* tables() const { return tables_; }
+
  private:
   friend class EventBuilder;
   friend class ReaderImpl;
   friend class Scheduler;
-  friend class Validator;
 
   static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
 
@@ -271,9 +280,6 @@ class Event {
   }
   void MakeLaterThan(int64_t* last_time) { MakeLaterThan(last_time, time_); }
 
-  // Whether the type tells that transition_stack() is stack().
-  bool TransitionHasSameStack() const;
-
   absl::string_view String(uint64_t id) const;
   absl::string_view TaskTypeAtEnd() const;
 
@@ -281,7 +287,7 @@ class Event {
   GoId goroutine_;
   ProcId proc_;
   ThreadId thread_;
-  const GenerationTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
+  const EventTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
   // The arguments without the time difference. For a UserTaskEnd the third and fourth are the
   // parent's id and the address of the type's text or 0, for an STWEnd the first is its begin's
   // reason, and for a kSync event the first is its number.

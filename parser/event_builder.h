@@ -23,7 +23,7 @@ class EventBuilder {
 
   // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
   // the generation that begins, or nullptr at the end of a trace.
-  static EventBuilder MakeSync(uint64_t n, const GenerationTables* tables) {
+  static EventBuilder MakeSync(uint64_t n, const EventTables* tables) {
     EventBuilder builder(EventType::kNone);
     builder.event_.tags_ = EventTags(EventType::kNone, EventKind::kSync);
     return builder.Arg(0, n).Tables(tables);
@@ -37,7 +37,7 @@ class EventBuilder {
 
   // The tables that strings and stacks stand in. They must outlive the event. An event that refers
   // to any must have them.
-  EventBuilder& Tables(const GenerationTables* tables) { return event_.tables_ = tables, *this; }
+  EventBuilder& Tables(const EventTables* tables) { return event_.tables_ = tables, *this; }
 
   // The argument `index` of the event's row in events.def, not counting the time difference.
   // Requires index < 4.

@@ -1,7 +1,6 @@
 #include "parser/generation_tables.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "absl/strings/str_cat.h"
 #include "tracev2/event_spec.h"
@@ -9,14 +8,6 @@
 #include "tracev2/varint.h"
 
 namespace gotrace {
-namespace {
-
-uint64_t NextSerial() {
-  static std::atomic<uint64_t> last{0};
-  return ++last;
-}
-
-}  // namespace
 
 // Walks over the events of a batch of tables.
 class GenerationTables::BatchCursor {
@@ -79,8 +70,7 @@ class GenerationTables::BatchCursor {
   const FaultId varint_fault_;
 };
 
-GenerationTables::GenerationTables()
-    : serial_(NextSerial()), frame_by_pc_(0, FrameHash{&frames_}, FrameEq{&frames_}) {}
+GenerationTables::GenerationTables() : frame_by_pc_(0, FrameHash{&frames_}, FrameEq{&frames_}) {}
 
 absl::Status GenerationTables::AddStrings(const Batch& batch) {
   BatchCursor cursor(batch, FaultId::kStringVarint);
@@ -279,18 +269,6 @@ void GenerationTables::SortSamples() {
                    [](const CpuSample& a, const CpuSample& b) { return a.time < b.time; });
 }
 
-size_t GenerationTables::StackSize(uint64_t id) const {
-  const uint32_t index = stacks_.Find(id);
-  return index == kNoStack ? 0 : stacks_[index].size;
-}
-
-StackFrame GenerationTables::GetFrame(uint64_t id, size_t index) const {
-  const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
-  const absl::string_view* func = FindString(frame.func);
-  const absl::string_view* file = FindString(frame.file);
-  return {frame.pc, func == nullptr ? "" : *func, file == nullptr ? "" : *file, frame.line};
-}
-
 GenerationTables::RawFrame GenerationTables::GetRawFrame(uint64_t id, size_t index) const {
   const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
   return {frame.pc, frame.func, frame.file, frame.line};
@@ -323,12 +301,6 @@ std::vector<uint64_t> GenerationTables::AddMissingFrameStrings() {
     }
   }
   return missing;
-}
-
-std::vector<ExperimentalData> GenerationTables::experimental_batches() const {
-  std::vector<ExperimentalData> all;
-  for (const auto& [experiment, batches] : experimental_) all.push_back({experiment, batches});
-  return all;
 }
 
 }  // namespace gotrace

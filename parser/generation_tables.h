@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "parser/batch_reader.h"
 #include "parser/event.h"
+#include "parser/event_tables.h"
 #include "parser/id_table.h"
 #include "parser/trace_clock.h"
 #include "tracev2/version.h"
@@ -32,11 +32,9 @@ struct CpuSample {
 };
 
 // The tables of one generation, filled batch by batch. Strings and data are views of the source.
-class GenerationTables {
+class GenerationTables final : public EventTables {
  public:
   GenerationTables();
-  GenerationTables(const GenerationTables&) = delete;
-  GenerationTables& operator=(const GenerationTables&) = delete;
 
   // Each adds what a batch of its kind() holds. Faults: those of tables in faults.def.
   absl::Status AddStrings(const Batch& batch);
@@ -52,34 +50,13 @@ class GenerationTables {
   // Converts the samples' times and puts them in order; equal times stay in the trace's order.
   void SortSamples();
 
-  // The string `id`, or nullptr if there is none. Id 0 is "".
-  const absl::string_view* FindString(uint64_t id) const {
-    if (id == 0) return &kEmptyString;
-    const uint32_t index = strings_.Find(id);
-    return index == IdTable<absl::string_view>::kAbsent ? nullptr : &strings_[index];
-  }
-
-  // Whether the string or the stack `id` is there. Id 0 is: the empty one.
-  bool HasString(uint64_t id) const { return id == 0 || strings_.Contains(id); }
-  bool HasStack(uint64_t id) const { return id == 0 || stacks_.Contains(id); }
-
   // Up to which id all strings, or stacks, are there. Those of real traces may have gaps: two
   // threads of the program that tell of the same stack at the same time waste an id.
   uint64_t gapless_strings() const { return strings_.gapless(); }
   uint64_t gapless_stacks() const { return stacks_.gapless(); }
 
-  // The ids that are found by index, and the last of them. There are not many more than entries.
-  NearIds near_strings() const { return strings_.near(); }
-  NearIds near_stacks() const { return stacks_.near(); }
-  uint64_t last_near_string() const { return strings_.last_near(); }
-  uint64_t last_near_stack() const { return stacks_.last_near(); }
-
-  // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0
-  // and if there is no such stack.
-  static constexpr uint32_t kNoStack = static_cast<uint32_t>(-1);
-  uint32_t StackIndex(uint64_t id) const { return stacks_.Find(id); }
-
-  // The same for string `id`, among string_count() ones.
+  // The place of string `id` among string_count() ones, for tables beside this one; kNoString for 0
+  // and if there is no such string.
   static constexpr uint32_t kNoString = static_cast<uint32_t>(-1);
   uint32_t StringIndex(uint64_t id) const { return strings_.Find(id); }
 
@@ -112,12 +89,6 @@ class GenerationTables {
   // `used` has string_count() entries.
   void MarkFrameStrings(std::vector<bool>* used) const;
 
-  // The number of frames of stack `id`, 0 if there is no such stack.
-  size_t StackSize(uint64_t id) const;
-
-  // One frame of stack `id`. Requires index < StackSize(id).
-  StackFrame GetFrame(uint64_t id, size_t index) const;
-
   // Takes the clock of another generation, where this one's sync batch is lost. Requires that
   // clock() is not known.
   void BorrowClock(const TraceClock& clock) { clock_ = clock; }
@@ -138,36 +109,17 @@ class GenerationTables {
   };
   const std::optional<Frequency>& frequency() const { return frequency_; }
 
-  // What the sync batch tells; unknown and nullopt before it was added.
+  // The clock of the sync batch; unknown before that was added.
   const TraceClock& clock() const { return clock_; }
-  const std::optional<ClockSnapshot>& clock_snapshot() const { return clock_snapshot_; }
 
   // In order of time once SortSamples() was called; in that of the trace before.
   const std::vector<CpuSample>& cpu_samples() const { return cpu_samples_; }
-
-  // In order of experiments, and for each in that of the trace. The spans live as long as the
-  // tables.
-  std::vector<ExperimentalData> experimental_batches() const;
 
   // Whether there are no strings or no stacks at all. The runtime writes some of each when a
   // generation ends.
   bool LacksTables() const { return string_count() == 0 || stack_count() == 0; }
 
-  size_t string_count() const { return strings_.size(); }
-  size_t stack_count() const { return stacks_.size(); }
-
-  // Another number for each tables that this process makes: what caches may key on.
-  uint64_t serial() const { return serial_; }
-
  private:
-  // A PC's meaning. Every frame at the same PC means what the first one of the generation did.
-  struct Frame {
-    uint64_t pc;
-    uint64_t func;  // String id.
-    uint64_t file;  // String id.
-    uint64_t line;
-    uint64_t offset;  // Where in the trace its stack stands.
-  };
   // Of frames by their PCs, and of PCs.
   struct FrameHash {
     using is_transparent = void;
@@ -181,13 +133,7 @@ class GenerationTables {
     bool operator()(uint32_t index, uint64_t pc) const { return (*frames)[index].pc == pc; }
     bool operator()(uint32_t a, uint32_t b) const { return a == b; }
   };
-  struct StackEntry {
-    uint32_t first;  // Index in stack_frames_.
-    uint32_t size;
-  };
-  static_assert(kNoStack == IdTable<StackEntry>::kAbsent);
   static_assert(kNoString == IdTable<absl::string_view>::kAbsent);
-  static constexpr absl::string_view kEmptyString = "";
 
   class BatchCursor;
   absl::Status AddFrames(BatchCursor* cursor, uint64_t count, uint64_t offset);
@@ -195,21 +141,13 @@ class GenerationTables {
   bool InsertStack(uint64_t id, StackEntry entry, uint64_t offset);
   absl::Status AddClockSnapshot(BatchCursor* cursor, uint64_t* ticks);
 
-  const uint64_t serial_;
-  IdTable<absl::string_view> strings_;
-  IdTable<StackEntry> stacks_;
-  std::vector<uint64_t> string_offsets_;  // By index in strings_.
-  std::vector<uint64_t> stack_offsets_;   // By index in stacks_.
-  // There may be millions of these, which a vector would copy as it grows.
-  std::deque<uint32_t> stack_frames_;  // Indices in frames_.
-  std::deque<Frame> frames_;
+  std::vector<uint64_t> string_offsets_;                           // By index in strings_.
+  std::vector<uint64_t> stack_offsets_;                            // By index in stacks_.
   absl::flat_hash_set<uint32_t, FrameHash, FrameEq> frame_by_pc_;  // Indices in frames_.
   std::vector<CpuSample> cpu_samples_;
-  std::map<uint64_t, std::vector<ExperimentalBatch>> experimental_;
   TraceClock clock_;
   std::optional<Frequency> frequency_;
   uint64_t snapshot_ticks_ = 0;
-  std::optional<ClockSnapshot> clock_snapshot_;
   uint64_t last_own_string_ = 0;  // The last id that AddMissingStack() gave a name; counts down.
   std::deque<std::string> made_strings_;  // That stand for missing ones.
 };

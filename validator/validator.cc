@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "parser/event_tables.h"
 #include "parser/fault_context.h"
-#include "parser/generation_tables.h"
 #include "tracev2/quote.h"
 #include "validator/validator_inline.h"
 
@@ -167,7 +167,7 @@ void Validator::ReportTime(const Event& event, int64_t last) {
                          static_cast<double>(gap) / 1e9));
 }
 
-void Validator::BeginStacks(const GenerationTables* tables) {
+void Validator::BeginStacks(const EventTables* tables) {
   const uint64_t last = tables == nullptr ? 0 : tables->last_near_stack();
   std::vector<uint64_t> incomplete;
   for (uint64_t id = 1; id <= last; ++id) {
@@ -210,7 +210,7 @@ void Validator::CheckSync(const Event& event) {
     if (!lost_) Resume();
     last_clocks_.reset();
   }
-  BeginStacks(event.tables_);
+  BeginStacks(event.tables());
   ended_before_ = std::exchange(ended_, {});
   CheckClocks(event, sync);
 }

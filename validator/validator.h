@@ -172,7 +172,7 @@ class Validator {
   }
   void CheckStack(const Event& event, const Stack& stack);
   // Begins with the stacks of another generation, or of none.
-  void BeginStacks(const GenerationTables* tables);
+  void BeginStacks(const EventTables* tables);
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);

@@ -48,7 +48,7 @@ template <ResourceKind kKind>
   } else if (IsExecuting<kKind>(from)) {
     CheckStop<kKind>(event, resource);
   }
-  resource->history.Add(event.offset(), event.tags_, &resource->transitions);
+  resource->history.Add(event.offset(), event.tags(), &resource->transitions);
   if (to != kNotExist) return;
   EndOpens(event);
   table.Erase(resource);
