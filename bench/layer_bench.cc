@@ -102,7 +102,6 @@ EventOrder::Outcome Attempt(size_t index, Frontier* frontier, Scheduler* schedul
     case Scheduler::Outcome::kWaits:
       return EventOrder::Outcome::kWaits;
     case Scheduler::Outcome::kFault:
-    case Scheduler::Outcome::kDoubtful:
       return EventOrder::Outcome::kStopped;
   }
   switch (cursor.Advance()) {

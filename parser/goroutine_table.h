@@ -10,10 +10,8 @@
 
 #include "absl/container/node_hash_map.h"
 #include "parser/dense_table.h"
-#include "parser/event_tags.h"
 #include "parser/ids.h"
 #include "parser/scheduler_state.h"
-#include "parser/transition_history.h"
 
 namespace gotrace {
 
@@ -49,8 +47,6 @@ class GoroutineTable {
     state->number = 0;
     state->generation = 0;
     state->status = {};
-    state->is_whole = false;
-    state->transitions = 0;
     state->reason = 0;
     return state;
   }
@@ -77,28 +73,11 @@ class GoroutineTable {
       EmptySlots();
     } else {
       MakeSlots(fewest_slots_);
-      if (keeps_histories()) KeepHistories();
     }
     overflow_ = {};
     crowds_ = {};
     size_ = 0;
   }
-
-  // Keeps the histories of goroutines from now on. To be called before there are any.
-  void KeepHistories() { histories_ = std::make_unique<TransitionHistory[]>(slot_count()); }
-  bool keeps_histories() const { return histories_ != nullptr; }
-
-  // Keeps none any more.
-  void DropHistories() { histories_.reset(); }
-
-  // Adds to the history of a goroutine of this table the transition of an event at `offset` with
-  // `tags`. Requires keeps_histories().
-  void Note(GoroutineState* state, uint64_t offset, EventTags tags) {
-    HistoryOf(*state).Add(offset, tags, &state->transitions);
-  }
-
-  // The last transitions of a goroutine of this table. Requires keeps_histories().
-  const TransitionHistory& History(const GoroutineState& state) const { return HistoryOf(state); }
 
   // Calls `see` with the state of each goroutine, in no order.
   template <class See>
@@ -106,7 +85,7 @@ class GoroutineTable {
     for (size_t slot = 0; slot < slot_count(); ++slot) {
       if (!IsFree(slots_[slot])) see(slots_[slot]);
     }
-    for (const auto& [id, entry] : overflow_) see(entry.state);
+    for (const auto& [id, entry] : overflow_) see(entry);
   }
 
   size_t size() const { return size_; }
@@ -115,11 +94,6 @@ class GoroutineTable {
   size_t slot_count() const { return slot_mask_ + 1; }
 
  private:
-  struct OverflowEntry {
-    GoroutineState state;
-    TransitionHistory history;
-  };
-
   static constexpr size_t kSlotsPerEntry = 2;  // At least; at most twice as many.
   static constexpr size_t kCrowds = 64;
 
@@ -140,11 +114,6 @@ class GoroutineTable {
     for (size_t slot = 0; slot < count; ++slot) slots_[slot].id = FreeId(slot);
   }
 
-  TransitionHistory& HistoryOf(const GoroutineState& state) const {
-    const size_t slot = SlotOf(state.id);
-    return &state == &slots_[slot] ? histories_[slot] : FindEntry(state.id)->history;
-  }
-
   void EmptySlots() {
     for (size_t slot = 0; slot < slot_count(); ++slot) {
       slots_[slot].spans.reset();
@@ -152,19 +121,14 @@ class GoroutineTable {
     }
   }
 
-  [[gnu::noinline]] OverflowEntry* FindEntry(GoId id) const {
+  [[gnu::noinline]] GoroutineState* FindOverflow(GoId id) const {
     const auto it = overflow_.find(id);
     return it == overflow_.end() ? nullptr : &it->second;
   }
 
-  GoroutineState* FindOverflow(GoId id) const {
-    OverflowEntry* const entry = FindEntry(id);
-    return entry == nullptr ? nullptr : &entry->state;
-  }
-
   [[gnu::noinline]] GoroutineState* InsertOverflow(GoId id) {
     ++crowds_[CrowdOf(id)];
-    GoroutineState* const state = &overflow_[id].state;
+    GoroutineState* const state = &overflow_[id];
     state->id = id;
     return state;
   }
@@ -174,36 +138,29 @@ class GoroutineTable {
     overflow_.erase(id);
   }
 
-  void Move(GoroutineState* from, const TransitionHistory* history) {
+  void Move(GoroutineState* from) {
     GoroutineState* const slot = &slots_[SlotOf(from->id)];
-    GoroutineState* const to = IsFree(*slot) ? slot : InsertOverflow(from->id);
-    *to = std::move(*from);
-    if (history != nullptr) HistoryOf(*to) = *history;
+    *(IsFree(*slot) ? slot : InsertOverflow(from->id)) = std::move(*from);
   }
 
   [[gnu::noinline]] void Grow() {
     const std::unique_ptr<GoroutineState[]> slots = std::move(slots_);
-    const std::unique_ptr<TransitionHistory[]> histories = std::move(histories_);
     const size_t count = slot_count();
     auto overflow = std::exchange(overflow_, {});
     crowds_ = {};
     MakeSlots(2 * count);
-    if (histories != nullptr) KeepHistories();
     for (size_t slot = 0; slot < count; ++slot) {
       if (slots[slot].id == FreeId(slot)) continue;
-      Move(&slots[slot], histories == nullptr ? nullptr : &histories[slot]);
+      Move(&slots[slot]);
     }
-    for (auto& [id, entry] : overflow) {
-      Move(&entry.state, histories == nullptr ? nullptr : &entry.history);
-    }
+    for (auto& [id, state] : overflow) Move(&state);
   }
 
   const size_t fewest_slots_;
   std::unique_ptr<GoroutineState[]> slots_;
   size_t slot_mask_ = 0;
-  std::unique_ptr<TransitionHistory[]> histories_;  // By slot, if they are kept.
   // Never has an id that stands in its slot.
-  mutable absl::node_hash_map<GoId, OverflowEntry> overflow_;
+  mutable absl::node_hash_map<GoId, GoroutineState> overflow_;
   // How many of those there are for each value of an id's lowest bits, so that what is nowhere is
   // mostly found to be so without hashing.
   std::array<uint64_t, kCrowds> crowds_ = {};

@@ -35,10 +35,7 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
   if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
   while (pending_.ok() && !stopped_) {
-    const uint64_t events_before = event_count_;
-    size_t count =
-        vouches() ? FindVouched() : FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
-    if (count == 0 && event_count_ > events_before) continue;  // All were left out.
+    size_t count = FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
     if (count == 0) count = FindNext(block_);
     if (count > 0) {
@@ -51,7 +48,6 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
     if (sync != nullptr && Finish(sync, 1) == 1) return Give({sync, 1});
   }
   status_ = std::exchange(pending_, absl::OkStatus());
-  BeginBlock();
   return {};
 }
 
@@ -121,15 +117,10 @@ size_t ReaderImpl::FinishRun(const Scheduler::Run& run, absl::Span<Event> room) 
 }
 
 bool ReaderImpl::IsPlain(ThreadCursor* cursor) const {
-  return cursor->IsPlain(watches_time_) || IsLastSound(cursor);
-}
-
-bool ReaderImpl::IsSound(ThreadCursor* cursor) {
-  return cursor->IsPlain(/*watches_time=*/false) || IsLastSound(cursor);
-}
-
-bool ReaderImpl::IsLastSound(ThreadCursor* cursor) {
-  return cursor->ids_found() && cursor->Peek() == nullptr && cursor->EndsNext();
+  const auto is_last = [&] {
+    return cursor->ids_found() && cursor->Peek() == nullptr && cursor->EndsNext();
+  };
+  return cursor->IsPlain(watches_time_) || is_last();
 }
 
 EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
@@ -145,16 +136,11 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
 
 EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
-  // A fault that is met only once the event is in order shows a model that has it, too.
-  if (vouches() && !IsSound(&cursor)) Doubt();
   switch (scheduler_.Advance(&cursor)) {
     case Scheduler::Outcome::kAdvanced:
       break;
     case Scheduler::Outcome::kWaits:
       return EventOrder::Outcome::kWaits;
-    case Scheduler::Outcome::kDoubtful:
-      Doubt();
-      return TryAdvance(index);
     case Scheduler::Outcome::kFault:
       if (!tolerant()) {
         Fault fault = FaultAt(cursor);
@@ -271,7 +257,6 @@ void ReaderImpl::BeginModel() {
   if (syncs_ == syncs_before_ && syncs_ > 0) {
     scheduler_.Assume(generation_->number(), ToldContexts(*generation_));
   }
-  if (scheduler_.HasTooManyThreads()) Doubt();
   scheduler_.BeginGeneration(generation_.get());
 }
 

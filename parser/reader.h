@@ -22,8 +22,8 @@
 #include "parser/byte_source.h"
 #include "parser/event.h"
 #include "parser/fault.h"
-#include "parser/known_resource.h"
 #include "parser/read_mode.h"
+#include "parser/waiting_goroutines.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -142,7 +142,6 @@ class Reader {
 
  private:
   friend class SplitTrace;
-  friend class VouchedTransitions;
   explicit Reader(std::unique_ptr<ReaderImpl> impl);
 
   // Finds the next events, or returns false if there are none.

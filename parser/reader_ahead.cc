@@ -8,9 +8,7 @@
 namespace gotrace {
 
 void ReaderImpl::RunAhead() {
-  if (vouches() || jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes ||
-      frontier_.empty())
-    return;
+  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes || frontier_.empty()) return;
   const bool can_merge = may_merge_ && !was_stuck_ && order_.TriesOnlyFirst() &&
                          generation_->threads().size() <= kMostMergedThreads;
   const bool runs =

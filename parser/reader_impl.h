@@ -24,7 +24,6 @@
 #include "parser/scheduler.h"
 #include "parser/table_use.h"
 #include "parser/tolerant_generation_reader.h"
-#include "parser/vouched_transitions.h"
 #include "parser/work_ahead.h"
 
 namespace gotrace {
@@ -77,19 +76,6 @@ class ReaderImpl {
   // Whether this, which began in the middle, goes on from where `before` stopped.
   bool Continues(const ReaderImpl& before) const;
 
-  // See VouchedTransitions, for which these are.
-  // --------------------------------------------
-
-  void LeaveOutVouched(std::function<void()> on_doubt);
-  VouchedTransitions::Block block() const {
-    return {events_before_block_, time_before_block_, left_out_before_};
-  }
-  void GiveStacks(const StackWatch* watched) { scheduler_.GiveStacks(watched); }
-  void GiveAll();
-  void SeeKnown(const std::function<void(const KnownResource&)>& see) const {
-    scheduler_.SeeKnown(see);
-  }
-  bool Exists(const ResourceId& resource) const { return scheduler_.Exists(resource); }
   WaitingGoroutines CountWaiting() const { return scheduler_.CountWaiting(); }
 
   const absl::Status& status() const { return status_; }
@@ -124,24 +110,9 @@ class ReaderImpl {
   Scheduler::Run NewRun(absl::Span<Event> room, bool hands_over) const;
   size_t FinishRun(const Scheduler::Run& run, absl::Span<Event> room);
 
-  // What FindPlain() does for block_, where events that are vouched for are left out. They are
-  // added to event_count_.
-  bool vouches() const { return on_doubt_ != nullptr; }
-  size_t FindVouched();
-  void BeginBlock();
-
-  // Calls on_doubt_, unless it was. To be called before anything is done with an event that is not
-  // vouched for, or told of a fault: what came of the events that were given is shown then.
-  void Doubt();
-
   // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
   EventOrder::Outcome TryPlainly(size_t index);
   bool IsPlain(ThreadCursor* cursor) const;
-
-  // Whether the event has all that it refers to, and what follows it in its thread can be decoded;
-  // and whether that is so of a thread's last event.
-  static bool IsSound(ThreadCursor* cursor);
-  static bool IsLastSound(ThreadCursor* cursor);
 
   // Finds what comes next, whatever is wrong about it, and puts it into `room`. Returns how many
   // events that is: none where they were left out, at the generation's end, and at a failure, which
@@ -286,11 +257,6 @@ class ReaderImpl {
   size_t next_sample_ = 0;
 
   Event block_[kBlockSize];
-  // Of the block that NextBlock() gives, see VouchedTransitions.
-  uint64_t events_before_block_ = 0;
-  int64_t time_before_block_ = 0;
-  std::array<uint64_t, kBlockSize> left_out_before_ = {};
-  std::function<void()> on_doubt_;  // nullptr unless events are left out.
   Event sync_;
   GenerationInfo info_;
   int64_t last_time_ = 0;

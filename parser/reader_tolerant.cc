@@ -193,7 +193,6 @@ void ReaderImpl::Report(Fault fault) {
 }
 
 void ReaderImpl::ReportAt(const Fault& fault) {
-  Doubt();
   ++losses_.faults;
   if (options_.on_fault) options_.on_fault(fault);
 }

@@ -35,7 +35,6 @@ void PrefetchBehind(const Event* event) {
 void Scheduler::BeginGeneration(Generation* generation) {
   generation_ = generation;
   ++generation_index_;
-  stops_before_ = open_stops_;
   names_.Sweep();
   names_of_strings_.clear();
   tables_ = &generation->tables();
@@ -45,6 +44,15 @@ void Scheduler::BeginGeneration(Generation* generation) {
   if (threads_.size() <= limits_.threads) return;
   if (assumptions_ != nullptr) assumptions_->forgot_threads = true;
   ForgetThreads();
+}
+
+WaitingGoroutines Scheduler::CountWaiting() const {
+  WaitingGoroutines waiting = {};
+  goroutines_.ForEach([&](const GoroutineState& goroutine) {
+    if (goroutine.status != GoStatus::kWaiting) return;
+    ++waiting[goroutine.generation == generation_index_ ? goroutine.reason : 0];
+  });
+  return waiting;
 }
 
 // Threads come and go, and nothing tells that one is gone. Of those that this generation has
@@ -92,21 +100,20 @@ void Scheduler::Erase(GoroutineState* goroutine) {
 
 Scheduler::Outcome Scheduler::FailLimit(FaultId id) { return Fail(id, MessageOf(id)); }
 
-template <EventType kType, bool kVouched>
+template <EventType kType>
 [[gnu::always_inline]] inline Scheduler::Outcome Scheduler::Order(Step step) {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   if constexpr (kType == EventType::k##name) {                                      \
-    return Order##rule(KnownStep<kType, kVouched>{step});                           \
+    return Order##rule(KnownStep<kType>{step});                                     \
   }
 #include "tracev2/events.def"
 }
 
-template <bool kVouched>
 [[gnu::always_inline]] inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
   // The types of most events are asked for before the jump: a processor guesses better whether a
   // branch is taken than where a jump goes (bench/README.md).
 #define GOTRACE_FIRST(name) \
-  if (step.type() == EventType::k##name) return Order<EventType::k##name, kVouched>(step)
+  if (step.type() == EventType::k##name) return Order<EventType::k##name>(step)
   GOTRACE_FIRST(GoStart);
   GOTRACE_FIRST(GoStop);
   GOTRACE_FIRST(GoDestroy);
@@ -116,7 +123,7 @@ template <bool kVouched>
   switch (step.type()) {
 #define GOTRACE_EVENT(value, name, ...) \
   case EventType::k##name:              \
-    return Order<EventType::k##name, kVouched>(step);
+    return Order<EventType::k##name>(step);
 #include "tracev2/events.def"
     case EventType::kNone:
       break;
@@ -142,28 +149,19 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
   BeginEvents();
   DropEvents();
   cursor_ = cursor;
-  const Outcome outcome = Dispatch<false>({cursor->event(), StateOfThread(cursor)});
+  const Outcome outcome = Dispatch({cursor->event(), StateOfThread(cursor)});
   cursor_ = nullptr;
   return outcome;
 }
 
-template <bool kVouched>
 [[gnu::always_inline]] inline bool Scheduler::AdvancePlain(Step step, Run* run) {
   ++run->attempts;
-  if (Dispatch<kVouched>(step) != Outcome::kAdvanced) [[unlikely]] {
+  if (Dispatch(step) != Outcome::kAdvanced) [[unlikely]] {
     events_end_ = run->room;
     return false;
   }
-  if constexpr (kVouched) {
-    if (events_end_ == run->room) {
-      run->last_time = Event::LaterTime(run->last_time, step.event.time);
-      ++run->left_out;
-      return true;
-    }
-  }
   const auto take = [&] {
     run->room->MakeLaterThan(&run->last_time, step.event.time);
-    if constexpr (kVouched) *run->left_out_before++ = run->left_out;
     ++run->room;
   };
   take();
@@ -172,42 +170,31 @@ template <bool kVouched>
   return true;
 }
 
-template <bool kVouched>
 [[gnu::always_inline]] inline bool Scheduler::AdvanceRun(ThreadCursor* cursor, int64_t run_until,
                                                          Run* run) {
   ThreadState* const thread = StateOfThread(cursor);
   const Event* const begin = run->room;
-  const uint64_t left_out = run->left_out;
   while (cursor->time() <= run_until && run->HasRoom()) {
     if (!cursor->IsKnownPlain() && !cursor->IsPlain(run->watches_time)) [[unlikely]]
       break;
-    if (!kVouched && run->hands_over) PrefetchBehind(run->room);
-    if (!AdvancePlain<kVouched>({cursor->event(), thread}, run)) break;
+    if (run->hands_over) PrefetchBehind(run->room);
+    if (!AdvancePlain({cursor->event(), thread}, run)) break;
     cursor->Advance();
   }
-  return run->room != begin || (kVouched && run->left_out != left_out);
+  return run->room != begin;
 }
 
-template <bool kVouched>
-Scheduler::Run Scheduler::AdvanceAll(Frontier* frontier, Run run) {
+Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
   BeginEvents();
   EmitTo(run.room);
   while (run.HasRoom() && frontier->time(0) <= run.until) {
     const int64_t run_until = std::min(frontier->FirstUntil(), run.until);
     ThreadCursor& cursor = frontier->cursor(0);
-    if (!AdvanceRun<kVouched>(&cursor, run_until, &run)) break;
+    if (!AdvanceRun(&cursor, run_until, &run)) break;
     frontier->UpdateFirst(cursor.time());
   }
   DropEvents();
   return run;
-}
-
-Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
-  return AdvanceAll<false>(frontier, run);
-}
-
-Scheduler::Run Scheduler::AdvanceVouched(Frontier* frontier, Run run) {
-  return AdvanceAll<true>(frontier, run);
 }
 
 Scheduler::Run Scheduler::AdvanceMerged(absl::Span<const DecodedEvent>* merged,
@@ -221,7 +208,7 @@ Scheduler::Run Scheduler::AdvanceMerged(absl::Span<const DecodedEvent>* merged,
     PrefetchForRead(event, kMergedAhead * sizeof(DecodedEvent));
     BatchOwner& owner = owner_of_batch[event->batch];
     ThreadState* const thread = StateOfThread(owner.thread, &owner.state);
-    if (!AdvancePlain<false>({*event, thread}, &run)) break;
+    if (!AdvancePlain({*event, thread}, &run)) break;
   }
   merged->remove_prefix(event - merged->begin());
   DropEvents();

@@ -20,15 +20,14 @@
 #include "parser/generation.h"
 #include "parser/goroutine_table.h"
 #include "parser/ids.h"
-#include "parser/known_resource.h"
 #include "parser/name_pool.h"
 #include "parser/obstacle.h"
 #include "parser/reader_limits.h"
 #include "parser/scheduler_state.h"
-#include "parser/stack_watch.h"
 #include "parser/thread_decoder.h"
 #include "parser/transition_history.h"
 #include "parser/wait_list.h"
+#include "parser/waiting_goroutines.h"
 
 namespace gotrace {
 
@@ -49,7 +48,6 @@ class Scheduler {
     kAdvanced,  // The event comes next: events() gives what it became.
     kWaits,     // It cannot come next, but may after events of other threads.
     kFault,     // It can never come: fault_id() and fault_message() tell why.
-    kDoubtful,  // Nothing was done, since it was asked to vouch(), and cannot vouch for the event.
   };
 
   explicit Scheduler(const ReaderLimits& limits = {}) : limits_(limits) {}
@@ -68,29 +66,8 @@ class Scheduler {
   // Tells which generation the following events belong to. It must outlive them.
   void BeginGeneration(Generation* generation);
 
-  // Lets the model vouch for what follows, which begins with the trace or where Assume() lets it
-  // begin: Advance() gives kDoubtful for an event that the model takes though it makes no sense
-  // (VouchedTransitions tells which), and histories of transitions are kept.
-  void Vouch();
-  bool vouches() const { return vouches_; }
-
-  // Takes all events as they come again.
-  void StopVouching();
-
-  // Sets the stacks for which AdvanceVouched() gives all events; they must outlive this.
-  void GiveStacks(const StackWatch* watched) { stack_watch_ = watched; }
-
-  // Calls `see` with what is known of each goroutine and P, in no order. Requires vouches().
-  void SeeKnown(const std::function<void(const KnownResource&)>& see) const;
-
   // How many goroutines wait for something: see WaitingGoroutines.
   WaitingGoroutines CountWaiting() const;
-
-  // Whether the goroutine or P exists.
-  bool Exists(const ResourceId& resource) const;
-
-  // Whether BeginGeneration() would forget threads.
-  bool HasTooManyThreads() const { return threads_.size() > limits_.threads; }
 
   // Tries the event that `cursor` stands at. After kFault it can only be forced or left out; tried
   // again before anything else changes, it gives the same.
@@ -106,11 +83,6 @@ class Scheduler {
     const Event* last_begin;  // Where no event begins any more: kMaxEvents - 1 may stand behind it.
     uint64_t attempts = 0;    // How many events were tried.
 
-    // For AdvanceVouched() only: how many events advanced and were left out, and where that number
-    // is put for each event that is given.
-    uint64_t left_out = 0;
-    uint64_t* left_out_before = nullptr;
-
     bool HasRoom() const { return room < last_begin; }
   };
 
@@ -119,11 +91,6 @@ class Scheduler {
   // is found, and the thread has a next event, one that is not earlier if run.watches_time. Moves
   // their threads on, and gives the events their final times. events() gives nothing of them.
   Run AdvanceRuns(Frontier* frontier, Run run);
-
-  // The same, but leaves out transitions of goroutines that are vouched for: those by the rules of
-  // scheduler_common_rules.h, unless something was open on a goroutine that ends, or they refer to
-  // a stack that GiveStacks() tells of. Requires vouches(). run.hands_over must be false.
-  Run AdvanceVouched(Frontier* frontier, Run run);
 
   // Whose batch an event stands in. Good for the generation that began last.
   struct BatchOwner {
@@ -196,8 +163,6 @@ class Scheduler {
     const DecodedEvent& event;
     ThreadState* thread;  // no_thread_ where none made the event.
 
-    static constexpr bool kLeavesOut = false;
-
     EventType type() const { return event.type; }
     uint64_t arg(int index) const { return event.args[index]; }
     bool has_thread() const { return thread_id() != ThreadId::kNone; }
@@ -207,10 +172,9 @@ class Scheduler {
     Context context() const { return {thread_id(), proc(), goroutine()}; }
   };
 
-  // The same where the type is known when compiling, and whether it is a step of AdvanceVouched().
-  template <EventType kType, bool kVouched>
+  // The same where the type is known when compiling.
+  template <EventType kType>
   struct KnownStep : Step {
-    static constexpr bool kLeavesOut = kVouched;
     static constexpr EventType type() { return kType; }
   };
 
@@ -223,11 +187,10 @@ class Scheduler {
   };
 
   // Dispatch. ------------------------------------------------------------------------------------
-  template <bool kVouched>
   Outcome Dispatch(Step step);
 
   // Tries an event whose type is known when compiling.
-  template <EventType kType, bool kVouched>
+  template <EventType kType>
   Outcome Order(Step step);
 
   // Ps: scheduler_procs.cc. ----------------------------------------------------------------------
@@ -320,21 +283,6 @@ class Scheduler {
   bool ContinuesTasks(const Scheduler& before) const;
   bool ContinuesGc(const Scheduler& before) const;
 
-  // What is not vouched for: scheduler_doubts.cc. ------------------------------------------------
-  // Whether it makes no sense that the step tells this status of a goroutine or P.
-  bool IsDoubtful(Step step, GoId goroutine, GoStatus status, bool is_known) const;
-  bool IsDoubtful(Step step, ProcId proc, ProcStatus status, bool is_known) const;
-  // Whether the annotation makes none.
-  bool IsDoubtfulAnnotation(Step step) const;
-  // Whether a range is open on a goroutine that ends.
-  static bool HasOpenRange(const GoroutineState& goroutine) {
-    return goroutine.spans != nullptr && goroutine.spans->ranges.size() > 0;
-  }
-  // Whether a status is the first mention of what should have been mentioned before.
-  bool AppearsLate(bool is_known) const {
-    return !is_known && in_first_generation() && generation_index_ > 1;
-  }
-
   // Going on after faults: scheduler_force.cc. ---------------------------------------------------
   void Accommodate(const TimedEvent& event, ThreadState* thread);
   void AccommodateStatus(const TimedEvent& event, GoId goroutine);
@@ -386,18 +334,6 @@ class Scheduler {
   void EmitEnd(AnyStep step, const Context& context, GoroutineState* goroutine, GoState from);
   void EmitExtraEnd(Step step, GoroutineState* goroutine, GoState from);
 
-  // Adds the transition of an event at `offset` to the history of `subject`.
-  void Note(GoroutineState* subject, uint64_t offset, EventTags tags) {
-    goroutines_.Note(subject, offset, tags);
-  }
-  static void Note(ProcessorState* subject, uint64_t offset, EventTags tags) {
-    subject->history.Add(offset, tags, &subject->transitions);
-  }
-
-  // Whether an event of AdvanceVouched() refers to a stack that GiveStacks() tells of.
-  template <class AnyStep>
-  bool MentionsWatchedStack(AnyStep step) const;
-
   // Faults unless the context has a thread and what else is needed, or the event is forced.
   // kAdvanced means that it may go on.
   Outcome Check(Step step, Need proc, Need goroutine);
@@ -415,18 +351,12 @@ class Scheduler {
   static void SetGoroutine(Step step, GoId id);
   static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
 
-  // AdvanceRuns() and AdvanceVouched().
-  template <bool kVouched>
-  Run AdvanceAll(Frontier* frontier, Run run);
-
-  // Does that with one thread, up to the time `run_until`. Requires that the next event is put at
-  // run->room. Returns whether any event advanced.
-  template <bool kVouched>
+  // Does AdvanceRuns() with one thread, up to the time `run_until`. Requires that the next event is
+  // put at run->room. Returns whether any event advanced.
   bool AdvanceRun(ThreadCursor* cursor, int64_t run_until, Run* run);
 
   // Advances an event that is plain, puts it at run->room, and moves that on. Returns false if it
   // cannot come next.
-  template <bool kVouched>
   bool AdvancePlain(Step step, Run* run);
 
   // The state of thread `id`, made if there is none.
@@ -481,12 +411,8 @@ class Scheduler {
   uint64_t most_goroutines_ = 0;              // That may be alive, by the generations so far.
   uint64_t first_generation_ = 0;             // The first that has timed events; 0 before it.
 
-  uint64_t open_ranges_ = 0;  // Of all goroutines and Ps,
-  uint64_t open_stops_ = 0;   // and those of them that stop the world.
-  // How many did when the generation began: to the strings of another generation belong the numbers
-  // of their reasons.
-  uint64_t stops_before_ = 0;
-  NamePool names_;  // Of open regions and tasks, and so before them.
+  uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
+  NamePool names_;            // Of open regions and tasks, and so before them.
   std::vector<NamePool::Text*>
       names_of_strings_;  // By StringIndex(); nullptr if not looked for yet.
   GoroutineTable goroutines_;
@@ -501,8 +427,6 @@ class Scheduler {
   ThreadCursor* cursor_ = nullptr;            // While Advance() tries where that stands.
 
   bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
-  bool vouches_ = false;
-  const StackWatch* stack_watch_ = nullptr;  // nullptr for none.
 
   Event own_events_[kMaxEvents];
   Event* events_ = own_events_;

@@ -10,7 +10,6 @@ namespace gotrace {
 
 Scheduler::Outcome Scheduler::OrderAnnotation(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  if (vouches_ && IsDoubtfulAnnotation(step)) return Outcome::kDoubtful;
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -33,7 +32,6 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   }
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
-  if (vouches_ && IsDoubtfulAnnotation(step)) return Outcome::kDoubtful;
   if (fits) tasks_.emplace(id, TaskState{names_.Hold(name), parent});
   Emit(step).args_[1] = parent.value;
   return Outcome::kAdvanced;

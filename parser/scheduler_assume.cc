@@ -98,7 +98,6 @@ Scheduler::Outcome Scheduler::AssumeAbandonedProc(Step step, ProcId proc) {
   AssumeProc(proc, ProcStatus::kSyscall);
   ProcessorState* const state = procs_.Insert(proc);
   state->status = ProcStatus::kSyscall;
-  state->is_whole = false;
   owner->Bind(proc, state);
   return ConfirmAbandonedProc(step, state);
 }

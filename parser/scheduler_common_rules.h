@@ -28,7 +28,6 @@ template <class AnyStep>
   const bool blocked = step.type() == EventType::kGoCreateBlocked;
   created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
   created->generation = generation_index_;
-  created->is_whole = true;
   EmitTransition(step, created, GoState::kNotExist, StateOf(created->status));
   return Outcome::kAdvanced;
 }
@@ -61,7 +60,6 @@ template <class AnyStep>
     return outcome;
   }
   if (step.type() == EventType::kGoDestroy) {
-    if (vouches_ && HasOpenRange(*goroutine)) return Outcome::kDoubtful;
     EmitEnd(step, step.context(), goroutine, GoState::kRunning);
   } else {
     const bool stop = step.type() == EventType::kGoStop;

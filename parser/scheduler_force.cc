@@ -25,7 +25,6 @@ void Scheduler::Forget() {
   threads_.clear();
   no_thread_ = ThreadState();
   open_ranges_ = 0;
-  open_stops_ = 0;
   gc_state_ = GcState::kUndetermined;
   first_generation_ = 0;
 }

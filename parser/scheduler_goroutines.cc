@@ -19,7 +19,6 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   const GoStatus status = static_cast<GoStatus>(value);
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
-  if (vouches_ && IsDoubtful(step, id, status, goroutine != nullptr)) return Outcome::kDoubtful;
   if (goroutine == nullptr) {
     const bool assumed = MayAssume() && AssumeGoroutine(id, status);
     if (!in_first_generation() && !forcing_ && !assumed) {
@@ -105,7 +104,6 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(Step step) {
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = GoStatus::kSyscall;
   created->generation = generation_index_;
-  created->is_whole = true;
   EmitTransition(step, created, GoState::kNotExist, GoState::kSyscall);
   SetGoroutine(step, id);
   return Outcome::kAdvanced;
@@ -141,7 +139,6 @@ Scheduler::Outcome Scheduler::OrderGoSwitch(Step step) {
     return Outcome::kWaits;
   }
   const bool ends = step.type() == EventType::kGoSwitchDestroy;
-  if (vouches_ && ends && HasOpenRange(*current)) return Outcome::kDoubtful;
   EmitTransition(step, next, GoState::kWaiting, GoState::kRunnable);
 
   if (ends) {
@@ -188,7 +185,6 @@ Scheduler::Outcome Scheduler::OrderGoDestroySyscall(Step step) {
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  if (vouches_ && HasOpenRange(*goroutine)) return Outcome::kDoubtful;
   const Context context = step.context();  // Both events are seen from the whole of it.
   if (step.proc() != ProcId::kNone) {
     ProcessorState* const proc = CurrentProc(step);

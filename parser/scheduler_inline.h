@@ -88,28 +88,11 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
   return event;
 }
 
-template <class AnyStep>
-[[gnu::always_inline]] inline bool Scheduler::MentionsWatchedStack(AnyStep step) const {
-  constexpr TimedEventRow kRow = kTimedEventRows[static_cast<uint8_t>(AnyStep::type())];
-  const StackWatch* const watch = stack_watch_;
-  for (int i = 0; i + 1 < kRow.varints; ++i) {
-    if (kRow.tables[i] == IdTableKind::kStack && watch != nullptr && watch->Has(step.arg(i)))
-        [[unlikely]]
-      return true;
-  }
-  return false;
-}
-
 template <class AnyStep, class Subject, class State>
 [[gnu::always_inline]] inline void Scheduler::EmitTransition(AnyStep step, const Context& context,
                                                              Subject* subject, State from,
                                                              State to) {
   const EventTags tags = TagsOf(step.type()).WithTransition(from, to);
-  if (AnyStep::kLeavesOut || vouches_) Note(subject, step.event.offset, tags);
-  if constexpr (AnyStep::kLeavesOut) {
-    if (!MentionsWatchedStack(step)) [[likely]]
-      return;
-  }
   Event& event = EmitBare(step, context, tags);
   event.subject_ = subject->id.value;
   std::memcpy(event.args_, step.event.args, sizeof(event.args_));
@@ -119,7 +102,6 @@ template <class Subject, class State>
 void Scheduler::EmitExtra(Step step, const Context& context, EventType type, Subject* subject,
                           State from, State to) {
   const EventTags tags = TagsOf(type).WithTransition(from, to);
-  if (vouches_) Note(subject, step.event.offset, tags);
   Event& event = EmitBare(step, context, tags);
   event.subject_ = subject->id.value;
   std::memset(event.args_, 0, sizeof(event.args_));
@@ -129,9 +111,7 @@ template <class AnyStep>
 [[gnu::always_inline]] inline void Scheduler::EmitEnd(AnyStep step, const Context& context,
                                                       GoroutineState* goroutine, GoState from) {
   const int64_t id = goroutine->id.value;
-  const bool has_spans = goroutine->spans != nullptr;
   Erase(goroutine);
-  if (AnyStep::kLeavesOut && !has_spans) return;
   Event& event =
       EmitBare(step, context, TagsOf(step.type()).WithTransition(from, GoState::kNotExist));
   event.subject_ = id;

@@ -16,7 +16,6 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   const ProcStatus status = static_cast<ProcStatus>(value);
   ProcState from = StateOf(status);
   ProcessorState* proc = procs_.Find(id);
-  if (vouches_ && IsDoubtful(step, id, status, proc != nullptr)) return Outcome::kDoubtful;
   if (proc != nullptr) {
     if (status == ProcStatus::kSyscallAbandoned && proc->status == ProcStatus::kSyscall) {
       return ConfirmAbandonedProc(step, proc);
@@ -36,7 +35,6 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
     }
     proc = procs_.Insert(id);
     proc->status = status;
-    proc->is_whole = from == ProcState::kNotExist;
   }
   proc->sequence = Sequence(0);
   EmitTransition(step, proc, from, StateOf(status));

@@ -29,11 +29,9 @@ std::string Describe(const State& state, EventType begin) {
 void Scheduler::OpenRangeIn(OpenRanges& ranges, const OpenRange& range) {
   ranges.Add(range);
   ++open_ranges_;
-  open_stops_ += range.begin == EventType::kSTWBegin;
 }
 
 void Scheduler::CloseRangeIn(OpenRanges& ranges, size_t place) {
-  open_stops_ -= ranges.at(place).begin == EventType::kSTWBegin;
   ranges.Remove(place);
   --open_ranges_;
 }
@@ -113,7 +111,6 @@ Scheduler::Outcome Scheduler::OrderGoRangeEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
-  if (vouches_ && step.type() == EventType::kSTWEnd && stops_before_ > 0) return Outcome::kDoubtful;
   uint64_t kind = 0;
   if (Outcome outcome = EndRange(step, goroutine, &kind); outcome != Outcome::kAdvanced) {
     return outcome;

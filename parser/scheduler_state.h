@@ -60,8 +60,6 @@ struct GoroutineState {
   std::unique_ptr<OpenSpans> spans;
   uint32_t generation = 0;  // and in which of the generations, counted from 1 on, that was.
   GoStatus status = {};
-  bool is_whole = false;    // Whether all of its life was seen, from its creation on.
-  uint8_t transitions = 0;  // For its TransitionHistory, if the table keeps histories.
   // If it waits, and `generation` is the one at hand: the id of the string that says what for, or 0
   // if nothing does. Higher ids count as kHighReason.
   uint8_t reason = 0;
@@ -89,9 +87,6 @@ struct ProcessorState {
   // The thread that was bound to it last, of those that still are. More than one are only in a
   // broken trace.
   ThreadState* thread = nullptr;
-  bool is_whole = false;  // Whether all of its life was seen, from before its first mention on.
-  TransitionHistory history;
-  uint8_t transitions = 0;  // For `history`.
 
   OpenSpans& open() {
     if (spans == nullptr) spans = std::make_unique<OpenSpans>();

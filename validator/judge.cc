@@ -150,17 +150,8 @@ std::unique_ptr<Validator> Judge::MakeValidator(Version version) {
   });
 }
 
-std::unique_ptr<VouchedTransitions> Judge::MakeVouched(Reader* reader, Validator* validator) const {
-  if (!options_.trusts_reader) return nullptr;
-  auto vouched =
-      std::make_unique<VouchedTransitions>(reader, [validator] { validator->TakeOver(); });
-  validator->Trust(vouched.get());
-  return vouched;
-}
-
 void Judge::ReadAll(Reader* reader, const std::optional<SplitTrace>& split) {
   const std::unique_ptr<Validator> validator = MakeValidator(reader->version());
-  const std::unique_ptr<VouchedTransitions> vouched = MakeVouched(reader, validator.get());
   const bool is_done = split.has_value() && ReadHalves(*split, reader, validator.get());
   if (!is_done) {
     ReadOn(reader, validator.get(), nullptr);
@@ -178,13 +169,12 @@ bool Judge::ReadOn(Reader* reader, Validator* validator, const std::function<boo
       last_sync_ = block.front().offset();
       BeginGeneration(reader->generation(), validator);
     }
-    validator->trusts() ? validator->CheckVouched(block) : validator->CheckAll(block);
+    validator->CheckAll(block);
     if (validator->event_count() - reported_ < kEventsPerReport) continue;
     reported_ = validator->event_count();
     TellProgress(reader->input_read(), reported_);
     if (stop && stop()) return true;
   }
-  if (validator->trusts()) validator->CheckVouched({});
   return false;
 }
 

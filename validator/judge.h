@@ -18,7 +18,6 @@
 #include "parser/reader.h"
 #include "parser/split_trace.h"
 #include "parser/transport.h"
-#include "parser/vouched_transitions.h"
 #include "validator/foreign_input.h"
 #include "validator/report.h"
 #include "validator/shown_source.h"
@@ -56,10 +55,6 @@ class Judge {
   // With it a Reader tells this of faults and tables.
   ReaderOptions MakeReaderOptions(size_t jobs);
   std::unique_ptr<Validator> MakeValidator(Version version);
-
-  // Lets the Reader leave out what it vouches for, and the Validator trust it. nullptr if options_
-  // tell not to.
-  std::unique_ptr<VouchedTransitions> MakeVouched(Reader* reader, Validator* validator) const;
 
   // Judges all that the Reader gives.
   void ReadAll(Reader* reader, const std::optional<SplitTrace>& split);

@@ -41,10 +41,6 @@ struct ValidateOptions {
   // the generations of both. The report does not depend on it.
   size_t jobs = 1;
   uint64_t jobs_from_bytes = kJobsFromBytes;
-  // Whether events that reading vouches for (see VouchedTransitions) are not judged once more.
-  // Without, it takes twice as long, and the report is the same, unless more than 2^18 threads
-  // executed: what comes then is judged as after a loss. For tests.
-  bool trusts_reader = true;
   // Told now and then, and at the end, and never less than before, how much of the input was read,
   // in bytes as they stand in the file, and how many events were given. Of what is no trace nothing
   // more needs to be read: then all of its size, if that is known, counts as read.

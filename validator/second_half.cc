@@ -13,7 +13,6 @@ SecondHalf::Result::Result(const SplitTrace& split, const ValidateOptions& optio
   if (!reader.ok()) return;
   validator = judge.MakeValidator(reader->version());
   validator->Assume();
-  vouched = judge.MakeVouched(&*reader, validator.get());
 }
 
 SecondHalf::SecondHalf(const SplitTrace& split, const ValidateOptions& options)

@@ -31,7 +31,6 @@ class SecondHalf {
     Judge judge;
     absl::StatusOr<Reader> reader;
     std::unique_ptr<Validator> validator;  // nullptr without a reader.
-    std::unique_ptr<VouchedTransitions> vouched;
   };
 
   // Starts the thread. Both must outlive it.

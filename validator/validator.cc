@@ -108,8 +108,6 @@ void Validator::BeginGeneration(uint64_t number) {
 void Validator::Lose() { lost_ = true; }
 
 void Validator::Resume() {
-  if (trusts()) vouched_->GiveAll();
-  vouched_ = nullptr;
   lost_ = false;
   doubtful_ = false;
   has_resumed_ = true;
@@ -274,7 +272,7 @@ void Validator::CheckLabel(const Event& event) {
   if (label.resource.id == GoId::kNone.value) {
     Report(CheckId::kLabelOfNothing, event, {},
            "expected a label of a goroutine, found one of none");
-  } else if (!trusts() && FindResource(label.resource) == nullptr) {
+  } else if (FindResource(label.resource) == nullptr) {
     ReportUnlessLost(CheckId::kLabelOfNothing, event, label.resource,
                      absl::StrCat("expected a label of a goroutine that exists, found one of ",
                                   FormatResource(label.resource)));

@@ -25,7 +25,6 @@
 #include "parser/ids.h"
 #include "parser/stack_watch.h"
 #include "parser/transition_history.h"
-#include "parser/vouched_transitions.h"
 #include "tracev2/version.h"
 #include "validator/assumed.h"
 #include "validator/finding.h"
@@ -57,22 +56,6 @@ class Validator {
   // The same for the next events. Costs less. Where generations are told, one may begin only with
   // the first of them.
   void CheckAll(absl::Span<const Event> events);
-
-  // Lets it judge the events of a Reader by which `vouched` was made, and which gave none yet: then
-  // CheckVouched() takes all of its blocks, and TakeOver() is to be called for its `on_doubt`. What
-  // is found is the same as by CheckAll() with all that is left out. `vouched` must outlive this.
-  // Requires that `options.time_gap` is at least VouchedTransitions::kLongestBlock.
-  void Trust(VouchedTransitions* vouched);
-
-  // Whether it does. No more after TakeOver(), or where generations are missing.
-  bool trusts() const { return vouched_ != nullptr; }
-
-  // Takes the block of events that the Reader gave last. Where that gave none, takes what is left
-  // out at the end.
-  void CheckVouched(absl::Span<const Event> events);
-
-  // Takes over what the Reader knows: what follows is judged by this alone.
-  void TakeOver();
 
   // Tells that the next event, a kSync event, begins generation `number`, which tells the state of
   // every goroutine and P. To be left out by those who know no generations.
@@ -147,7 +130,6 @@ class Validator {
   bool MayPredateLoss(const ResourceId& resource) const;
 
   void CheckOne(const Event& event);
-  void CheckVouchedOne(const Event& event);
   // Checks what is no transition, as most events are.
   void CheckOther(const Event& event);
   void CheckTime(const Event& event) {
@@ -212,9 +194,7 @@ class Validator {
     return kind == ResourceKind::kProc ? procs_ : goroutines_;
   }
   Resource* FindResource(const ResourceId& id) const { return TableOf(id.kind).Find(id.id); }
-  bool Exists(const ResourceId& id) const {
-    return trusts() ? vouched_->Exists(id) : FindResource(id) != nullptr;
-  }
+  bool Exists(const ResourceId& id) const { return FindResource(id) != nullptr; }
 
   // In validator_annotations.cc.
   void CheckRange(const Event& event);
@@ -297,8 +277,7 @@ class Validator {
   // Tasks that ended in this generation and in the one before, to know a second end by.
   absl::flat_hash_set<TaskId> ended_;
   absl::flat_hash_set<TaskId> ended_before_;
-  std::unique_ptr<Assumed> assumed_;       // nullptr unless it begins in the middle.
-  VouchedTransitions* vouched_ = nullptr;  // nullptr unless it trusts.
+  std::unique_ptr<Assumed> assumed_;  // nullptr unless it begins in the middle.
 };
 
 }  // namespace gotrace

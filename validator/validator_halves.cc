@@ -58,7 +58,7 @@ bool Validator::Append(const Validator& second) {
   const auto has_loss = [](const Validator& validator) {
     return validator.lost_ || validator.doubtful_ || validator.has_resumed_;
   };
-  if (assumed.fails || has_loss(*this) || has_loss(second) || trusts() != second.trusts() ||
+  if (assumed.fails || has_loss(*this) || has_loss(second) ||
       threads_.size() + second.threads_.size() > kMostThreads || !HasTime(assumed) ||
       !HasStatuses(assumed) || !HasTasks(assumed) || !HasRanges(assumed)) {
     return false;
