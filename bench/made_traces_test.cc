@@ -130,12 +130,10 @@ struct Reading {
     return a.events == b.events && a.mixed == b.mixed && a.end == b.end;
   }
 };
-Reading ReadWith(size_t jobs, const std::string& trace,
-                 ReaderOptions::Share share = ReaderOptions::Share::kChoose) {
+Reading ReadWith(size_t jobs, const std::string& trace) {
   ReaderOptions options;
   options.jobs = jobs;
   options.jobs_from_bytes = 0;
-  options.share = share;
   absl::StatusOr<Reader> reader = Reader::FromBytes(trace, options);
   if (!reader.ok()) return {0, 0, reader.status().ToString()};
   Reading reading;
@@ -165,8 +163,6 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
     EXPECT_EQ(alone.end, "");
     EXPECT_GT(alone.events, options.generations * options.events);
     EXPECT_TRUE(ReadWith(2, trace) == alone);
-    EXPECT_TRUE(ReadWith(2, trace, ReaderOptions::Share::kOrder) == alone);
-    EXPECT_TRUE(ReadWith(2, trace, ReaderOptions::Share::kMerge) == alone);
     EXPECT_TRUE(ReadWith(0, trace) == alone);
   }
 }
@@ -179,8 +175,7 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
     std::string damaged = trace;
     damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
     const Reading alone = ReadWith(1, damaged);
-    const Reading with_help = ReadWith(
-        2, damaged, i % 2 == 0 ? ReaderOptions::Share::kOrder : ReaderOptions::Share::kMerge);
+    const Reading with_help = ReadWith(2, damaged);
     EXPECT_EQ(with_help.end, alone.end);
     EXPECT_EQ(with_help.events, alone.events);
     EXPECT_EQ(with_help.mixed, alone.mixed);

@@ -96,8 +96,6 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
   options.exact_ties_threads = exact_ties_threads;
   options.jobs = jobs;
   options.jobs_from_bytes = 0;
-  // Left to itself a Reader would merge only in traces that are longer than these.
-  options.share = size % 2 == 0 ? ReaderOptions::Share::kOrder : ReaderOptions::Share::kMerge;
   options.on_fault = on_fault;
   absl::StatusOr<Reader> reader =
       source.ok() ? Reader::FromSource(*std::move(source), options) : source.status();

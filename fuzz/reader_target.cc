@@ -53,8 +53,6 @@ void RunTarget(absl::string_view input) {
   ReaderOptions options;
   options.jobs = input.size() % 3 == 0 ? 1 : 2;
   options.jobs_from_bytes = 0;
-  options.share =
-      input.size() % 3 == 1 ? ReaderOptions::Share::kOrder : ReaderOptions::Share::kMerge;
   const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input, options));
   CheckSameEvents(reading.events, blocks.events, "read in blocks");
   FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());

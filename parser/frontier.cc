@@ -56,23 +56,6 @@ void Frontier::Clear() {
   cursors_.clear();
 }
 
-void Frontier::Remember(Mark* mark) const {
-  mark->places_.clear();
-  for (size_t i = 0; i < size_; ++i) {
-    mark->places_.push_back({heap_[i].cursor, heap_[i].cursor->event()});
-  }
-}
-
-void Frontier::GoBack(const Mark& mark) {
-  heap_.assign(RoomFor(std::max<size_t>(mark.places_.size(), 1)), kNone);
-  size_ = mark.places_.size();
-  for (size_t i = 0; i < size_; ++i) {
-    const auto& [cursor, event] = mark.places_[i];
-    cursor->GoBack(event);
-    heap_[i] = {event.time, cursor};
-  }
-}
-
 size_t Frontier::SiftUp(size_t index) {
   while (index > 0) {
     const size_t parent = (index - 1) / 2;

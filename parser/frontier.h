@@ -84,23 +84,6 @@ class Frontier {
 
   void Clear();
 
-  // Where all threads stand, to go back to. Good until Clear().
-  class Mark {
-   private:
-    friend class Frontier;
-    struct Place {
-      ThreadCursor* cursor;
-      DecodedEvent event;
-    };
-    std::vector<Place> places_;  // In the order of the heap.
-  };
-
-  // Sets `*mark` to where the threads stand now. Requires that none is parked.
-  void Remember(Mark* mark) const;
-
-  // Brings the threads back there. Requires that none was parked or inserted since.
-  void GoBack(const Mark& mark);
-
  private:
   struct Entry {
     int64_t time;

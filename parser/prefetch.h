@@ -22,12 +22,6 @@ inline void PrefetchForWrite(const void* address, size_t distance) {
 #endif
 }
 
-// The same for reading.
-inline void PrefetchForRead(const void* address, size_t distance) {
-  __builtin_prefetch(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(address) + distance),
-                     /*rw=*/0);
-}
-
 }  // namespace gotrace
 
 #endif  // GOTRACE_PARSER_PREFETCH_H_

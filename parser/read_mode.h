@@ -61,23 +61,6 @@ struct ReaderOptions {
   // another core's help takes longer than it saves.
   uint64_t jobs_from_bytes = kJobsFromBytes;
 
-  // How two cores share the work, which changes nothing but the time either.
-  enum class Share : uint8_t {
-    // The Reader's own thread puts events in order, and the caller's only uses them.
-    kOrder,
-
-    // The Reader's own thread decodes events and merges those of all threads by time. Whether each
-    // can come next is asked on the caller's: that pays where little is done with them. A
-    // generation with more than 64 threads is read as by kOrder, and any other from where on an
-    // event has to wait or needs attention of the caller's thread.
-    kMerge,
-
-    // kOrder, and kMerge from when on the caller was seen to mostly wait; and kOrder again, for
-    // good, where an event has to wait.
-    kChoose,
-  };
-  Share share = Share::kChoose;
-
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the
   // limit's row of faults.def tells. A source that was opened before has its own limit of

@@ -100,17 +100,11 @@ size_t ReaderImpl::FindOnePlain(absl::Span<Event> room) {
 }
 
 size_t ReaderImpl::FindRuns(absl::Span<Event> room, bool hands_over) {
-  return FinishRun(scheduler_.AdvanceRuns(&frontier_, NewRun(room, hands_over)), room);
-}
-
-Scheduler::Run ReaderImpl::NewRun(absl::Span<Event> room, bool hands_over) const {
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  return {next_sample, watches_time_, hands_over,
-          last_time_,  room.begin(),  room.end() - (Scheduler::kMaxEvents - 1)};
-}
-
-size_t ReaderImpl::FinishRun(const Scheduler::Run& run, absl::Span<Event> room) {
+  const Scheduler::Run run =
+      scheduler_.AdvanceRuns(&frontier_, {next_sample, watches_time_, hands_over, last_time_,
+                                          room.begin(), room.end() - (Scheduler::kMaxEvents - 1)});
   order_.CountAttempts(run.attempts);
   last_time_ = run.last_time;
   return run.room - room.begin();
@@ -190,8 +184,6 @@ Event* ReaderImpl::NextGeneration() {
   frontier_.Clear();
   samples_ = {};
   next_sample_ = 0;
-  may_merge_ = true;
-  owners_.clear();
   if (!std::exchange(told_end_, true) && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables(), use_);
   }

@@ -19,7 +19,6 @@
 #include "parser/event_order.h"
 #include "parser/frontier.h"
 #include "parser/generation.h"
-#include "parser/merger.h"
 #include "parser/reader.h"
 #include "parser/scheduler.h"
 #include "parser/table_use.h"
@@ -41,9 +40,7 @@ class ReaderImpl {
         scheduler_(options_.limits),
         order_(&scheduler_, options_.exact_ties_threads),
         frontier_(order_.frontier()),
-        watches_time_(tolerant() && options_.on_time_back != nullptr),
-        share_(options_.share),
-        merger_(&frontier_, WorkAhead<DecodedEvent>::kBlocks, watches_time_) {
+        watches_time_(tolerant() && options_.on_time_back != nullptr) {
     UseCores(options_.jobs);
     if (options_.on_batch) tolerant_generations_.Observe(options_.on_batch);
   }
@@ -105,11 +102,6 @@ class ReaderImpl {
   // The same for events whose threads need not wait.
   size_t FindRuns(absl::Span<Event> room, bool hands_over);
 
-  // What an AdvanceRuns() or AdvanceMerged() that puts events into `room` goes by, and what is
-  // done once it came as far as `run` tells. FinishRun() returns how many events there are.
-  Scheduler::Run NewRun(absl::Span<Event> room, bool hands_over) const;
-  size_t FinishRun(const Scheduler::Run& run, absl::Span<Event> room);
-
   // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
   EventOrder::Outcome TryPlainly(size_t index);
   bool IsPlain(ThreadCursor* cursor) const;
@@ -138,36 +130,11 @@ class ReaderImpl {
   static_assert(kMostOfThread <= ThreadCursor::kMostAhead);
   ThreadCursor::Ahead ChooseAhead();
 
-  // Has further plain events found, or merged, on another thread, if there may be one and it pays.
+  // Has further plain events found on another thread, if there may be one and it pays.
   void RunAhead();
 
-  // Begin it. Each returns false if there can be no further thread.
-  bool StartOrdering();
-  bool StartMerging();
-
-  // The next events from there, or none where this thread must go on.
+  // The next events from there, or none where this thread must continue.
   absl::Span<const Event> TakeAhead();
-
-  // Sets owners_.
-  void FindOwners();
-
-  // Leaves more to this thread if it has little else to do.
-  void ChooseShare();
-  static constexpr uint64_t kBlocksToChoose = 128;  // That tell so much.
-  static constexpr double kMostlyWaits = 2.0 / 3;   // Of this thread's time.
-
-  // As FindPlain() and FindRuns(), where another thread merges. That thread moves frontier_ and its
-  // cursors and reads generation_, of its tables the clock, the strings and the stacks; this one
-  // may change all else: the model, the samples, last_time_. The other one rests at what is not
-  // plain. At what the model refuses, and at a sample without a stack, this one makes it rest.
-  size_t FindMerged(absl::Span<Event> room);
-  size_t OrderMerged(absl::Span<Event> room);
-
-  // Brings the frontier to where the events in order end, for this thread to go on.
-  void StopMerging();
-
-  // Where each thread of the generation is remembered with each block, more would cost too much.
-  static constexpr size_t kMostMergedThreads = 64;
 
   // After something that was not plain, so many blocks have to be plain before that. Where much is
   // wrong, it would only be in the way.
@@ -280,20 +247,10 @@ class ReaderImpl {
   size_t jobs_ = 1;
   int plain_blocks_ = 0;  // That were found one after the other.
 
-  // What another thread is to do where one pays, and what one does, or did until it came to rest.
-  enum class Ahead : uint8_t { kNothing, kOrders, kMerges };
-  ReaderOptions::Share share_;
-  Ahead ahead_ = Ahead::kNothing;
+  bool runs_ahead_ = false;  // Whether the other thread finds events, or did until it came to rest.
 
-  Merger merger_;
-  bool may_merge_ = true;  // In this generation: StopMerging() was not called in it.
-  std::vector<Scheduler::BatchOwner> owners_;  // Of the generation's batches, once there is use.
-  absl::Span<const DecodedEvent> merged_;      // That were taken, and are not yet in order.
-  size_t merged_taken_ = 0;                    // How many there were.
-
-  // One of them at most. Last, as they use all that is before them.
-  std::unique_ptr<WorkAhead<Event>> ordering_thread_;
-  std::unique_ptr<WorkAhead<DecodedEvent>> merging_thread_;
+  // Last, as it uses all that is before it.
+  std::unique_ptr<WorkAhead> ordering_thread_;
 };
 
 }  // namespace gotrace

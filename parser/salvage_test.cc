@@ -218,26 +218,23 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
       "GoStart dt=1 g=3 g_seq=1\nHeapAlloc dt=108011 heapalloc_value=1\n",
       sync(2), thread(2, 1, 900000, "")));
   for (const size_t jobs : {1, 2}) {
-    for (const auto share : {ReaderOptions::Share::kOrder, ReaderOptions::Share::kMerge}) {
-      ReaderOptions options;
-      options.mode = ReadMode::kSalvage;
-      options.jobs = jobs;
-      options.jobs_from_bytes = 0;
-      options.share = share;
-      absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
-      ASSERT_TRUE(reader.ok());
-      std::map<int64_t, std::vector<int64_t>> times;
-      while (const Event* event = reader->Next()) {
-        if (event->kind() == EventKind::kSync) continue;
-        times[event->thread().value].push_back(event->time());
-      }
-      // The next generation's events come later than all of the first one's, as ever.
-      EXPECT_EQ(times[1],
-                (std::vector<int64_t>{1001, 1002, 1012, 21012, 21013, 111013, 1002004, 1002005}));
-      EXPECT_EQ(times[2], (std::vector<int64_t>{2001, 2002, 1002002}));
-      EXPECT_EQ(times[4], (std::vector<int64_t>{3001, 3002, 111013}));
-      EXPECT_EQ(reader->losses().marked_events, 1u);
+    ReaderOptions options;
+    options.mode = ReadMode::kSalvage;
+    options.jobs = jobs;
+    options.jobs_from_bytes = 0;
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+    ASSERT_TRUE(reader.ok());
+    std::map<int64_t, std::vector<int64_t>> times;
+    while (const Event* event = reader->Next()) {
+      if (event->kind() == EventKind::kSync) continue;
+      times[event->thread().value].push_back(event->time());
     }
+    // The next generation's events come later than all of the first one's, as ever.
+    EXPECT_EQ(times[1],
+              (std::vector<int64_t>{1001, 1002, 1012, 21012, 21013, 111013, 1002004, 1002005}));
+    EXPECT_EQ(times[2], (std::vector<int64_t>{2001, 2002, 1002002}));
+    EXPECT_EQ(times[4], (std::vector<int64_t>{3001, 3002, 111013}));
+    EXPECT_EQ(reader->losses().marked_events, 1u);
   }
 }
 

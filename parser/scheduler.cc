@@ -19,9 +19,6 @@ namespace {
 // many places on are on their way.
 constexpr size_t kRoomAhead = 16;
 
-// The same for events that another core decoded.
-constexpr size_t kMergedAhead = 12;
-
 // Fetches the event kRoomAhead places behind `event`.
 void PrefetchBehind(const Event* event) {
   constexpr size_t kCacheLine = 64;
@@ -193,24 +190,6 @@ Scheduler::Run Scheduler::AdvanceRuns(Frontier* frontier, Run run) {
     if (!AdvanceRun(&cursor, run_until, &run)) break;
     frontier->UpdateFirst(cursor.time());
   }
-  DropEvents();
-  return run;
-}
-
-Scheduler::Run Scheduler::AdvanceMerged(absl::Span<const DecodedEvent>* merged,
-                                        absl::Span<BatchOwner> owners, Run run) {
-  BeginEvents();
-  EmitTo(run.room);
-  BatchOwner* const owner_of_batch = owners.data();
-  const DecodedEvent* event = merged->begin();
-  const DecodedEvent* const end = merged->end();
-  for (; event != end && event->time <= run.until && run.HasRoom(); ++event) {
-    PrefetchForRead(event, kMergedAhead * sizeof(DecodedEvent));
-    BatchOwner& owner = owner_of_batch[event->batch];
-    ThreadState* const thread = StateOfThread(owner.thread, &owner.state);
-    if (!AdvancePlain({*event, thread}, &run)) break;
-  }
-  merged->remove_prefix(event - merged->begin());
   DropEvents();
   return run;
 }

@@ -73,11 +73,11 @@ class Scheduler {
   // again before anything else changes, it gives the same.
   Outcome Advance(ThreadCursor* cursor);
 
-  // What AdvanceRuns() and AdvanceMerged() go by, and how far they came.
+  // What AdvanceRuns() goes by, and how far it came.
   struct Run {
     int64_t until;            // In nanoseconds: the latest time of an event that is taken.
     bool watches_time;        // Whether an event is left that is followed by an earlier one.
-    bool hands_over;          // Whether another core takes the events, for AdvanceRuns() only.
+    bool hands_over;          // Whether another core takes the events.
     int64_t last_time;        // Of the event before, and then of the last one that was taken.
     Event* room;              // Where the next events are put.
     const Event* last_begin;  // Where no event begins any more: kMaxEvents - 1 may stand behind it.
@@ -91,17 +91,6 @@ class Scheduler {
   // is found, and the thread has a next event, one that is not earlier if run.watches_time. Moves
   // their threads on, and gives the events their final times. events() gives nothing of them.
   Run AdvanceRuns(Frontier* frontier, Run run);
-
-  // Whose batch an event stands in. Good for the generation that began last.
-  struct BatchOwner {
-    ThreadId thread;
-    ThreadState* state = nullptr;  // Looked up once. Set by the Scheduler.
-  };
-
-  // Does the same for events that stand in `*merged`, as a Merger gives them, which sees to
-  // run.watches_time and to what they refer to; and takes off those that advanced. `owners` has all
-  // batches of the generation, by index.
-  Run AdvanceMerged(absl::Span<const DecodedEvent>* merged, absl::Span<BatchOwner> owners, Run run);
 
   // Advances the event that `cursor` stands at whatever came before: the model believes of others
   // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;

@@ -45,22 +45,15 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
                    {other.thread_, other.current_->batch, other.current_->batch}) {
   state = other.state;
   ticket = other.ticket;
-  DecodedEvent event = *other.current_;
-  event.ids_found = false;
-  GoBack(event);
-}
-
-void ThreadCursor::GoBack(const DecodedEvent& event) {
-  DecodedEvent* const place = room().data();
-  *place = event;
-  second_half_ = !second_half_;
-  has_peeked_ = false;
-  current_ = last_ = plain_end_ = place;
-  // The decoder goes behind the event.
-  decoder_.Seek(event.batch, event.offset, event.time);
+  DecodedEvent* const event = room().data();
+  *event = *other.current_;
+  event->ids_found = false;
+  current_ = last_ = plain_end_ = event;
+  // The decoder goes after the event.
+  decoder_.Seek(event->batch, event->offset, event->time);
   DecodedEvent again;
   decoder_.Decode(absl::MakeSpan(&again, 1));
-  decoder_.Seek(event.batch, decoder_.offset(), event.time);
+  decoder_.Seek(event->batch, decoder_.offset(), event->time);
 }
 
 const DecodedEvent* ThreadCursor::PeekFar() {

@@ -39,9 +39,6 @@ class ThreadCursor {
   ThreadCursor(const ThreadCursor& other);
   ThreadCursor& operator=(const ThreadCursor&) = delete;
 
-  // Goes back to an event of this thread that event() gave after kEvent.
-  void GoBack(const DecodedEvent& event);
-
   // Goes to the next event: event(), time() and offset() then give it. At kFault, fault() does.
   Step Advance() {
     if (current_ == last_) return AdvanceFar();

@@ -132,33 +132,6 @@ TEST_F(ThreadCursorTest, FindsTheSameFaults) {
   EXPECT_GT(faults, 5);
 }
 
-TEST_F(ThreadCursorTest, GoesBackToAnyEvent) {
-  std::mt19937_64 random(9);
-  for (const size_t events : {1, 2, 7, 192}) {
-    for (const ThreadBatches& thread : generation_->threads()) {
-      ThreadCursor cursor(*generation_, thread, {events, /*check_ids=*/true});
-      std::vector<DecodedEvent> all;
-      while (cursor.Advance() == Step::kEvent) all.push_back(cursor.event());
-      // From behind the end, and then from anywhere.
-      for (int i = 0; i < 50 && !all.empty(); ++i) {
-        size_t at = random() % all.size();
-        if (random() % 2 == 0) cursor.Peek();
-        cursor.GoBack(all[at]);
-        for (uint64_t run = random() % 300; run > 0 && at < all.size(); --run, ++at) {
-          if (random() % 2 == 0) {
-            ASSERT_EQ(cursor.Peek() == nullptr, at + 1 == all.size());
-          }
-          ASSERT_EQ(cursor.offset(), all[at].offset);
-          ASSERT_EQ(cursor.time(), all[at].time);
-          ASSERT_EQ(cursor.event().type, all[at].type);
-          ASSERT_EQ(cursor.ids_found(), all[at].ids_found);
-          ASSERT_EQ(cursor.Advance(), at + 1 == all.size() ? Step::kEnd : Step::kEvent);
-        }
-      }
-    }
-  }
-}
-
 TEST_F(ThreadCursorTest, TellsWhetherAllIdsAreThere) {
   uint64_t missing = 0;
   for (const bool check_ids : {true, false}) {

@@ -17,7 +17,6 @@
 #include "parser/event_builder.h"
 #include "parser/reader.h"
 #include "parser/test_util.h"
-#include "parser/thread_decoder.h"
 #include "testdata/test_data.h"
 
 namespace gotrace {
@@ -40,15 +39,12 @@ struct Counter {
   }
 };
 
-using EventsAhead = WorkAhead<Event>;
-
-std::unique_ptr<EventsAhead> Start(Counter* counter) {
-  return EventsAhead::Start(
-      [counter](absl::Span<Event> room, size_t /*place*/) { return counter->Find(room); });
+std::unique_ptr<WorkAhead> Start(Counter* counter) {
+  return WorkAhead::Start([counter](absl::Span<Event> room) { return counter->Find(room); });
 }
 
 // Takes all blocks until the thread rests, and returns the time behind the last event.
-int64_t TakeAll(EventsAhead* ahead, int64_t time) {
+int64_t TakeAll(WorkAhead* ahead, int64_t time) {
   for (absl::Span<const Event> block; !(block = ahead->Take()).empty();) {
     for (const Event& event : block) EXPECT_EQ(event.time(), time++);
   }
@@ -96,7 +92,7 @@ TEST(WorkAheadTest, IsNeverFarAhead) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     most = std::max(most, counter.next - taken);
   }
-  EXPECT_LE(most, static_cast<int64_t>(EventsAhead::kBlocks * EventsAhead::kBlockSize));
+  EXPECT_LE(most, static_cast<int64_t>(WorkAhead::kBlocks * WorkAhead::kBlockSize));
 }
 
 TEST(WorkAheadTest, MayEndAtAnyTime) {
@@ -111,7 +107,7 @@ TEST(WorkAheadTest, MayEndAtAnyTime) {
 
 TEST(WorkAheadTest, GivesWhatWasThrownToItsOwner) {
   int calls = 0;
-  const auto ahead = EventsAhead::Start([&](absl::Span<Event> room, size_t /*place*/) -> size_t {
+  const auto ahead = WorkAhead::Start([&](absl::Span<Event> room) -> size_t {
     if (++calls == 3) throw std::bad_alloc();
     return room.size();
   });
@@ -122,73 +118,13 @@ TEST(WorkAheadTest, GivesWhatWasThrownToItsOwner) {
   EXPECT_TRUE(ahead->Take().empty());
 }
 
-TEST(WorkAheadTest, TellsWhereBlocksAre) {
-  size_t places[100] = {};
-  int calls = 0;
-  const auto ahead =
-      WorkAhead<DecodedEvent>::Start([&](absl::Span<DecodedEvent> room, size_t place) {
-        room[0].offset = calls;
-        places[calls] = place;
-        return ++calls < 100 ? 1 : 0;
-      });
-  ahead->Resume();
-  int taken = 0;
-  for (absl::Span<const DecodedEvent> block; !(block = ahead->Take()).empty(); ++taken) {
-    EXPECT_EQ(ahead->place(), places[block[0].offset]);
-    EXPECT_LT(ahead->place(), WorkAhead<DecodedEvent>::kBlocks);
-  }
-  EXPECT_EQ(taken, 99);
-  EXPECT_EQ(ahead->blocks_taken(), 99u);
-}
-
-TEST(WorkAheadTest, RestsWhereItIsHalted) {
-  Counter counter;
-  counter.end = 10'000'000;
-  const auto ahead = Start(&counter);
-  int64_t time = 0;
-  for (int i = 0; i < 50; ++i) {
-    ahead->Resume();
-    for (int block = 0; block < i; ++block) time += static_cast<int64_t>(ahead->Take().size());
-    ahead->Halt();
-    time = TakeAll(ahead.get(), time);
-    // All that it found was given, and it went no further.
-    EXPECT_EQ(counter.next, time);
-    EXPECT_TRUE(ahead->Take().empty());
-  }
-  EXPECT_GT(time, 0);
-  EXPECT_LT(time, counter.end);
-}
-
-TEST(WorkAheadTest, TellsHowMuchItsOwnerWaits) {
-  const auto find = [](absl::Span<Event> room, size_t /*place*/) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return room.size();
-  };
-  const auto ahead = EventsAhead::Start(find);
-  ahead->Resume();
-  for (int i = 0; i < 20; ++i) ahead->Take();
-  EXPECT_GT(ahead->waited_share(), 0.7);
-  EXPECT_LE(ahead->waited_share(), 1);
-  // Then the owner is much slower.
-  for (int i = 0; i < 20; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    ahead->Take();
-  }
-  EXPECT_LT(ahead->waited_share(), 0.3);
-  EXPECT_EQ(ahead->blocks_taken(), 40u);
-}
-
-using Share = ReaderOptions::Share;
-
 // All that reading tells, in the order in which it does, however many cores it uses.
-std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs,
-                      Share share = Share::kChoose) {
+std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
   std::string log;
   ReaderOptions options;
   options.mode = mode;
   options.jobs = jobs;
   options.jobs_from_bytes = 0;
-  options.share = share;
   const std::thread::id caller = std::this_thread::get_id();
   options.on_fault = [&](const Fault& fault) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
@@ -290,9 +226,7 @@ TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
       for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
         SCOPED_TRACE(absl::StrCat(sound.size(), " ", i, " ", static_cast<int>(mode)));
         const std::string alone = ReadingOf(trace, mode, 1);
-        for (const Share share : {Share::kChoose, Share::kOrder, Share::kMerge}) {
-          ASSERT_EQ(DifferenceOf(ReadingOf(trace, mode, 2, share), alone), "");
-        }
+        ASSERT_EQ(DifferenceOf(ReadingOf(trace, mode, 2), alone), "");
         faults += absl::StrContains(alone, "\nfault ");
         backs += absl::StrContains(alone, "\nback ");
       }
@@ -308,7 +242,6 @@ TEST(WorkAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
     ReaderOptions options;
     options.jobs = 2;
     options.jobs_from_bytes = 0;
-    options.share = events % 500 == 0 ? Share::kOrder : Share::kMerge;
     Reader reader = *Reader::FromBytes(trace, options);
     for (int i = 0; i < events / 2; ++i) ASSERT_NE(reader.Next(), nullptr);
     Reader other = std::move(reader);
