@@ -304,6 +304,8 @@ bool BatchFinder::HasTextAhead(uint64_t generation) {
   Refill();
   const size_t size = source_.window().size();
   if (size == 0) return false;
+  // Nothing of this trace follows, so that there is nothing to look for in the rest of the window.
+  if (BeginsWithHeader(source_.window())) return false;
   const std::optional<Header> header = Peek(0);
   if (header.has_value() && header->end <= size) {
     if (BatchFollows(header->end, header->generation)) return false;

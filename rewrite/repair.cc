@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/batch_reader.h"
+#include "parser/borrowed_source.h"
 #include "parser/generation_tables.h"
 #include "parser/reader.h"
 #include "rewrite/generation_writer.h"
@@ -89,39 +90,6 @@ bool LeavesBatchesSound(FaultId id) {
       return IsFraming(id) || IsOfCompression(id);
   }
 }
-
-// Another's source, which stays where reading ends.
-class BorrowedSource final : public ByteSource {
- public:
-  explicit BorrowedSource(ByteSource* source) : source_(*source) { Show(); }
-  ~BorrowedSource() override { Move(); }
-
-  absl::Status Fill(size_t size) override {
-    Move();
-    absl::Status status = source_.Fill(size);
-    Show();
-    return status;
-  }
-  void Release(uint64_t offset) override {
-    Move();
-    source_.Release(offset);
-  }
-  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    Move();
-    source_.ReleaseSkipped(begin, end);
-  }
-  uint64_t input_size() const override { return source_.input_size(); }
-  uint64_t input_read() const override { return source_.input_read(); }
-
- private:
-  void Move() { source_.Skip(offset_ - source_.offset()); }
-  void Show() {
-    offset_ = source_.offset();
-    window_ = source_.window();
-  }
-
-  ByteSource& source_;
-};
 
 // A generation of the output.
 struct OutputGeneration {
