@@ -550,8 +550,10 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       if (inside != kNowhere) {
         Fault fault = {
             FaultId::kBatchMisfit, Place(),
-            absl::StrCat("expected a batch behind this one's ", header->end - header->payload,
-                         " bytes, found one after ", inside - header->payload)};
+            absl::StrCat("expected ", header->end - header->payload,
+                         " bytes of payload, as the batch's header says, found the next batch "
+                         "after ",
+                         inside - header->payload)};
         fault.place.offset = fault.place.batch_offset = source_.offset();
         fault.place.generation = header->generation;
         report_(std::move(fault));
