@@ -19,18 +19,21 @@ namespace {
 // How many places with stray bytes are kept.
 constexpr size_t kStrayKept = 5;
 
-// Reads to the end and keeps how it ended, and how many events there were besides the kSync ones.
+// Reads to the end and returns how it ended, and how many events there were: all of them, and those
+// besides the kSync ones.
 absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
-                          uint64_t* events) {
+                          uint64_t* events, uint64_t* events_with_syncs) {
   ReaderOptions options;
   options.limits = limits;
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();
   *events = 0;
+  *events_with_syncs = 0;
   while (true) {
     const absl::Span<const Event> block = reader->NextBlock();
     if (block.empty()) return reader->status();
     // A block has no other kSync event than its first.
+    *events_with_syncs += block.size();
     *events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
   }
 }
@@ -467,13 +470,14 @@ class RepairedStream final : public ByteStream {
   uint64_t done_ = 0;  // Of the next piece.
 };
 
-absl::Status Verify(const RepairPlan& plan, const OpenInput& open, const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
+// Reads the output as Go's reader would, and counts its events.
+absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPlan* plan) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
   if (!stream.ok()) return stream.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
   if (!source.ok()) return source.status();
-  uint64_t events = 0;
-  return ReadStrictly(*std::move(source), limits, &events);
+  uint64_t without_syncs = 0;
+  return ReadStrictly(*std::move(source), limits, &without_syncs, &plan->events_with_syncs);
 }
 
 // Takes the other plan's trace in place of this one's if it has more events, and what it tells of
@@ -624,7 +628,8 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
   const OpenInput open_trace = [&] { return OpenUndone(open, limits, &notes); };
   absl::StatusOr<std::unique_ptr<ByteSource>> source = open_trace();
   if (!source.ok()) return source.status();
-  const absl::Status strict = ReadStrictly(*std::move(source), limits, &plan.events);
+  const absl::Status strict =
+      ReadStrictly(*std::move(source), limits, &plan.events, &plan.events_with_syncs);
   plan.sound = strict.ok();
   if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
   if (plan.sound) {
@@ -645,7 +650,7 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     return status;
   }
   while (!plan.pieces.empty()) {
-    const absl::Status status = Verify(plan, open, limits);
+    const absl::Status status = Verify(open, limits, &plan);
     if (status.ok()) break;
     const std::optional<Fault> fault = FaultOf(status);
     if (!fault.has_value()) return status;
