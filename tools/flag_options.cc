@@ -78,7 +78,9 @@ absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* 
                      "one that events have, like @2078707244416, or a wall-clock time with its "
                      "zone, like 2026-11-21T04:25:08.5Z"));
   }
-  if (duration < absl::ZeroDuration()) {
+  // From -inf on is without a limit.
+  const bool is_open = flag == "from" && duration == -absl::InfiniteDuration();
+  if (duration < absl::ZeroDuration() && !is_open) {
     return absl::InvalidArgumentError(
         absl::StrCat("--", flag, " lies before the start of the trace"));
   }
