@@ -1,11 +1,13 @@
 #include "export/report_text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "export/json_text.h"
+#include "parser/trace_list.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 
@@ -145,12 +147,16 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
     }
   }
   out->Append('\n');
-  for (size_t i = 0; i < report.traces.size(); ++i) {
+  const size_t listed = std::min(report.traces.size(), kMaxListedTraces);
+  for (size_t i = 0; i < listed; ++i) {
     const TraceSpan& trace = report.traces[i];
     out->Append(absl::StrCat(name, ": trace ", i + 1, " of ", report.traces.size(), ": ",
                              trace.size, " bytes at byte ", trace.offset,
                              trace.sound.value_or(false) ? ", sound" : ", broken",
                              "; --trace=", i + 1, " validates it alone\n"));
+  }
+  if (const size_t more = report.traces.size() - listed; more > 0) {
+    out->Append(absl::StrCat(name, ": and ", more, more == 1 ? " more trace\n" : " more traces\n"));
   }
 }
 

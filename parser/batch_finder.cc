@@ -304,6 +304,8 @@ bool BatchFinder::HasTextAhead(uint64_t generation) {
   Refill();
   const size_t size = source_.window().size();
   if (size == 0) return false;
+  // Nothing of this trace follows, so that there is nothing to look for in the rest of the window.
+  if (BeginsWithHeader(source_.window())) return false;
   const std::optional<Header> header = Peek(0);
   if (header.has_value() && header->end <= size) {
     if (BatchFollows(header->end, header->generation)) return false;
@@ -548,8 +550,10 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       if (inside != kNowhere) {
         Fault fault = {
             FaultId::kBatchMisfit, Place(),
-            absl::StrCat("expected a batch behind this one's ", header->end - header->payload,
-                         " bytes, found one after ", inside - header->payload)};
+            absl::StrCat("expected ", header->end - header->payload,
+                         " bytes of payload, as the batch's header says, found the next batch "
+                         "after ",
+                         inside - header->payload)};
         fault.place.offset = fault.place.batch_offset = source_.offset();
         fault.place.generation = header->generation;
         report_(std::move(fault));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "parser/printed_text.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
 #include "tracev2/quote.h"
@@ -85,12 +86,46 @@ bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
   return is_there.ok() && *is_there && BeginsWithHeader(source->window());
 }
 
+// The printed text that stands where a batch should: its first line, or the beginning of that; ""
+// if there is none. So few bytes are looked at that a stream that pauses is seldom waited for.
+std::string PrintedText(HeaderCursor* cursor, ByteSource* source) {
+  constexpr size_t kMaxShown = 60;
+  // Events whose type is also a character may look like a little text.
+  const size_t min_text =
+      FindEventSpec(static_cast<EventType>(source->window()[0])) != nullptr ? 8 : 4;
+  // It does not matter why there is no more.
+  cursor->Need(kMaxShown + 4).IgnoreError();
+  const absl::string_view bytes = source->window().substr(0, kMaxShown + 4);
+  size_t size = 0;
+  size_t line_end = 0;
+  while (size < kMaxShown && line_end == 0) {
+    const size_t character = TextCharacterSize(bytes.substr(size));
+    if (character == 0) break;
+    size += character;
+    if (bytes[size - 1] == '\n') line_end = size;
+  }
+  if (size < min_text && (line_end == 0 || line_end < bytes.size())) return "";
+  const bool is_all = size == bytes.size() || TextCharacterSize(bytes.substr(size)) == 0;
+  std::string text = Quoted(bytes.substr(0, size));
+  if (!is_all) text.insert(text.size() - 1, "…");
+  return text;
+}
+
 absl::Status UnexpectedType(HeaderCursor* cursor, ByteSource* source, EventType type) {
-  return cursor->Fail(
-      FaultId::kBatchType,
-      absl::StrCat("expected a batch (a byte 1, 49 or 52), found byte ", static_cast<int>(type),
-                   " (", EventTypeName(type), ")",
-                   BeginsTrace(cursor, source, type) ? "; another trace begins here" : ""));
+  std::string found;
+  if (BeginsTrace(cursor, source, type)) {
+    found =
+        absl::StrCat("the header ", Quoted(source->window().substr(0, source->window().find('\0'))),
+                     " of another trace");
+  } else if (const std::string text = PrintedText(cursor, source); !text.empty()) {
+    found = absl::StrCat("the text ", text);
+  } else if (FindEventSpec(type) != nullptr) {
+    found = absl::StrCat("byte ", static_cast<int>(type), " (", EventTypeName(type), ")");
+  } else {
+    found = absl::StrCat("byte ", static_cast<int>(type), ", which is no event type");
+  }
+  return cursor->Fail(FaultId::kBatchType,
+                      absl::StrCat("expected a batch (a byte 1, 49 or 52), found ", found));
 }
 
 absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {

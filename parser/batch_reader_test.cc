@@ -188,10 +188,27 @@ TEST(ReadBatchTest, TellsThatAnotherTraceBegins) {
   };
   for (const std::string& header :
        {MakeHeader(Version::kGo123), std::string("go 1.99 trace\0\0\0", 16)}) {
-    EXPECT_NE(found(header).find("found byte 103 (Invalid); another trace begins here"),
-              std::string::npos);
-    EXPECT_EQ(found(header.substr(0, 15)).find("another"), std::string::npos);
+    EXPECT_NE(found(header).find("found the header \"go 1."), std::string::npos);
+    EXPECT_EQ(found(header.substr(0, 15)).find("of another trace"), std::string::npos);
   }
+}
+
+TEST(ReadBatchTest, ShowsTextInPlaceOfABatch) {
+  const auto found = [](absl::string_view bytes) {
+    Batch batch;
+    const std::string message(ReadBatch(Slowly(bytes).get(), &batch).status().message());
+    const size_t at = message.find("found ");
+    return message.substr(at, message.find(" [") - at);
+  };
+  EXPECT_EQ(found("done 1\nand more\n"), "found the text \"done 1\\n…\"");
+  EXPECT_EQ(found("done 1\n"), "found the text \"done 1\\n\"");
+  EXPECT_EQ(found("ok\n"), "found the text \"ok\\n\"");
+  EXPECT_EQ(found("=== second run\n"), "found the text \"=== second run\\n\"");
+  EXPECT_EQ(found(std::string(1000, 'x')),
+            absl::StrCat("found the text \"", std::string(60, 'x'), "…\""));
+  EXPECT_EQ(found("=\xff\xff"), "found byte 61, which is no event type");
+  EXPECT_EQ(found("\xff"), "found byte 255, which is no event type");
+  EXPECT_EQ(found("\x02text"), "found byte 2 (Stacks)");
 }
 
 TEST(ReadBatchTest, EveryCutIsToldWhereItCuts) {

@@ -7,8 +7,11 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "parser/batch_finder.h"
 #include "parser/batch_reader.h"
+#include "parser/borrowed_source.h"
+#include "parser/printed_text.h"
 #include "parser/reader.h"
 #include "tracev2/event_type.h"
 #include "tracev2/limits.h"
@@ -47,6 +50,14 @@ absl::StatusOr<bool> MoveTo(uint64_t offset, ByteSource* source) {
   return true;
 }
 
+// Moves the source forward to the trace's header.
+absl::Status MoveToTrace(const TraceSpan& span, ByteSource* source) {
+  const absl::StatusOr<bool> is_there = MoveTo(span.offset, source);
+  if (!is_there.ok()) return is_there.status();
+  return *is_there ? absl::OkStatus()
+                   : absl::AbortedError("the input became shorter while it was read");
+}
+
 class OneTraceSource final : public ByteSource {
  public:
   OneTraceSource(std::unique_ptr<ByteSource> source, TraceEnd* end)
@@ -67,9 +78,9 @@ class OneTraceSource final : public ByteSource {
     absl::Status status = source_->Fill(size);
     Show();
     // Whether a header stands where the next batch should shows with its last byte.
-    if (wants_header_ && status.ok()) {
+    while (wants_header_) {
       const size_t wanted = next_ - offset_ + kHeaderSize;
-      status = source_->Fill(std::min(wanted, kMaxFill));
+      if (status.ok()) status = source_->Fill(std::min(wanted, kMaxFill));
       is_walking_ = source_->window().size() >= wanted;
       Show();
     }
@@ -87,6 +98,8 @@ class OneTraceSource final : public ByteSource {
   void Show() {
     window_ = source_->window();
     Walk();
+    // What may be another trace's header is not shown until that is known.
+    if (wants_header_) window_ = window_.substr(0, next_ - offset_);
     if (end_.has_value()) {
       window_ = window_.substr(0, *end_ > offset_ ? *end_ - offset_ : 0);
     }
@@ -102,23 +115,45 @@ class OneTraceSource final : public ByteSource {
         return;
       }
       if (next_ - offset_ >= window_.size()) return;
+      if (offset_ == 0 && next_ == kHeaderSize && !BeginsWithHeader(window_)) {
+        is_walking_ = false;
+        return;
+      }
       const absl::string_view rest = window_.substr(next_ - offset_);
-      if (rest[0] == 'g') return MeetHeader(rest);
+      if (rest[0] == 'g' && MeetHeader(rest)) return;
+      // Printed text may stand between the batches, or before another trace.
+      const EventType type = static_cast<EventType>(rest[0]);
+      // The other batches begin with bytes that are characters too.
+      const bool begins_batch = type == EventType::kEventBatch ||
+                                (!is_in_text_ && (type == EventType::kExperimentalBatch ||
+                                                  type == EventType::kEndOfGeneration));
+      constexpr size_t kMaxCharacter = 4;
+      if (!begins_batch) {
+        if (rest.size() < kMaxCharacter && static_cast<uint8_t>(rest[0]) >= 0x80) return;
+        const size_t character = TextCharacterSize(rest.substr(0, kMaxCharacter));
+        is_in_text_ = character > 0;
+        next_ += character;
+        if (is_in_text_) continue;
+      }
+      is_in_text_ = false;
       const std::optional<uint64_t> size = BatchSize(rest);
       if (!size.has_value()) return;
       next_ += *size;
     }
   }
 
-  void MeetHeader(absl::string_view rest) {
+  // Returns whether that ends the walk for now: a header stands here, or may stand here.
+  bool MeetHeader(absl::string_view rest) {
     if (rest.size() < kHeaderSize) {
-      wants_header_ = true;
-      return;
+      constexpr absl::string_view kBegin = "go 1.";
+      wants_header_ = absl::StartsWith(kBegin, rest.substr(0, kBegin.size()));
+      return wants_header_;
     }
+    if (!BeginsWithHeader(rest)) return false;
     is_walking_ = false;
-    if (!BeginsWithHeader(rest)) return;
     end_ = next_;
     if (told_end_ != nullptr) told_end_->next_trace = base_ + next_;
+    return true;
   }
 
   // The size of the batch that `rest` begins with. nullopt if its header is not all there, or is
@@ -155,6 +190,7 @@ class OneTraceSource final : public ByteSource {
   TraceEnd* const told_end_ = nullptr;
   uint64_t next_ = kHeaderSize;  // Where the next batch begins, or what is there in its place.
   bool is_walking_ = true;
+  bool is_in_text_ = false;      // Whether printed text stands before next_.
   bool wants_header_ = false;    // Whether what may be a header at next_ is not all there.
   std::optional<uint64_t> end_;  // Of the trace, once it is known.
 };
@@ -197,12 +233,14 @@ absl::StatusOr<std::vector<TraceSpan>> CheckTraces(const OpenTraces& open,
   if (!source.ok()) return source.status();
   absl::StatusOr<std::vector<TraceSpan>> spans = ListTraces(source->get());
   if (!spans.ok()) return spans;
+  // A second pass over the input checks all of them, one after the other.
+  source = open();
+  if (!source.ok()) return source.status();
   for (TraceSpan& span : *spans) {
-    source = open();
-    if (!source.ok()) return source.status();
-    absl::StatusOr<std::unique_ptr<ByteSource>> trace = OneTrace(*std::move(source), span);
-    if (!trace.ok()) return trace.status();
-    span.sound = IsSound(*std::move(trace), limits);
+    if (absl::Status status = MoveToTrace(span, source->get()); !status.ok()) return status;
+    span.sound = IsSound(std::make_unique<OneTraceSource>(
+                             std::make_unique<BorrowedSource>(source->get()), span.size),
+                         limits);
   }
   return spans;
 }
@@ -213,9 +251,7 @@ std::unique_ptr<ByteSource> OneTrace(std::unique_ptr<ByteSource> source, TraceEn
 
 absl::StatusOr<std::unique_ptr<ByteSource>> OneTrace(std::unique_ptr<ByteSource> source,
                                                      const TraceSpan& span) {
-  const absl::StatusOr<bool> is_there = MoveTo(span.offset, source.get());
-  if (!is_there.ok()) return is_there.status();
-  if (!*is_there) return absl::AbortedError("the input became shorter while it was read");
+  if (absl::Status status = MoveToTrace(span, source.get()); !status.ok()) return status;
   return std::make_unique<OneTraceSource>(std::move(source), span.size);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_TRACE_LIST_H_
 #define GOTRACE_PARSER_TRACE_LIST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,16 +25,20 @@ struct TraceSpan {
   std::optional<bool> sound = {};
 };
 
+// How many traces of an input a report lists: of thousands the first few will do.
+inline constexpr size_t kMaxListedTraces = 10;
+
 // Lists the traces of `source`, which must stand at the header of the first, and reads it to its
 // end. Only framing is looked at, as salvaging does, so that damaged traces are listed too. Memory
 // is bounded, and nothing of the source stays in use. Fails if the header of the first cannot be
 // read, or with an error of I/O.
 absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source);
 
-// Opens the input, so that it stands at the header of the first trace. Called several times.
+// Opens the input, so that it stands at the header of the first trace. Called twice.
 using OpenTraces = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 
-// The same, and reads each of them to find out whether it is sound.
+// The same, and reads each of them to find out whether it is sound: in a second pass over the
+// input, however many they are.
 absl::StatusOr<std::vector<TraceSpan>> CheckTraces(const OpenTraces& open,
                                                    const ReaderLimits& limits = {});
 
@@ -44,10 +49,10 @@ struct TraceEnd {
 };
 
 // The bytes of the trace whose header `source` stands at, up to the next trace's, with offsets that
-// count from there. The end is found on the way, where the batches lead to the header of another
-// trace, so that the source may be a pipe; after a damage of the framing it is not found any more,
-// and what follows the damage is shown to the end. `end`, if it is not nullptr, is told of it and
-// must outlive what this returns.
+// count from there. The end is found on the way, where the batches, or text printed after them,
+// lead to the header of another trace, so that the source may be a pipe; after a damage of the
+// framing it is not found any more, and what follows the damage is shown to the end. `end`, if it
+// is not nullptr, is told of it and must outlive what this returns.
 std::unique_ptr<ByteSource> OneTrace(std::unique_ptr<ByteSource> source, TraceEnd* end = nullptr);
 
 // The same where it is known, from ListTraces(), which bytes the trace has: `source` may stand

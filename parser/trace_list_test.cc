@@ -114,6 +114,23 @@ TEST(TraceListTest, OneTraceEndsWhereTheNextBegins) {
   EXPECT_EQ(end.next_trace, first.size());
 }
 
+// Text before it belongs to the first trace, as in ListTraces(), and its header to the second.
+TEST(TraceListTest, OneTraceEndsAfterTheTextBeforeTheNext) {
+  const std::string second = Trace(1);
+  for (const std::string& text : {std::string("done\n"), std::string("go 1.22 trace\n"),
+                                  std::string("go\n4 of 14 go"), std::string("größer\n")}) {
+    const std::string first = Trace(2) + text;
+    for (const size_t piece : {1, 3, 7, 16, 1000}) {
+      TraceEnd end;
+      EXPECT_EQ(Content(OneTrace(Pieces(first + second, piece), &end).get()), first)
+          << piece << text;
+      EXPECT_EQ(end.next_trace, first.size());
+    }
+    const std::string bytes = first + second;
+    EXPECT_EQ((*ListTraces(SourceFromBytes(bytes)->get()))[0].size, first.size());
+  }
+}
+
 TEST(TraceListTest, SkipsOnlyTracesThatAreThere) {
   const std::string bytes = absl::StrCat(Trace(1), Cut(), Trace(1));
   for (const uint64_t n : {1, 2, 3}) {

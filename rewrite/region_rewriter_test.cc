@@ -178,7 +178,7 @@ TEST(RegionRewriter, DropsTheSecondEndOfARegion) {
   RegionChanges changes;
   changes.ends_dropped = 1;
   EXPECT_EQ(repaired.plan.regions, changes);
-  EXPECT_EQ(DescribeRepair(repaired.plan).back(), "regions: 1 second end dropped");
+  EXPECT_EQ(DescribeRepair(repaired.plan).back(), "regions: 1 repeated end dropped");
 }
 
 // The region that moves begins a generation earlier than the first fault.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/batch_reader.h"
+#include "parser/borrowed_source.h"
 #include "parser/generation_tables.h"
 #include "parser/reader.h"
 #include "rewrite/generation_writer.h"
@@ -18,18 +19,21 @@ namespace {
 // How many places with stray bytes are kept.
 constexpr size_t kStrayKept = 5;
 
-// Reads to the end and keeps how it ended, and how many events there were besides the kSync ones.
+// Reads to the end and returns how it ended, and how many events there were: all of them, and those
+// besides the kSync ones.
 absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
-                          uint64_t* events) {
+                          uint64_t* events, uint64_t* events_with_syncs) {
   ReaderOptions options;
   options.limits = limits;
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();
   *events = 0;
+  *events_with_syncs = 0;
   while (true) {
     const absl::Span<const Event> block = reader->NextBlock();
     if (block.empty()) return reader->status();
     // A block has no other kSync event than its first.
+    *events_with_syncs += block.size();
     *events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
   }
 }
@@ -89,39 +93,6 @@ bool LeavesBatchesSound(FaultId id) {
       return IsFraming(id) || IsOfCompression(id);
   }
 }
-
-// Another's source, which stays where reading ends.
-class BorrowedSource final : public ByteSource {
- public:
-  explicit BorrowedSource(ByteSource* source) : source_(*source) { Show(); }
-  ~BorrowedSource() override { Move(); }
-
-  absl::Status Fill(size_t size) override {
-    Move();
-    absl::Status status = source_.Fill(size);
-    Show();
-    return status;
-  }
-  void Release(uint64_t offset) override {
-    Move();
-    source_.Release(offset);
-  }
-  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    Move();
-    source_.ReleaseSkipped(begin, end);
-  }
-  uint64_t input_size() const override { return source_.input_size(); }
-  uint64_t input_read() const override { return source_.input_read(); }
-
- private:
-  void Move() { source_.Skip(offset_ - source_.offset()); }
-  void Show() {
-    offset_ = source_.offset();
-    window_ = source_.window();
-  }
-
-  ByteSource& source_;
-};
 
 // A generation of the output.
 struct OutputGeneration {
@@ -501,13 +472,14 @@ class RepairedStream final : public ByteStream {
   uint64_t done_ = 0;  // Of the next piece.
 };
 
-absl::Status Verify(const RepairPlan& plan, const OpenInput& open, const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
+// Reads the output as Go's reader would, and counts its events.
+absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPlan* plan) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
   if (!stream.ok()) return stream.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
   if (!source.ok()) return source.status();
-  uint64_t events = 0;
-  return ReadStrictly(*std::move(source), limits, &events);
+  uint64_t without_syncs = 0;
+  return ReadStrictly(*std::move(source), limits, &without_syncs, &plan->events_with_syncs);
 }
 
 // Takes the other plan's trace in place of this one's if it has more events, and what it tells of
@@ -660,7 +632,8 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
   const OpenInput open_trace = [&] { return OpenUndone(open, limits, &notes); };
   absl::StatusOr<std::unique_ptr<ByteSource>> source = open_trace();
   if (!source.ok()) return source.status();
-  const absl::Status strict = ReadStrictly(*std::move(source), limits, &plan.events);
+  const absl::Status strict =
+      ReadStrictly(*std::move(source), limits, &plan.events, &plan.events_with_syncs);
   plan.sound = strict.ok();
   if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
   if (plan.sound) {
@@ -681,7 +654,7 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     return status;
   }
   while (!plan.pieces.empty()) {
-    const absl::Status status = Verify(plan, open, limits);
+    const absl::Status status = Verify(open, limits, &plan);
     if (status.ok()) break;
     const std::optional<Fault> fault = FaultOf(status);
     if (!fault.has_value()) return status;

@@ -93,6 +93,7 @@ struct RepairPlan {
   std::vector<RepairedGeneration> generations;  // All that were found, in order; none if sound.
   std::vector<RepairPiece> pieces;  // Of the output. None if there is nothing to be saved.
   uint64_t events = 0;              // Of the output, without its kSync events.
+  uint64_t events_with_syncs = 0;   // Of the output, as a Reader gives them.
   RegionChanges regions;            // Of all generations.
   uint64_t input_bytes = 0;         // Of the (decompressed) input.
   uint64_t output_bytes = 0;

@@ -62,7 +62,7 @@ std::string RegionLine(const RegionChanges& regions) {
   }
   if (regions.ends_dropped > 0) {
     changes.push_back(
-        absl::StrCat(Count(regions.ends_dropped, "second end", "second ends"), " dropped"));
+        absl::StrCat(Count(regions.ends_dropped, "repeated end", "repeated ends"), " dropped"));
   }
   return absl::StrCat("regions: ", absl::StrJoin(changes, ", "));
 }
@@ -73,7 +73,8 @@ std::string WhatBecomes(const RepairedGeneration& generation) {
       return "is kept without what is damaged in it";
     case GenerationFate::kRewritten: {
       const std::string changes = Changes(generation);
-      return absl::StrCat("is rewritten with ", Count(generation.events, "event", "events"),
+      // With its kSync event, as `info` counts.
+      return absl::StrCat("is rewritten with ", Count(generation.events + 1, "event", "events"),
                           changes.empty() ? "" : ", ", changes);
     }
     case GenerationFate::kBroken:

@@ -109,24 +109,29 @@ constexpr CommandRow kCommands[] = {
      "at all, or one of Go 1.21 or earlier, is skipped there, with a line that says what it is;\n"
      "where it is named itself, it is broken. An empty file is broken everywhere.\n"
      "\n"
-     "Exit codes are 0 if all files are sound, 1 if one is broken, and 2 if one cannot be read,\n"
-     "whatever the others are, or if there is no trace among them.\n",
+     "Exit codes are 0 if all files are sound; 1 if one is broken; and 2 if one cannot be read,\n"
+     "whatever the others are, or if there is no trace among them. A file that holds several\n"
+     "traces is broken unless --trace=N selects one.\n",
      "  gotrace-dump validate trace.out\n"
      "  gotrace-dump validate --strictness=go --json traces/ > report.jsonl\n"},
     {Command::kRepair, "repair", "make a trace that Go's tools accept of a broken one",
      "Writes a trace that Go's own reader accepts, and tells on the standard error what was done.\n"
-     "Sound generations stay as they are. Broken ones go, and so does what does not belong into\n"
-     "the file. Of the generations that are left, those are kept that follow each other and have\n"
-     "the most events. Events that misuse regions, tasks or ranges are left out alone; names and\n"
-     "stacks that are lost are added as ?string#12 and ?stack#7; a last generation that was cut\n"
-     "off is closed. The result is read again before anything is written.\n"
+     "Sound generations stay as they are. A damaged one is written anew from the events that can\n"
+     "be saved, and left out only if there are none. What does not belong in the file is removed.\n"
+     "Of the generations, those are kept that follow each other and have the most events. Events\n"
+     "that misuse regions, tasks or ranges are left out alone; names and stacks that are lost are\n"
+     "added as ?string#12 and ?stack#7; a last generation that was cut off is closed. The result\n"
+     "is read again before anything is written. Of several traces in the file, only one is kept:\n"
+     "the first, or the one that --trace=N selects.\n"
      "\n"
      "What happened to the trace on its way is undone: CR LF line ends, UTF-16 and UTF-8, base64,\n"
      "hex dumps, JSON, HTTP and multipart messages, text before it, in any combination.\n"
      "\n"
-     "Exit codes are 0 if the trace is sound or a repaired one was written, 1 if nothing is left "
-     "of\n"
-     "it, 2 as below. With --check nothing is written, and 1 means that the trace is broken.\n",
+     "Exit codes are 0 if the file is sound or a repaired trace was written; 1 if it is broken "
+     "and\n"
+     "nothing of it can be saved; and 2 if it cannot be read, or the result not written. With\n"
+     "--check nothing is written, and the exit code is 1 whenever the file is broken. A file that\n"
+     "holds several traces is broken unless --trace=N selects one.\n",
      "  gotrace-dump repair -o repaired.out broken.out && go tool trace repaired.out\n"
      "  gotrace-dump repair --check broken.out\n"},
 };

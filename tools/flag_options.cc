@@ -64,7 +64,11 @@ bool ParseWallTime(absl::string_view text, std::optional<absl::Time>* wall) {
 absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* since_start,
                        int64_t* time, std::optional<absl::Time>* wall) {
   if (text.empty()) return absl::OkStatus();
-  if (text.front() == '@' && absl::SimpleAtoi(text.substr(1), time)) return absl::OkStatus();
+  if (text.front() == '@' && absl::SimpleAtoi(text.substr(1), time)) {
+    if (*time >= 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, "=", text, ": no event has a negative time"));
+  }
   if (ParseWallTime(text, wall)) return absl::OkStatus();
   absl::Duration duration;
   if (!absl::ParseDuration(text, &duration)) {
@@ -73,6 +77,12 @@ absl::Status ParseTime(absl::string_view flag, absl::string_view text, int64_t* 
                      " is not a time; give one since the start with its unit, like 1.5s or 20ms, "
                      "one that events have, like @2078707244416, or a wall-clock time with its "
                      "zone, like 2026-11-21T04:25:08.5Z"));
+  }
+  // From -inf on is without a limit.
+  const bool is_open = flag == "from" && duration == -absl::InfiniteDuration();
+  if (duration < absl::ZeroDuration() && !is_open) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, " lies before the start of the trace"));
   }
   *since_start = absl::ToInt64Nanoseconds(duration);
   return absl::OkStatus();
@@ -91,9 +101,6 @@ absl::Status ParseKinds(absl::string_view list, absl::flat_hash_set<EventKind>* 
 // Refuses conditions on time that no event can meet.
 absl::Status CheckTimes(const EventsOptions& options) {
   const EventFilter& filter = options.filter;
-  if (filter.since_start.to < 0) {
-    return absl::InvalidArgumentError("--to lies before the start of the trace");
-  }
   const bool wall_is_empty = options.wall_from.has_value() && options.wall_to.has_value() &&
                              *options.wall_from > *options.wall_to;
   if (filter.since_start.from > filter.since_start.to || filter.times.from > filter.times.to ||

@@ -390,10 +390,11 @@ int RunRepair(const std::string& file, const ReaderLimits& limits, Output* out) 
   for (const std::string& line : chosen->report) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }
-  for (const std::string& line : RepairReport(*plan, written)) {
+  for (const std::string& line : RepairReport(*plan, *chosen, input->IsCompressed(), written)) {
     absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
   }
-  return (plan->sound && plan->notes.empty()) || writes ? kSuccess : kBroken;
+  const bool is_sound = plan->sound && plan->notes.empty() && !chosen->leaves_out_others();
+  return is_sound || writes ? kSuccess : kBroken;
 }
 
 // Writes out what is left, tells what `result` came to and returns the exit code.

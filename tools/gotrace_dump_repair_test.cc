@@ -76,8 +76,8 @@ TEST_F(RepairCommand, SaysWhatIsLostAndAdded) {
   const SubprocessResult result =
       RunDump({"repair", "-o", target_, Write("stuck.out", *AssembleText(kStuck))});
   EXPECT_TRUE(absl::StrContains(result.err,
-                                "1 of 1 generation kept, 1 of them rewritten, with 4 events, of "
-                                "which 1 is added; 1 event is lost (25.00 %); "))
+                                "1 generation, rewritten, with 6 events, of "
+                                "which 1 is added; 1 event is lost (16.67 %); "))
       << result.err;
 }
 
@@ -109,8 +109,21 @@ TEST_F(RepairCommand, ReadsCompressedTraces) {
   const SubprocessResult result =
       RunDump({"repair", "-o", target_, TestFilePath(absl::StrCat(kTrace, ".zst"))});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_TRUE(absl::StrContains(result.err, "sound, there is nothing to repair")) << result.err;
+  EXPECT_TRUE(absl::EndsWith(result.err, absl::StrCat(": sound, there is nothing to repair; wrote ",
+                                                      target_, ", not compressed\n")))
+      << result.err;
   EXPECT_EQ(ReadTarget(), sound_);
+  const SubprocessResult plain = RunDump({"repair", "-o", target_, Write("sound.out", sound_)});
+  EXPECT_TRUE(absl::EndsWith(plain.err, absl::StrCat("; wrote ", target_, "\n"))) << plain.err;
+}
+
+TEST_F(RepairCommand, CountsEventsAsInfoDoes) {
+  const SubprocessResult result = RunDump({"repair", "-o", target_, Write("broken.out", broken_)});
+  const std::string info = RunDump({"info", target_}).out;
+  const size_t at = info.find("events       ") + 13;
+  EXPECT_TRUE(absl::StrContains(
+      result.err, absl::StrCat(", with ", info.substr(at, info.find('\n', at) - at), " events")))
+      << result.err << info;
 }
 
 TEST_F(RepairCommand, KeepsWhatCanBeUnpacked) {

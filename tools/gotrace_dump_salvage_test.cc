@@ -95,7 +95,8 @@ TEST(Salvage, EventsTellsBytesThatWereLeftOut) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, RunDump({"--salvage", Contradiction()}).out);
   EXPECT_TRUE(absl::StrContains(result.err, "[batch-type]\n")) << result.err;
-  EXPECT_TRUE(absl::StrContains(result.err, ": left out 20 bytes of no batch; ")) << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, ": left out 20 bytes outside any batch; "))
+      << result.err;
 }
 
 // One time that is far too late must not hide what follows it.
@@ -163,7 +164,7 @@ TEST(Salvage, InfoTellsWhatItLacks) {
 
   const SubprocessResult text = RunDump({"info", "--salvage", path});
   EXPECT_TRUE(absl::StrContains(text.out, "\nevents       7\n")) << text.out;
-  EXPECT_TRUE(absl::StrContains(text.err, ": left out 20 bytes of no batch; ")) << text.err;
+  EXPECT_TRUE(absl::StrContains(text.err, ": left out 20 bytes outside any batch; ")) << text.err;
 }
 
 TEST(Salvage, FootprintTellsWhatItLacks) {
@@ -179,7 +180,7 @@ TEST(Salvage, FootprintTellsWhatItLacks) {
   EXPECT_EQ(Loss(salvaged, "skipped_bytes"), "20");
   EXPECT_EQ(Summary(RunDump({"footprint", "--salvage", path}), 1),
             std::vector<std::string>{
-                absl::StrCat("gotrace-dump: ", path, ": left out 20 bytes of no batch")});
+                absl::StrCat("gotrace-dump: ", path, ": left out 20 bytes outside any batch")});
 }
 
 TEST(Salvage, FootprintTellsBatchesThatItCannotDecode) {

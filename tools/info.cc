@@ -106,9 +106,14 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   if (const absl::string_view why = WhyIncomplete(info.status, info.losses); !why.empty()) {
     out->Append("complete     no, ", why, '\n');
   }
-  for (size_t i = 0; i < info.traces.size(); ++i) {
+  const size_t listed = std::min(info.traces.size(), kMaxListedTraces);
+  for (size_t i = 0; i < listed; ++i) {
     out->Append(absl::StrFormat("%-12s %s\n", i == 0 ? "in the file" : "",
                                 DescribeTrace(info.traces[i], i + 1)));
+  }
+  if (const size_t more = info.traces.size() - listed; more > 0) {
+    out->Append(
+        absl::StrFormat("%-12s and %d more %s\n", "", more, more == 1 ? "trace" : "traces"));
   }
   out->Append(absl::StrFormat("wall clock   %s\n", FormatWallBegin(info)));
   const TraceInfo::Generation* const timeless = info.TimelessGeneration();

@@ -125,6 +125,51 @@ absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
   return ListTraces(source->get());
 }
 
+// The first few traces of an input and the `wanted`th, and what becomes of each.
+std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumber wanted) {
+  std::vector<std::string> lines = {DescribeTraces(traces)};
+  size_t left = traces.size();
+  for (TraceNumber i = 1; i <= traces.size(); ++i) {
+    if (i > kMaxListedTraces && i != wanted) continue;
+    --left;
+    lines.push_back(absl::StrCat(DescribeTrace(traces[i - 1], i),
+                                 i == wanted
+                                     ? "; this one is kept"
+                                     : absl::StrCat("; left out, which --trace=", i, " selects")));
+  }
+  if (left > 0)
+    lines.push_back(absl::StrCat("and ", left, left == 1 ? " more trace" : " more traces"));
+  return lines;
+}
+
+// How many generations are kept, and how.
+std::string GenerationCounts(uint64_t kept, uint64_t rewritten, uint64_t all, bool is_written) {
+  if (all == 1 && kept == 1) {
+    return rewritten == 1
+               ? (is_written ? "1 generation, rewritten" : "1 generation, which would be rewritten")
+               : (is_written ? "1 generation, kept" : "1 generation, which can be kept");
+  }
+  return absl::StrCat(kept, " of ", all, all == 1 ? " generation" : " generations",
+                      is_written ? " kept" : " can be kept",
+                      rewritten == 0 ? "" : absl::StrCat(", ", rewritten, " of them rewritten"));
+}
+
+// What to say of a sound trace.
+std::string SoundLine(const ChosenTrace& chosen, bool is_compressed, absl::string_view target) {
+  std::string line = chosen.count == 1
+                         ? "sound"
+                         : absl::StrCat("trace ", chosen.number, " of ", chosen.count, " is sound");
+  if (!chosen.leaves_out_others()) {
+    line += ", there is nothing to repair";
+  } else if (target.empty()) {
+    line += chosen.count == 2 ? "; repair would leave out the other"
+                              : "; repair would leave out the others";
+  }
+  if (!target.empty()) absl::StrAppend(&line, "; wrote ", target);
+  if (!target.empty() && is_compressed) line += ", not compressed";
+  return line;
+}
+
 bool CanBeReadAgain(const std::string& file) {
   struct stat info;
   // What is not there is told by whoever opens it.
@@ -163,13 +208,27 @@ absl::StatusOr<std::unique_ptr<ByteSource>> RepeatableInput::Open() const {
   if (fd_ < 0) {
     source = OpenSource(file_, limits_);
   } else {
-    if (lseek(fd_, 0, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "reading a temporary file");
-    source = SourceFromStream(
-        std::make_unique<FdStream>(fd_, /*owned=*/false, "the copy of the standard input"),
-        limits_);
+    absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRaw();
+    if (!stream.ok()) return stream.status();
+    source = SourceFromStream(*std::move(stream), limits_);
   }
   if (!source.ok()) return source.status();
   return std::make_unique<WatchedSource>(*std::move(source), progress_);
+}
+
+bool RepeatableInput::IsCompressed() const {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRaw();
+  if (!stream.ok()) return false;
+  std::string begin(16, '\0');
+  const absl::StatusOr<size_t> size = (*stream)->Read(begin.data(), begin.size());
+  return size.ok() &&
+         FindCompression(absl::string_view(begin).substr(0, *size)) != Compression::kNone;
+}
+
+absl::StatusOr<std::unique_ptr<ByteStream>> RepeatableInput::OpenRaw() const {
+  if (fd_ < 0) return OpenStream(file_);
+  if (lseek(fd_, 0, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "reading a temporary file");
+  return std::make_unique<FdStream>(fd_, /*owned=*/false, "the copy of the standard input");
 }
 
 absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
@@ -186,20 +245,19 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
   // What is wrong with an input without a trace is found when it is repaired.
   const size_t count = listed.ok() ? listed->size() : 1;
   if (number > count) return NoSuchTrace(file, count, number);
-  if (count == 1) return ChosenTrace{[&input] { return input.Open(); }, {}};
+  ChosenTrace chosen;
+  if (count == 1) {
+    chosen.open = [&input] { return input.Open(); };
+    return chosen;
+  }
 
   const absl::StatusOr<std::vector<TraceSpan>> traces = CheckTraces(open, limits);
   if (!traces.ok()) return traces.status();
-  ChosenTrace chosen;
-  chosen.report.push_back(DescribeTraces(*traces));
   const TraceNumber wanted = number == 0 ? 1 : number;
-  for (TraceNumber i = 1; i <= traces->size(); ++i) {
-    const TraceSpan& trace = (*traces)[i - 1];
-    chosen.report.push_back(absl::StrCat(
-        DescribeTrace(trace, i), i == wanted
-                                     ? "; this one is kept"
-                                     : absl::StrCat("; left out, which --trace=", i, " selects")));
-  }
+  chosen.number = wanted;
+  chosen.count = count;
+  chosen.is_selected = number != 0;
+  chosen.report = ListOf(*traces, wanted);
   const TraceSpan span = (*traces)[wanted - 1];
   chosen.open = [open, span]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
@@ -215,7 +273,8 @@ absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output
   return Copy(stream->get(), out);
 }
 
-std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view target) {
+std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace& chosen,
+                                      bool is_compressed, absl::string_view target) {
   std::vector<std::string> lines = DescribeRepair(plan);
   if (lines.size() > kMostLines) {
     const size_t more = lines.size() - kMostLines;
@@ -228,8 +287,7 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
     return lines;
   }
   if (plan.sound) {
-    lines.push_back(absl::StrCat("sound, there is nothing to repair", written,
-                                 written.empty() ? "" : ", not compressed"));
+    lines.push_back(SoundLine(chosen, is_compressed, target));
     return lines;
   }
   if (plan.pieces.empty()) {
@@ -247,13 +305,10 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view 
     added += generation.events_added + generation.statuses_added;
   }
   lines.push_back(absl::StrCat(
-      kept, " of ", plan.generations.size(),
-      plan.generations.size() == 1 ? " generation" : " generations",
-      target.empty() ? " can be kept" : " kept",
-      rewritten == 0 ? "" : absl::StrCat(", ", rewritten, " of them rewritten"), ", with ",
-      plan.events, plan.events == 1 ? " event" : " events",
+      GenerationCounts(kept, rewritten, plan.generations.size(), !target.empty()), ", with ",
+      plan.events_with_syncs, plan.events_with_syncs == 1 ? " event" : " events",
       added == 0 ? "" : absl::StrCat(", of which ", added, added == 1 ? " is added" : " are added"),
-      LostEvents(lost, plan.events - added), "; ", plan.input_bytes, " bytes become ",
+      LostEvents(lost, plan.events_with_syncs - added), "; ", plan.input_bytes, " bytes become ",
       plan.output_bytes, written));
   return lines;
 }

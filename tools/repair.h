@@ -28,7 +28,12 @@ class RepeatableInput {
   // The input from its beginning. No other source that this gave may be in use any more.
   absl::StatusOr<std::unique_ptr<ByteSource>> Open() const;
 
+  // Whether zstd or gzip compressed it. No source that this gave may be in use any more.
+  bool IsCompressed() const;
+
  private:
+  absl::StatusOr<std::unique_ptr<ByteStream>> OpenRaw() const;
+
   RepeatableInput(std::string file, int fd, const ReaderLimits& limits, Progress* progress)
       : file_(std::move(file)), fd_(fd), limits_(limits), progress_(progress) {}
 
@@ -43,6 +48,12 @@ struct ChosenTrace {
   OpenInput open;  // Gives that trace alone, or all of an input that holds no other.
   // Where there are others: all of them, and what becomes of each.
   std::vector<std::string> report;
+  TraceNumber number = 1;    // Which trace it is.
+  uint64_t count = 1;        // How many traces the input holds.
+  bool is_selected = false;  // Whether it was asked for by its number.
+
+  // Whether the input is broken because it holds others, which no one asked to leave out.
+  bool leaves_out_others() const { return count > 1 && !is_selected; }
 };
 
 // Chooses the `number`th trace of `input`, which `file` names. `input` must outlive what this
@@ -54,9 +65,11 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
 // Writes the repaired trace to `out`. `open` must be that which the plan was made of.
 absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output* out);
 
-// What to print of the plan: what is done, and what comes of it. `target` tells what was written:
-// a file, or "to the standard output"; "" for nothing.
-std::vector<std::string> RepairReport(const RepairPlan& plan, absl::string_view target);
+// What to print of the plan, which was made of `chosen`: what is done, and the result. `target` is
+// what was written: a file, or "to the standard output"; "" for nothing. `is_compressed` says
+// whether the input is compressed, which the output never is.
+std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace& chosen,
+                                      bool is_compressed, absl::string_view target);
 
 }  // namespace gotrace
 

@@ -29,7 +29,7 @@ ReaderOptions FaultLog::SalvageOptions() {
 std::string FormatLosses(const Losses& losses) {
   std::vector<std::string> left_out;
   if (losses.skipped_bytes > 0) {
-    left_out.push_back(absl::StrCat(Bytes(losses.skipped_bytes), " of no batch"));
+    left_out.push_back(absl::StrCat(Bytes(losses.skipped_bytes), " outside any batch"));
   }
   if (losses.dropped_batches > 0) {
     left_out.push_back(absl::StrCat(Bytes(losses.dropped_bytes), " of ",

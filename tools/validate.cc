@@ -76,6 +76,10 @@ Judged ValidateOne(const ListedFile& file, ValidateOptions options, bool json, T
   if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
     report.traces = TracesIn(file.path, options.limits);
   }
+  // A file without such a trace is not one that cannot be read.
+  if (!json && absl::IsInvalidArgument(report.status)) {
+    return {&ValidateSummary::unjudged, absl::StrCat(report.status.message(), "\n")};
+  }
   const std::string name = json ? NameOf(file.path) : ShownNameOf(file.path);
   TextBuffer text;
   if (!file.named && !report.WhySkipped().empty()) {
