@@ -3,7 +3,7 @@
 # and together. A line counts once, however many tests run it.
 set -euo pipefail
 cd "$(dirname "$0")"
-bazel coverage //tracev2/... //parser/... //export/... //tools/... //validator/... //rewrite/... //fuzz/... \
+bazel coverage //util/... //tracev2/... //parser/... //export/... //tools/... //validator/... //rewrite/... //fuzz/... \
   //bench/... >/dev/null
 awk '
   /^SF:/ { file = substr($0, 4) }

@@ -12,7 +12,7 @@
 
 #include "absl/strings/numbers.h"
 #include "bench/hostile_traces.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 #include "rewrite/repair.h"
 #include "validator/report.h"
 

@@ -9,7 +9,7 @@
 #include "bench/hostile_traces.h"
 #include "bench/made_traces.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 
 namespace gotrace {
 namespace {

@@ -11,14 +11,14 @@
 #include "bench/bench_traces.h"
 #include "bench/passes.h"
 #include "benchmark/benchmark.h"
-#include "parser/batch_decoder.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/event_order.h"
-#include "parser/frontier.h"
-#include "parser/generation.h"
-#include "parser/generation_tables.h"
-#include "parser/scheduler.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/order/batch_decoder.h"
+#include "parser/order/event_order.h"
+#include "parser/order/frontier.h"
+#include "parser/order/scheduler.h"
+#include "parser/source/byte_source.h"
 
 namespace gotrace {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/fault.h"
-#include "parser/reader.h"
+#include "parser/event/fault.h"
+#include "parser/reader/reader.h"
 #include "validator/report.h"
 
 namespace gotrace {

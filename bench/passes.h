@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/byte_source.h"
-#include "parser/read_mode.h"
+#include "parser/generation/read_mode.h"
+#include "parser/source/byte_source.h"
 
 namespace gotrace {
 

@@ -4,7 +4,7 @@
 
 #include "bench/made_traces.h"
 #include "gtest/gtest.h"
-#include "parser/raw_reader.h"
+#include "parser/framing/raw_reader.h"
 #include "testdata/test_data.h"
 
 namespace gotrace {

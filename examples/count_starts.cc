@@ -2,7 +2,7 @@
 #include <iostream>
 #include <map>
 
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 
 // Counts how often each goroutine of a trace came to run: by its start, or from a syscall.
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 #include "export/event_filter.h"
 
-#include "parser/trace_clock.h"
+#include "parser/event/trace_clock.h"
 
 namespace gotrace {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

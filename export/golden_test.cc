@@ -1,5 +1,5 @@
 // Reads every case of testdata/cases and compares what it gives with what the case expects. After a
-// change that is meant, `bazel run //export:rebase_goldens` rewrites them all.
+// change that is meant, `bazel run //testing:rebase_goldens` rewrites them all.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,10 +14,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "export/golden_case.h"
 #include "gtest/gtest.h"
-#include "parser/byte_stream.h"
-#include "parser/reader_limits.h"
+#include "parser/source/byte_stream.h"
+#include "parser/source/reader_limits.h"
+#include "testing/golden_case.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/text_form.h"
 

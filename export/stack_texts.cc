@@ -1,6 +1,6 @@
 #include "export/stack_texts.h"
 
-#include "parser/event_tables.h"
+#include "parser/event/event_tables.h"
 
 namespace gotrace {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "parser/event.h"
-#include "tracev2/text_buffer.h"
+#include "parser/event/event.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

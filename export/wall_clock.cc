@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "parser/trace_clock.h"
+#include "parser/event/trace_clock.h"
 
 namespace gotrace {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "parser/event.h"
+#include "parser/event/event.h"
 
 namespace gotrace {
 

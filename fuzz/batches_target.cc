@@ -9,8 +9,8 @@
 #include "fuzz/event_check.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
-#include "parser/batch_finder.h"
-#include "parser/batch_reader.h"
+#include "parser/framing/batch_finder.h"
+#include "parser/framing/batch_reader.h"
 #include "tracev2/limits.h"
 #include "tracev2/version.h"
 

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "export/json_checker.h"
 #include "fuzz/target.h"
-#include "parser/test_util.h"
+#include "testing/json_checker.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 

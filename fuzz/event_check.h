@@ -11,11 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "export/go_text.h"
-#include "export/json.h"
-#include "parser/event.h"
-#include "parser/reader.h"
-#include "tracev2/text_buffer.h"
+#include "export/json/json.h"
+#include "export/text/go_text.h"
+#include "parser/event/event.h"
+#include "parser/reader/reader.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

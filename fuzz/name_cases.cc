@@ -4,10 +4,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "export/golden_case.h"
-#include "parser/byte_source.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
+#include "testing/golden_case.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/text_form.h"
 

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
-#include "parser/read_halves.h"
-#include "parser/test_util.h"
+#include "parser/reader/read_halves.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
-#include "parser/test_util.h"
-#include "parser/transport.h"
+#include "parser/transport/transport.h"
 #include "rewrite/repair.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -7,7 +7,7 @@
 #include "fuzz/memory_file.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 

@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
-#include "parser/raw_reader.h"
+#include "parser/framing/raw_reader.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

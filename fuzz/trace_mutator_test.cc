@@ -5,9 +5,9 @@
 
 #include "fuzz/raw_trace.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/test_util.h"
+#include "parser/framing/batch_reader.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

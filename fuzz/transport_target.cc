@@ -9,9 +9,9 @@
 #include "fuzz/event_check.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
-#include "parser/test_util.h"
-#include "parser/transport.h"
-#include "parser/undone_input.h"
+#include "parser/transport/transport.h"
+#include "testing/test_util.h"
+#include "testing/undone_input.h"
 #include "tracev2/version.h"
 
 namespace gotrace {

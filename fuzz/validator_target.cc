@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "export/json_checker.h"
-#include "export/report_text.h"
+#include "export/report/report_text.h"
 #include "fuzz/event_check.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
+#include "testing/json_checker.h"
 #include "tools/validate.h"
 #include "validator/report.h"
 

@@ -10,12 +10,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "export/golden_case.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/raw_reader.h"
-#include "parser/test_util.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/framing/raw_reader.h"
+#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
+#include "testing/golden_case.h"
+#include "testing/test_util.h"
 #include "tracev2/text_form.h"
 #include "tracev2/varint.h"
 

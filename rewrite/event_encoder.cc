@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "parser/batch_decoder.h"
+#include "parser/order/batch_decoder.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/limits.h"
 

@@ -9,8 +9,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "parser/ids.h"
-#include "parser/trace_clock.h"
+#include "parser/event/ids.h"
+#include "parser/event/trace_clock.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/batch_decoder.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/order/batch_decoder.h"
+#include "parser/source/byte_source.h"
 
 namespace gotrace {
 namespace {

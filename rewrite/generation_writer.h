@@ -14,8 +14,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "parser/event.h"
-#include "parser/generation_tables.h"
+#include "parser/event/event.h"
+#include "parser/generation/generation_tables.h"
 #include "rewrite/event_encoder.h"
 #include "rewrite/program_model.h"
 #include "rewrite/table_additions.h"

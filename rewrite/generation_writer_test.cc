@@ -12,9 +12,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 

@@ -21,13 +21,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/reader.h"
-#include "parser/salvage_util.h"
-#include "parser/test_util.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
 #include "rewrite/repair.h"
 #include "testdata/test_data.h"
+#include "testing/salvage_util.h"
+#include "testing/test_util.h"
 #include "tracev2/version.h"
 
 namespace gotrace {

@@ -12,8 +12,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "parser/ids.h"
-#include "parser/open_ranges.h"
+#include "parser/event/ids.h"
+#include "parser/order/open_ranges.h"
 #include "rewrite/writer_event.h"
 #include "tracev2/wire_status.h"
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/batch_reader.h"
-#include "parser/borrowed_source.h"
-#include "parser/generation_tables.h"
-#include "parser/reader.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/reader/reader.h"
+#include "parser/source/borrowed_source.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/region_rewriter.h"
 #include "tracev2/batch_encoder.h"

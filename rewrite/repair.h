@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "parser/byte_source.h"
-#include "parser/byte_stream.h"
-#include "parser/fault.h"
-#include "parser/reader_limits.h"
-#include "parser/transport.h"
+#include "parser/event/fault.h"
+#include "parser/source/byte_source.h"
+#include "parser/source/byte_stream.h"
+#include "parser/source/reader_limits.h"
+#include "parser/transport/transport.h"
 #include "tracev2/version.h"
 
 namespace gotrace {

@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "parser/generation_tables.h"
+#include "parser/generation/generation_tables.h"
 
 namespace gotrace {
 

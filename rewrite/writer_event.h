@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "parser/event.h"
-#include "parser/ids.h"
+#include "parser/event/event.h"
+#include "parser/event/ids.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {

@@ -1,12 +1,12 @@
-#include "validator/check_docs.h"
+#include "testing/check_docs.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "testing/finding_case.h"
+#include "testing/made_case.h"
 #include "validator/check.h"
-#include "validator/finding_case.h"
-#include "validator/made_case.h"
 
 namespace gotrace {
 namespace {
@@ -15,8 +15,9 @@ constexpr const char kBegin[] =
     "# Checks\n"
     "\n"
     "What `gotrace-dump validate` looks for. This file is made from the tables "
-    "`parser/faults.def`,\n"
-    "`parser/transports.def` and `validator/checks.def` by `bazel run //validator:write_checks`.\n"
+    "`parser/event/faults.def`,\n"
+    "`parser/transport/transports.def` and `validator/checks.def` by `bazel run "
+    "//testing:write_checks`.\n"
     "\n"
     "- An **error** is what Go's own reader or validator refuses: the trace is broken.\n"
     "- A **warning** is odd, or tells that something is missing; what there is can be trusted.\n"

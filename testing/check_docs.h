@@ -1,6 +1,6 @@
 // The document of all checks, made from their tables.
-#ifndef GOTRACE_VALIDATOR_CHECK_DOCS_H_
-#define GOTRACE_VALIDATOR_CHECK_DOCS_H_
+#ifndef GOTRACE_TESTING_CHECK_DOCS_H_
+#define GOTRACE_TESTING_CHECK_DOCS_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ absl::StatusOr<std::string> CheckDocs(const std::string& findings);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_CHECK_DOCS_H_
+#endif  // GOTRACE_TESTING_CHECK_DOCS_H_

@@ -1,11 +1,11 @@
-#include "validator/finding_case.h"
+#include "testing/finding_case.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "export/report_text.h"
-#include "parser/byte_source.h"
-#include "tracev2/text_buffer.h"
+#include "export/report/report_text.h"
+#include "parser/source/byte_source.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

@@ -1,13 +1,13 @@
-// Hand-written traces with what the validator must find in them: cases of export/golden_case.h
+// Hand-written traces with what the validator must find in them: cases of testing/golden_case.h
 // whose outcome is the report.
-#ifndef GOTRACE_VALIDATOR_FINDING_CASE_H_
-#define GOTRACE_VALIDATOR_FINDING_CASE_H_
+#ifndef GOTRACE_TESTING_FINDING_CASE_H_
+#define GOTRACE_TESTING_FINDING_CASE_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "export/golden_case.h"
+#include "testing/golden_case.h"
 #include "validator/report.h"
 
 namespace gotrace {
@@ -28,4 +28,4 @@ std::string FormatReportOutcome(const ValidationReport& report);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_FINDING_CASE_H_
+#endif  // GOTRACE_TESTING_FINDING_CASE_H_

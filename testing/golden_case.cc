@@ -1,4 +1,4 @@
-#include "export/golden_case.h"
+#include "testing/golden_case.h"
 
 #include <glob.h>
 
@@ -15,11 +15,11 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "export/go_text.h"
-#include "parser/reader.h"
-#include "tracev2/quote.h"
-#include "tracev2/text_buffer.h"
+#include "export/text/go_text.h"
+#include "parser/reader/reader.h"
 #include "tracev2/text_form.h"
+#include "util/quote.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 namespace {

@@ -1,7 +1,7 @@
 // Hand-written cases of how traces are read: the input and what the reader must make of it, in one
 // readable file. testdata/cases/README.md describes the format.
-#ifndef GOTRACE_EXPORT_GOLDEN_CASE_H_
-#define GOTRACE_EXPORT_GOLDEN_CASE_H_
+#ifndef GOTRACE_TESTING_GOLDEN_CASE_H_
+#define GOTRACE_TESTING_GOLDEN_CASE_H_
 
 #include <memory>
 #include <string>
@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/byte_source.h"
-#include "parser/fault.h"
+#include "parser/event/fault.h"
+#include "parser/source/byte_source.h"
 
 namespace gotrace {
 
@@ -57,4 +57,4 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_GOLDEN_CASE_H_
+#endif  // GOTRACE_TESTING_GOLDEN_CASE_H_

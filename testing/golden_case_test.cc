@@ -1,4 +1,4 @@
-#include "export/golden_case.h"
+#include "testing/golden_case.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "export/json_checker.h"
+#include "testing/json_checker.h"
 
 #include <cstdint>
 #include <set>

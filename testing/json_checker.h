@@ -1,6 +1,6 @@
 // Whether a text is JSON, judged by nothing of what wrote it. For tests.
-#ifndef GOTRACE_EXPORT_JSON_CHECKER_H_
-#define GOTRACE_EXPORT_JSON_CHECKER_H_
+#ifndef GOTRACE_TESTING_JSON_CHECKER_H_
+#define GOTRACE_TESTING_JSON_CHECKER_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string CheckJson(absl::string_view text);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_JSON_CHECKER_H_
+#endif  // GOTRACE_TESTING_JSON_CHECKER_H_

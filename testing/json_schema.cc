@@ -1,4 +1,4 @@
-#include "export/json_schema.h"
+#include "testing/json_schema.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,9 +6,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "export/golden_case.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "testing/golden_case.h"
 
 namespace gotrace {
 namespace {

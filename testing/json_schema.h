@@ -1,10 +1,10 @@
 // Judges JSON by a JSON Schema. For tests.
-#ifndef GOTRACE_EXPORT_JSON_SCHEMA_H_
-#define GOTRACE_EXPORT_JSON_SCHEMA_H_
+#ifndef GOTRACE_TESTING_JSON_SCHEMA_H_
+#define GOTRACE_TESTING_JSON_SCHEMA_H_
 
 #include <string>
 
-#include "export/json_value.h"
+#include "testing/json_value.h"
 
 namespace gotrace {
 
@@ -19,4 +19,4 @@ JsonValue ReadSchema(const std::string& path);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_JSON_SCHEMA_H_
+#endif  // GOTRACE_TESTING_JSON_SCHEMA_H_

@@ -1,4 +1,4 @@
-#include "export/json_schema.h"
+#include "testing/json_schema.h"
 
 #include <string>
 

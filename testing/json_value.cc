@@ -1,11 +1,11 @@
-#include "export/json_value.h"
+#include "testing/json_value.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "export/json_checker.h"
+#include "testing/json_checker.h"
 
 namespace gotrace {
 namespace {

@@ -1,6 +1,6 @@
 // JSON as values. For tests.
-#ifndef GOTRACE_EXPORT_JSON_VALUE_H_
-#define GOTRACE_EXPORT_JSON_VALUE_H_
+#ifndef GOTRACE_TESTING_JSON_VALUE_H_
+#define GOTRACE_TESTING_JSON_VALUE_H_
 
 #include <string>
 #include <utility>
@@ -33,4 +33,4 @@ absl::StatusOr<JsonValue> ParseJson(absl::string_view text);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_JSON_VALUE_H_
+#endif  // GOTRACE_TESTING_JSON_VALUE_H_

@@ -1,12 +1,12 @@
-#include "validator/judged_cases.h"
+#include "testing/judged_cases.h"
 
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "export/golden_case.h"
 #include "gtest/gtest.h"
-#include "validator/finding_case.h"
+#include "testing/finding_case.h"
+#include "testing/golden_case.h"
 
 namespace gotrace {
 

@@ -1,4 +1,4 @@
-#include "validator/large_traces.h"
+#include "testing/large_traces.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Traces made to ask for much memory, which come into being while they are read.
-#ifndef GOTRACE_VALIDATOR_LARGE_TRACES_H_
-#define GOTRACE_VALIDATOR_LARGE_TRACES_H_
+#ifndef GOTRACE_TESTING_LARGE_TRACES_H_
+#define GOTRACE_TESTING_LARGE_TRACES_H_
 
 #include <cstdint>
 #include <functional>
@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "parser/byte_stream.h"
+#include "parser/source/byte_stream.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -65,4 +65,4 @@ std::unique_ptr<ByteStream> Repeat(std::string first, std::string again, uint64_
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_LARGE_TRACES_H_
+#endif  // GOTRACE_TESTING_LARGE_TRACES_H_

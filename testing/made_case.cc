@@ -1,12 +1,12 @@
-#include "validator/made_case.h"
+#include "testing/made_case.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/byte_source.h"
-#include "parser/generation_tables.h"
-#include "parser/raw_reader.h"
-#include "parser/reader.h"
+#include "parser/framing/raw_reader.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
 #include "tracev2/text_form.h"
 #include "tracev2/version.h"
 #include "validator/validator.h"

@@ -1,16 +1,16 @@
 // What no trace can show to the validator: events made without one, and bytes that only the reader
 // of raw events refuses, or that pass a limit. Each check has either one of these or a file in
 // testdata/findings.
-#ifndef GOTRACE_VALIDATOR_MADE_CASE_H_
-#define GOTRACE_VALIDATOR_MADE_CASE_H_
+#ifndef GOTRACE_TESTING_MADE_CASE_H_
+#define GOTRACE_TESTING_MADE_CASE_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "parser/event_builder.h"
-#include "parser/fault.h"
-#include "parser/reader_limits.h"
+#include "parser/event/event_builder.h"
+#include "parser/event/fault.h"
+#include "parser/source/reader_limits.h"
 #include "validator/finding.h"
 
 namespace gotrace {
@@ -52,4 +52,4 @@ Fault FaultOfLimit(const LimitCase& limit);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_MADE_CASE_H_
+#endif  // GOTRACE_TESTING_MADE_CASE_H_

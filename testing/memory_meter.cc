@@ -1,4 +1,4 @@
-#include "parser/memory_meter.h"
+#include "testing/memory_meter.h"
 
 #include <malloc.h>
 

@@ -1,6 +1,6 @@
 // How many bytes the allocator has given out, for tests of what memory is bounded by.
-#ifndef GOTRACE_PARSER_MEMORY_METER_H_
-#define GOTRACE_PARSER_MEMORY_METER_H_
+#ifndef GOTRACE_TESTING_MEMORY_METER_H_
+#define GOTRACE_TESTING_MEMORY_METER_H_
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ class MemoryMeter {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_MEMORY_METER_H_
+#endif  // GOTRACE_TESTING_MEMORY_METER_H_

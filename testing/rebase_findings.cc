@@ -1,13 +1,13 @@
 // Rewrites the outcome of every case in testdata/findings to what validating gives now:
 //
-//   bazel run //validator:rebase_findings
+//   bazel run //testing:rebase_findings
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "validator/finding_case.h"
+#include "testing/finding_case.h"
 
 namespace gotrace {
 namespace {
@@ -31,7 +31,7 @@ bool Rebase(const std::string& path) {
 int main() {
   const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr) {
-    std::cerr << "Run this by `bazel run //validator:rebase_findings`.\n";
+    std::cerr << "Run this by `bazel run //testing:rebase_findings`.\n";
     return 2;
   }
   bool ok = true;

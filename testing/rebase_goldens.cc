@@ -1,6 +1,6 @@
 // Rewrites the outcome and the events of every case in testdata/cases to what reading gives now:
 //
-//   bazel run //export:rebase_goldens
+//   bazel run //testing:rebase_goldens
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "export/golden_case.h"
+#include "testing/golden_case.h"
 
 namespace gotrace {
 namespace {
@@ -56,7 +56,7 @@ int RebaseAll(const std::string& directory) {
 int main() {
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr) {
-    std::cerr << "Run this by `bazel run //export:rebase_goldens`.\n";
+    std::cerr << "Run this by `bazel run //testing:rebase_goldens`.\n";
     return 2;
   }
   return gotrace::RebaseAll(absl::StrCat(workspace, "/testdata/cases"));

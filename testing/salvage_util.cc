@@ -1,12 +1,12 @@
-#include "parser/salvage_util.h"
+#include "testing/salvage_util.h"
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 

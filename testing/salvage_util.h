@@ -1,6 +1,6 @@
 // What the tests of the modes that go on after faults share.
-#ifndef GOTRACE_PARSER_SALVAGE_UTIL_H_
-#define GOTRACE_PARSER_SALVAGE_UTIL_H_
+#ifndef GOTRACE_TESTING_SALVAGE_UTIL_H_
+#define GOTRACE_TESTING_SALVAGE_UTIL_H_
 
 #include <cstdint>
 #include <map>
@@ -10,9 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/event_kind.h"
-#include "parser/fault.h"
-#include "parser/read_mode.h"
+#include "parser/event/event_kind.h"
+#include "parser/event/fault.h"
+#include "parser/generation/read_mode.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -58,4 +58,4 @@ std::vector<BatchExtent> ExtentsOf(absl::string_view bytes);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SALVAGE_UTIL_H_
+#endif  // GOTRACE_TESTING_SALVAGE_UTIL_H_

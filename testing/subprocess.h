@@ -1,6 +1,6 @@
 // Runs a program as its users do. For tests.
-#ifndef GOTRACE_TOOLS_SUBPROCESS_H_
-#define GOTRACE_TOOLS_SUBPROCESS_H_
+#ifndef GOTRACE_TESTING_SUBPROCESS_H_
+#define GOTRACE_TESTING_SUBPROCESS_H_
 
 #include <sys/resource.h>
 
@@ -51,4 +51,4 @@ void ExpectFailure(const SubprocessResult& result, int exit_code, const std::str
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TOOLS_SUBPROCESS_H_
+#endif  // GOTRACE_TESTING_SUBPROCESS_H_

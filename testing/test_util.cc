@@ -1,4 +1,4 @@
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 #include <zlib.h>
 #include <zstd.h>
@@ -12,8 +12,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/quote.h"
 #include "tracev2/text_form.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

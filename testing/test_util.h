@@ -1,6 +1,6 @@
 // What the tests of the parser share.
-#ifndef GOTRACE_PARSER_TEST_UTIL_H_
-#define GOTRACE_PARSER_TEST_UTIL_H_
+#ifndef GOTRACE_TESTING_TEST_UTIL_H_
+#define GOTRACE_TESTING_TEST_UTIL_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -12,13 +12,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/byte_stream.h"
-#include "parser/event.h"
-#include "parser/fault.h"
-#include "parser/generation.h"
-#include "parser/reader.h"
+#include "parser/event/event.h"
+#include "parser/event/fault.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
+#include "parser/source/byte_stream.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -91,4 +91,4 @@ std::string Gzip(absl::string_view bytes);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TEST_UTIL_H_
+#endif  // GOTRACE_TESTING_TEST_UTIL_H_

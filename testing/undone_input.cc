@@ -1,4 +1,4 @@
-#include "parser/undone_input.h"
+#include "testing/undone_input.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Reads all that UndoTransport() makes of an input, for tests.
-#ifndef GOTRACE_PARSER_UNDONE_INPUT_H_
-#define GOTRACE_PARSER_UNDONE_INPUT_H_
+#ifndef GOTRACE_TESTING_UNDONE_INPUT_H_
+#define GOTRACE_TESTING_UNDONE_INPUT_H_
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parser/byte_source.h"
-#include "parser/transport.h"
+#include "parser/source/byte_source.h"
+#include "parser/transport/transport.h"
 
 namespace gotrace {
 
@@ -26,4 +26,4 @@ Undone UndoAndRead(absl::StatusOr<std::unique_ptr<ByteSource>> source,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_UNDONE_INPUT_H_
+#endif  // GOTRACE_TESTING_UNDONE_INPUT_H_

@@ -1,17 +1,17 @@
 // Writes docs/checks.md anew:
 //
-//   bazel run //validator:write_checks
+//   bazel run //testing:write_checks
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <string>
 
-#include "validator/check_docs.h"
+#include "testing/check_docs.h"
 
 int main() {
   const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr) {
-    std::cerr << "Run this by `bazel run //validator:write_checks`.\n";
+    std::cerr << "Run this by `bazel run //testing:write_checks`.\n";
     return 2;
   }
   const absl::StatusOr<std::string> docs =

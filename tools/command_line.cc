@@ -16,10 +16,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "parser/cores.h"
-#include "parser/reader_limits.h"
+#include "parser/source/reader_limits.h"
 #include "tools/version.h"
-#include "tracev2/quote.h"
+#include "util/cores.h"
+#include "util/quote.h"
 
 ABSL_FLAG(std::string, format, "go", "the form of the events: go or json");
 ABSL_FLAG(bool, stacks, false, "with --format=json: write stacks too");

@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "parser/cores.h"
-#include "parser/reader_limits.h"
+#include "parser/source/reader_limits.h"
+#include "util/cores.h"
 
 namespace gotrace {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "export/go_text.h"
-#include "export/json.h"
+#include "export/json/json.h"
+#include "export/text/go_text.h"
 #include "export/wall_clock.h"
-#include "parser/trace_clock.h"
+#include "parser/event/trace_clock.h"
 #include "tools/open_trace.h"
 #include "tracev2/text_form.h"
 

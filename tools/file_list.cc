@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -15,8 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "export/event_filter.h"
-#include "parser/event.h"
-#include "tracev2/quote.h"
+#include "parser/event/event.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/byte_source.h"
-#include "parser/fault.h"
-#include "parser/raw_reader.h"
-#include "parser/read_mode.h"
+#include "parser/event/fault.h"
+#include "parser/framing/raw_reader.h"
+#include "parser/generation/read_mode.h"
+#include "parser/source/byte_source.h"
 #include "tools/progress.h"
 #include "tracev2/event_type.h"
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

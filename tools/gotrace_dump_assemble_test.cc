@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "tools/subprocess.h"
+#include "testing/subprocess.h"
 
 namespace gotrace {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "tools/subprocess.h"
+#include "testing/subprocess.h"
 
 namespace gotrace {
 namespace {

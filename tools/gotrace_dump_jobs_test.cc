@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "bench/made_traces.h"
 #include "gtest/gtest.h"
-#include "parser/read_mode.h"
-#include "tools/subprocess.h"
+#include "parser/generation/read_mode.h"
+#include "testing/subprocess.h"
 
 namespace gotrace {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "tools/subprocess.h"
+#include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

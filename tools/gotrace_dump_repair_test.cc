@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "tools/subprocess.h"
+#include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

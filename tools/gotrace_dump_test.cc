@@ -17,7 +17,7 @@
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "tools/subprocess.h"
+#include "testing/subprocess.h"
 #include "tools/version.h"
 #include "tracev2/text_form.h"
 

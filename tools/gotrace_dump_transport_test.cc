@@ -12,7 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "tools/subprocess.h"
+#include "testing/subprocess.h"
 
 namespace gotrace {
 namespace {

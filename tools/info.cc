@@ -4,10 +4,10 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "export/json.h"
-#include "export/json_text.h"
-#include "export/report_text.h"
-#include "parser/trace_clock.h"
+#include "export/json/json.h"
+#include "export/json/json_text.h"
+#include "export/report/report_text.h"
+#include "parser/event/trace_clock.h"
 #include "tools/open_trace.h"
 #include "tools/salvage.h"
 

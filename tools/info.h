@@ -11,12 +11,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "parser/event_kind.h"
-#include "parser/ids.h"
-#include "parser/reader.h"
-#include "parser/trace_list.h"
+#include "parser/event/event_kind.h"
+#include "parser/event/ids.h"
+#include "parser/reader/reader.h"
+#include "parser/reader/trace_list.h"
 #include "tools/progress.h"
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

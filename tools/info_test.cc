@@ -10,12 +10,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "export/go_text.h"
-#include "export/json_checker.h"
+#include "export/text/go_text.h"
 #include "gtest/gtest.h"
-#include "parser/byte_source.h"
-#include "parser/raw_reader.h"
+#include "parser/framing/raw_reader.h"
+#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
+#include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

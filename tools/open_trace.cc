@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/fault.h"
+#include "parser/event/fault.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/source/byte_source.h"
 #include "tools/file_list.h"
 #include "validator/check.h"
 #include "validator/foreign_input.h"

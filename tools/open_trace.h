@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parser/byte_source.h"
-#include "parser/reader_limits.h"
-#include "parser/trace_list.h"
-#include "parser/transport.h"
+#include "parser/reader/trace_list.h"
+#include "parser/source/byte_source.h"
+#include "parser/source/reader_limits.h"
+#include "parser/transport/transport.h"
 
 namespace gotrace {
 

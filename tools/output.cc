@@ -16,7 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

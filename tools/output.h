@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

@@ -12,10 +12,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "parser/byte_stream.h"
-#include "parser/transport.h"
-#include "tracev2/quote.h"
+#include "parser/source/byte_stream.h"
+#include "parser/transport/transport.h"
 #include "tracev2/version.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "export/json_text.h"
-#include "parser/fault.h"
-#include "parser/read_mode.h"
+#include "export/json/json_text.h"
+#include "parser/event/fault.h"
+#include "parser/generation/read_mode.h"
 
 namespace gotrace {
 

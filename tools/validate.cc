@@ -13,10 +13,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "export/report_text.h"
+#include "export/report/report_text.h"
 #include "tools/file_list.h"
 #include "tools/progress.h"
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

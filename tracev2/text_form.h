@@ -14,9 +14,9 @@
 #include "absl/strings/string_view.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/raw_event.h"
-#include "tracev2/text_buffer.h"
 #include "tracev2/version.h"
 #include "tracev2/wire_writer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 

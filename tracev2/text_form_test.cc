@@ -8,8 +8,8 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "tracev2/quote.h"
 #include "tracev2/wire_reader.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

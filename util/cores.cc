@@ -1,4 +1,4 @@
-#include "parser/cores.h"
+#include "util/cores.h"
 
 #include <algorithm>
 #include <thread>

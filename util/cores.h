@@ -1,6 +1,6 @@
 // How much can be done at once.
-#ifndef GOTRACE_PARSER_CORES_H_
-#define GOTRACE_PARSER_CORES_H_
+#ifndef GOTRACE_UTIL_CORES_H_
+#define GOTRACE_UTIL_CORES_H_
 
 #include <cstddef>
 
@@ -12,4 +12,4 @@ size_t AvailableCores();
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_CORES_H_
+#endif  // GOTRACE_UTIL_CORES_H_

@@ -1,6 +1,6 @@
 // States by ids that are mostly dense.
-#ifndef GOTRACE_PARSER_DENSE_TABLE_H_
-#define GOTRACE_PARSER_DENSE_TABLE_H_
+#ifndef GOTRACE_UTIL_DENSE_TABLE_H_
+#define GOTRACE_UTIL_DENSE_TABLE_H_
 
 #include <array>
 #include <cstddef>
@@ -180,4 +180,4 @@ inline constexpr size_t kSlotsForGoroutines = 8192;
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_DENSE_TABLE_H_
+#endif  // GOTRACE_UTIL_DENSE_TABLE_H_

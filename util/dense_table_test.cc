@@ -1,4 +1,4 @@
-#include "parser/dense_table.h"
+#include "util/dense_table.h"
 
 #include <cstdint>
 #include <limits>

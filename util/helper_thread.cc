@@ -1,4 +1,4 @@
-#include "parser/helper_thread.h"
+#include "util/helper_thread.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // Starts the threads that the library has of its own.
-#ifndef GOTRACE_PARSER_HELPER_THREAD_H_
-#define GOTRACE_PARSER_HELPER_THREAD_H_
+#ifndef GOTRACE_UTIL_HELPER_THREAD_H_
+#define GOTRACE_UTIL_HELPER_THREAD_H_
 
 #include <functional>
 #include <optional>
@@ -15,4 +15,4 @@ std::optional<std::thread> StartHelper(std::function<void()> work);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_HELPER_THREAD_H_
+#endif  // GOTRACE_UTIL_HELPER_THREAD_H_

@@ -1,6 +1,6 @@
 // A set of ids that are mostly small numbers.
-#ifndef GOTRACE_PARSER_ID_SET_H_
-#define GOTRACE_PARSER_ID_SET_H_
+#ifndef GOTRACE_UTIL_ID_SET_H_
+#define GOTRACE_UTIL_ID_SET_H_
 
 #include <cstdint>
 #include <vector>
@@ -38,4 +38,4 @@ class IdSet {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_ID_SET_H_
+#endif  // GOTRACE_UTIL_ID_SET_H_

@@ -1,4 +1,4 @@
-#include "parser/id_set.h"
+#include "util/id_set.h"
 
 #include "gtest/gtest.h"
 

@@ -1,6 +1,6 @@
 // A table of entries by the ids that a trace gives them.
-#ifndef GOTRACE_PARSER_ID_TABLE_H_
-#define GOTRACE_PARSER_ID_TABLE_H_
+#ifndef GOTRACE_UTIL_ID_TABLE_H_
+#define GOTRACE_UTIL_ID_TABLE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -126,4 +126,4 @@ class IdTable {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_ID_TABLE_H_
+#endif  // GOTRACE_UTIL_ID_TABLE_H_

@@ -1,4 +1,4 @@
-#include "parser/id_table.h"
+#include "util/id_table.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-// Prints tracev2/printable.inc: the ranges of runes that strconv.IsPrint calls printable.
+// Prints util/printable.inc: the ranges of runes that strconv.IsPrint calls printable.
 //
 //	go run make_printable.go > printable.inc
 package main

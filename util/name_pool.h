@@ -1,6 +1,6 @@
 // Names that outlive the generation whose strings they are.
-#ifndef GOTRACE_PARSER_NAME_POOL_H_
-#define GOTRACE_PARSER_NAME_POOL_H_
+#ifndef GOTRACE_UTIL_NAME_POOL_H_
+#define GOTRACE_UTIL_NAME_POOL_H_
 
 #include <cstdint>
 #include <string>
@@ -108,4 +108,4 @@ class NamePool {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_NAME_POOL_H_
+#endif  // GOTRACE_UTIL_NAME_POOL_H_

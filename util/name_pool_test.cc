@@ -1,4 +1,4 @@
-#include "parser/name_pool.h"
+#include "util/name_pool.h"
 
 #include <optional>
 #include <utility>

@@ -1,6 +1,6 @@
 // Hints to the processor about the memory that comes next.
-#ifndef GOTRACE_PARSER_PREFETCH_H_
-#define GOTRACE_PARSER_PREFETCH_H_
+#ifndef GOTRACE_UTIL_PREFETCH_H_
+#define GOTRACE_UTIL_PREFETCH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -24,4 +24,4 @@ inline void PrefetchForWrite(const void* address, size_t distance) {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_PREFETCH_H_
+#endif  // GOTRACE_UTIL_PREFETCH_H_

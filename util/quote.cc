@@ -1,4 +1,4 @@
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ struct RuneRange {
   uint32_t last;
 };
 constexpr RuneRange kPrintable[] = {
-#include "tracev2/printable.inc"
+#include "util/printable.inc"
 };
 
 bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }

@@ -1,13 +1,13 @@
 // Strings as Go writes them in its source: what strconv.Quote and strconv.Unquote do. Both the text
 // form (FORMAT.md §12) and the text of events use them.
-#ifndef GOTRACE_TRACEV2_QUOTE_H_
-#define GOTRACE_TRACEV2_QUOTE_H_
+#ifndef GOTRACE_UTIL_QUOTE_H_
+#define GOTRACE_UTIL_QUOTE_H_
 
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 
@@ -40,4 +40,4 @@ bool IsSpace(uint32_t rune);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TRACEV2_QUOTE_H_
+#endif  // GOTRACE_UTIL_QUOTE_H_

@@ -1,4 +1,4 @@
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 #include <random>
 #include <string>

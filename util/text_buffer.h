@@ -1,6 +1,6 @@
 // A block of text under construction: what every text output of gotrace is built in.
-#ifndef GOTRACE_TRACEV2_TEXT_BUFFER_H_
-#define GOTRACE_TRACEV2_TEXT_BUFFER_H_
+#ifndef GOTRACE_UTIL_TEXT_BUFFER_H_
+#define GOTRACE_UTIL_TEXT_BUFFER_H_
 
 #include <charconv>
 #include <cstddef>
@@ -125,4 +125,4 @@ class TextBuffer {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TRACEV2_TEXT_BUFFER_H_
+#endif  // GOTRACE_UTIL_TEXT_BUFFER_H_

@@ -1,4 +1,4 @@
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 #include <string>
 

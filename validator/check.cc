@@ -101,10 +101,10 @@ constexpr absl::string_view RemedyOf(FaultId id) {
 constexpr CheckSpec kSpecs[] = {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) \
   {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
-#include "parser/faults.def"
+#include "parser/event/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) \
   {name, Severity::kError, FaultEffect::kGoOn, what, avoid},
-#include "parser/transports.def"
+#include "parser/transport/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) \
   {name, Severity::k##severity, FaultEffect::k##effect, meaning, remedy},
 #include "validator/checks.def"

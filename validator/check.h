@@ -1,5 +1,5 @@
-// The checks that a trace is judged by: those of checks.def, each fault of parser/faults.def, and
-// each kind of parser/transports.def.
+// The checks that a trace is judged by: those of checks.def, each fault of parser/event/faults.def,
+// and each kind of parser/transport/transports.def.
 #ifndef GOTRACE_VALIDATOR_CHECK_H_
 #define GOTRACE_VALIDATOR_CHECK_H_
 
@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "parser/fault.h"
-#include "parser/transport.h"
+#include "parser/event/fault.h"
+#include "parser/transport/transport.h"
 
 namespace gotrace {
 
@@ -23,9 +23,9 @@ enum class Severity : uint8_t {
 // its way, in the order of TransportKind.
 enum class CheckId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
-#include "parser/faults.def"
+#include "parser/event/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) kTransport##id,
-#include "parser/transports.def"
+#include "parser/transport/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) k##id,
 #include "validator/checks.def"
   kEnd,  // No check: one past the last.

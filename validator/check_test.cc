@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "validator/check_docs.h"
-#include "validator/finding_case.h"
-#include "validator/made_case.h"
+#include "testing/check_docs.h"
+#include "testing/finding_case.h"
+#include "testing/made_case.h"
 
 namespace gotrace {
 namespace {
@@ -119,7 +119,7 @@ TEST(CheckDocsTest, AreFresh) {
   ASSERT_TRUE(text.ok()) << text.status();
   const absl::StatusOr<std::string> docs = CheckDocs(kDirectory);
   ASSERT_TRUE(docs.ok()) << docs.status();
-  EXPECT_EQ(*text, *docs) << "run `bazel run //validator:write_checks`";
+  EXPECT_EQ(*text, *docs) << "run `bazel run //testing:write_checks`";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "parser/fault.h"
+#include "parser/event/fault.h"
 #include "validator/finding.h"
 #include "validator/shown_source.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "parser/event.h"
-#include "parser/fault.h"
-#include "parser/transition_history.h"
+#include "parser/event/event.h"
+#include "parser/event/fault.h"
+#include "parser/order/transition_history.h"
 #include "validator/check.h"
 
 namespace gotrace {

@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "parser/printed_text.h"
-#include "tracev2/quote.h"
+#include "parser/framing/printed_text.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/split_trace.h"
+#include "parser/reader/split_trace.h"
 #include "testdata/test_data.h"
-#include "validator/judged_cases.h"
+#include "testing/judged_cases.h"
 #include "validator/report.h"
 #include "validator/validator.h"
 

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "parser/cores.h"
-#include "tracev2/quote.h"
 #include "tracev2/version.h"
+#include "util/cores.h"
+#include "util/quote.h"
 #include "validator/explain_fault.h"
 
 namespace gotrace {

@@ -10,15 +10,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/memory_meter.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "testing/large_traces.h"
+#include "testing/memory_meter.h"
+#include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/limits.h"
 #include "tracev2/varint.h"
 #include "tracev2/version.h"
 #include "tracev2/wire_status.h"
-#include "validator/large_traces.h"
 #include "validator/report.h"
 
 namespace gotrace {

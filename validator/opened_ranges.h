@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/ids.h"
+#include "parser/event/ids.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {

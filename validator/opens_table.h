@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "parser/dense_table.h"
-#include "parser/event.h"
-#include "parser/states.h"
+#include "parser/event/event.h"
+#include "parser/event/states.h"
+#include "util/dense_table.h"
 #include "validator/opened_ranges.h"
 
 namespace gotrace {

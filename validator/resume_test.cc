@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "parser/byte_source.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
 #include "validator/report.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "parser/helper_thread.h"
+#include "util/helper_thread.h"
 
 namespace gotrace {
 

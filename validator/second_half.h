@@ -9,8 +9,8 @@
 #include <optional>
 #include <thread>
 
-#include "parser/reader.h"
-#include "parser/split_trace.h"
+#include "parser/reader/reader.h"
+#include "parser/reader/split_trace.h"
 #include "validator/judge.h"
 #include "validator/report.h"
 #include "validator/validator.h"

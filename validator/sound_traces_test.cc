@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "parser/byte_source.h"
+#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
 #include "validator/report.h"
 

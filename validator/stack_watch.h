@@ -1,6 +1,6 @@
 // Stacks of a generation that somebody looks out for.
-#ifndef GOTRACE_PARSER_STACK_WATCH_H_
-#define GOTRACE_PARSER_STACK_WATCH_H_
+#ifndef GOTRACE_VALIDATOR_STACK_WATCH_H_
+#define GOTRACE_VALIDATOR_STACK_WATCH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -57,4 +57,4 @@ class StackWatch {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_STACK_WATCH_H_
+#endif  // GOTRACE_VALIDATOR_STACK_WATCH_H_

@@ -1,4 +1,4 @@
-#include "parser/stack_watch.h"
+#include "validator/stack_watch.h"
 
 #include <cstdint>
 #include <limits>

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/trace_clock.h"
-#include "tracev2/quote.h"
+#include "parser/event/trace_clock.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

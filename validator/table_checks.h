@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "parser/generation_tables.h"
-#include "parser/table_use.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/generation/table_use.h"
 #include "validator/finding.h"
 
 namespace gotrace {

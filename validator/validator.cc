@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "parser/event_tables.h"
-#include "parser/fault_context.h"
-#include "tracev2/quote.h"
+#include "parser/event/event_tables.h"
+#include "parser/order/fault_context.h"
+#include "util/quote.h"
 #include "validator/validator_inline.h"
 
 namespace gotrace {

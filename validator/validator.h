@@ -19,17 +19,17 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
-#include "parser/dense_table.h"
-#include "parser/event.h"
-#include "parser/id_set.h"
-#include "parser/ids.h"
-#include "parser/stack_watch.h"
-#include "parser/transition_history.h"
+#include "parser/event/event.h"
+#include "parser/event/ids.h"
+#include "parser/order/transition_history.h"
 #include "tracev2/version.h"
+#include "util/dense_table.h"
+#include "util/id_set.h"
 #include "validator/assumed.h"
 #include "validator/finding.h"
 #include "validator/opened_ranges.h"
 #include "validator/opens_table.h"
+#include "validator/stack_watch.h"
 
 namespace gotrace {
 

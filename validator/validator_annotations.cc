@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 #include "validator/validator.h"
 
 namespace gotrace {

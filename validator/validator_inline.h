@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "parser/states.h"
+#include "parser/event/states.h"
 #include "validator/validator.h"
 
 namespace gotrace {

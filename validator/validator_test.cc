@@ -6,13 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/byte_source.h"
-#include "parser/event_builder.h"
-#include "parser/generation_tables.h"
+#include "parser/event/event_builder.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/source/byte_source.h"
+#include "testing/finding_case.h"
+#include "testing/made_case.h"
 #include "tracev2/text_form.h"
 #include "validator/check.h"
-#include "validator/finding_case.h"
-#include "validator/made_case.h"
 #include "validator/report.h"
 
 namespace gotrace {

@@ -1,6 +1,6 @@
 // The checks of what goroutines, Ps and threads do.
 #include "absl/strings/str_cat.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 #include "validator/validator.h"
 #include "validator/validator_inline.h"
 

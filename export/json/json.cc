@@ -1,4 +1,4 @@
-#include "export/json.h"
+#include "export/json/json.h"
 
 #include <string>
 

@@ -1,15 +1,15 @@
 // Events as JSON, one object a line. README.md lists the fields.
-#ifndef GOTRACE_EXPORT_JSON_H_
-#define GOTRACE_EXPORT_JSON_H_
+#ifndef GOTRACE_EXPORT_JSON_JSON_H_
+#define GOTRACE_EXPORT_JSON_JSON_H_
 
 #include <string>
 
 #include "absl/time/time.h"
-#include "export/json_text.h"
+#include "export/json/json_text.h"
 #include "export/stack_texts.h"
 #include "export/wall_clock.h"
-#include "parser/event.h"
-#include "tracev2/text_buffer.h"
+#include "parser/event/event.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 
@@ -47,4 +47,4 @@ class JsonFormatter {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_JSON_H_
+#endif  // GOTRACE_EXPORT_JSON_JSON_H_

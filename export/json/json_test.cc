@@ -1,4 +1,4 @@
-#include "export/json.h"
+#include "export/json/json.h"
 
 #include <set>
 #include <string>
@@ -10,11 +10,11 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "export/json_checker.h"
-#include "export/json_text.h"
+#include "export/json/json_text.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
+#include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

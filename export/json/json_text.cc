@@ -1,6 +1,6 @@
-#include "export/json_text.h"
+#include "export/json/json_text.h"
 
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -1,11 +1,11 @@
 // Pieces of JSON.
-#ifndef GOTRACE_EXPORT_JSON_TEXT_H_
-#define GOTRACE_EXPORT_JSON_TEXT_H_
+#ifndef GOTRACE_EXPORT_JSON_JSON_TEXT_H_
+#define GOTRACE_EXPORT_JSON_JSON_TEXT_H_
 
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/text_buffer.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 
@@ -77,4 +77,4 @@ class JsonWriter {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_JSON_TEXT_H_
+#endif  // GOTRACE_EXPORT_JSON_JSON_TEXT_H_

@@ -1,4 +1,4 @@
-#include "export/report_text.h"
+#include "export/report/report_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "export/json_text.h"
-#include "parser/trace_list.h"
+#include "export/json/json_text.h"
+#include "parser/reader/trace_list.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 

@@ -1,13 +1,13 @@
 // A validation report as text and as JSON.
-#ifndef GOTRACE_EXPORT_REPORT_TEXT_H_
-#define GOTRACE_EXPORT_REPORT_TEXT_H_
+#ifndef GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_
+#define GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_
 
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "export/json_text.h"
-#include "parser/trace_list.h"
-#include "tracev2/text_buffer.h"
+#include "export/json/json_text.h"
+#include "parser/reader/trace_list.h"
+#include "util/text_buffer.h"
 #include "validator/report.h"
 
 namespace gotrace {
@@ -30,4 +30,4 @@ void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_REPORT_TEXT_H_
+#endif  // GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_

@@ -1,12 +1,12 @@
-#include "export/report_text.h"
+#include "export/report/report_text.h"
 
 #include <string>
 
-#include "export/json_checker.h"
 #include "gtest/gtest.h"
-#include "parser/byte_source.h"
-#include "tracev2/text_buffer.h"
+#include "parser/source/byte_source.h"
+#include "testing/json_checker.h"
 #include "tracev2/text_form.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 namespace {

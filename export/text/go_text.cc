@@ -1,12 +1,12 @@
-#include "export/go_text.h"
+#include "export/text/go_text.h"
 
 #include <array>
 #include <string>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/civil_time.h"
-#include "parser/generation_tables.h"
-#include "tracev2/quote.h"
+#include "parser/generation/generation_tables.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

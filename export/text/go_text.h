@@ -1,6 +1,6 @@
 // Events as the text that `go tool trace -d=parsed` of Go 1.27 prints, byte for byte.
-#ifndef GOTRACE_EXPORT_GO_TEXT_H_
-#define GOTRACE_EXPORT_GO_TEXT_H_
+#ifndef GOTRACE_EXPORT_TEXT_GO_TEXT_H_
+#define GOTRACE_EXPORT_TEXT_GO_TEXT_H_
 
 #include <array>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "export/stack_texts.h"
-#include "parser/event.h"
-#include "tracev2/text_buffer.h"
+#include "parser/event/event.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 
@@ -51,4 +51,4 @@ class GoTextFormatter {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_GO_TEXT_H_
+#endif  // GOTRACE_EXPORT_TEXT_GO_TEXT_H_

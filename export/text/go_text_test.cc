@@ -1,4 +1,4 @@
-#include "export/go_text.h"
+#include "export/text/go_text.h"
 
 #include <cctype>
 #include <string>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
 #include "tracev2/limits.h"
 #include "tracev2/text_form.h"

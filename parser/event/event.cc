@@ -1,7 +1,7 @@
-#include "parser/event.h"
+#include "parser/event/event.h"
 
 #include "absl/strings/str_cat.h"
-#include "parser/event_tables.h"
+#include "parser/event/event_tables.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

@@ -1,7 +1,7 @@
 // The ordered events that a Reader hands out: the counterpart of Go's internal/trace Event, with
 // the same accessors under the same names.
-#ifndef GOTRACE_PARSER_EVENT_H_
-#define GOTRACE_PARSER_EVENT_H_
+#ifndef GOTRACE_PARSER_EVENT_EVENT_H_
+#define GOTRACE_PARSER_EVENT_EVENT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +12,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "parser/event_kind.h"
-#include "parser/event_tags.h"
-#include "parser/fault.h"
-#include "parser/ids.h"
-#include "parser/states.h"
+#include "parser/event/event_kind.h"
+#include "parser/event/event_tags.h"
+#include "parser/event/fault.h"
+#include "parser/event/ids.h"
+#include "parser/event/states.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -345,4 +345,4 @@ inline Stack Event::transition_stack() const {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_H_
+#endif  // GOTRACE_PARSER_EVENT_EVENT_H_

@@ -1,16 +1,16 @@
 // Makes events without a trace, for programs that produce events of their own and for tests.
-#ifndef GOTRACE_PARSER_EVENT_BUILDER_H_
-#define GOTRACE_PARSER_EVENT_BUILDER_H_
+#ifndef GOTRACE_PARSER_EVENT_EVENT_BUILDER_H_
+#define GOTRACE_PARSER_EVENT_EVENT_BUILDER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "parser/event.h"
-#include "parser/event_kind.h"
-#include "parser/event_tags.h"
-#include "parser/ids.h"
-#include "parser/states.h"
+#include "parser/event/event.h"
+#include "parser/event/event_kind.h"
+#include "parser/event/event_tags.h"
+#include "parser/event/ids.h"
+#include "parser/event/states.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -68,4 +68,4 @@ class EventBuilder {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_BUILDER_H_
+#endif  // GOTRACE_PARSER_EVENT_EVENT_BUILDER_H_

@@ -1,6 +1,6 @@
 // The kinds of events that a Reader hands out.
-#ifndef GOTRACE_PARSER_EVENT_KIND_H_
-#define GOTRACE_PARSER_EVENT_KIND_H_
+#ifndef GOTRACE_PARSER_EVENT_EVENT_KIND_H_
+#define GOTRACE_PARSER_EVENT_EVENT_KIND_H_
 
 #include <array>
 #include <cstdint>
@@ -73,4 +73,4 @@ inline constexpr std::array<int8_t, 256> kStackArgs = [] {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_KIND_H_
+#endif  // GOTRACE_PARSER_EVENT_EVENT_KIND_H_

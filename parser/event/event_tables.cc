@@ -1,4 +1,4 @@
-#include "parser/event_tables.h"
+#include "parser/event/event_tables.h"
 
 #include <atomic>
 

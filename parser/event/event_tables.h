@@ -1,7 +1,7 @@
 // What the events of one generation refer to, to be read: strings, stacks, experimental data.
 // GenerationTables fills it.
-#ifndef GOTRACE_PARSER_EVENT_TABLES_H_
-#define GOTRACE_PARSER_EVENT_TABLES_H_
+#ifndef GOTRACE_PARSER_EVENT_EVENT_TABLES_H_
+#define GOTRACE_PARSER_EVENT_EVENT_TABLES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "parser/event.h"
-#include "parser/id_table.h"
+#include "parser/event/event.h"
+#include "util/id_table.h"
 
 namespace gotrace {
 
@@ -96,4 +96,4 @@ class EventTables {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_TABLES_H_
+#endif  // GOTRACE_PARSER_EVENT_EVENT_TABLES_H_

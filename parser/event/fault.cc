@@ -1,4 +1,4 @@
-#include "parser/fault.h"
+#include "parser/event/fault.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "tracev2/event_spec.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {
@@ -27,7 +27,7 @@ struct FaultRow {
 constexpr FaultRow kRows[] = {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) \
   {name, absl::StatusCode::k##code, FaultEffect::k##effect, meaning},
-#include "parser/faults.def"
+#include "parser/event/faults.def"
 };
 
 const FaultRow& RowOf(FaultId id) { return kRows[static_cast<int>(id)]; }

@@ -1,6 +1,6 @@
 // The ids of goroutines, Ps, threads and tasks, each a type of its own.
-#ifndef GOTRACE_PARSER_IDS_H_
-#define GOTRACE_PARSER_IDS_H_
+#ifndef GOTRACE_PARSER_EVENT_IDS_H_
+#define GOTRACE_PARSER_EVENT_IDS_H_
 
 #include <cstdint>
 #include <utility>
@@ -36,4 +36,4 @@ inline constexpr TaskId kBackgroundTask{0};
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_IDS_H_
+#endif  // GOTRACE_PARSER_EVENT_IDS_H_

@@ -1,6 +1,6 @@
 // The states of goroutines and Ps as events tell them, and the kinds of resources.
-#ifndef GOTRACE_PARSER_STATES_H_
-#define GOTRACE_PARSER_STATES_H_
+#ifndef GOTRACE_PARSER_EVENT_STATES_H_
+#define GOTRACE_PARSER_EVENT_STATES_H_
 
 #include <cstdint>
 
@@ -44,4 +44,4 @@ constexpr absl::string_view ProcStateName(ProcState state) {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_STATES_H_
+#endif  // GOTRACE_PARSER_EVENT_STATES_H_

@@ -1,6 +1,6 @@
 // From ticks of the trace clock to nanoseconds, in the arithmetic that Go uses (FORMAT.md §7).
-#ifndef GOTRACE_PARSER_TRACE_CLOCK_H_
-#define GOTRACE_PARSER_TRACE_CLOCK_H_
+#ifndef GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_
+#define GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -58,4 +58,4 @@ class TraceClock {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TRACE_CLOCK_H_
+#endif  // GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_

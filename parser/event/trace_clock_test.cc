@@ -1,4 +1,4 @@
-#include "parser/trace_clock.h"
+#include "parser/event/trace_clock.h"
 
 #include "gtest/gtest.h"
 

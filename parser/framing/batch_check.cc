@@ -1,4 +1,4 @@
-#include "parser/batch_check.h"
+#include "parser/framing/batch_check.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Tells bytes that are batches of a trace from others, for what has to choose among readings of an
 // input whose bytes were changed.
-#ifndef GOTRACE_PARSER_BATCH_CHECK_H_
-#define GOTRACE_PARSER_BATCH_CHECK_H_
+#ifndef GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_
+#define GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -68,4 +68,4 @@ Walk WalkBatches(absl::string_view bytes, bool whole);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_BATCH_CHECK_H_
+#endif  // GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_

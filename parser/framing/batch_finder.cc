@@ -1,19 +1,19 @@
-#include "parser/batch_finder.h"
+#include "parser/framing/batch_finder.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "parser/cut_batch.h"
-#include "parser/printed_text.h"
+#include "parser/framing/cut_batch.h"
+#include "parser/framing/printed_text.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
-#include "tracev2/quote.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
 #include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -1,6 +1,6 @@
 // Finds batches in a trace whose framing is damaged.
-#ifndef GOTRACE_PARSER_BATCH_FINDER_H_
-#define GOTRACE_PARSER_BATCH_FINDER_H_
+#ifndef GOTRACE_PARSER_FRAMING_BATCH_FINDER_H_
+#define GOTRACE_PARSER_FRAMING_BATCH_FINDER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/fault.h"
-#include "parser/printed_text.h"
+#include "parser/event/fault.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/framing/printed_text.h"
+#include "parser/source/byte_source.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -157,4 +157,4 @@ class BatchFinder {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_BATCH_FINDER_H_
+#endif  // GOTRACE_PARSER_FRAMING_BATCH_FINDER_H_

@@ -1,4 +1,4 @@
-#include "parser/batch_finder.h"
+#include "parser/framing/batch_finder.h"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/limits.h"
 #include "tracev2/varint.h"

@@ -1,13 +1,13 @@
-#include "parser/batch_reader.h"
+#include "parser/framing/batch_reader.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "parser/printed_text.h"
+#include "parser/framing/printed_text.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/limits.h"
-#include "tracev2/quote.h"
 #include "tracev2/varint.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

@@ -1,6 +1,6 @@
 // Framing: cuts a trace into batches (FORMAT.md §4).
-#ifndef GOTRACE_PARSER_BATCH_READER_H_
-#define GOTRACE_PARSER_BATCH_READER_H_
+#ifndef GOTRACE_PARSER_FRAMING_BATCH_READER_H_
+#define GOTRACE_PARSER_FRAMING_BATCH_READER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/byte_source.h"
-#include "parser/fault.h"
-#include "parser/ids.h"
+#include "parser/event/fault.h"
+#include "parser/event/ids.h"
+#include "parser/source/byte_source.h"
 #include "tracev2/event_type.h"
 #include "tracev2/varint.h"
 #include "tracev2/version.h"
@@ -81,4 +81,4 @@ absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t*
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_BATCH_READER_H_
+#endif  // GOTRACE_PARSER_FRAMING_BATCH_READER_H_

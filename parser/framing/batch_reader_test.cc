@@ -1,11 +1,11 @@
-#include "parser/batch_reader.h"
+#include "parser/framing/batch_reader.h"
 
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 #include "tracev2/limits.h"
 #include "tracev2/varint.h"
 

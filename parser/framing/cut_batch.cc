@@ -1,4 +1,4 @@
-#include "parser/cut_batch.h"
+#include "parser/framing/cut_batch.h"
 
 #include "tracev2/event_spec.h"
 #include "tracev2/event_type.h"

@@ -1,6 +1,6 @@
 // What is left of a batch in which a trace ends.
-#ifndef GOTRACE_PARSER_CUT_BATCH_H_
-#define GOTRACE_PARSER_CUT_BATCH_H_
+#ifndef GOTRACE_PARSER_FRAMING_CUT_BATCH_H_
+#define GOTRACE_PARSER_FRAMING_CUT_BATCH_H_
 
 #include <cstddef>
 
@@ -16,4 +16,4 @@ size_t SizeOfWholeEvents(absl::string_view payload);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_CUT_BATCH_H_
+#endif  // GOTRACE_PARSER_FRAMING_CUT_BATCH_H_

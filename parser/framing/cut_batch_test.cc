@@ -1,9 +1,9 @@
-#include "parser/cut_batch.h"
+#include "parser/framing/cut_batch.h"
 
 #include <string>
 
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -3,7 +3,7 @@
 // encode: it may take the next byte as the next one of the trace, or cut out what is text up to the
 // end of the line. What no trace contains ends a reading; what is unusual costs it, in about bits.
 // Readings that stand at the same byte and expect the same are one, the cheapest.
-#include "parser/printed_text.h"
+#include "parser/framing/printed_text.h"
 
 #include <algorithm>
 #include <bit>

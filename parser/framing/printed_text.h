@@ -5,8 +5,8 @@
 // is overwritten, so the trace is whole once the lines are cut out. Where they are follows from the
 // batches' sizes: what is left of a payload has to have the size that its header says, and has to
 // decode exactly to its end.
-#ifndef GOTRACE_PARSER_PRINTED_TEXT_H_
-#define GOTRACE_PARSER_PRINTED_TEXT_H_
+#ifndef GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_
+#define GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "parser/batch_reader.h"
+#include "parser/framing/batch_reader.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -69,4 +69,4 @@ std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextCon
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_PRINTED_TEXT_H_
+#endif  // GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_

@@ -1,4 +1,4 @@
-#include "parser/printed_text.h"
+#include "parser/framing/printed_text.h"
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 
 namespace gotrace {

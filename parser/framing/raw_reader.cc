@@ -1,11 +1,11 @@
-#include "parser/raw_reader.h"
+#include "parser/framing/raw_reader.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/batch_reader.h"
-#include "parser/fault.h"
+#include "parser/event/fault.h"
+#include "parser/framing/batch_reader.h"
 
 namespace gotrace {
 

@@ -1,14 +1,14 @@
 // Reads a trace as the raw events that stand in it, framing and tables too, without order or
 // meaning: what `go tool trace -d=wire` shows.
-#ifndef GOTRACE_PARSER_RAW_READER_H_
-#define GOTRACE_PARSER_RAW_READER_H_
+#ifndef GOTRACE_PARSER_FRAMING_RAW_READER_H_
+#define GOTRACE_PARSER_FRAMING_RAW_READER_H_
 
 #include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parser/byte_source.h"
+#include "parser/source/byte_source.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/version.h"
@@ -64,4 +64,4 @@ class RawReader {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_RAW_READER_H_
+#endif  // GOTRACE_PARSER_FRAMING_RAW_READER_H_

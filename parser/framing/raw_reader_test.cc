@@ -1,4 +1,4 @@
-#include "parser/raw_reader.h"
+#include "parser/framing/raw_reader.h"
 
 #include <memory>
 #include <string>
@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "parser/fault.h"
-#include "parser/test_util.h"
+#include "parser/event/fault.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 #include "tracev2/version.h"
 
 namespace gotrace {

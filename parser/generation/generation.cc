@@ -1,10 +1,10 @@
-#include "parser/generation.h"
+#include "parser/generation/generation.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/fault.h"
+#include "parser/event/fault.h"
 
 namespace gotrace {
 namespace {

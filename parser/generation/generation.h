@@ -1,6 +1,6 @@
 // Generations: the parts of a trace that each bring their own tables (FORMAT.md §6).
-#ifndef GOTRACE_PARSER_GENERATION_H_
-#define GOTRACE_PARSER_GENERATION_H_
+#ifndef GOTRACE_PARSER_GENERATION_GENERATION_H_
+#define GOTRACE_PARSER_GENERATION_GENERATION_H_
 
 #include <cstdint>
 #include <deque>
@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/fault.h"
-#include "parser/generation_tables.h"
-#include "parser/ids.h"
-#include "parser/reader_limits.h"
+#include "parser/event/fault.h"
+#include "parser/event/ids.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/source/byte_source.h"
+#include "parser/source/reader_limits.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -169,4 +169,4 @@ class GenerationReader {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_GENERATION_H_
+#endif  // GOTRACE_PARSER_GENERATION_GENERATION_H_

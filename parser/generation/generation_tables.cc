@@ -1,4 +1,4 @@
-#include "parser/generation_tables.h"
+#include "parser/generation/generation_tables.h"
 
 #include <algorithm>
 

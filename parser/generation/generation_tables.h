@@ -1,6 +1,6 @@
 // What the events of one generation refer to: strings, stacks, the clock, experimental data.
-#ifndef GOTRACE_PARSER_GENERATION_TABLES_H_
-#define GOTRACE_PARSER_GENERATION_TABLES_H_
+#ifndef GOTRACE_PARSER_GENERATION_GENERATION_TABLES_H_
+#define GOTRACE_PARSER_GENERATION_GENERATION_TABLES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/batch_reader.h"
-#include "parser/event.h"
-#include "parser/event_tables.h"
-#include "parser/id_table.h"
-#include "parser/trace_clock.h"
+#include "parser/event/event.h"
+#include "parser/event/event_tables.h"
+#include "parser/event/trace_clock.h"
+#include "parser/framing/batch_reader.h"
 #include "tracev2/version.h"
+#include "util/id_table.h"
 
 namespace gotrace {
 
@@ -154,4 +154,4 @@ class GenerationTables final : public EventTables {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_GENERATION_TABLES_H_
+#endif  // GOTRACE_PARSER_GENERATION_GENERATION_TABLES_H_

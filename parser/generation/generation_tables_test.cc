@@ -1,4 +1,4 @@
-#include "parser/generation_tables.h"
+#include "parser/generation/generation_tables.h"
 
 #include <deque>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 #include "tracev2/limits.h"
 #include "tracev2/varint.h"
 

@@ -1,4 +1,4 @@
-#include "parser/generation.h"
+#include "parser/generation/generation.h"
 
 #include <memory>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

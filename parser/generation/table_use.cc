@@ -1,4 +1,4 @@
-#include "parser/table_use.h"
+#include "parser/generation/table_use.h"
 
 namespace gotrace {
 namespace {

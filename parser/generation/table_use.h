@@ -1,6 +1,6 @@
 // Which entries of a generation's tables something refers to.
-#ifndef GOTRACE_PARSER_TABLE_USE_H_
-#define GOTRACE_PARSER_TABLE_USE_H_
+#ifndef GOTRACE_PARSER_GENERATION_TABLE_USE_H_
+#define GOTRACE_PARSER_GENERATION_TABLE_USE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "parser/generation_tables.h"
+#include "parser/generation/generation_tables.h"
 
 namespace gotrace {
 
@@ -72,4 +72,4 @@ class TableUse {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TABLE_USE_H_
+#endif  // GOTRACE_PARSER_GENERATION_TABLE_USE_H_

@@ -1,4 +1,4 @@
-#include "parser/tolerant_generation_reader.h"
+#include "parser/generation/tolerant_generation_reader.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Reads the generations of a trace that may be damaged.
-#ifndef GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
-#define GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
+#ifndef GOTRACE_PARSER_GENERATION_TOLERANT_GENERATION_READER_H_
+#define GOTRACE_PARSER_GENERATION_TOLERANT_GENERATION_READER_H_
 
 #include <cstdint>
 #include <functional>
@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "parser/batch_finder.h"
-#include "parser/batch_reader.h"
-#include "parser/byte_source.h"
-#include "parser/generation.h"
-#include "parser/read_mode.h"
-#include "parser/trace_clock.h"
+#include "parser/event/trace_clock.h"
+#include "parser/framing/batch_finder.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation.h"
+#include "parser/generation/read_mode.h"
+#include "parser/source/byte_source.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -103,4 +103,4 @@ class TolerantGenerationReader {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TOLERANT_GENERATION_READER_H_
+#endif  // GOTRACE_PARSER_GENERATION_TOLERANT_GENERATION_READER_H_

@@ -1,4 +1,4 @@
-#include "parser/tolerant_generation_reader.h"
+#include "parser/generation/tolerant_generation_reader.h"
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

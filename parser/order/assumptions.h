@@ -1,6 +1,6 @@
 // What a model of the scheduler that begins in the middle of a trace takes for granted.
-#ifndef GOTRACE_PARSER_ASSUMPTIONS_H_
-#define GOTRACE_PARSER_ASSUMPTIONS_H_
+#ifndef GOTRACE_PARSER_ORDER_ASSUMPTIONS_H_
+#define GOTRACE_PARSER_ORDER_ASSUMPTIONS_H_
 
 #include <cstdint>
 #include <limits>
@@ -10,11 +10,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "parser/ids.h"
-#include "parser/name_pool.h"
-#include "parser/open_ranges.h"
-#include "parser/states.h"
+#include "parser/event/ids.h"
+#include "parser/event/states.h"
+#include "parser/order/open_ranges.h"
 #include "tracev2/wire_status.h"
+#include "util/name_pool.h"
 
 namespace gotrace {
 
@@ -112,4 +112,4 @@ struct Assumptions {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_ASSUMPTIONS_H_
+#endif  // GOTRACE_PARSER_ORDER_ASSUMPTIONS_H_

@@ -1,4 +1,4 @@
-#include "parser/batch_decoder.h"
+#include "parser/order/batch_decoder.h"
 
 #include "tracev2/varint.h"
 

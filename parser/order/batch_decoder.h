@@ -1,6 +1,6 @@
 // Decodes the timed events of a batch's payload (FORMAT.md §7), driven by events.def.
-#ifndef GOTRACE_PARSER_BATCH_DECODER_H_
-#define GOTRACE_PARSER_BATCH_DECODER_H_
+#ifndef GOTRACE_PARSER_ORDER_BATCH_DECODER_H_
+#define GOTRACE_PARSER_ORDER_BATCH_DECODER_H_
 
 #include <array>
 #include <cstddef>
@@ -181,4 +181,4 @@ template <class Take>
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_BATCH_DECODER_H_
+#endif  // GOTRACE_PARSER_ORDER_BATCH_DECODER_H_

@@ -1,4 +1,4 @@
-#include "parser/batch_decoder.h"
+#include "parser/order/batch_decoder.h"
 
 #include <cstring>
 #include <memory>
@@ -8,9 +8,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/test_util.h"
+#include "parser/framing/batch_reader.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

@@ -1,4 +1,4 @@
-#include "parser/event_order.h"
+#include "parser/order/event_order.h"
 
 #include <cassert>
 #include <optional>

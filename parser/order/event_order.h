@@ -1,15 +1,15 @@
 // Which of the threads' next events comes next.
-#ifndef GOTRACE_PARSER_EVENT_ORDER_H_
-#define GOTRACE_PARSER_EVENT_ORDER_H_
+#ifndef GOTRACE_PARSER_ORDER_EVENT_ORDER_H_
+#define GOTRACE_PARSER_ORDER_EVENT_ORDER_H_
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "parser/frontier.h"
-#include "parser/read_mode.h"
-#include "parser/scheduler.h"
+#include "parser/generation/read_mode.h"
+#include "parser/order/frontier.h"
+#include "parser/order/scheduler.h"
 
 namespace gotrace {
 
@@ -122,4 +122,4 @@ class EventOrder {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_ORDER_H_
+#endif  // GOTRACE_PARSER_ORDER_EVENT_ORDER_H_

@@ -1,4 +1,4 @@
-#include "parser/fault_context.h"
+#include "parser/order/fault_context.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,15 +1,15 @@
 // Collects what a fault shows of the program besides its place.
-#ifndef GOTRACE_PARSER_FAULT_CONTEXT_H_
-#define GOTRACE_PARSER_FAULT_CONTEXT_H_
+#ifndef GOTRACE_PARSER_ORDER_FAULT_CONTEXT_H_
+#define GOTRACE_PARSER_ORDER_FAULT_CONTEXT_H_
 
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "parser/event.h"
-#include "parser/fault.h"
-#include "parser/generation_tables.h"
-#include "parser/ids.h"
-#include "parser/scheduler_state.h"
+#include "parser/event/event.h"
+#include "parser/event/fault.h"
+#include "parser/event/ids.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/order/scheduler_state.h"
 
 namespace gotrace {
 
@@ -24,4 +24,4 @@ void AddRegions(GoId goroutine, absl::Span<const OpenRegion> regions,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_FAULT_CONTEXT_H_
+#endif  // GOTRACE_PARSER_ORDER_FAULT_CONTEXT_H_

@@ -1,4 +1,4 @@
-#include "parser/frontier.h"
+#include "parser/order/frontier.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // The threads of a generation, each at its next event, and which of them is earliest.
-#ifndef GOTRACE_PARSER_FRONTIER_H_
-#define GOTRACE_PARSER_FRONTIER_H_
+#ifndef GOTRACE_PARSER_ORDER_FRONTIER_H_
+#define GOTRACE_PARSER_ORDER_FRONTIER_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "parser/thread_cursor.h"
-#include "parser/thread_decoder.h"
-#include "parser/wait_list.h"
+#include "parser/order/thread_cursor.h"
+#include "parser/order/thread_decoder.h"
+#include "parser/order/wait_list.h"
 
 namespace gotrace {
 
@@ -120,4 +120,4 @@ class Frontier {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_FRONTIER_H_
+#endif  // GOTRACE_PARSER_ORDER_FRONTIER_H_

@@ -1,4 +1,4 @@
-#include "parser/frontier.h"
+#include "parser/order/frontier.h"
 
 #include <algorithm>
 #include <deque>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/varint.h"
 

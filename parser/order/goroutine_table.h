@@ -1,6 +1,6 @@
 // The goroutines of the scheduler model, by their ids.
-#ifndef GOTRACE_PARSER_GOROUTINE_TABLE_H_
-#define GOTRACE_PARSER_GOROUTINE_TABLE_H_
+#ifndef GOTRACE_PARSER_ORDER_GOROUTINE_TABLE_H_
+#define GOTRACE_PARSER_ORDER_GOROUTINE_TABLE_H_
 
 #include <array>
 #include <cstddef>
@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/container/node_hash_map.h"
-#include "parser/dense_table.h"
-#include "parser/ids.h"
-#include "parser/scheduler_state.h"
+#include "parser/event/ids.h"
+#include "parser/order/scheduler_state.h"
+#include "util/dense_table.h"
 
 namespace gotrace {
 
@@ -169,4 +169,4 @@ class GoroutineTable {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_GOROUTINE_TABLE_H_
+#endif  // GOTRACE_PARSER_ORDER_GOROUTINE_TABLE_H_

@@ -1,11 +1,11 @@
-#include "parser/goroutine_table.h"
+#include "parser/order/goroutine_table.h"
 
 #include <cstdint>
 #include <map>
 #include <random>
 
 #include "gtest/gtest.h"
-#include "parser/name_pool.h"
+#include "util/name_pool.h"
 
 namespace gotrace {
 namespace {

@@ -1,13 +1,13 @@
 // Why an event cannot come next, and which event must come first.
-#ifndef GOTRACE_PARSER_OBSTACLE_H_
-#define GOTRACE_PARSER_OBSTACLE_H_
+#ifndef GOTRACE_PARSER_ORDER_OBSTACLE_H_
+#define GOTRACE_PARSER_ORDER_OBSTACLE_H_
 
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "parser/ids.h"
-#include "parser/states.h"
+#include "parser/event/ids.h"
+#include "parser/event/states.h"
 #include "tracev2/event_type.h"
 
 namespace gotrace {
@@ -48,4 +48,4 @@ struct Obstacle {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_OBSTACLE_H_
+#endif  // GOTRACE_PARSER_ORDER_OBSTACLE_H_

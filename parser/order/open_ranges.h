@@ -1,6 +1,6 @@
 // The ranges of time that are open on a goroutine or a P.
-#ifndef GOTRACE_PARSER_OPEN_RANGES_H_
-#define GOTRACE_PARSER_OPEN_RANGES_H_
+#ifndef GOTRACE_PARSER_ORDER_OPEN_RANGES_H_
+#define GOTRACE_PARSER_ORDER_OPEN_RANGES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -59,4 +59,4 @@ class OpenRanges {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_OPEN_RANGES_H_
+#endif  // GOTRACE_PARSER_ORDER_OPEN_RANGES_H_

@@ -1,4 +1,4 @@
-#include "parser/open_ranges.h"
+#include "parser/order/open_ranges.h"
 
 #include "gtest/gtest.h"
 

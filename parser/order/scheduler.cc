@@ -1,4 +1,4 @@
-#include "parser/scheduler.h"
+#include "parser/order/scheduler.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "parser/frontier.h"
-#include "parser/prefetch.h"
-#include "parser/scheduler_common_rules.h"
-#include "parser/scheduler_inline.h"
+#include "parser/order/frontier.h"
+#include "parser/order/scheduler_common_rules.h"
+#include "parser/order/scheduler_inline.h"
 #include "tracev2/event_spec.h"
+#include "util/prefetch.h"
 
 namespace gotrace {
 namespace {

@@ -1,6 +1,6 @@
 // The model of Go's scheduler that puts events in order and judges them (FORMAT.md §9).
-#ifndef GOTRACE_PARSER_SCHEDULER_H_
-#define GOTRACE_PARSER_SCHEDULER_H_
+#ifndef GOTRACE_PARSER_ORDER_SCHEDULER_H_
+#define GOTRACE_PARSER_ORDER_SCHEDULER_H_
 
 #include <cstdint>
 #include <functional>
@@ -13,21 +13,21 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/types/span.h"
-#include "parser/assumptions.h"
-#include "parser/event.h"
-#include "parser/fault.h"
-#include "parser/frontier.h"
-#include "parser/generation.h"
-#include "parser/goroutine_table.h"
-#include "parser/ids.h"
-#include "parser/name_pool.h"
-#include "parser/obstacle.h"
-#include "parser/reader_limits.h"
-#include "parser/scheduler_state.h"
-#include "parser/thread_decoder.h"
-#include "parser/transition_history.h"
-#include "parser/wait_list.h"
-#include "parser/waiting_goroutines.h"
+#include "parser/event/event.h"
+#include "parser/event/fault.h"
+#include "parser/event/ids.h"
+#include "parser/generation/generation.h"
+#include "parser/order/assumptions.h"
+#include "parser/order/frontier.h"
+#include "parser/order/goroutine_table.h"
+#include "parser/order/obstacle.h"
+#include "parser/order/scheduler_state.h"
+#include "parser/order/thread_decoder.h"
+#include "parser/order/transition_history.h"
+#include "parser/order/wait_list.h"
+#include "parser/order/waiting_goroutines.h"
+#include "parser/source/reader_limits.h"
+#include "util/name_pool.h"
 
 namespace gotrace {
 
@@ -427,4 +427,4 @@ class Scheduler {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SCHEDULER_H_
+#endif  // GOTRACE_PARSER_ORDER_SCHEDULER_H_

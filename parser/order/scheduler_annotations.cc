@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "parser/scheduler.h"
-#include "parser/scheduler_inline.h"
-#include "tracev2/quote.h"
+#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_inline.h"
+#include "util/quote.h"
 
 namespace gotrace {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/scheduler.h"
-#include "parser/thread_decoder.h"
+#include "parser/order/scheduler.h"
+#include "parser/order/thread_decoder.h"
 
 namespace gotrace {
 

@@ -1,12 +1,12 @@
 // The rules of the events that most of a trace consists of, inline where events are dispatched. For
 // scheduler.cc only.
-#ifndef GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
-#define GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
+#ifndef GOTRACE_PARSER_ORDER_SCHEDULER_COMMON_RULES_H_
+#define GOTRACE_PARSER_ORDER_SCHEDULER_COMMON_RULES_H_
 
 #include <algorithm>
 
-#include "parser/scheduler.h"
-#include "parser/scheduler_inline.h"
+#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_inline.h"
 
 namespace gotrace {
 
@@ -129,4 +129,4 @@ template <class AnyStep>
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SCHEDULER_COMMON_RULES_H_
+#endif  // GOTRACE_PARSER_ORDER_SCHEDULER_COMMON_RULES_H_

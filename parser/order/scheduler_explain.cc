@@ -4,8 +4,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "parser/fault_context.h"
-#include "parser/scheduler.h"
+#include "parser/order/fault_context.h"
+#include "parser/order/scheduler.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "parser/scheduler.h"
-#include "parser/scheduler_inline.h"
+#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_inline.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

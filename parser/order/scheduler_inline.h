@@ -1,12 +1,12 @@
 // What the scheduler's rules share, and how they make events. Inline, since every event passes
 // here; for the scheduler's own files only.
-#ifndef GOTRACE_PARSER_SCHEDULER_INLINE_H_
-#define GOTRACE_PARSER_SCHEDULER_INLINE_H_
+#ifndef GOTRACE_PARSER_ORDER_SCHEDULER_INLINE_H_
+#define GOTRACE_PARSER_ORDER_SCHEDULER_INLINE_H_
 
 #include <cstring>
 
-#include "parser/batch_decoder.h"
-#include "parser/scheduler.h"
+#include "parser/order/batch_decoder.h"
+#include "parser/order/scheduler.h"
 
 namespace gotrace {
 
@@ -120,4 +120,4 @@ template <class AnyStep>
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SCHEDULER_INLINE_H_
+#endif  // GOTRACE_PARSER_ORDER_SCHEDULER_INLINE_H_

@@ -1,7 +1,7 @@
 // The rules for Ps.
 #include "absl/strings/str_cat.h"
-#include "parser/scheduler.h"
-#include "parser/scheduler_inline.h"
+#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_inline.h"
 
 namespace gotrace {
 

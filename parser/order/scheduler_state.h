@@ -1,19 +1,19 @@
 // What the scheduler model knows of each goroutine, P and thread.
-#ifndef GOTRACE_PARSER_SCHEDULER_STATE_H_
-#define GOTRACE_PARSER_SCHEDULER_STATE_H_
+#ifndef GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_
+#define GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_
 
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "parser/dense_table.h"
-#include "parser/ids.h"
-#include "parser/name_pool.h"
-#include "parser/open_ranges.h"
-#include "parser/transition_history.h"
+#include "parser/event/ids.h"
+#include "parser/order/open_ranges.h"
+#include "parser/order/transition_history.h"
 #include "tracev2/event_type.h"
 #include "tracev2/wire_status.h"
+#include "util/dense_table.h"
+#include "util/name_pool.h"
 
 namespace gotrace {
 
@@ -154,4 +154,4 @@ class ProcTable : public DenseTable<ProcessorState> {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SCHEDULER_STATE_H_
+#endif  // GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_

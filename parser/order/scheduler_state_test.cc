@@ -1,4 +1,4 @@
-#include "parser/scheduler_state.h"
+#include "parser/order/scheduler_state.h"
 
 #include "gtest/gtest.h"
 

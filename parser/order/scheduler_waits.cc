@@ -2,7 +2,7 @@
 // wait, what it finds wanting.
 #include <algorithm>
 
-#include "parser/scheduler.h"
+#include "parser/order/scheduler.h"
 
 namespace gotrace {
 namespace {

@@ -1,11 +1,11 @@
-#include "parser/stall.h"
+#include "parser/order/stall.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "parser/scheduler_state.h"
+#include "parser/order/scheduler_state.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

@@ -1,16 +1,16 @@
 // What to tell where none of the threads' next events can come next: why each of them waits, and
 // which event is likely to be missing.
-#ifndef GOTRACE_PARSER_STALL_H_
-#define GOTRACE_PARSER_STALL_H_
+#ifndef GOTRACE_PARSER_ORDER_STALL_H_
+#define GOTRACE_PARSER_ORDER_STALL_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "parser/frontier.h"
-#include "parser/obstacle.h"
-#include "parser/scheduler.h"
+#include "parser/order/frontier.h"
+#include "parser/order/obstacle.h"
+#include "parser/order/scheduler.h"
 
 namespace gotrace {
 
@@ -37,4 +37,4 @@ Stall ExplainStall(const Frontier& frontier, const Scheduler& scheduler);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_STALL_H_
+#endif  // GOTRACE_PARSER_ORDER_STALL_H_

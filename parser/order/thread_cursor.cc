@@ -1,4 +1,4 @@
-#include "parser/thread_cursor.h"
+#include "parser/order/thread_cursor.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,17 +1,17 @@
 // One thread of a generation, at one of its events.
-#ifndef GOTRACE_PARSER_THREAD_CURSOR_H_
-#define GOTRACE_PARSER_THREAD_CURSOR_H_
+#ifndef GOTRACE_PARSER_ORDER_THREAD_CURSOR_H_
+#define GOTRACE_PARSER_ORDER_THREAD_CURSOR_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "absl/types/span.h"
-#include "parser/batch_decoder.h"
-#include "parser/fault.h"
-#include "parser/generation.h"
-#include "parser/ids.h"
-#include "parser/thread_decoder.h"
+#include "parser/event/fault.h"
+#include "parser/event/ids.h"
+#include "parser/generation/generation.h"
+#include "parser/order/batch_decoder.h"
+#include "parser/order/thread_decoder.h"
 
 namespace gotrace {
 
@@ -117,4 +117,4 @@ static_assert(sizeof(ThreadCursor) <= 256);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_THREAD_CURSOR_H_
+#endif  // GOTRACE_PARSER_ORDER_THREAD_CURSOR_H_

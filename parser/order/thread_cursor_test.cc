@@ -1,4 +1,4 @@
-#include "parser/thread_cursor.h"
+#include "parser/order/thread_cursor.h"
 
 #include <memory>
 #include <numeric>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/fault.h"
-#include "parser/generation.h"
-#include "parser/test_util.h"
+#include "parser/event/fault.h"
+#include "parser/generation/generation.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,9 +1,9 @@
-#include "parser/thread_decoder.h"
+#include "parser/order/thread_decoder.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "parser/trace_clock.h"
+#include "parser/event/trace_clock.h"
 
 namespace gotrace {
 namespace {

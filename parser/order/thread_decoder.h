@@ -1,14 +1,14 @@
 // Decodes what one thread wrote in one generation.
-#ifndef GOTRACE_PARSER_THREAD_DECODER_H_
-#define GOTRACE_PARSER_THREAD_DECODER_H_
+#ifndef GOTRACE_PARSER_ORDER_THREAD_DECODER_H_
+#define GOTRACE_PARSER_ORDER_THREAD_DECODER_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "parser/batch_decoder.h"
-#include "parser/generation.h"
-#include "parser/table_use.h"
+#include "parser/generation/generation.h"
+#include "parser/generation/table_use.h"
+#include "parser/order/batch_decoder.h"
 
 namespace gotrace {
 
@@ -93,4 +93,4 @@ class ThreadDecoder {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_THREAD_DECODER_H_
+#endif  // GOTRACE_PARSER_ORDER_THREAD_DECODER_H_

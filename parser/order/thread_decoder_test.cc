@@ -1,11 +1,11 @@
-#include "parser/thread_decoder.h"
+#include "parser/order/thread_decoder.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

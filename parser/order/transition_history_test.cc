@@ -1,10 +1,10 @@
-#include "parser/transition_history.h"
+#include "parser/order/transition_history.h"
 
 #include <cstdint>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/states.h"
+#include "parser/event/states.h"
 
 namespace gotrace {
 namespace {

@@ -1,8 +1,8 @@
-#include "parser/wait_list.h"
+#include "parser/order/wait_list.h"
 
 #include <algorithm>
 
-#include "parser/frontier.h"
+#include "parser/order/frontier.h"
 
 namespace gotrace {
 namespace {

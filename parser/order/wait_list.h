@@ -1,6 +1,6 @@
 // Threads whose next event cannot come next, by what must change before it can.
-#ifndef GOTRACE_PARSER_WAIT_LIST_H_
-#define GOTRACE_PARSER_WAIT_LIST_H_
+#ifndef GOTRACE_PARSER_ORDER_WAIT_LIST_H_
+#define GOTRACE_PARSER_ORDER_WAIT_LIST_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -94,4 +94,4 @@ class WaitList {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_WAIT_LIST_H_
+#endif  // GOTRACE_PARSER_ORDER_WAIT_LIST_H_

@@ -1,4 +1,4 @@
-#include "parser/wait_list.h"
+#include "parser/order/wait_list.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/frontier.h"
-#include "parser/test_util.h"
+#include "parser/order/frontier.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "parser/event_order.h"
+#include "parser/order/event_order.h"
 
 #include <cstdint>
 #include <string>
@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "parser/event.h"
+#include "parser/event/event.h"
 
 #include <map>
 #include <set>
@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

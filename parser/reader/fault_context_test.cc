@@ -1,12 +1,12 @@
-#include "parser/fault_context.h"
+#include "parser/order/fault_context.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

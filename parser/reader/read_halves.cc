@@ -1,14 +1,14 @@
-#include "parser/read_halves.h"
+#include "parser/reader/read_halves.h"
 
 #include <atomic>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "parser/cores.h"
-#include "parser/helper_thread.h"
-#include "parser/reader.h"
-#include "parser/split_trace.h"
+#include "parser/reader/reader.h"
+#include "parser/reader/split_trace.h"
+#include "util/cores.h"
+#include "util/helper_thread.h"
 
 namespace gotrace {
 namespace {

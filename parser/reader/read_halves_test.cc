@@ -1,12 +1,12 @@
-#include "parser/read_halves.h"
+#include "parser/reader/read_halves.h"
 
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,14 +1,14 @@
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/batch_reader.h"
-#include "parser/fault_context.h"
-#include "parser/reader_impl.h"
-#include "parser/stall.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/order/fault_context.h"
+#include "parser/order/stall.h"
+#include "parser/reader/reader_impl.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

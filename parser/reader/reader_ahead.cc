@@ -1,5 +1,5 @@
 // What another core does ahead.
-#include "parser/reader_impl.h"
+#include "parser/reader/reader_impl.h"
 
 namespace gotrace {
 

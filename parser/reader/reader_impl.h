@@ -1,6 +1,6 @@
 // What Reader does, step by step as FORMAT.md §9 and §11 tell it. Only for the reader's own files.
-#ifndef GOTRACE_PARSER_READER_IMPL_H_
-#define GOTRACE_PARSER_READER_IMPL_H_
+#ifndef GOTRACE_PARSER_READER_READER_IMPL_H_
+#define GOTRACE_PARSER_READER_READER_IMPL_H_
 
 #include <array>
 #include <cstddef>
@@ -15,15 +15,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/cores.h"
-#include "parser/event_order.h"
-#include "parser/frontier.h"
-#include "parser/generation.h"
-#include "parser/reader.h"
-#include "parser/scheduler.h"
-#include "parser/table_use.h"
-#include "parser/tolerant_generation_reader.h"
-#include "parser/work_ahead.h"
+#include "parser/generation/generation.h"
+#include "parser/generation/table_use.h"
+#include "parser/generation/tolerant_generation_reader.h"
+#include "parser/order/event_order.h"
+#include "parser/order/frontier.h"
+#include "parser/order/scheduler.h"
+#include "parser/reader/reader.h"
+#include "parser/reader/work_ahead.h"
+#include "util/cores.h"
 
 namespace gotrace {
 
@@ -255,4 +255,4 @@ class ReaderImpl {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_READER_IMPL_H_
+#endif  // GOTRACE_PARSER_READER_READER_IMPL_H_

@@ -1,4 +1,4 @@
-#include "parser/reader_limits.h"
+#include "parser/source/reader_limits.h"
 
 #include <optional>
 #include <string>
@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/batch_reader.h"
-#include "parser/test_util.h"
+#include "parser/framing/batch_reader.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/varint.h"
 

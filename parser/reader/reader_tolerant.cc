@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/reader_impl.h"
+#include "parser/reader/reader_impl.h"
 
 namespace gotrace {
 namespace {

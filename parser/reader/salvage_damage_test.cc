@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/salvage_util.h"
-#include "parser/test_util.h"
 #include "testdata/test_data.h"
+#include "testing/salvage_util.h"
+#include "testing/test_util.h"
 #include "tracev2/event_spec.h"
 #include "tracev2/version.h"
 

@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/salvage_util.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
+#include "testing/salvage_util.h"
+#include "testing/test_util.h"
 #include "tracev2/version.h"
 
 namespace gotrace {

@@ -5,8 +5,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "testing/test_util.h"
 #include "tracev2/event_spec.h"
 
 namespace gotrace {

@@ -1,4 +1,4 @@
-#include "parser/split_trace.h"
+#include "parser/reader/split_trace.h"
 
 #include <algorithm>
 #include <deque>
@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "parser/batch_reader.h"
-#include "parser/generation.h"
-#include "parser/reader_impl.h"
-#include "parser/thread_decoder.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation.h"
+#include "parser/order/thread_decoder.h"
+#include "parser/reader/reader_impl.h"
 
 namespace gotrace {
 namespace {

@@ -1,6 +1,6 @@
 // Reads the two halves of a trace at the same time.
-#ifndef GOTRACE_PARSER_SPLIT_TRACE_H_
-#define GOTRACE_PARSER_SPLIT_TRACE_H_
+#ifndef GOTRACE_PARSER_READER_SPLIT_TRACE_H_
+#define GOTRACE_PARSER_READER_SPLIT_TRACE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "parser/byte_source.h"
-#include "parser/reader.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -97,4 +97,4 @@ class SplitTrace {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SPLIT_TRACE_H_
+#endif  // GOTRACE_PARSER_READER_SPLIT_TRACE_H_

@@ -1,4 +1,4 @@
-#include "parser/split_trace.h"
+#include "parser/reader/split_trace.h"
 
 #include <algorithm>
 #include <string>
@@ -7,8 +7,8 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "parser/stall.h"
+#include "parser/order/stall.h"
 
 #include <memory>
 #include <optional>
@@ -11,12 +11,12 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "parser/raw_reader.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/framing/raw_reader.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
-#include "tracev2/text_buffer.h"
+#include "testing/test_util.h"
 #include "tracev2/text_form.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
 namespace {

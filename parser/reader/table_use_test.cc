@@ -1,12 +1,12 @@
-#include "parser/table_use.h"
+#include "parser/generation/table_use.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

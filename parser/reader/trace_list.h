@@ -1,6 +1,6 @@
 // Several traces in one input, as where each was appended to the file of the one before.
-#ifndef GOTRACE_PARSER_TRACE_LIST_H_
-#define GOTRACE_PARSER_TRACE_LIST_H_
+#ifndef GOTRACE_PARSER_READER_TRACE_LIST_H_
+#define GOTRACE_PARSER_READER_TRACE_LIST_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "parser/byte_source.h"
-#include "parser/reader_limits.h"
+#include "parser/source/byte_source.h"
+#include "parser/source/reader_limits.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
@@ -67,4 +67,4 @@ absl::StatusOr<uint64_t> SkipToTrace(ByteSource* source, uint64_t n);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TRACE_LIST_H_
+#endif  // GOTRACE_PARSER_READER_TRACE_LIST_H_

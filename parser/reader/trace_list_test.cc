@@ -1,4 +1,4 @@
-#include "parser/trace_list.h"
+#include "parser/reader/trace_list.h"
 
 #include <memory>
 #include <string>
@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/byte_source.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/reader/reader.h"
+#include "parser/source/byte_source.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

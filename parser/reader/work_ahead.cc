@@ -1,9 +1,9 @@
-#include "parser/work_ahead.h"
+#include "parser/reader/work_ahead.h"
 
 #include <optional>
 #include <utility>
 
-#include "parser/helper_thread.h"
+#include "util/helper_thread.h"
 
 namespace gotrace {
 

@@ -1,6 +1,6 @@
 // Does work on another core before it is asked for.
-#ifndef GOTRACE_PARSER_WORK_AHEAD_H_
-#define GOTRACE_PARSER_WORK_AHEAD_H_
+#ifndef GOTRACE_PARSER_READER_WORK_AHEAD_H_
+#define GOTRACE_PARSER_READER_WORK_AHEAD_H_
 
 #include <array>
 #include <atomic>
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "parser/event.h"
+#include "parser/event/event.h"
 
 namespace gotrace {
 
@@ -109,4 +109,4 @@ class WorkAhead {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_WORK_AHEAD_H_
+#endif  // GOTRACE_PARSER_READER_WORK_AHEAD_H_

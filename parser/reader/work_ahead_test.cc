@@ -1,4 +1,4 @@
-#include "parser/work_ahead.h"
+#include "parser/reader/work_ahead.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,10 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "parser/event_builder.h"
-#include "parser/reader.h"
-#include "parser/test_util.h"
+#include "parser/event/event_builder.h"
+#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

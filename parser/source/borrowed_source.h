@@ -1,12 +1,12 @@
 // A view of a ByteSource that its reader does not own.
-#ifndef GOTRACE_PARSER_BORROWED_SOURCE_H_
-#define GOTRACE_PARSER_BORROWED_SOURCE_H_
+#ifndef GOTRACE_PARSER_SOURCE_BORROWED_SOURCE_H_
+#define GOTRACE_PARSER_SOURCE_BORROWED_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "parser/byte_source.h"
+#include "parser/source/byte_source.h"
 
 namespace gotrace {
 
@@ -48,4 +48,4 @@ class BorrowedSource final : public ByteSource {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_BORROWED_SOURCE_H_
+#endif  // GOTRACE_PARSER_SOURCE_BORROWED_SOURCE_H_

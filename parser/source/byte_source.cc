@@ -1,4 +1,4 @@
-#include "parser/byte_source.h"
+#include "parser/source/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

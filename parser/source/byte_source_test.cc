@@ -1,4 +1,4 @@
-#include "parser/byte_source.h"
+#include "parser/source/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "parser/byte_stream.h"
+#include "parser/source/byte_stream.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 

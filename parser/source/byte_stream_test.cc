@@ -1,4 +1,4 @@
-#include "parser/byte_stream.h"
+#include "parser/source/byte_stream.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "parser/test_util.h"
+#include "testing/test_util.h"
 
 namespace gotrace {
 namespace {

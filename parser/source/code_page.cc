@@ -1,5 +1,5 @@
 // The code pages as which programs take bytes for text.
-#include "parser/code_page.h"
+#include "parser/source/code_page.h"
 
 #include <cstdint>
 

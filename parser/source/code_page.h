@@ -1,6 +1,6 @@
 // The code pages as which programs take bytes for text.
-#ifndef GOTRACE_PARSER_CODE_PAGE_H_
-#define GOTRACE_PARSER_CODE_PAGE_H_
+#ifndef GOTRACE_PARSER_SOURCE_CODE_PAGE_H_
+#define GOTRACE_PARSER_SOURCE_CODE_PAGE_H_
 
 #include <cstdint>
 #include <vector>
@@ -38,4 +38,4 @@ class CodePageEncoder {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_CODE_PAGE_H_
+#endif  // GOTRACE_PARSER_SOURCE_CODE_PAGE_H_

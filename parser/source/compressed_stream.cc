@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/byte_stream.h"
-#include "parser/fault.h"
+#include "parser/event/fault.h"
+#include "parser/source/byte_stream.h"
 
 namespace gotrace {
 namespace {

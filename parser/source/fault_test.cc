@@ -1,4 +1,4 @@
-#include "parser/fault.h"
+#include "parser/event/fault.h"
 
 #include <set>
 #include <string>
@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "parser/reader_limits.h"
+#include "parser/source/reader_limits.h"
 
 namespace gotrace {
 namespace {

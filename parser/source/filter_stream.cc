@@ -1,12 +1,12 @@
-#include "parser/filter_stream.h"
+#include "parser/source/filter_stream.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/fault.h"
-#include "parser/reader_limits.h"
+#include "parser/event/fault.h"
+#include "parser/source/reader_limits.h"
 
 namespace gotrace {
 namespace {

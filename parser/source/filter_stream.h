@@ -1,6 +1,6 @@
 // Streams that turn the bytes of another stream into others, step by step.
-#ifndef GOTRACE_PARSER_FILTER_STREAM_H_
-#define GOTRACE_PARSER_FILTER_STREAM_H_
+#ifndef GOTRACE_PARSER_SOURCE_FILTER_STREAM_H_
+#define GOTRACE_PARSER_SOURCE_FILTER_STREAM_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/byte_stream.h"
+#include "parser/source/byte_stream.h"
 
 namespace gotrace {
 
@@ -52,4 +52,4 @@ std::unique_ptr<ByteStream> SkipBytes(uint64_t size, std::unique_ptr<ByteStream>
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_FILTER_STREAM_H_
+#endif  // GOTRACE_PARSER_SOURCE_FILTER_STREAM_H_

@@ -5,7 +5,7 @@
 // one; from it one event is decoded, with each choice of which of its first few pairs to keep.
 // States that lead nowhere are not tried again. Where that finds nothing in the work that is
 // allowed, the place where the next batch begins still tells how many pairs to keep.
-#include "parser/crlf_filter.h"
+#include "parser/transport/crlf_filter.h"
 
 #include <algorithm>
 #include <iterator>
@@ -16,8 +16,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "parser/batch_check.h"
-#include "parser/batch_reader.h"
+#include "parser/framing/batch_check.h"
+#include "parser/framing/batch_reader.h"
 #include "tracev2/limits.h"
 #include "tracev2/version.h"
 #include "tracev2/wire_reader.h"

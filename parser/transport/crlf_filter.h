@@ -1,10 +1,10 @@
 // Undoes the conversion of line ends from "\n" to "\r\n" in a trace.
-#ifndef GOTRACE_PARSER_CRLF_FILTER_H_
-#define GOTRACE_PARSER_CRLF_FILTER_H_
+#ifndef GOTRACE_PARSER_TRANSPORT_CRLF_FILTER_H_
+#define GOTRACE_PARSER_TRANSPORT_CRLF_FILTER_H_
 
 #include <memory>
 
-#include "parser/filter_stream.h"
+#include "parser/source/filter_stream.h"
 
 namespace gotrace {
 
@@ -21,4 +21,4 @@ std::unique_ptr<Filter> MakeEveryCrlfFilter();
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_CRLF_FILTER_H_
+#endif  // GOTRACE_PARSER_TRANSPORT_CRLF_FILTER_H_

@@ -1,4 +1,4 @@
-#include "parser/transport_filters.h"
+#include "parser/transport/transport_filters.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "tracev2/quote.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {

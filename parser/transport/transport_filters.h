@@ -1,6 +1,6 @@
 // Filters that undo what the way of a trace did to its bytes, one for each kind.
-#ifndef GOTRACE_PARSER_TRANSPORT_FILTERS_H_
-#define GOTRACE_PARSER_TRANSPORT_FILTERS_H_
+#ifndef GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_
+#define GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_
 
 #include <cstdint>
 #include <memory>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "parser/code_page.h"
-#include "parser/filter_stream.h"
+#include "parser/source/code_page.h"
+#include "parser/source/filter_stream.h"
 
 namespace gotrace {
 
@@ -61,4 +61,4 @@ void AppendUtf8(uint32_t character, std::string* out);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TRANSPORT_FILTERS_H_
+#endif  // GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_

@@ -1,4 +1,4 @@
-#include "parser/transport.h"
+#include "parser/transport/transport.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,14 +18,14 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "parser/batch_check.h"
-#include "parser/byte_source.h"
-#include "parser/code_page.h"
-#include "parser/fault.h"
-#include "parser/test_util.h"
-#include "parser/transport_filters.h"
-#include "parser/undone_input.h"
+#include "parser/event/fault.h"
+#include "parser/framing/batch_check.h"
+#include "parser/source/byte_source.h"
+#include "parser/source/code_page.h"
+#include "parser/transport/transport_filters.h"
 #include "testdata/test_data.h"
+#include "testing/test_util.h"
+#include "testing/undone_input.h"
 #include "tracev2/version.h"
 
 namespace gotrace {
