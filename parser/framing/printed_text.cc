@@ -82,6 +82,7 @@ struct Reading {
   bool needs_batch = false;     // Whether more has to follow than text before the end.
   bool after_strings = false;   // Whether the last batch holds strings.
   bool after_cut = false;
+  bool has_cut = false;     // Whether something was cut out of the batch.
   uint32_t text_begin = 0;  // The first bytes of the last text.
   uint8_t pc_size = 0;      // Of the last one, in bytes.
   uint8_t text_taken = 0;   // How many bytes before looked like a part of the text that follows.
@@ -368,9 +369,9 @@ class TextSeparator {
   }
 
   // Adds the reading for which text that is no whole line, such as a prompt or a bar of progress,
-  // begins at `pos`: its size is what the last batch of the bytes has too many.
+  // begins at `pos`: alone in the last batch of the bytes, with as many as that has too many.
   void AddCutThatFits(const Reading& reading, size_t pos) {
-    if (context_.end != TextContext::End::kBatch || reading.rest == 0) return;
+    if (context_.end != TextContext::End::kBatch || reading.rest == 0 || reading.has_cut) return;
     const size_t end = bytes_.size() - reading.rest;
     if (end <= pos || text_ends_[pos] < end || end == line_ends_[pos]) return;
     Reading cut = reading;
@@ -399,6 +400,7 @@ class TextSeparator {
       reading.cost += kVeryStrange;
     }
     reading.after_cut = true;
+    reading.has_cut = reading.stage != Stage::kBetween;
     reading.mark = AddMark(reading.mark, Mark::Kind::kCut, begin, end);
     Add(reading, end);
   }
@@ -489,6 +491,7 @@ class TextSeparator {
       return true;
     }
     r->needs_batch = false;
+    r->has_cut = false;
     r->is_experimental = type == EventType::kExperimentalBatch;
     r->stage = r->is_experimental ? Stage::kExperiment : Stage::kHeader;
     r->type = EventType::kEventBatch;

@@ -84,6 +84,20 @@ TEST(PrintedTextTest, FindsALineInsideAString) {
   EXPECT_EQ(TextIn(bytes), (Ranges{{pos, pos + 16}}));
 }
 
+TEST(PrintedTextTest, FindsTextThatIsNoLineByItsSize) {
+  const std::string batch = BatchOf(StartsAndStops(20));
+  const size_t pos = batch.size() / 2;
+  for (const absl::string_view text : {"progress 50%\r", "name: ", "no newline"}) {
+    std::string bytes = batch;
+    bytes.insert(pos, std::string(text));
+    const std::optional<Ranges> found = TextIn(bytes);
+    ASSERT_TRUE(found.has_value()) << text;
+    ASSERT_EQ(found->size(), 1u) << text;
+    bytes.erase((*found)[0].first, (*found)[0].second - (*found)[0].first);
+    EXPECT_TRUE(bytes == batch) << text;
+  }
+}
+
 TEST(PrintedTextTest, FindsTwoLinesInALargeBatch) {
   const std::string batch = BatchOf(StartsAndStops(7000));
   ASSERT_GT(batch.size(), 50'000u);
