@@ -1,6 +1,6 @@
 """Which layer of the library may use which."""
 
-# In order: a layer may use those before it. See CONTRIBUTING.md for what each holds.
+# In order: a layer may use those before it, and all may use the public headers in include/. See CONTRIBUTING.md for what each holds.
 _LAYERS = [
     "util",
     "tracev2",

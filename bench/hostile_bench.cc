@@ -12,9 +12,9 @@
 
 #include "absl/strings/numbers.h"
 #include "bench/hostile_traces.h"
-#include "parser/reader/reader.h"
-#include "rewrite/repair.h"
-#include "validator/report.h"
+#include "gotrace/reader.h"
+#include "gotrace/repair.h"
+#include "gotrace/validate.h"
 
 namespace gotrace {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "bench/hostile_traces.h"
 #include "bench/made_traces.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 
 namespace gotrace {
 namespace {

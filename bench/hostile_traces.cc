@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tracev2/event_type.h"
-#include "tracev2/version.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/version.h"
 #include "tracev2/wire_status.h"
 #include "tracev2/wire_writer.h"
 

@@ -11,6 +11,7 @@
 #include "bench/bench_traces.h"
 #include "bench/passes.h"
 #include "benchmark/benchmark.h"
+#include "gotrace/byte_source.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 #include "parser/generation/generation_tables.h"
@@ -18,7 +19,6 @@
 #include "parser/order/event_order.h"
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler.h"
-#include "parser/source/byte_source.h"
 
 namespace gotrace {
 namespace {

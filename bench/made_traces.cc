@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

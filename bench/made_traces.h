@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_type.h"
 #include "tracev2/wire_status.h"
 #include "tracev2/wire_writer.h"
 

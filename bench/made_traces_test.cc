@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/fault.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
 #include "gtest/gtest.h"
-#include "parser/event/fault.h"
-#include "parser/reader/reader.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

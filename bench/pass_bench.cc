@@ -9,8 +9,8 @@
 #include "bench/bench_traces.h"
 #include "bench/passes.h"
 #include "benchmark/benchmark.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
 #include "validator/validator.h"
 
 namespace gotrace {

@@ -10,14 +10,14 @@
 #include "benchmark/benchmark.h"
 #include "export/json/json.h"
 #include "export/text/go_text.h"
+#include "gotrace/read_halves.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 #include "parser/order/batch_decoder.h"
-#include "parser/reader/read_halves.h"
-#include "parser/reader/reader.h"
 #include "tracev2/wire_reader.h"
 #include "util/text_buffer.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

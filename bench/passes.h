@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/generation/read_mode.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/read_mode.h"
 
 namespace gotrace {
 

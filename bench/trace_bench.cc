@@ -26,8 +26,8 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "bench/passes.h"
-#include "parser/event/fault.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
 #include "util/cores.h"
 
 ABSL_FLAG(uint64_t, jobs, 0, "how many cores may be used, at most; 0 for all that there are");

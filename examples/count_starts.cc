@@ -1,8 +1,8 @@
+#include <gotrace/reader.h>
+
 #include <cstdio>
 #include <iostream>
 #include <map>
-
-#include "parser/reader/reader.h"
 
 // Counts how often each goroutine of a trace came to run: by its start, or from a syscall.
 int main(int argc, char** argv) {

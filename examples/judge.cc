@@ -1,7 +1,7 @@
+#include <gotrace/validate.h>
+
 #include <cstdio>
 #include <iostream>
-
-#include "validator/report.h"
 
 // Tells what is wrong with a trace, and where.
 int main(int argc, char** argv) {

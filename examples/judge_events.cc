@@ -1,7 +1,8 @@
+#include <gotrace/event_builder.h>
+
 #include <cstdio>
 #include <utility>
 
-#include "parser/event/event_builder.h"
 #include "validator/validator.h"
 
 // Judges events that no trace gave, as a program that makes some of its own may do. Here a

@@ -1,7 +1,7 @@
+#include <gotrace/reader.h>
+
 #include <cstdio>
 #include <iostream>
-
-#include "parser/reader/reader.h"
 
 // Reads all that can still be read of a broken trace.
 int main(int argc, char** argv) {

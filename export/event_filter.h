@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 
 namespace gotrace {
 

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

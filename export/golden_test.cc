@@ -14,11 +14,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
-#include "parser/source/byte_stream.h"
-#include "parser/source/reader_limits.h"
 #include "testing/golden_case.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 
 namespace gotrace {
 

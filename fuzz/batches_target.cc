@@ -9,10 +9,10 @@
 #include "fuzz/event_check.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
-#include "tracev2/limits.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

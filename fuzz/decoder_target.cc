@@ -1,8 +1,8 @@
 // The fast decoder of timed events, held against the plain one.
 #include "absl/strings/str_cat.h"
 #include "fuzz/target.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/order/batch_decoder.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 namespace {

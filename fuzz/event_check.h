@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "export/json/json.h"
 #include "export/text/go_text.h"
-#include "parser/event/event.h"
-#include "parser/reader/reader.h"
+#include "gotrace/event.h"
+#include "gotrace/reader.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {

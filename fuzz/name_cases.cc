@@ -4,11 +4,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader.h"
 #include "testdata/test_data.h"
 #include "testing/golden_case.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

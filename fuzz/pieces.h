@@ -7,7 +7,7 @@
 #include <random>
 
 #include "absl/strings/string_view.h"
-#include "parser/source/byte_stream.h"
+#include "gotrace/byte_stream.h"
 
 namespace gotrace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tracev2/limits.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/wire_reader.h"
 #include "tracev2/wire_writer.h"
 

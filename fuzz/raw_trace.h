@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/version.h"
 #include "tracev2/raw_event.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

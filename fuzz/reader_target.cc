@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
-#include "parser/reader/read_halves.h"
+#include "gotrace/read_halves.h"
 #include "testing/test_util.h"
 
 namespace gotrace {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
-#include "parser/transport/transport.h"
-#include "rewrite/repair.h"
+#include "gotrace/repair.h"
+#include "gotrace/transport.h"
 #include "testing/test_util.h"
 
 namespace gotrace {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "tracev2/limits.h"
+#include "gotrace/internal/limits.h"
 
 namespace gotrace {
 namespace {

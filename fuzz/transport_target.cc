@@ -9,10 +9,10 @@
 #include "fuzz/event_check.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
-#include "parser/transport/transport.h"
+#include "gotrace/transport.h"
+#include "gotrace/version.h"
 #include "testing/test_util.h"
 #include "testing/undone_input.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

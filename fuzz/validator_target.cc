@@ -11,9 +11,9 @@
 #include "fuzz/memory_file.h"
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
+#include "gotrace/validate.h"
 #include "testing/json_checker.h"
 #include "tools/validate.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

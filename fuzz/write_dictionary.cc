@@ -7,10 +7,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 #include "tracev2/varint.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/byte_source.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/raw_reader.h"
-#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
 #include "testing/golden_case.h"
 #include "testing/test_util.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gotrace/internal/limits.h"
 #include "parser/order/batch_decoder.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/limits.h"
 
 namespace gotrace {
 

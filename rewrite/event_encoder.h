@@ -9,9 +9,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "parser/event/ids.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
 #include "parser/event/trace_clock.h"
-#include "tracev2/event_type.h"
 
 namespace gotrace {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "gotrace/byte_source.h"
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/order/batch_decoder.h"
-#include "parser/source/byte_source.h"
 
 namespace gotrace {
 namespace {

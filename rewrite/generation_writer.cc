@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
 #include "tracev2/wire_status.h"
 

@@ -14,13 +14,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
+#include "gotrace/version.h"
 #include "parser/generation/generation_tables.h"
 #include "rewrite/event_encoder.h"
 #include "rewrite/program_model.h"
 #include "rewrite/table_additions.h"
 #include "rewrite/writer_event.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

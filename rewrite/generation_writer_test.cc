@@ -11,12 +11,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

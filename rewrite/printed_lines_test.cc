@@ -20,15 +20,15 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
+#include "gotrace/repair.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
-#include "rewrite/repair.h"
 #include "testdata/test_data.h"
 #include "testing/salvage_util.h"
 #include "testing/test_util.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

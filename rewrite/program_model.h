@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/ids.h"
+#include "gotrace/ids.h"
 #include "parser/order/open_ranges.h"
 #include "rewrite/writer_event.h"
 #include "tracev2/wire_status.h"

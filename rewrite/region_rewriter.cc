@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 #include "tracev2/wire_status.h"
 
 namespace gotrace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "gotrace/repair.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/region_planner.h"
-#include "rewrite/repair.h"
 
 namespace gotrace {
 

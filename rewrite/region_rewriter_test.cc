@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
+#include "gotrace/reader.h"
+#include "gotrace/repair.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
-#include "rewrite/repair.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 

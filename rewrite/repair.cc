@@ -1,13 +1,13 @@
-#include "rewrite/repair.h"
+#include "gotrace/repair.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/reader.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation_tables.h"
-#include "parser/reader/reader.h"
 #include "parser/source/borrowed_source.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/region_rewriter.h"

@@ -1,4 +1,4 @@
-#include "rewrite/repair.h"
+#include "gotrace/repair.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 

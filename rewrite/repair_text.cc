@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "rewrite/repair.h"
+#include "gotrace/repair.h"
 
 namespace gotrace {
 namespace {

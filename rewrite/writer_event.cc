@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 
 namespace gotrace {
 namespace {

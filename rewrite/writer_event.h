@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "parser/event/event.h"
-#include "parser/event/ids.h"
-#include "tracev2/event_type.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 

@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "gotrace/check.h"
 #include "testing/finding_case.h"
 #include "testing/made_case.h"
-#include "validator/check.h"
 
 namespace gotrace {
 namespace {
@@ -15,8 +15,9 @@ constexpr const char kBegin[] =
     "# Checks\n"
     "\n"
     "What `gotrace-dump validate` looks for. This file is made from the tables "
-    "`parser/event/faults.def`,\n"
-    "`parser/transport/transports.def` and `validator/checks.def` by `bazel run "
+    "`include/gotrace/internal/faults.def`,\n"
+    "`include/gotrace/internal/transports.def` and `include/gotrace/internal/checks.def` by `bazel "
+    "run "
     "//testing:write_checks`.\n"
     "\n"
     "- An **error** is what Go's own reader or validator refuses: the trace is broken.\n"

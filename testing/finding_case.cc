@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "export/report/report_text.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/validate.h"
 #include "testing/golden_case.h"
-#include "validator/report.h"
 
 namespace gotrace {
 

@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "export/text/go_text.h"
-#include "parser/reader/reader.h"
+#include "gotrace/reader.h"
 #include "tracev2/text_form.h"
 #include "util/quote.h"
 #include "util/text_buffer.h"

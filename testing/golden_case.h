@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/fault.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
 
 namespace gotrace {
 

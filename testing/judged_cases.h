@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "validator/report.h"
+#include "gotrace/validate.h"
 
 namespace gotrace {
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <utility>
 
+#include "gotrace/internal/event_type.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/event_type.h"
-#include "tracev2/limits.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "parser/source/byte_stream.h"
-#include "tracev2/event_type.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
+#include "gotrace/version.h"
 #include "parser/framing/raw_reader.h"
 #include "parser/generation/generation_tables.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
 #include "tracev2/text_form.h"
-#include "tracev2/version.h"
 #include "validator/validator.h"
 
 namespace gotrace {

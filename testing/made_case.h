@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "parser/event/event_builder.h"
-#include "parser/event/fault.h"
-#include "parser/source/reader_limits.h"
-#include "validator/finding.h"
+#include "gotrace/event_builder.h"
+#include "gotrace/fault.h"
+#include "gotrace/finding.h"
+#include "gotrace/reader_limits.h"
 
 namespace gotrace {
 

@@ -2,10 +2,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
 #include "testing/test_util.h"
 
 namespace gotrace {

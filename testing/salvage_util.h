@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/event_kind.h"
-#include "parser/event/fault.h"
-#include "parser/generation/read_mode.h"
-#include "tracev2/event_type.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/read_mode.h"
 
 namespace gotrace {
 

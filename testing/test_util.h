@@ -11,15 +11,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/event.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/event/event.h"
-#include "parser/event/fault.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/byte_stream.h"
-#include "tracev2/event_type.h"
 
 namespace gotrace {
 

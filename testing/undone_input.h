@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parser/source/byte_source.h"
-#include "parser/transport/transport.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/transport.h"
 
 namespace gotrace {
 

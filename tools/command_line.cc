@@ -16,7 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/reader_limits.h"
 #include "tools/version.h"
 #include "util/cores.h"
 #include "util/quote.h"

@@ -13,8 +13,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
-#include "parser/source/reader_limits.h"
 #include "util/cores.h"
 
 namespace gotrace {

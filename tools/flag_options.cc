@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "export/event_filter.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 #include "util/quote.h"
 
 namespace gotrace {

@@ -3,7 +3,7 @@
 #define GOTRACE_TOOLS_FLAG_OPTIONS_H_
 
 #include "absl/status/statusor.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/reader_limits.h"
 #include "tools/command_line.h"
 #include "tools/dump.h"
 #include "tools/open_trace.h"

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "export/json/json_text.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 #include "tools/salvage.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
 
 namespace gotrace {

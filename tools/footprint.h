@@ -8,12 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/fault.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/read_mode.h"
 #include "parser/framing/raw_reader.h"
-#include "parser/generation/read_mode.h"
-#include "parser/source/byte_source.h"
 #include "tools/progress.h"
-#include "tracev2/event_type.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {

@@ -10,13 +10,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
 #include "testing/json_checker.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

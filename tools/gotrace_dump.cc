@@ -19,11 +19,14 @@
 #include "absl/strings/str_join.h"
 #include "export/json/json.h"
 #include "export/json/json_text.h"
-#include "parser/event/fault.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
+#include "gotrace/version.h"
 #include "parser/event/trace_clock.h"
 #include "parser/framing/raw_reader.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
 #include "tools/command_line.h"
 #include "tools/dump.h"
 #include "tools/file_list.h"
@@ -36,9 +39,6 @@
 #include "tools/repair.h"
 #include "tools/salvage.h"
 #include "tools/validate.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/version.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

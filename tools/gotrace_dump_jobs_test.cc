@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "bench/made_traces.h"
+#include "gotrace/read_mode.h"
 #include "gtest/gtest.h"
-#include "parser/generation/read_mode.h"
 #include "testing/subprocess.h"
 
 namespace gotrace {

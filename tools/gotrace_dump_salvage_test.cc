@@ -7,13 +7,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/json_schema.h"
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

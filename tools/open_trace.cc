@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "parser/event/fault.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/check.h"
+#include "gotrace/fault.h"
 #include "parser/framing/batch_reader.h"
-#include "parser/source/byte_source.h"
 #include "tools/file_list.h"
-#include "validator/check.h"
 #include "validator/foreign_input.h"
 
 namespace gotrace {

@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parser/reader/trace_list.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/reader_limits.h"
-#include "parser/transport/transport.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader_limits.h"
+#include "gotrace/trace_list.h"
+#include "gotrace/transport.h"
 
 namespace gotrace {
 

@@ -12,9 +12,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "parser/source/byte_stream.h"
-#include "parser/transport/transport.h"
-#include "tracev2/version.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/transport.h"
+#include "gotrace/version.h"
 #include "util/quote.h"
 
 namespace gotrace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "rewrite/repair.h"
+#include "gotrace/repair.h"
 #include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"

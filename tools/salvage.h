@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
-#include "parser/event/fault.h"
-#include "parser/generation/read_mode.h"
+#include "gotrace/fault.h"
+#include "gotrace/read_mode.h"
 
 namespace gotrace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "gotrace/validate.h"
 #include "tools/open_trace.h"
 #include "tools/output.h"
-#include "validator/report.h"
 
 namespace gotrace {
 

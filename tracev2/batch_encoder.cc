@@ -1,6 +1,6 @@
 #include "tracev2/batch_encoder.h"
 
-#include "tracev2/limits.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

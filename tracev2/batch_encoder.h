@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 

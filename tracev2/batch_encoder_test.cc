@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
-#include "tracev2/limits.h"
 
 namespace gotrace {
 namespace {

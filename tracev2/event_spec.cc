@@ -1,4 +1,4 @@
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ constexpr EventSpec kSpecs[] = {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...)         \
   MakeSpec(EventType::k##name, #name, since, EventForm::k##form, Experiment::k##experiment, \
            EventType::k##start, {__VA_ARGS__}),
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
 };
 
 constexpr std::array<const EventSpec*, 256> IndexByValue() {

@@ -1,4 +1,4 @@
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 

@@ -31,7 +31,7 @@ constexpr std::array<EventLabels, kEventTypeEnd> kLabels = [] {
   std::array<EventLabels, kEventTypeEnd> labels = {};
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   labels[value] = MakeLabels(#name, {__VA_ARGS__});
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
   return labels;
 }();
 

@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/version.h"
 #include "tracev2/raw_event.h"
-#include "tracev2/version.h"
 #include "tracev2/wire_writer.h"
 #include "util/text_buffer.h"
 

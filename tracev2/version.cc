@@ -1,4 +1,4 @@
-#include "tracev2/version.h"
+#include "gotrace/version.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "tracev2/wire_reader.h"
 
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

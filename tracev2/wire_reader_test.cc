@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

@@ -1,6 +1,6 @@
 #include "tracev2/wire_writer.h"
 
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

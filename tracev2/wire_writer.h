@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "gotrace/version.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/raw_event.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

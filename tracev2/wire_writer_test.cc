@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "gotrace/internal/event_spec.h"
 #include "gtest/gtest.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/varint.h"
 #include "tracev2/wire_reader.h"
 

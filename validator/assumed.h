@@ -11,8 +11,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/event.h"
-#include "parser/event/ids.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
 
 namespace gotrace {
 

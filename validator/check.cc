@@ -1,4 +1,4 @@
-#include "validator/check.h"
+#include "gotrace/check.h"
 
 namespace gotrace {
 namespace {
@@ -101,13 +101,13 @@ constexpr absl::string_view RemedyOf(FaultId id) {
 constexpr CheckSpec kSpecs[] = {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) \
   {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
-#include "parser/event/faults.def"
+#include "gotrace/internal/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) \
   {name, Severity::kError, FaultEffect::kGoOn, what, avoid},
-#include "parser/transport/transports.def"
+#include "gotrace/internal/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) \
   {name, Severity::k##severity, FaultEffect::k##effect, meaning, remedy},
-#include "validator/checks.def"
+#include "gotrace/internal/checks.def"
 };
 static_assert(sizeof(kSpecs) / sizeof(kSpecs[0]) == kCheckIdEnd);
 

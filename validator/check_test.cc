@@ -1,5 +1,5 @@
 // Each check is shown by exactly one of a case in testdata/findings and what made_case.h makes.
-#include "validator/check.h"
+#include "gotrace/check.h"
 
 #include <algorithm>
 #include <optional>

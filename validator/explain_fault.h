@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "parser/event/fault.h"
-#include "validator/finding.h"
+#include "gotrace/fault.h"
+#include "gotrace/finding.h"
 #include "validator/shown_source.h"
 
 namespace gotrace {

@@ -1,7 +1,7 @@
-#include "validator/finding.h"
+#include "gotrace/finding.h"
 
 #include "absl/strings/str_cat.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 
 namespace gotrace {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "validator/check.h"
+#include "gotrace/check.h"
 
 namespace gotrace {
 

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "gotrace/validate.h"
 #include "gtest/gtest.h"
 #include "parser/reader/split_trace.h"
 #include "testdata/test_data.h"
 #include "testing/judged_cases.h"
-#include "validator/report.h"
 #include "validator/validator.h"
 
 namespace gotrace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "tracev2/version.h"
+#include "gotrace/version.h"
 #include "util/cores.h"
 #include "util/quote.h"
 #include "validator/explain_fault.h"

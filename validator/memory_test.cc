@@ -9,17 +9,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testing/large_traces.h"
 #include "testing/memory_meter.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
-#include "tracev2/version.h"
 #include "tracev2/wire_status.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/event/ids.h"
-#include "tracev2/event_type.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 

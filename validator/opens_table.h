@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "parser/event/event.h"
-#include "parser/event/states.h"
+#include "gotrace/event.h"
+#include "gotrace/states.h"
 #include "util/dense_table.h"
 #include "validator/opened_ranges.h"
 

@@ -1,8 +1,7 @@
-#include "validator/report.h"
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/validate.h"
 #include "validator/judge.h"
 
 namespace gotrace {

@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

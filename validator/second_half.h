@@ -9,10 +9,10 @@
 #include <optional>
 #include <thread>
 
-#include "parser/reader/reader.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
 #include "parser/reader/split_trace.h"
 #include "validator/judge.h"
-#include "validator/report.h"
 #include "validator/validator.h"
 
 namespace gotrace {

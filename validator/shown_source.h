@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
 
 namespace gotrace {
 

@@ -2,10 +2,10 @@
 #include <memory>
 #include <string>
 
+#include "gotrace/byte_source.h"
+#include "gotrace/validate.h"
 #include "gtest/gtest.h"
-#include "parser/source/byte_source.h"
 #include "testdata/test_data.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

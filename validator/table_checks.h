@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "gotrace/finding.h"
 #include "parser/generation/generation_tables.h"
 #include "parser/generation/table_use.h"
-#include "validator/finding.h"
 
 namespace gotrace {
 

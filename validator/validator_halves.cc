@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "parser/event/event_kind.h"
+#include "gotrace/event_kind.h"
 #include "validator/validator.h"
 #include "validator/validator_inline.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "parser/event/states.h"
+#include "gotrace/states.h"
 #include "validator/validator.h"
 
 namespace gotrace {

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/check.h"
+#include "gotrace/event_builder.h"
+#include "gotrace/validate.h"
 #include "gtest/gtest.h"
-#include "parser/event/event_builder.h"
 #include "parser/generation/generation_tables.h"
-#include "parser/source/byte_source.h"
 #include "testing/finding_case.h"
 #include "testing/made_case.h"
 #include "tracev2/text_form.h"
-#include "validator/check.h"
-#include "validator/report.h"
 
 namespace gotrace {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 
 namespace gotrace {
 namespace {

@@ -8,7 +8,7 @@
 #include "export/json/json_text.h"
 #include "export/stack_texts.h"
 #include "export/wall_clock.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {

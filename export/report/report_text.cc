@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "export/json/json_text.h"
-#include "parser/reader/trace_list.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/version.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/trace_list.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
-#include "parser/reader/trace_list.h"
+#include "gotrace/trace_list.h"
+#include "gotrace/validate.h"
 #include "util/text_buffer.h"
-#include "validator/report.h"
 
 namespace gotrace {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "gotrace/byte_source.h"
 #include "gtest/gtest.h"
-#include "parser/source/byte_source.h"
 #include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 #include "util/text_buffer.h"

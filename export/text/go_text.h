@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "export/stack_texts.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
-#include "tracev2/limits.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace {

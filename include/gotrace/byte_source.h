@@ -1,6 +1,6 @@
 // The bytes of a trace, seen through a window that moves forward over a file, memory, or a stream.
-#ifndef GOTRACE_PARSER_SOURCE_BYTE_SOURCE_H_
-#define GOTRACE_PARSER_SOURCE_BYTE_SOURCE_H_
+#ifndef GOTRACE_BYTE_SOURCE_H_
+#define GOTRACE_BYTE_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/source/byte_stream.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/reader_limits.h"
 
 namespace gotrace {
 
@@ -97,4 +97,4 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<Byt
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SOURCE_BYTE_SOURCE_H_
+#endif  // GOTRACE_BYTE_SOURCE_H_

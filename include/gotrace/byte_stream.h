@@ -1,6 +1,6 @@
 // Bytes that can be read once, from front to back.
-#ifndef GOTRACE_PARSER_SOURCE_BYTE_STREAM_H_
-#define GOTRACE_PARSER_SOURCE_BYTE_STREAM_H_
+#ifndef GOTRACE_BYTE_STREAM_H_
+#define GOTRACE_BYTE_STREAM_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/reader_limits.h"
 
 namespace gotrace {
 
@@ -104,4 +104,4 @@ std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SOURCE_BYTE_STREAM_H_
+#endif  // GOTRACE_BYTE_STREAM_H_

@@ -1,14 +1,14 @@
-// The checks that a trace is judged by: those of checks.def, each fault of parser/event/faults.def,
-// and each kind of parser/transport/transports.def.
-#ifndef GOTRACE_VALIDATOR_CHECK_H_
-#define GOTRACE_VALIDATOR_CHECK_H_
+// The checks that a trace is judged by: those of checks.def, each fault of
+// include/gotrace/internal/faults.def, and each kind of include/gotrace/internal/transports.def.
+#ifndef GOTRACE_CHECK_H_
+#define GOTRACE_CHECK_H_
 
 #include <cstdint>
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "parser/event/fault.h"
-#include "parser/transport/transport.h"
+#include "gotrace/fault.h"
+#include "gotrace/transport.h"
 
 namespace gotrace {
 
@@ -23,11 +23,11 @@ enum class Severity : uint8_t {
 // its way, in the order of TransportKind.
 enum class CheckId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
-#include "parser/event/faults.def"
+#include "gotrace/internal/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) kTransport##id,
-#include "parser/transport/transports.def"
+#include "gotrace/internal/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) k##id,
-#include "validator/checks.def"
+#include "gotrace/internal/checks.def"
   kEnd,  // No check: one past the last.
 };
 inline constexpr int kCheckIdEnd = static_cast<int>(CheckId::kEnd);
@@ -66,4 +66,4 @@ absl::string_view EffectName(FaultEffect effect);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_CHECK_H_
+#endif  // GOTRACE_CHECK_H_

@@ -1,7 +1,7 @@
 // The ordered events that a Reader hands out: the counterpart of Go's internal/trace Event, with
 // the same accessors under the same names.
-#ifndef GOTRACE_PARSER_EVENT_EVENT_H_
-#define GOTRACE_PARSER_EVENT_EVENT_H_
+#ifndef GOTRACE_EVENT_H_
+#define GOTRACE_EVENT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "parser/event/event_kind.h"
-#include "parser/event/event_tags.h"
-#include "parser/event/fault.h"
-#include "parser/event/ids.h"
-#include "parser/event/states.h"
-#include "tracev2/event_type.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/fault.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_tags.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/states.h"
 
 namespace gotrace {
 
@@ -71,6 +71,8 @@ class Stack {
 struct ResourceId {
   ResourceKind kind = ResourceKind::kNone;
   int64_t id = -1;
+
+  friend bool operator==(const ResourceId&, const ResourceId&) = default;
 };
 
 struct Metric {
@@ -345,4 +347,4 @@ inline Stack Event::transition_stack() const {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_EVENT_H_
+#endif  // GOTRACE_EVENT_H_

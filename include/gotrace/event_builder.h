@@ -1,17 +1,17 @@
 // Makes events without a trace, for programs that produce events of their own and for tests.
-#ifndef GOTRACE_PARSER_EVENT_EVENT_BUILDER_H_
-#define GOTRACE_PARSER_EVENT_EVENT_BUILDER_H_
+#ifndef GOTRACE_EVENT_BUILDER_H_
+#define GOTRACE_EVENT_BUILDER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "parser/event/event.h"
-#include "parser/event/event_kind.h"
-#include "parser/event/event_tags.h"
-#include "parser/event/ids.h"
-#include "parser/event/states.h"
-#include "tracev2/event_type.h"
+#include "gotrace/event.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_tags.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/states.h"
 
 namespace gotrace {
 
@@ -68,4 +68,4 @@ class EventBuilder {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_EVENT_BUILDER_H_
+#endif  // GOTRACE_EVENT_BUILDER_H_

@@ -1,14 +1,14 @@
 // The kinds of events that a Reader hands out.
-#ifndef GOTRACE_PARSER_EVENT_EVENT_KIND_H_
-#define GOTRACE_PARSER_EVENT_EVENT_KIND_H_
+#ifndef GOTRACE_EVENT_KIND_H_
+#define GOTRACE_EVENT_KIND_H_
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 
@@ -46,7 +46,7 @@ inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   std::array<EventKind, 256> kinds = {};
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, ...) \
   kinds[value] = EventKind::k##kind;
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
   return kinds;
 }();
 
@@ -66,11 +66,11 @@ inline constexpr std::array<int8_t, 256> kStackArgs = [] {
   };
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   places[value] = find(EventForm::k##form == EventForm::kTimed, {__VA_ARGS__});
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
   places[static_cast<uint8_t>(EventType::kCPUSample)] = 0;
   return places;
 }();
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_EVENT_KIND_H_
+#endif  // GOTRACE_EVENT_KIND_H_

@@ -1,6 +1,6 @@
 // What can be wrong with a trace, and where.
-#ifndef GOTRACE_PARSER_EVENT_FAULT_H_
-#define GOTRACE_PARSER_EVENT_FAULT_H_
+#ifndef GOTRACE_FAULT_H_
+#define GOTRACE_FAULT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/ids.h"
-#include "tracev2/event_type.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 
 // Every fault that reading can meet, one row each in faults.def.
 enum class FaultId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) k##id,
-#include "parser/event/faults.def"
+#include "gotrace/internal/faults.def"
   kEnd,  // No fault: one past the last.
 };
 inline constexpr int kFaultIdEnd = static_cast<int>(FaultId::kEnd);
@@ -136,4 +136,4 @@ inline bool IsOfCompression(FaultId id) {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_FAULT_H_
+#endif  // GOTRACE_FAULT_H_

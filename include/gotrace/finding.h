@@ -1,15 +1,15 @@
 // What a check found.
-#ifndef GOTRACE_VALIDATOR_FINDING_H_
-#define GOTRACE_VALIDATOR_FINDING_H_
+#ifndef GOTRACE_FINDING_H_
+#define GOTRACE_FINDING_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "parser/event/event.h"
-#include "parser/event/fault.h"
-#include "parser/order/transition_history.h"
-#include "validator/check.h"
+#include "gotrace/check.h"
+#include "gotrace/event.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/transition_history.h"
 
 namespace gotrace {
 
@@ -38,4 +38,4 @@ std::string FormatTransition(ResourceKind kind, uint8_t from, uint8_t to);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_FINDING_H_
+#endif  // GOTRACE_FINDING_H_

@@ -1,9 +1,15 @@
 // The ids of goroutines, Ps, threads and tasks, each a type of its own.
-#ifndef GOTRACE_PARSER_EVENT_IDS_H_
-#define GOTRACE_PARSER_EVENT_IDS_H_
+#ifndef GOTRACE_IDS_H_
+#define GOTRACE_IDS_H_
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <ostream>
 #include <utility>
+
+#include "gotrace/internal/requires_cxx20.h"
 
 namespace gotrace {
 
@@ -15,9 +21,13 @@ struct Id {
   // No such resource: printed as -1, or as 18446744073709551615 for tasks.
   static const Id kNone;
 
-  friend constexpr bool operator==(Id a, Id b) { return a.value == b.value; }
-  friend constexpr bool operator!=(Id a, Id b) { return a.value != b.value; }
-  friend constexpr bool operator<(Id a, Id b) { return a.value < b.value; }
+  friend constexpr bool operator==(Id a, Id b) = default;
+  friend constexpr auto operator<=>(Id a, Id b) = default;
+
+  // Prints the number.
+  friend std::ostream& operator<<(std::ostream& out, Id id) { return out << id.value; }
+
+  // For Abseil's hash tables; std::hash is below.
   template <class H>
   friend H AbslHashValue(H h, Id id) {
     return H::combine(std::move(h), id.value);
@@ -36,4 +46,9 @@ inline constexpr TaskId kBackgroundTask{0};
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_IDS_H_
+template <class Tag, class Rep>
+struct std::hash<gotrace::Id<Tag, Rep>> {
+  size_t operator()(gotrace::Id<Tag, Rep> id) const { return std::hash<Rep>()(id.value); }
+};
+
+#endif  // GOTRACE_IDS_H_

@@ -1,15 +1,15 @@
 // Reads the two halves of a trace at once, for programs that can use the events of both so.
-#ifndef GOTRACE_PARSER_READER_READ_HALVES_H_
-#define GOTRACE_PARSER_READER_READ_HALVES_H_
+#ifndef GOTRACE_READ_HALVES_H_
+#define GOTRACE_READ_HALVES_H_
 
 #include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "parser/event/event.h"
-#include "parser/generation/read_mode.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/event.h"
+#include "gotrace/read_mode.h"
 
 namespace gotrace {
 
@@ -32,4 +32,4 @@ absl::Status ReadHalves(std::unique_ptr<ByteSource> source, const ReaderOptions&
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_READER_READ_HALVES_H_
+#endif  // GOTRACE_READ_HALVES_H_

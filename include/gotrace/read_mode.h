@@ -1,14 +1,14 @@
 // How a Reader goes about faults.
-#ifndef GOTRACE_PARSER_GENERATION_READ_MODE_H_
-#define GOTRACE_PARSER_GENERATION_READ_MODE_H_
+#ifndef GOTRACE_READ_MODE_H_
+#define GOTRACE_READ_MODE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 
-#include "parser/event/fault.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/fault.h"
+#include "gotrace/reader_limits.h"
 
 namespace gotrace {
 
@@ -109,4 +109,4 @@ struct Losses {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_GENERATION_READ_MODE_H_
+#endif  // GOTRACE_READ_MODE_H_

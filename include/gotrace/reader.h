@@ -6,8 +6,8 @@
 //     …
 //   }
 //   if (!reader->status().ok()) return reader->status();
-#ifndef GOTRACE_PARSER_READER_READER_H_
-#define GOTRACE_PARSER_READER_READER_H_
+#ifndef GOTRACE_READER_H_
+#define GOTRACE_READER_H_
 
 #include <array>
 #include <cstdint>
@@ -19,12 +19,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/event/event.h"
-#include "parser/event/fault.h"
-#include "parser/generation/read_mode.h"
-#include "parser/order/waiting_goroutines.h"
-#include "parser/source/byte_source.h"
-#include "tracev2/version.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/event.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/waiting_goroutines.h"
+#include "gotrace/read_mode.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 
@@ -155,4 +155,4 @@ class Reader {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_READER_READER_H_
+#endif  // GOTRACE_READER_H_

@@ -1,13 +1,13 @@
 // What a Reader allows a trace to ask of memory and time, so that no bytes can exhaust either.
-#ifndef GOTRACE_PARSER_SOURCE_READER_LIMITS_H_
-#define GOTRACE_PARSER_SOURCE_READER_LIMITS_H_
+#ifndef GOTRACE_READER_LIMITS_H_
+#define GOTRACE_READER_LIMITS_H_
 
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/event/fault.h"
+#include "gotrace/fault.h"
 
 namespace gotrace {
 
@@ -73,4 +73,4 @@ std::string LimitMessage(FaultId id, uint64_t limit, uint64_t allowed);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_SOURCE_READER_LIMITS_H_
+#endif  // GOTRACE_READER_LIMITS_H_

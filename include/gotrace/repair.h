@@ -5,8 +5,8 @@
 //   if (!plan.ok()) return plan.status();
 //   absl::StatusOr<std::unique_ptr<gotrace::ByteStream>> repaired =
 //       gotrace::OpenRepaired(*plan, open);
-#ifndef GOTRACE_REWRITE_REPAIR_H_
-#define GOTRACE_REWRITE_REPAIR_H_
+#ifndef GOTRACE_REPAIR_H_
+#define GOTRACE_REPAIR_H_
 
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "parser/event/fault.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/byte_stream.h"
-#include "parser/source/reader_limits.h"
-#include "parser/transport/transport.h"
-#include "tracev2/version.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/fault.h"
+#include "gotrace/reader_limits.h"
+#include "gotrace/transport.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 
@@ -139,4 +139,4 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_REWRITE_REPAIR_H_
+#endif  // GOTRACE_REPAIR_H_

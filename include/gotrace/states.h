@@ -1,10 +1,11 @@
 // The states of goroutines and Ps as events tell them, and the kinds of resources.
-#ifndef GOTRACE_PARSER_EVENT_STATES_H_
-#define GOTRACE_PARSER_EVENT_STATES_H_
+#ifndef GOTRACE_STATES_H_
+#define GOTRACE_STATES_H_
 
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
+#include "gotrace/internal/requires_cxx20.h"
 
 namespace gotrace {
 
@@ -44,4 +45,4 @@ constexpr absl::string_view ProcStateName(ProcState state) {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_STATES_H_
+#endif  // GOTRACE_STATES_H_

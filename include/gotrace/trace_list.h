@@ -1,6 +1,6 @@
 // Several traces in one input, as where each was appended to the file of the one before.
-#ifndef GOTRACE_PARSER_READER_TRACE_LIST_H_
-#define GOTRACE_PARSER_READER_TRACE_LIST_H_
+#ifndef GOTRACE_TRACE_LIST_H_
+#define GOTRACE_TRACE_LIST_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/reader_limits.h"
-#include "tracev2/version.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader_limits.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 
@@ -67,4 +67,4 @@ absl::StatusOr<uint64_t> SkipToTrace(ByteSource* source, uint64_t n);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_READER_TRACE_LIST_H_
+#endif  // GOTRACE_TRACE_LIST_H_

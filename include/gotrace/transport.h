@@ -9,8 +9,8 @@
 //     std::cerr << gotrace::FormatTransportNote(note) << '\n';
 //   }
 //   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::FromSource(std::move(input->source));
-#ifndef GOTRACE_PARSER_TRANSPORT_TRANSPORT_H_
-#define GOTRACE_PARSER_TRANSPORT_TRANSPORT_H_
+#ifndef GOTRACE_TRANSPORT_H_
+#define GOTRACE_TRANSPORT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader_limits.h"
 
 namespace gotrace {
 
@@ -29,7 +29,7 @@ namespace gotrace {
 // undone.
 enum class TransportKind : uint8_t {
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) k##id,
-#include "parser/transport/transports.def"
+#include "gotrace/internal/transports.def"
 };
 
 // The row of a kind. All texts have static lifetime.
@@ -81,4 +81,4 @@ absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_TRANSPORT_TRANSPORT_H_
+#endif  // GOTRACE_TRANSPORT_H_

@@ -1,6 +1,6 @@
 // Judges a whole trace: the faults of reading it, and what the Validator finds in its events.
-#ifndef GOTRACE_VALIDATOR_REPORT_H_
-#define GOTRACE_VALIDATOR_REPORT_H_
+#ifndef GOTRACE_VALIDATE_H_
+#define GOTRACE_VALIDATE_H_
 
 #include <array>
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/generation/read_mode.h"
-#include "parser/reader/trace_list.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/reader_limits.h"
-#include "tracev2/version.h"
-#include "validator/check.h"
-#include "validator/finding.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/check.h"
+#include "gotrace/finding.h"
+#include "gotrace/read_mode.h"
+#include "gotrace/reader_limits.h"
+#include "gotrace/trace_list.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 
@@ -103,4 +103,4 @@ std::string FormatVerdict(const ValidationReport& report);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_VALIDATOR_REPORT_H_
+#endif  // GOTRACE_VALIDATE_H_

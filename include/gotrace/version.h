@@ -1,6 +1,6 @@
 // The header of a trace and the versions of the v2 format (FORMAT.md §2).
-#ifndef GOTRACE_TRACEV2_VERSION_H_
-#define GOTRACE_TRACEV2_VERSION_H_
+#ifndef GOTRACE_VERSION_H_
+#define GOTRACE_VERSION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "gotrace/internal/requires_cxx20.h"
 
 namespace gotrace {
 
@@ -71,4 +72,4 @@ absl::string_view WrittenBy(Version version);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TRACEV2_VERSION_H_
+#endif  // GOTRACE_VERSION_H_

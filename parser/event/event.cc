@@ -1,8 +1,8 @@
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/event/event_tables.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 #include "util/id_table.h"
 
 namespace gotrace {

@@ -1,4 +1,4 @@
-#include "parser/event/fault.h"
+#include "gotrace/fault.h"
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 #include "util/quote.h"
 
 namespace gotrace {
@@ -27,7 +27,7 @@ struct FaultRow {
 constexpr FaultRow kRows[] = {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) \
   {name, absl::StatusCode::k##code, FaultEffect::k##effect, meaning},
-#include "parser/event/faults.def"
+#include "gotrace/internal/faults.def"
 };
 
 const FaultRow& RowOf(FaultId id) { return kRows[static_cast<int>(id)]; }

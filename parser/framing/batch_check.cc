@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 #include "tracev2/wire_reader.h"
 

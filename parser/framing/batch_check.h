@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/version.h"
 #include "tracev2/raw_event.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

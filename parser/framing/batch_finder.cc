@@ -5,13 +5,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 #include "parser/framing/cut_batch.h"
 #include "parser/framing/printed_text.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
-#include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
 #include "util/quote.h"
 

@@ -12,11 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/fault.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/printed_text.h"
-#include "parser/source/byte_source.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/limits.h"
 #include "parser/framing/printed_text.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
 #include "util/quote.h"
 

@@ -9,12 +9,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/event/fault.h"
-#include "parser/event/ids.h"
-#include "parser/source/byte_source.h"
-#include "tracev2/event_type.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/version.h"
 #include "tracev2/varint.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

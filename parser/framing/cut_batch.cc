@@ -1,7 +1,7 @@
 #include "parser/framing/cut_batch.h"
 
-#include "tracev2/event_spec.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/event_type.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/wire_reader.h"
 

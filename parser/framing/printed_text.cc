@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/event_type.h"
-#include "tracev2/limits.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
 

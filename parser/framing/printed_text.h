@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_reader.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

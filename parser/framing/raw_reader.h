@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parser/source/byte_source.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/version.h"
 #include "tracev2/raw_event.h"
-#include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
 
 namespace gotrace {

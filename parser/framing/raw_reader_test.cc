@@ -8,11 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/fault.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "parser/event/fault.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/event/fault.h"
+#include "gotrace/fault.h"
 
 namespace gotrace {
 namespace {

@@ -12,13 +12,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "parser/event/fault.h"
-#include "parser/event/ids.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/ids.h"
+#include "gotrace/reader_limits.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation_tables.h"
-#include "parser/source/byte_source.h"
-#include "parser/source/reader_limits.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

@@ -12,11 +12,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
+#include "gotrace/version.h"
 #include "parser/event/event_tables.h"
 #include "parser/event/trace_clock.h"
 #include "parser/framing/batch_reader.h"
-#include "tracev2/version.h"
 #include "util/id_table.h"
 
 namespace gotrace {

@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

@@ -9,13 +9,13 @@
 #include <string>
 #include <utility>
 
+#include "gotrace/byte_source.h"
+#include "gotrace/read_mode.h"
+#include "gotrace/version.h"
 #include "parser/event/trace_clock.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
-#include "parser/generation/read_mode.h"
-#include "parser/source/byte_source.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 

@@ -10,8 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "parser/event/ids.h"
-#include "parser/event/states.h"
+#include "gotrace/ids.h"
+#include "gotrace/states.h"
 #include "parser/order/open_ranges.h"
 #include "tracev2/wire_status.h"
 #include "util/name_pool.h"

@@ -8,9 +8,9 @@
 #include <initializer_list>
 
 #include "absl/strings/string_view.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/event_type.h"
-#include "tracev2/limits.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {
@@ -49,7 +49,7 @@ inline constexpr std::array<TimedEventRow, 256> kTimedEventRows = [] {
   };
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   if (EventForm::k##form == EventForm::kTimed) rows[value] = make_row({__VA_ARGS__});
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
   return rows;
 }();
 

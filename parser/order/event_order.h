@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "parser/generation/read_mode.h"
+#include "gotrace/read_mode.h"
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler.h"
 

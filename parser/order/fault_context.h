@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "parser/event/event.h"
-#include "parser/event/fault.h"
-#include "parser/event/ids.h"
+#include "gotrace/event.h"
+#include "gotrace/fault.h"
+#include "gotrace/ids.h"
 #include "parser/generation/generation_tables.h"
 #include "parser/order/scheduler_state.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "gotrace/internal/event_spec.h"
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/container/node_hash_map.h"
-#include "parser/event/ids.h"
+#include "gotrace/ids.h"
 #include "parser/order/scheduler_state.h"
 #include "util/dense_table.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "parser/event/ids.h"
-#include "parser/event/states.h"
-#include "tracev2/event_type.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/states.h"
 
 namespace gotrace {
 

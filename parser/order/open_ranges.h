@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 

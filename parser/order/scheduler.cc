@@ -6,10 +6,10 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler_common_rules.h"
 #include "parser/order/scheduler_inline.h"
-#include "tracev2/event_spec.h"
 #include "util/prefetch.h"
 
 namespace gotrace {
@@ -103,7 +103,7 @@ template <EventType kType>
   if constexpr (kType == EventType::k##name) {                                      \
     return Order##rule(KnownStep<kType>{step});                                     \
   }
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
 }
 
 [[gnu::always_inline]] inline Scheduler::Outcome Scheduler::Dispatch(Step step) {
@@ -121,7 +121,7 @@ template <EventType kType>
 #define GOTRACE_EVENT(value, name, ...) \
   case EventType::k##name:              \
     return Order<EventType::k##name>(step);
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
     case EventType::kNone:
       break;
   }

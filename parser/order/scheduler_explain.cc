@@ -4,9 +4,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/order/fault_context.h"
 #include "parser/order/scheduler.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 namespace {

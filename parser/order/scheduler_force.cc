@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 

@@ -1,8 +1,8 @@
 // The rules for ranges of time, the garbage collector's cycles, and metrics.
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "parser/event/ids.h"
+#include "gotrace/ids.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/internal/transition_history.h"
 #include "parser/order/open_ranges.h"
-#include "parser/order/transition_history.h"
-#include "tracev2/event_type.h"
 #include "tracev2/wire_status.h"
 #include "util/dense_table.h"
 #include "util/name_pool.h"

@@ -5,8 +5,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/order/scheduler_state.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 namespace {

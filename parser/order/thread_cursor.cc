@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tracev2/event_spec.h"
+#include "gotrace/internal/event_spec.h"
 
 namespace gotrace {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "absl/types/span.h"
-#include "parser/event/fault.h"
-#include "parser/event/ids.h"
+#include "gotrace/fault.h"
+#include "gotrace/ids.h"
 #include "parser/generation/generation.h"
 #include "parser/order/batch_decoder.h"
 #include "parser/order/thread_decoder.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "gotrace/fault.h"
 #include "gtest/gtest.h"
-#include "parser/event/fault.h"
 #include "parser/generation/generation.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"

@@ -1,10 +1,10 @@
-#include "parser/order/transition_history.h"
+#include "gotrace/internal/transition_history.h"
 
 #include <cstdint>
 #include <vector>
 
+#include "gotrace/states.h"
 #include "gtest/gtest.h"
-#include "parser/event/states.h"
 
 namespace gotrace {
 namespace {

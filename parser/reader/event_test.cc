@@ -1,4 +1,4 @@
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 
 #include <map>
 #include <set>
@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 namespace {

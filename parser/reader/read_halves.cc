@@ -1,11 +1,11 @@
-#include "parser/reader/read_halves.h"
+#include "gotrace/read_halves.h"
 
 #include <atomic>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "parser/reader/reader.h"
+#include "gotrace/reader.h"
 #include "parser/reader/split_trace.h"
 #include "util/cores.h"
 #include "util/helper_thread.h"

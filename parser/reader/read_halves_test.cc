@@ -1,4 +1,4 @@
-#include "parser/reader/read_halves.h"
+#include "gotrace/read_halves.h"
 
 #include <string>
 #include <thread>

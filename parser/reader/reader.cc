@@ -1,15 +1,15 @@
-#include "parser/reader/reader.h"
+#include "gotrace/reader.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/order/fault_context.h"
 #include "parser/order/stall.h"
 #include "parser/reader/reader_impl.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 

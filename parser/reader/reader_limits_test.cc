@@ -1,4 +1,4 @@
-#include "parser/source/reader_limits.h"
+#include "gotrace/reader_limits.h"
 
 #include <optional>
 #include <string>
@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testing/test_util.h"
 
 namespace gotrace {

@@ -1,4 +1,4 @@
-#include "parser/reader/reader.h"
+#include "gotrace/reader.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
-#include "tracev2/event_spec.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

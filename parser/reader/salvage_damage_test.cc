@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/salvage_util.h"
 #include "testing/test_util.h"
-#include "tracev2/event_spec.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

@@ -6,12 +6,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "gotrace/reader.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
 #include "testing/salvage_util.h"
 #include "testing/test_util.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_spec.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testing/test_util.h"
-#include "tracev2/event_spec.h"
 
 namespace gotrace {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
-#include "tracev2/version.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 

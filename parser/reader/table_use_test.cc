@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
 #include "testing/test_util.h"
 
 namespace gotrace {

@@ -1,20 +1,20 @@
 // ListTraces() and SkipToTrace() leave it to BatchFinder to find where the next trace begins, which
 // also does so in damaged framing, but takes batches off its source. OneTrace() must leave them to
 // whoever reads the trace: it walks over the batches' headers in what a window shows.
-#include "parser/reader/trace_list.h"
+#include "gotrace/trace_list.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/reader.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/printed_text.h"
-#include "parser/reader/reader.h"
 #include "parser/source/borrowed_source.h"
-#include "tracev2/event_type.h"
-#include "tracev2/limits.h"
 #include "tracev2/varint.h"
 
 namespace gotrace {

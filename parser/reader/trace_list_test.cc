@@ -1,13 +1,13 @@
-#include "parser/reader/trace_list.h"
+#include "gotrace/trace_list.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/reader/reader.h"
-#include "parser/source/byte_source.h"
 #include "testing/test_util.h"
 
 namespace gotrace {

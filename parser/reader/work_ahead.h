@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "parser/event/event.h"
+#include "gotrace/event.h"
 
 namespace gotrace {
 

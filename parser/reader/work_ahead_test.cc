@@ -13,9 +13,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/event_builder.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "parser/event/event_builder.h"
-#include "parser/reader/reader.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
 
 namespace gotrace {
 

@@ -1,4 +1,4 @@
-#include "parser/source/byte_source.h"
+#include "gotrace/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

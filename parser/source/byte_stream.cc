@@ -1,4 +1,4 @@
-#include "parser/source/byte_stream.h"
+#include "gotrace/byte_stream.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/event/fault.h"
-#include "parser/source/byte_stream.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/fault.h"
 
 namespace gotrace {
 namespace {

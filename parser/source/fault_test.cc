@@ -1,12 +1,12 @@
-#include "parser/event/fault.h"
+#include "gotrace/fault.h"
 
 #include <set>
 #include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
-#include "parser/source/reader_limits.h"
 
 namespace gotrace {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "parser/event/fault.h"
-#include "parser/source/reader_limits.h"
+#include "gotrace/fault.h"
+#include "gotrace/reader_limits.h"
 
 namespace gotrace {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "parser/source/byte_stream.h"
+#include "gotrace/byte_stream.h"
 
 namespace gotrace {
 

@@ -1,4 +1,4 @@
-#include "parser/source/reader_limits.h"
+#include "gotrace/reader_limits.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -16,10 +16,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_check.h"
 #include "parser/framing/batch_reader.h"
-#include "tracev2/limits.h"
-#include "tracev2/version.h"
 #include "tracev2/wire_reader.h"
 
 namespace gotrace {

@@ -1,7 +1,7 @@
 // The layers around a trace are found by trying: each kind that the first bytes allow is decoded in
 // memory, as far as kLooked bytes go, and counts if what comes out is a trace, or has other layers
 // around one. The same decoders then stand one behind the other in a chain of streams.
-#include "parser/transport/transport.h"
+#include "gotrace/transport.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,12 +13,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "parser/event/fault.h"
+#include "gotrace/byte_stream.h"
+#include "gotrace/fault.h"
+#include "gotrace/version.h"
 #include "parser/framing/batch_check.h"
-#include "parser/source/byte_stream.h"
 #include "parser/transport/crlf_filter.h"
 #include "parser/transport/transport_filters.h"
-#include "tracev2/version.h"
 #include "util/quote.h"
 
 namespace gotrace {
@@ -43,7 +43,7 @@ constexpr absl::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD.
 
 constexpr TransportSpec kSpecs[] = {
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) {name, noun, what, avoid},
-#include "parser/transport/transports.def"
+#include "gotrace/internal/transports.def"
 };
 
 // What one layer is, and how it is taken off.

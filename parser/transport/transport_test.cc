@@ -1,4 +1,4 @@
-#include "parser/transport/transport.h"
+#include "gotrace/transport.h"
 
 #include <cstdint>
 #include <functional>
@@ -17,16 +17,16 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "parser/event/fault.h"
 #include "parser/framing/batch_check.h"
-#include "parser/source/byte_source.h"
 #include "parser/source/code_page.h"
 #include "parser/transport/transport_filters.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 #include "testing/undone_input.h"
-#include "tracev2/version.h"
 
 namespace gotrace {
 namespace {

@@ -1,15 +1,15 @@
 // What each event type looks like on the wire: the table that events.def expands into.
-#ifndef GOTRACE_TRACEV2_EVENT_SPEC_H_
-#define GOTRACE_TRACEV2_EVENT_SPEC_H_
+#ifndef GOTRACE_INTERNAL_EVENT_SPEC_H_
+#define GOTRACE_INTERNAL_EVENT_SPEC_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "tracev2/event_type.h"
-#include "tracev2/limits.h"
-#include "tracev2/version.h"
+#include "gotrace/internal/event_type.h"
+#include "gotrace/internal/limits.h"
+#include "gotrace/version.h"
 
 namespace gotrace {
 
@@ -113,4 +113,4 @@ absl::string_view ExperimentName(uint64_t experiment);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TRACEV2_EVENT_SPEC_H_
+#endif  // GOTRACE_INTERNAL_EVENT_SPEC_H_

@@ -1,14 +1,14 @@
 // What an event is, apart from its arguments.
-#ifndef GOTRACE_PARSER_EVENT_EVENT_TAGS_H_
-#define GOTRACE_PARSER_EVENT_EVENT_TAGS_H_
+#ifndef GOTRACE_INTERNAL_EVENT_TAGS_H_
+#define GOTRACE_INTERNAL_EVENT_TAGS_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "parser/event/event_kind.h"
-#include "parser/event/fault.h"
-#include "tracev2/event_type.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/fault.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 
@@ -68,4 +68,4 @@ constexpr EventTags TagsOf(EventType type) { return kEventTags[static_cast<uint8
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_EVENT_EVENT_TAGS_H_
+#endif  // GOTRACE_INTERNAL_EVENT_TAGS_H_

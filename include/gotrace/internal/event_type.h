@@ -1,6 +1,6 @@
 // The event types of the v2 trace format, by their wire values (FORMAT.md §8).
-#ifndef GOTRACE_TRACEV2_EVENT_TYPE_H_
-#define GOTRACE_TRACEV2_EVENT_TYPE_H_
+#ifndef GOTRACE_INTERNAL_EVENT_TYPE_H_
+#define GOTRACE_INTERNAL_EVENT_TYPE_H_
 
 #include <cstdint>
 
@@ -11,7 +11,8 @@ namespace gotrace {
 enum class EventType : uint8_t {
   kNone = 0,  // Stands nowhere in a trace.
 #define GOTRACE_EVENT(value, name, ...) k##name = value,
-#include "tracev2/events.def"
+#include "gotrace/internal/events.def"
+#include "gotrace/internal/requires_cxx20.h"
 };
 
 // One past the highest wire value of any version.
@@ -28,4 +29,4 @@ inline constexpr int kExperimentEnd = 2;
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TRACEV2_EVENT_TYPE_H_
+#endif  // GOTRACE_INTERNAL_EVENT_TYPE_H_

@@ -1,6 +1,6 @@
 // The last transitions of a goroutine or P: how it got where it is.
-#ifndef GOTRACE_PARSER_ORDER_TRANSITION_HISTORY_H_
-#define GOTRACE_PARSER_ORDER_TRANSITION_HISTORY_H_
+#ifndef GOTRACE_INTERNAL_TRANSITION_HISTORY_H_
+#define GOTRACE_INTERNAL_TRANSITION_HISTORY_H_
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "parser/event/event_tags.h"
-#include "tracev2/event_type.h"
+#include "gotrace/internal/event_tags.h"
+#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 
@@ -55,4 +55,4 @@ class TransitionHistory {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_ORDER_TRANSITION_HISTORY_H_
+#endif  // GOTRACE_INTERNAL_TRANSITION_HISTORY_H_

@@ -1,6 +1,6 @@
 // How many goroutines wait, and what for.
-#ifndef GOTRACE_PARSER_ORDER_WAITING_GOROUTINES_H_
-#define GOTRACE_PARSER_ORDER_WAITING_GOROUTINES_H_
+#ifndef GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
+#define GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
 
 #include <array>
 #include <cstdint>
@@ -14,4 +14,4 @@ using WaitingGoroutines = std::array<uint64_t, 256>;
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_PARSER_ORDER_WAITING_GOROUTINES_H_
+#endif  // GOTRACE_INTERNAL_WAITING_GOROUTINES_H_

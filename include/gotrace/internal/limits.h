@@ -1,7 +1,7 @@
 // Sizes that the format itself bounds. Go's reader refuses what is larger. Frozen: a smaller value
 // needs a new trace version.
-#ifndef GOTRACE_TRACEV2_LIMITS_H_
-#define GOTRACE_TRACEV2_LIMITS_H_
+#ifndef GOTRACE_INTERNAL_LIMITS_H_
+#define GOTRACE_INTERNAL_LIMITS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -22,4 +22,4 @@ inline constexpr int kMaxTimedArgs = 5;
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_TRACEV2_LIMITS_H_
+#endif  // GOTRACE_INTERNAL_LIMITS_H_

@@ -1,0 +1,57 @@
+// What users include: each public header compiles alone, which building this test shows, and
+// includes nothing that a user does not have.
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <unordered_set>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gtest/gtest.h"
+
+namespace gotrace {
+namespace {
+
+TEST(PublicHeaders, IncludeOnlyEachOtherAbseilAndTheStandardLibrary) {
+  int headers = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("include/gotrace")) {
+    if (!entry.is_regular_file()) continue;
+    ++headers;
+    std::ifstream file(entry.path());
+    for (std::string text; std::getline(file, text);) {
+      absl::string_view line = text;
+      if (!absl::ConsumePrefix(&line, "#include ")) continue;
+      const bool is_allowed = absl::StartsWith(line, "\"gotrace/") ||
+                              absl::StartsWith(line, "\"absl/") || absl::StartsWith(line, "<");
+      EXPECT_TRUE(is_allowed) << entry.path() << ": " << text;
+    }
+  }
+  EXPECT_GT(headers, 20);
+}
+
+TEST(PublicHeaders, IdsCanBeComparedHashedAndPrinted) {
+  EXPECT_LT(GoId{1}, GoId{2});
+  EXPECT_GE(ProcId{2}, ProcId{2});
+  EXPECT_EQ((std::set<ThreadId>{ThreadId{1}, ThreadId{1}}).size(), 1u);
+  EXPECT_EQ((std::unordered_set<TaskId>{TaskId{1}, TaskId{2}, TaskId{1}}).size(), 2u);
+  EXPECT_EQ((absl::flat_hash_set<GoId>{GoId{1}, GoId{2}, GoId{1}}).size(), 2u);
+  std::ostringstream out;
+  out << GoId{7} << ' ' << GoId::kNone << ' ' << kBackgroundTask;
+  EXPECT_EQ(out.str(), "7 -1 0");
+}
+
+TEST(PublicHeaders, ResourcesCanBeCompared) {
+  const ResourceId a = {ResourceKind::kGoroutine, 1};
+  EXPECT_EQ(a, (ResourceId{ResourceKind::kGoroutine, 1}));
+  EXPECT_NE(a, (ResourceId{ResourceKind::kProc, 1}));
+  EXPECT_NE(a, (ResourceId{ResourceKind::kGoroutine, 2}));
+}
+
+}  // namespace
+}  // namespace gotrace
