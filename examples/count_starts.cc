@@ -4,7 +4,7 @@
 #include <iostream>
 #include <map>
 
-// Counts how often each goroutine of a trace came to run: by its start, or from a syscall.
+// Counts how often each goroutine of a trace began to run.
 int main(int argc, char** argv) {
   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
   if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
-// Tells what is wrong with a trace, and where.
+// Prints what is wrong with a trace, and where.
 int main(int argc, char** argv) {
   gotrace::ValidateOptions options;
   options.strictness = gotrace::Strictness::kGo;

@@ -5,7 +5,7 @@
 
 #include "validator/validator.h"
 
-// Judges events that no trace gave, as a program that makes some of its own may do. Here a
+// Validates events that come from no trace, as a program that makes its own may do. Here a
 // goroutine starts twice.
 int main() {
   bool sound = true;

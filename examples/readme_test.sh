@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# The README's blocks of C++ must be the examples, and its consoles what its commands print.
+# The blocks of C++ in the README and in docs/ must be the examples, and their consoles what the
+# commands in them print.
 set -uo pipefail
 
-readme=$PWD/README.md
+documents=(README.md docs/commands.md docs/damaged-traces.md docs/library.md docs/limits.md)
+root=$PWD
 
-# block LANGUAGE N: the Nth block of the README in a language.
+# count LANGUAGE: how many blocks of a language all documents have.
+count() {
+  cat "${documents[@]/#/$root/}" | grep -c "^\`\`\`$1$"
+}
+
+# block LANGUAGE N: the Nth block of a language in all documents.
 block() {
-  awk -v fence="\`\`\`$1" -v wanted="$2" '
+  cat "${documents[@]/#/$root/}" | awk -v fence="\`\`\`$1" -v wanted="$2" '
     $0 == fence { inside = ++count == wanted; next }
     /^```$/ { inside = 0 }
-    inside' "$readme"
+    inside'
 }
 
 failed=0
@@ -18,8 +25,9 @@ for example in count_starts judge salvage; do
   number=$((number + 1))
   diff <(block cpp "$number") "examples/$example.cc" || failed=1
 done
+[[ $(count cpp) -eq $number ]] || { echo "A block of C++ is no example."; failed=1; }
 
-# The commands may write files: not where the README lies.
+# The commands may write files: not where the documents are.
 PATH=$PWD/tools:$PATH
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
@@ -32,13 +40,13 @@ zstd() {
 }
 
 # Each console has one command and what it prints.
-consoles=$(grep -c '^```console$' "$readme")
+consoles=$(count console)
 for ((number = 1; number <= consoles; ++number)); do
   command=$(block console "$number" | sed -n '1s/^\$ //p')
   if ! diff <(block console "$number" | tail -n +2) <(eval "$command" 2>&1); then
-    echo "That is what this prints: $command"
+    echo "This is what the command prints: $command"
     failed=1
   fi
 done
-[[ $consoles -gt 5 ]] || failed=1
+[[ $consoles -gt 12 ]] || { echo "Only $consoles consoles were found."; failed=1; }
 exit $failed

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
-// Reads all that can still be read of a broken trace.
+// Reads as much as possible of a broken trace.
 int main(int argc, char** argv) {
   gotrace::ReaderOptions options;
   options.mode = gotrace::ReadMode::kSalvage;

@@ -303,10 +303,10 @@ TEST_F(CommandLineTest, HelpIsWhole) {
   }
 }
 
-// The README's table of limits has the names and defaults that the help has.
-TEST_F(CommandLineTest, TheReadmeTellsTheLimits) {
-  std::ostringstream readme;
-  readme << std::ifstream("README.md").rdbuf();
+// The table in docs/limits.md has the names and defaults that the help has.
+TEST_F(CommandLineTest, DocumentedLimitsMatchTheHelp) {
+  std::ostringstream document;
+  document << std::ifstream("docs/limits.md").rdbuf();
   const std::string help = CommandHelp(Command::kInfo);
   for (const LimitSpec& limit : AllLimits()) {
     const size_t begin = help.find(absl::StrCat("  ", limit.name, "="));
@@ -314,7 +314,7 @@ TEST_F(CommandLineTest, TheReadmeTellsTheLimits) {
     const size_t value = help.find('=', begin) + 1;
     const std::string shown = help.substr(value, help.find(':', value) - value);
     EXPECT_TRUE(
-        absl::StrContains(readme.str(), absl::StrCat("| `", limit.name, "` | ", shown, " |")))
+        absl::StrContains(document.str(), absl::StrCat("| `", limit.name, "` | ", shown, " |")))
         << limit.name << " " << shown;
   }
 }

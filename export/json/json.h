@@ -1,4 +1,4 @@
-// Events as JSON, one object a line. README.md lists the fields.
+// Events as JSON, one object a line. docs/commands.md lists the fields.
 #ifndef GOTRACE_EXPORT_JSON_JSON_H_
 #define GOTRACE_EXPORT_JSON_JSON_H_
 
