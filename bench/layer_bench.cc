@@ -69,7 +69,7 @@ void DecodeAll(benchmark::State& state, const std::string& bytes) {
 
 // Fills a generation's tables with all that is of one kind. Items are strings or stacks.
 template <EventType kKind, absl::Status (GenerationTables::*kAdd)(const Batch&),
-          size_t (GenerationTables::*kCount)() const>
+          size_t (EventTables::*kCount)() const>
 void FillTables(benchmark::State& state, const std::string& bytes) {
   const Framed framed = Frame(bytes);
   uint64_t items = 0;

@@ -147,9 +147,10 @@ absl::StatusOr<std::string> GoldenInput(const GoldenCase& golden) {
   return bytes;
 }
 
-Reading ReadTrace(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadBy read_by) {
+Reading ReadTrace(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadBy read_by,
+                  const ReaderOptions& options) {
   if (!source.ok()) return {"", source.status()};
-  absl::StatusOr<Reader> reader = Reader::FromSource(*std::move(source));
+  absl::StatusOr<Reader> reader = Reader::FromSource(*std::move(source), options);
   if (!reader.ok()) return {"", reader.status()};
   GoTextFormatter formatter(absl::UTCTimeZone());
   TextBuffer text;

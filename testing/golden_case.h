@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/fault.h"
+#include "gotrace/read_mode.h"
 
 namespace gotrace {
 
@@ -41,7 +42,8 @@ struct Reading {
 
 // Reads a trace to its end or its first fault, by Reader::Next() or by Reader::NextBlock().
 enum class ReadBy { kEvent, kBlock };
-Reading ReadTrace(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadBy read_by);
+Reading ReadTrace(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadBy read_by,
+                  const ReaderOptions& options = {});
 
 // "ok", or two lines: "fault ID at PLACE", and the message.
 std::string FormatOutcome(const absl::Status& status);
