@@ -21,14 +21,14 @@ truncate -s 3000 "$cut"
 
 expect 0 "goroutine 1: 7" examples/count_starts "$sound"
 expect 1 "[batch-truncated]" examples/count_starts "$cut"
-expect 0 "sound" examples/judge "$sound"
-expect 1 "[batch-truncated]" examples/judge "$cut"
-expect 1 "broken" examples/judge "$cut"
+expect 0 "sound" examples/validate "$sound"
+expect 1 "[batch-truncated]" examples/validate "$cut"
+expect 1 "broken" examples/validate "$cut"
 expect 0 "305 events, 0 of them" examples/salvage "$sound"
 expect 1 "216 events, 0 of them" examples/salvage "$cut"
 # A directory can be opened and not read.
-for program in count_starts judge salvage; do
+for program in count_starts validate salvage; do
   expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
 done
-expect 1 "[state-mismatch]" examples/judge_events
+expect 1 "[state-mismatch]" examples/validate_events
 exit $failed
