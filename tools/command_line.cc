@@ -1,5 +1,7 @@
 #include "tools/command_line.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -17,6 +19,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "gotrace/reader_limits.h"
+#include "tools/nearest_name.h"
 #include "tools/version.h"
 #include "util/cores.h"
 #include "util/quote.h"
@@ -280,6 +283,11 @@ FlagArgument SplitFlag(absl::string_view argument) {
   return flag;
 }
 
+bool FileExists(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0;
+}
+
 // Whether its value may name several things, as its usage tells.
 bool IsList(const FlagRow& row) { return absl::EndsWith(row.usage, ",..."); }
 
@@ -343,8 +351,7 @@ class ArgumentParser {
     FlagArgument flag = SplitFlag(argument);
     const FlagRow* const row = FindFlag(flag.name);
     if (row == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "there is no flag ", QuotedUnlessPlain(argument.substr(0, argument.find('=')))));
+      return UnknownFlag(argument.substr(0, argument.find('=')), flag.name);
     }
     absl::CommandLineFlag* const target = absl::FindCommandLineFlag(row->name);
     const bool is_bool = target->IsOfType<bool>();
@@ -362,7 +369,7 @@ class ArgumentParser {
     }
     std::string error;
     if (!target->ParseFrom(*flag.value, &error)) {
-      return absl::InvalidArgumentError(absl::StrCat(Quoted(*flag.value), " is no value for ",
+      return absl::InvalidArgumentError(absl::StrCat(Quoted(*flag.value), " is not a value of ",
                                                      Spelling(*row), ": expected ",
                                                      is_bool ? "true or false" : row->usage));
     }
@@ -382,6 +389,15 @@ class ArgumentParser {
     }
     if (plain_.empty()) {
       return absl::InvalidArgumentError("no FILE was given; - stands for the standard input");
+    }
+    if (std::count(plain_.begin(), plain_.end(), "") > 0) {
+      return absl::InvalidArgumentError("FILE is empty; - stands for the standard input");
+    }
+    // A mistyped command alone is taken for a file.
+    const bool may_be_command = !has_command_ && !only_files_ && plain_.size() == 1 &&
+                                plain_[0].find_first_of("./") == std::string::npos;
+    if (may_be_command && !NearestCommand(plain_[0]).empty() && !FileExists(plain_[0])) {
+      return UnknownCommand(plain_[0]);
     }
     const bool takes_files = (On(line_.command) & kTakesFiles) != 0;
     if (plain_.size() > 1 && !takes_files) return TooManyFiles();
@@ -409,9 +425,27 @@ class ArgumentParser {
         QuotedUnlessPlain(plain_[1]), "; only ", ListCommands(kTakesFiles), " take several"));
   }
 
+  static std::string NearestCommand(absl::string_view name) {
+    std::vector<absl::string_view> names;
+    for (const CommandRow& row : kCommands) names.push_back(row.name);
+    return std::string(NearestName(name, names));
+  }
+
   static absl::Status UnknownCommand(absl::string_view name) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no command ", QuotedUnlessPlain(name),
-                                                   "; there are ", ListCommands(~0U)));
+    const std::string nearest = NearestCommand(name);
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no command ", QuotedUnlessPlain(name), "; ",
+                     nearest.empty() ? absl::StrCat("there are ", ListCommands(~0U))
+                                     : absl::StrCat("did you mean ", nearest, "?")));
+  }
+
+  static absl::Status UnknownFlag(absl::string_view shown, absl::string_view name) {
+    std::vector<absl::string_view> names;
+    for (const FlagRow& row : kFlags) names.push_back(row.name);
+    const FlagRow* const nearest = FindFlag(NearestName(name, names));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no flag ", QuotedUnlessPlain(shown),
+        nearest == nullptr ? "" : absl::StrCat("; did you mean ", Spelling(*nearest), "?")));
   }
 
   const absl::Span<char* const> args_;

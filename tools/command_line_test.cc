@@ -174,26 +174,35 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kThereAre =
       "; there are `events`, `wire`, `assemble`, `footprint`, `info`, `validate` and `repair`";
-  ExpectError({"evnts", "a.out"}, absl::StrCat("there is no command evnts", kThereAre));
-  ExpectError({"help", "evnts"}, absl::StrCat("there is no command evnts", kThereAre));
+  ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
+  ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
+  ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
+  ExpectError({"print", "a.out"}, absl::StrCat("there is no command print", kThereAre));
+  ExpectError({""}, "FILE is empty; - stands for the standard input");
+  // It may be a file.
+  ExpectLine({"./evnts"}, Command::kEvents, "./evnts");
+  ExpectLine({"--", "evnts"}, Command::kEvents, "evnts");
 }
 
 TEST_F(CommandLineTest, ErrorsOfFlags) {
-  ExpectError({"--knd=Log", "f"}, "there is no flag --knd");
+  ExpectError({"--knd=Log", "f"}, "there is no flag --knd; did you mean --kind?");
+  ExpectError({"--slavage", "f"}, "there is no flag --slavage; did you mean --salvage?");
+  ExpectError({"--max-percheck=1", "f"},
+              "there is no flag --max-percheck; did you mean --max-per-check?");
   ExpectError({"-x", "f"}, "there is no flag -x");
   ExpectError({"---g=1", "f"}, "there is no flag ---g");
-  ExpectError({"--nokind", "f"}, "there is no flag --nokind");
-  ExpectError({"--nostacks=1", "f"}, "there is no flag --nostacks");
+  ExpectError({"--nokind", "f"}, "there is no flag --nokind; did you mean --kind?");
+  ExpectError({"--nostacks=1", "f"}, "there is no flag --nostacks; did you mean --stacks?");
   ExpectError({"f", "--limit"}, "--limit needs a value: --limit=N");
   ExpectError({"--kind=", "f"}, "--kind needs a value: --kind=KIND,...");
   ExpectError({"--g", "", "f"}, "--g needs a value: --g=ID,...");
   ExpectError({"assemble", "f", "-o"}, "-o needs a value: -o FILE");
-  ExpectError({"--limit=many", "f"}, "\"many\" is no value for --limit: expected --limit=N");
-  ExpectError({"--limit=\n", "f"}, "\"\\n\" is no value for --limit: expected --limit=N");
+  ExpectError({"--limit=many", "f"}, "\"many\" is not a value of --limit: expected --limit=N");
+  ExpectError({"--limit=\n", "f"}, "\"\\n\" is not a value of --limit: expected --limit=N");
   ExpectError({"--a\nb", "f"}, "there is no flag \"--a\\nb\"");
-  ExpectError({"--limit", "f"}, "\"f\" is no value for --limit: expected --limit=N");
+  ExpectError({"--limit", "f"}, "\"f\" is not a value of --limit: expected --limit=N");
   ExpectError({"--limit=9223372036854775808", "f"},
-              "\"9223372036854775808\" is no value for --limit: expected --limit=N");
+              "\"9223372036854775808\" is not a value of --limit: expected --limit=N");
   ExpectError({"--stacks=maybe", "f"},
               "\"maybe\" is no value for --stacks: expected true or false");
 }

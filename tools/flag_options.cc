@@ -110,8 +110,12 @@ absl::Status CheckTimes(const EventsOptions& options) {
   return absl::OkStatus();
 }
 
-// A number that may end in K, M, G or T: so many times 1024, its square, and so on.
+// A number that may end in K, M, G or T, or in KB or KiB and so on: so many times 1024, its square,
+// and so on.
 bool ParseAmount(absl::string_view text, uint64_t* amount) {
+  const bool has_unit = absl::EndsWithIgnoreCase(text, "b");
+  if (has_unit) text.remove_suffix(1);
+  if (has_unit && absl::EndsWithIgnoreCase(text, "i")) text.remove_suffix(1);
   constexpr absl::string_view kUnits = "KMGT";
   const size_t unit = text.empty() ? kUnits.npos : kUnits.find(absl::ascii_toupper(text.back()));
   const int shift = unit == kUnits.npos ? 0 : 10 * static_cast<int>(unit + 1);
@@ -125,7 +129,7 @@ bool ParseAmount(absl::string_view text, uint64_t* amount) {
 
 absl::StatusOr<EventsOptions> EventsOptionsFromFlags() {
   EventsOptions options;
-  const std::string format = absl::GetFlag(FLAGS_format);
+  const std::string format = absl::AsciiStrToLower(absl::GetFlag(FLAGS_format));
   options.json = format == "json";
   if (!options.json && format != "go") {
     return absl::InvalidArgumentError(

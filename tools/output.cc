@@ -139,10 +139,15 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
     if (fd < 0) return Failure(errno, "opening", path);
     return OutputFile(fd, path, "");
   }
+  // It could be replaced all the same, but somebody protected it.
+  if (exists && (info.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("writing ", QuotedUnlessPlain(path), ": the file is write-protected"));
+  }
   std::string target = TargetOf(path);
   std::string temporary = absl::StrCat(target, ".XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return Failure(errno, "creating", path);
+  if (fd < 0) return Failure(errno, exists ? "creating a new file beside" : "creating", path);
   RemoveAtSignals(temporary);
   // mkostemp() leaves the file to its owner alone.
   fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());

@@ -256,6 +256,17 @@ TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
   EXPECT_EQ(Permissions(path), 0604U);
 }
 
+TEST(OutputFile, LeavesAWriteProtectedFileAlone) {
+  const std::string directory = TestDirectory();
+  const std::string path = directory + "/file";
+  std::ofstream(path) << "old";
+  ASSERT_EQ(chmod(path.c_str(), 0444), 0);
+  EXPECT_EQ(OutputFile::Create(path).status().message(),
+            absl::StrCat("writing ", path, ": the file is write-protected"));
+  EXPECT_EQ(ReadFile(path), "old");
+  EXPECT_EQ(CountFiles(directory), 1U);
+}
+
 TEST(OutputFile, MovesWithItsFile) {
   const std::string directory = TestDirectory();
   absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");

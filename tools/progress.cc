@@ -1,11 +1,15 @@
 #include "tools/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 
 namespace gotrace {
@@ -16,6 +20,20 @@ constexpr absl::Duration kBetween = absl::Milliseconds(200);
 
 std::string Megabytes(uint64_t bytes) {
   return absl::StrFormat("%.1f MB", static_cast<double>(bytes) / 1e6);
+}
+
+// Whether the standard error is a terminal that can go back to the beginning of a line and clear
+// it.
+bool CanShow() {
+  const char* const terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 &&
+         (terminal == nullptr || absl::string_view(terminal) != "dumb");
+}
+
+// How many columns the terminal has, or 0 if it does not say.
+size_t Columns() {
+  winsize size = {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
@@ -32,18 +50,19 @@ std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed) {
   }
   absl::StrAppendFormat(&text, ", %d events", count.events);
   if (seconds > 0) {
-    absl::StrAppendFormat(&text, ", %.1f M/s", static_cast<double>(count.events) / seconds / 1e6);
+    absl::StrAppendFormat(&text, ", %.1f M events/s",
+                          static_cast<double>(count.events) / seconds / 1e6);
   }
   // All bytes are read before all events are dealt with; of that time nothing is known.
   if (has_total && count.bytes > 0 && count.bytes < count.total) {
     const double done = static_cast<double>(count.bytes) / static_cast<double>(count.total);
-    absl::StrAppendFormat(&text, ", %.0f s left", seconds / done - seconds);
+    absl::StrAppendFormat(&text, ", %.0f s left", std::ceil(seconds / done - seconds));
   }
   return text;
 }
 
 Progress::Progress(bool prints_along)
-    : enabled_(isatty(STDERR_FILENO) == 1 && !(prints_along && isatty(STDOUT_FILENO) == 1)),
+    : enabled_(CanShow() && !(prints_along && isatty(STDOUT_FILENO) == 1)),
       begin_(absl::Now()),
       last_shown_(begin_ + kQuiet) {}
 
@@ -54,7 +73,13 @@ void Progress::Show(const ProgressCount& count) {
   if (now < last_shown_ + (visible_ ? kBetween : absl::ZeroDuration())) return;
   last_shown_ = now;
   visible_ = true;
-  absl::FPrintF(stderr, "\r\033[K%s", FormatProgress(count, now - begin_));
+  std::string text = FormatProgress(count, now - begin_);
+  // A line that wraps could not be wiped. The last column stays free, as some terminals go to the
+  // next line after it.
+  if (const size_t columns = Columns(); columns > 0 && text.size() >= columns) {
+    text.resize(columns - 1);
+  }
+  absl::FPrintF(stderr, "\r\033[K%s", text);
   fflush(stderr);
 }
 

@@ -1,0 +1,17 @@
+// Suggests what was meant by a name that does not exist.
+#ifndef GOTRACE_TOOLS_NEAREST_NAME_H_
+#define GOTRACE_TOOLS_NEAREST_NAME_H_
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace gotrace {
+
+// Returns the one of `names` that `name` probably stands for: it differs in at most a third of its
+// characters, where two that changed places count as one. Returns "" if there is none, or `name`
+// has less than three characters.
+absl::string_view NearestName(absl::string_view name, absl::Span<const absl::string_view> names);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TOOLS_NEAREST_NAME_H_
