@@ -71,8 +71,10 @@ int ProgramModel::Apply(WriterEvent* event, absl::string_view name) {
   const GoId goroutine{static_cast<int64_t>(event->args[0])};
   const ProcId proc{static_cast<int64_t>(event->args[0])};
   const Thread context = thread == ThreadId::kNone ? Thread() : threads_[thread];
-  Goroutine* const own = FindGoroutine(context.goroutine);
-  Proc* const own_proc = FindProc(context.proc);
+  // A status may name the id that stands for none: no thread executes that.
+  Goroutine* const own =
+      context.goroutine == GoId::kNone ? nullptr : FindGoroutine(context.goroutine);
+  Proc* const own_proc = context.proc == ProcId::kNone ? nullptr : FindProc(context.proc);
   switch (event->type) {
     case EventType::kProcStatus: {
       const ProcStatus status = static_cast<ProcStatus>(event->args[1]);

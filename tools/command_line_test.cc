@@ -204,7 +204,7 @@ TEST_F(CommandLineTest, ErrorsOfFlags) {
   ExpectError({"--limit=9223372036854775808", "f"},
               "\"9223372036854775808\" is not a value of --limit: expected --limit=N");
   ExpectError({"--stacks=maybe", "f"},
-              "\"maybe\" is no value for --stacks: expected true or false");
+              "\"maybe\" is not a value of --stacks: expected true or false");
 }
 
 TEST_F(CommandLineTest, ListsAreGivenOnce) {

@@ -596,11 +596,12 @@ TEST(Dump, RefusesWrongArguments) {
   };
   const Case kCases[] = {
       {{}, "no FILE was given; - stands for the standard input", ""},
-      {{"evnts", "f"},
-       "there is no command evnts; there are `events`, `wire`, `assemble`, `footprint`, `info`, "
+      {{"evnts", "f"}, "there is no command evnts; did you mean events?", ""},
+      {{"print", "f"},
+       "there is no command print; there are `events`, `wire`, `assemble`, `footprint`, `info`, "
        "`validate` and `repair`",
        ""},
-      {{"--knd=Sync", "f"}, "there is no flag --knd", ""},
+      {{"--knd=Sync", "f"}, "there is no flag --knd; did you mean --kind?", ""},
       {{"--kind=Snc", "f"}, absl::StrCat("--kind: there is no kind \"Snc\"; ", kKinds)},
       {{"--kind=Sync,", "f"}, absl::StrCat("--kind: there is no kind \"\"; ", kKinds)},
       {{"--kind=Bad", "f"}, absl::StrCat("--kind: there is no kind \"Bad\"; ", kKinds)},

@@ -18,10 +18,10 @@ namespace {
 TEST(FormatProgress, TellsShareRateAndTimeLeft) {
   EXPECT_EQ(FormatProgress({.bytes = 12'340'000, .total = 45'600'000, .events = 3'000'000},
                            absl::Seconds(2)),
-            "12.3 MB of 45.6 MB (27%), 3000000 events, 1.5 M events/s, 5 s left");
+            "12.3 MB of 45.6 MB (27%), 3000000 events, 1.5 M events/s, 6 s left");
   EXPECT_EQ(FormatProgress({.bytes = 500'000, .total = 100'000'000, .events = 1},
                            absl::Milliseconds(1500)),
-            "0.5 MB of 100.0 MB (0%), 1 events, 0.0 M events/s, 298 s left");
+            "0.5 MB of 100.0 MB (0%), 1 events, 0.0 M events/s, 299 s left");
 }
 
 TEST(FormatProgress, TellsWhichOfSeveralFiles) {

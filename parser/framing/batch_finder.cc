@@ -68,6 +68,12 @@ bool BeginsPayload(EventType type) {
   }
 }
 
+// Whether the bytes are the type of an experimental batch alone, which Go's reader, and so
+// ReadBatch(), takes for the end of the trace too.
+bool IsLoneType(absl::string_view bytes) {
+  return bytes.size() == 1 && bytes[0] == static_cast<char>(EventType::kExperimentalBatch);
+}
+
 // Whether two batches that stand near each other may well have these times.
 bool AreNear(uint64_t a, uint64_t b) {
   constexpr uint64_t kAlwaysNear = 1 << 24;
@@ -124,7 +130,8 @@ std::optional<BatchFinder::Header> BatchFinder::Peek(size_t pos) const {
 // Whether a batch of `generation` or the next one, or an end of generation, seems to begin at
 // `pos`, or the trace ends there.
 bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
-  if (pos == source_.window().size()) return at_end_;
+  const absl::string_view rest = source_.window().substr(pos);
+  if (rest.empty() || IsLoneType(rest)) return at_end_;
   const std::optional<Header> header = Peek(pos);
   if (!header.has_value()) return false;
   if (header->type == EventType::kEndOfGeneration) return version_ >= Version::kGo126;
@@ -680,9 +687,7 @@ bool BatchFinder::AtEnd() {
   if (!batches_ahead_.empty()) return false;
   absl::string_view window = source_.window();
   if (!text_ahead_.empty()) window.remove_prefix(text_ahead_.back().end - source_.offset());
-  // ReadBatch() takes the type of an experimental batch alone for the end too.
-  return window.empty() ||
-         (window.size() == 1 && window[0] == static_cast<char>(EventType::kExperimentalBatch));
+  return window.empty() || IsLoneType(window);
 }
 
 }  // namespace gotrace

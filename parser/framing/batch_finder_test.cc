@@ -79,6 +79,16 @@ TEST(BatchFinderTest, FindsAllBatchesOfASoundTrace) {
   EXPECT_FALSE(found.truncated);
 }
 
+// As Go's reader does, which reads no further there.
+TEST(BatchFinderTest, TakesALoneTypeOfAnExperimentalBatchForTheEnd) {
+  // A byte that may be text stands in the batch.
+  const std::string payload =
+      Wire(EventType::kProcStop, {5}) + Wire(EventType::kGoCreate, {10, 11, 12, 133});
+  const Found found = FindAll(BatchOf(1, 7, payload) + "1", Version::kGo123);
+  EXPECT_EQ(found.batches.size(), 1u);
+  EXPECT_TRUE(found.faults.empty()) << FormatFault(found.faults[0]);
+}
+
 TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
   const std::string garbage = "panic\x7f runtime error\n";
   const std::string one = EventsBatch(1, 7);
