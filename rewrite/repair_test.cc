@@ -586,6 +586,19 @@ TEST_P(RepairOfRealTraces, KeepsWhatStoodBeforeACut) {
   }
 }
 
+// What a program or a shell prints after the trace, the last line whole or not, however much.
+TEST_P(RepairOfRealTraces, RemovesTextAfterTheEnd) {
+  const std::string bytes = ReadTestTrace(GetParam());
+  std::string log;
+  while (log.size() < 100'000) log += "2024/05/01 12:30:01 main.go:42: request done\n";
+  for (const std::string& text :
+       {std::string("hello\nmore text"), std::string("done\nbye"), std::string("hello\n$ "),
+        std::string("PASS\nok  \tpkg 0.1s\n"), std::string(20'000, '\n'), log}) {
+    SCOPED_TRACE(text.substr(0, 20));
+    EXPECT_TRUE(Repair(bytes + text).bytes == bytes);
+  }
+}
+
 TEST_P(RepairOfRealTraces, GivesASoundTraceWhateverByteIsDamaged) {
   const std::string bytes = ReadTestTrace(GetParam());
   for (size_t pos = kHeaderSize; pos < bytes.size(); pos += 61) {

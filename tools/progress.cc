@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 

@@ -130,8 +130,7 @@ std::optional<BatchFinder::Header> BatchFinder::Peek(size_t pos) const {
 // Whether a batch of `generation` or the next one, or an end of generation, seems to begin at
 // `pos`, or the trace ends there.
 bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
-  const absl::string_view rest = source_.window().substr(pos);
-  if (rest.empty() || IsLoneType(rest)) return at_end_;
+  if (pos == source_.window().size()) return at_end_;
   const std::optional<Header> header = Peek(pos);
   if (!header.has_value()) return false;
   if (header->type == EventType::kEndOfGeneration) return version_ >= Version::kGo126;
@@ -183,6 +182,7 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
 // Whether what is at `pos` may well come after a batch of `generation`: a batch, or an end of
 // generation with a batch after it, or the end of the trace.
 bool BatchFinder::BatchFollows(size_t pos, uint64_t generation) const {
+  if (IsLoneType(source_.window().substr(pos))) return at_end_;
   if (!Begins(pos, generation)) return false;
   const absl::string_view window = source_.window();
   if (pos == window.size() || window[pos] != static_cast<char>(EventType::kEndOfGeneration)) {
@@ -332,48 +332,61 @@ bool BatchFinder::IsOrdinaryAndWhole(const Header& header, uint64_t generation) 
   return SizeOfWholeEvents(payload) == payload.size();
 }
 
-// How many bytes of text there are at `pos`, as far as the window goes.
-size_t BatchFinder::TextSize(size_t pos) const {
+// How many bytes of text there are at `pos`, as far as the window goes. What is known to be text is
+// not looked at again, as small batches may be made of it.
+size_t BatchFinder::TextSize(size_t pos) {
   const absl::string_view window = source_.window();
-  size_t end = pos;
+  const uint64_t offset = source_.offset() + pos;
+  const bool is_known = known_text_.begin <= offset && offset < known_text_.end &&
+                        TextCharacterSize(window.substr(pos, 4)) > 0;
+  if (!is_known) known_text_ = {offset, offset};
+  size_t end = known_text_.end - source_.offset();
   while (end < window.size()) {
     const size_t size = TextCharacterSize(window.substr(end, 4));
     if (size == 0) break;
     end += size;
   }
+  known_text_.end = source_.offset() + end;
   return end - pos;
 }
 
-// Whether after what ends at `pos` there are whole lines, and then a batch or the end of the
-// window. Text inside of the last string of a batch would leave a part of a line.
-bool BatchFinder::LinesFollow(size_t pos) const {
+// Whether after what ends at `pos` there are whole lines, and then a batch, or nothing but text to
+// the end of the trace. Text inside of the last string of a batch would leave a part of a line.
+bool BatchFinder::LinesFollow(size_t pos) {
   const absl::string_view window = source_.window();
   constexpr char kEnd = static_cast<char>(EventType::kEndOfGeneration);
   // An end of generation is a '4', and before the lines.
-  if (version_ >= Version::kGo126 && window[pos] == kEnd) ++pos;
+  if (pos < window.size() && version_ >= Version::kGo126 && window[pos] == kEnd) ++pos;
   if (pos == window.size() || window[pos] == kEnd) return false;
   const size_t end = pos + TextSize(pos);
-  if (end == window.size() && !at_end_) return end > pos;
-  return end > pos && window[end - 1] == '\n' && (end == window.size() || Begins(end, 0));
+  const absl::string_view text = window.substr(pos, end - pos);
+  if (end == window.size()) return !text.empty() && (!at_end_ || absl::StrContains(text, '\n'));
+  return absl::EndsWith(text, "\n") && Begins(end, 0);
+}
+
+// Whether a '4' at the front of `bytes` may be an EndOfGeneration.
+bool BatchFinder::MayEndGeneration(absl::string_view bytes) const {
+  return version_ >= Version::kGo126 && !after_end_ && !bytes.empty() &&
+         bytes[0] == static_cast<char>(EventType::kEndOfGeneration);
 }
 
 // Finds whole lines that begin here and after which there is a sound batch or the end of the
-// window. Returns whether there are any. What else text may be is for SeparateText() to find.
+// window; the last line of the trace need not be whole. Returns whether there are any. What else
+// text may be is for SeparateText() to find.
 bool BatchFinder::FindLinesHere(uint64_t generation) {
   const absl::string_view window = source_.window();
   size_t size = TextSize(0);
   const bool fills_window = size == window.size();
   if (size > 0 && fills_window) size = window.rfind('\n') + 1;  // npos becomes 0.
   if (size == 0 || window[size - 1] != '\n') return false;
+  if (!fills_window && !IsSound(size, generation)) return false;
   // A '1' begins an experimental batch and a '4' ends a generation, if they are not of the text.
   for (size_t line = 0; line < size; line = window.find('\n', line) + 1) {
     const EventType type = static_cast<EventType>(window[line]);
     if (type == EventType::kExperimentalBatch && !PadsSizes()) return false;
-    if (type == EventType::kEndOfGeneration && version_ >= Version::kGo126 && !after_end_) {
-      return false;
-    }
+    if (MayEndGeneration(window.substr(line))) return false;
   }
-  if (!fills_window && !IsSound(size, generation)) return false;
+  if (fills_window && at_end_ && !MayEndGeneration(window.substr(size))) size = window.size();
   text_ahead_.push_back({source_.offset(), source_.offset() + size});
   last_text_ = std::string(window.substr(0, std::min(size, kShown)));
   return true;
@@ -536,7 +549,9 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     const size_t size = source_.window().size();
     if (size == 0) return false;
     const std::optional<Header> header = Peek(0);
-    if (header.has_value() && header->end <= size && Begins(header->end, header->generation)) {
+    if (header.has_value() && header->end <= size &&
+        (Begins(header->end, header->generation) ||
+         IsLoneType(source_.window().substr(header->end)))) {
       Take(*header, header->end, batch);
       return true;
     }

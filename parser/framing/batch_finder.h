@@ -100,9 +100,10 @@ class BatchFinder {
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation);
   size_t FindHeader(size_t from, size_t to) const;
   bool IsOrdinaryAndWhole(const Header& header, uint64_t generation) const;
-  size_t TextSize(size_t pos) const;
-  bool LinesFollow(size_t pos) const;
+  size_t TextSize(size_t pos);
+  bool LinesFollow(size_t pos);
   bool HasTextAhead(uint64_t generation);
+  bool MayEndGeneration(absl::string_view bytes) const;
   bool FindLinesHere(uint64_t generation);
   bool SeparateTextHere(uint64_t generation);
   void AddSeparated(const SeparatedBatch& separated);
@@ -136,6 +137,7 @@ class BatchFinder {
   };
   std::deque<Cleaned> cleaned_;
   std::string last_text_;  // The beginning of the last piece of text.
+  ByteRange known_text_;   // What was found to be text last.
   uint64_t text_end_ = 0;  // Where the last piece of text ends.
   uint64_t text_pieces_ = 0;
   uint64_t text_bytes_ = 0;

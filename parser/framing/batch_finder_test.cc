@@ -89,6 +89,14 @@ TEST(BatchFinderTest, TakesALoneTypeOfAnExperimentalBatchForTheEnd) {
   EXPECT_TRUE(found.faults.empty()) << FormatFault(found.faults[0]);
 }
 
+TEST(BatchFinderTest, ALoneTypeAfterDamageIsNoBatch) {
+  for (const absl::string_view damage : {"\xff\xff\xff\xff\xff", "\xff", "\xff\xff\n\xff"}) {
+    const Found found = FindAll(absl::StrCat(damage, "1"), Version::kGo122);
+    EXPECT_TRUE(found.batches.empty());
+    EXPECT_FALSE(found.faults.empty());
+  }
+}
+
 TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
   const std::string garbage = "panic\x7f runtime error\n";
   const std::string one = EventsBatch(1, 7);
@@ -341,6 +349,10 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
   while (pairs_of_ends.size() < kSize) {
     pairs_of_ends += "\x34" + BatchOf(1, 1, "") + BatchOf(1, 5, "\x01");
   }
+  // Small batches that are text as well, in front of much text.
+  std::string printable;
+  while (printable.size() < kSize) printable += "1!!!!\txxxxxxxxx1!A!!\txxxxxxxxx";
+  printable += "\xff\xff\xff";
   // Headers as the runtime writes them, each with a size that reaches into the next ones.
   std::string padded;
   while (padded.size() < kSize) {
@@ -348,9 +360,9 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
                       &padded);
   }
   for (const std::string& bytes :
-       {ends, pairs_of_ends, padded, std::string(kSize, '\x01'), std::string(kSize, '\0'),
-        std::string(kSize, '\xff'), std::string(kSize, '1'), claims, std::string(kSize, '\n'),
-        lines, between, inside}) {
+       {ends, pairs_of_ends, printable, padded, std::string(kSize, '\x01'),
+        std::string(kSize, '\0'), std::string(kSize, '\xff'), std::string(kSize, '1'), claims,
+        std::string(kSize, '\n'), lines, between, inside}) {
     const auto source = *SourceFromBytes(bytes);
     const Found found = FindIn(source.get(), Version::kGo126);
     uint64_t given = 0;

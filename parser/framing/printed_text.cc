@@ -371,12 +371,19 @@ class TextSeparator {
   // Adds the reading for which text that is no whole line, such as a prompt or a bar of progress,
   // begins at `pos`: alone in the last batch of the bytes, with as many as that has too many.
   void AddCutThatFits(const Reading& reading, size_t pos) {
-    if (context_.end != TextContext::End::kBatch || reading.rest == 0 || reading.has_cut) return;
+    if (!CanCutThatFits(reading, pos)) return;
     const size_t end = bytes_.size() - reading.rest;
-    if (end <= pos || text_ends_[pos] < end || end == line_ends_[pos]) return;
     Reading cut = reading;
     cut.cost += kStrange;
     AddCut(cut, pos, end);
+  }
+
+  bool CanCutThatFits(const Reading& reading, size_t pos) const {
+    if (context_.end != TextContext::End::kBatch || reading.rest == 0 || reading.has_cut) {
+      return false;
+    }
+    const size_t end = bytes_.size() - reading.rest;
+    return end > pos && text_ends_[pos] >= end && end != line_ends_[pos];
   }
 
   void AddCut(Reading reading, size_t begin, size_t end) {
@@ -408,14 +415,31 @@ class TextSeparator {
   // Goes to the end of a string or an opaque payload, and adds the readings for which text begins
   // inside of it.
   bool TakeData(Reading* reading, size_t* pos) {
+    // Wherever text of the size that fits is cut out, the same is left to come: the place is taken
+    // at which the string costs the least.
+    Reading best;
+    size_t best_pos = bytes_.size();
+    int saved = 0;       // By a cut here rather than at the first place that is possible,
+    int most_saved = 0;  // and at the best one.
     for (; reading->data > 0; ++*pos, --reading->data, --reading->rest) {
       if (*pos == bytes_.size()) return context_.end != TextContext::End::kBatch;
       if (++steps_ > max_steps_) return false;
       const size_t line_end = line_ends_[*pos];
       if (line_end != 0 && MayEnd(*reading, line_end)) AddCut(*reading, *pos, line_end);
-      AddCutThatFits(*reading, *pos);
+      if (CanCutThatFits(*reading, *pos)) {
+        if (best_pos == bytes_.size() || saved > most_saved) {
+          best = *reading;
+          best_pos = *pos;
+          most_saved = saved;
+        }
+        // Of two cuts next to each other, one leaves this byte in the string, the other the byte
+        // after the text.
+        const size_t end = bytes_.size() - reading->rest;
+        if (end < bytes_.size()) saved += CostInString(bytes_[end]) - CostInString(bytes_[*pos]);
+      }
       if (reading->stage == Stage::kStrings) reading->cost += CostInString(bytes_[*pos]);
     }
+    if (best_pos != bytes_.size()) AddCutThatFits(best, best_pos);
     if (reading->rest == 0) EndBatch(reading, *pos);
     return true;
   }
