@@ -79,7 +79,7 @@ void LeaveApart(RepairedGeneration* generation) {
   generation->regions = RegionChanges();
 }
 
-// Whether a fault says nothing against the batches that were found, but only tells of what is
+// Whether a fault says nothing against the batches that were found, but only reports what is
 // between them or missing.
 bool LeavesBatchesSound(FaultId id) {
   switch (id) {
@@ -409,7 +409,7 @@ class Planner {
   WriterEventCollector collector_;
   std::optional<Fault> first_fault_;
   bool sound_batches_ = true;  // Whether all batches are whole, and their tables sound.
-  bool sound_events_ = true;   // Whether no fault tells of its events.
+  bool sound_events_ = true;   // Whether no fault is about its events.
 
   // Of those before.
   Losses losses_before_;
@@ -542,8 +542,8 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions*
     }
     Planner planner(limits, regions == nullptr ? nullptr : (*regions)[index].get(), &part);
     if (absl::Status status = planner.ReadAll(source); !status.ok()) {
-      // The first trace may be followed by data that is not a trace. An error of I/O is never told
-      // by a plan, nor is a limit, behind which there may be more.
+      // The first trace may be followed by data that is not a trace. An error of I/O is never
+      // reported by a plan, nor is a limit, behind which there may be more.
       const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
       if (is_first || !may_end) return status;
       return CountRest(source, plan);

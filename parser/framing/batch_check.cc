@@ -1,10 +1,7 @@
 #include "parser/framing/batch_check.h"
 
-#include <algorithm>
-
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/internal/limits.h"
-#include "tracev2/varint.h"
 #include "tracev2/wire_reader.h"
 
 namespace gotrace {
@@ -32,33 +29,11 @@ bool IsPlausible(ArgType type, uint64_t value) {
 }  // namespace
 
 HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* head) {
-  if (bytes.empty()) return HeadStatus::kCut;
-  *head = BatchHead();
-  head->type = static_cast<EventType>(bytes[0]);
-  if (head->type == EventType::kEndOfGeneration) {
-    head->size = 1;
-    return version >= Version::kGo126 ? HeadStatus::kOk : HeadStatus::kBad;
-  }
-  const bool experimental = head->type == EventType::kExperimentalBatch;
-  if (!experimental && head->type != EventType::kEventBatch) return HeadStatus::kBad;
-  const char* const end = bytes.data() + bytes.size();
-  const char* pos = bytes.data() + 1;
-  if (experimental && pos++ == end) return HeadStatus::kCut;
-  uint64_t thread = 0;
-  uint64_t time = 0;
-  uint64_t size = 0;
-  for (uint64_t* const number : {&head->generation, &thread, &time, &size}) {
-    const char* const next = ReadVarint(pos, end, number);
-    if (next == nullptr) {
-      return DiagnoseVarint(pos, end) == VarintFault::kTruncated ? HeadStatus::kCut
-                                                                 : HeadStatus::kBad;
-    }
-    pos = next;
-  }
-  if (head->generation == 0 || size > kMaxBatchSize) return HeadStatus::kBad;
-  head->size = pos - bytes.data();
-  head->payload_size = size;
-  return HeadStatus::kOk;
+  const HeadStatus status = ParseBatchHead(bytes, head);
+  if (status != HeadStatus::kOk) return status;
+  const bool is_plausible = head->type == EventType::kEndOfGeneration ? version >= Version::kGo126
+                                                                      : head->generation != 0;
+  return is_plausible ? HeadStatus::kOk : HeadStatus::kBad;
 }
 
 uint8_t PayloadCheck::state() const {

@@ -1,5 +1,5 @@
-// Tells bytes that are batches of a trace from others, for what has to choose among readings of an
-// input whose bytes were changed.
+// Distinguishes batches of a trace from other bytes, for code that has to choose among readings of
+// an input whose bytes were changed.
 #ifndef GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_
 #define GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_
 
@@ -9,27 +9,15 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/internal/event_type.h"
 #include "gotrace/version.h"
+#include "parser/framing/batch_head.h"
 #include "tracev2/raw_event.h"
 
 namespace gotrace {
 
-struct BatchHead {
-  EventType type = EventType::kNone;
-  uint64_t generation = 0;  // 0 for an EndOfGeneration, which has no payload either.
-  size_t size = 0;          // Of the head itself, in bytes.
-  size_t payload_size = 0;
-};
-
-enum class HeadStatus : uint8_t {
-  kOk,
-  kCut,  // The bytes end inside of what may be one.
-  kBad,
-};
-
-// Reads the head of the batch at the front of `bytes`.
+// As ParseBatchHead(), for one that belongs to a generation of a trace of this version.
 HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* head);
 
-// Follows the events of one batch's payload, and tells what cannot be one of them. It is stricter
+// Follows the events of one batch's payload, and finds what cannot be one of them. It is stricter
 // than reading, which does not care what numbers mean: what Go's runtime would never write counts
 // as wrong.
 class PayloadCheck {

@@ -74,6 +74,12 @@ bool IsLoneType(absl::string_view bytes) {
   return bytes.size() == 1 && bytes[0] == static_cast<char>(EventType::kExperimentalBatch);
 }
 
+// Whether it is not an experimental batch, or one of an experiment that exists.
+bool HasKnownExperiment(const BatchHead& head) {
+  return head.type != EventType::kExperimentalBatch ||
+         (head.experiment != 0 && head.experiment < kExperimentEnd);
+}
+
 // Whether two batches that stand near each other may well have these times.
 bool AreNear(uint64_t a, uint64_t b) {
   constexpr uint64_t kAlwaysNear = 1 << 24;
@@ -99,31 +105,13 @@ void BatchFinder::Refill() {
 
 std::optional<BatchFinder::Header> BatchFinder::Peek(size_t pos) const {
   const absl::string_view window = source_.window();
-  if (pos >= window.size()) return std::nullopt;
   Header header;
-  header.type = static_cast<EventType>(window[pos]);
-  header.payload = pos;
-  header.end = pos + 1;
-  header.thread = static_cast<uint64_t>(ThreadId::kNone.value);
-  if (header.type == EventType::kEndOfGeneration) return header;
-  const bool experimental = header.type == EventType::kExperimentalBatch;
-  if (!experimental && header.type != EventType::kEventBatch) return std::nullopt;
-  const char* const end = window.data() + window.size();
-  const char* at = window.data() + pos + 1;
-  if (experimental) {
-    if (at == end) return std::nullopt;
-    header.experiment = static_cast<uint8_t>(*at++);
+  if (pos >= window.size() || ParseBatchHead(window.substr(pos), &header) != HeadStatus::kOk) {
+    return std::nullopt;
   }
-  uint64_t size = 0;
-  for (uint64_t* number : {&header.generation, &header.thread, &header.time, &size}) {
-    const char* const begin = at;
-    at = ReadVarint(at, end, number);
-    if (at == nullptr) return std::nullopt;
-    header.size_bytes = at - begin;
-  }
-  if (size > kMaxBatchSize) return std::nullopt;
-  header.payload = at - window.data();
-  header.end = header.payload + size;
+  const bool ends_generation = header.type == EventType::kEndOfGeneration;
+  header.payload = ends_generation ? pos : pos + header.size;
+  header.end = pos + header.size + header.payload_size;
   return header;
 }
 
@@ -160,10 +148,7 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
   if (!Begins(pos, generation)) return false;
   const Header header = *Peek(pos);
   if (header.end > source_.window().size()) return false;
-  if (header.type == EventType::kExperimentalBatch &&
-      (header.experiment == 0 || header.experiment >= kExperimentEnd)) {
-    return false;
-  }
+  if (!HasKnownExperiment(header)) return false;
   const bool is_ordinary = header.type == EventType::kEventBatch && header.end > header.payload;
   if (is_ordinary && !BeginsPayload(static_cast<EventType>(source_.window()[header.payload]))) {
     return false;
@@ -200,12 +185,9 @@ bool BatchFinder::BatchFollows(size_t pos, uint64_t generation) const {
 bool BatchFinder::IsOfRuntime(const Header& header) const {
   constexpr uint64_t kMaxThread = uint64_t{1} << 40;
   constexpr uint64_t kMaxGeneration = uint64_t{1} << 20;
-  if (header.type == EventType::kEndOfGeneration || header.size_bytes != kMaxVarintSize)
+  if (header.type == EventType::kEndOfGeneration || header.payload_size_bytes != kMaxVarintSize)
     return false;
-  if (header.type == EventType::kExperimentalBatch &&
-      (header.experiment == 0 || header.experiment >= kExperimentEnd)) {
-    return false;
-  }
+  if (!HasKnownExperiment(header)) return false;
   return header.generation < kMaxGeneration &&
          (header.thread < kMaxThread || header.thread == ~uint64_t{0});
 }
@@ -587,9 +569,10 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     Batch ignored;
     const absl::Status status = ReadBatch(&source_, &ignored).status();
     std::optional<Fault> fault = FaultOf(status);
-    // That the input could be read no further was told when it was met.
-    const bool is_told = status == io_status_;
-    if (header.has_value() && TakeCut(*header, generation, is_told ? std::nullopt : fault, batch)) {
+    // That the input cannot be read further was reported when it was met.
+    const bool is_reported = status == io_status_;
+    if (header.has_value() &&
+        TakeCut(*header, generation, is_reported ? std::nullopt : fault, batch)) {
       return true;
     }
     if (!fault.has_value()) {
@@ -619,7 +602,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     const size_t next = found != kNowhere ? found : at_end_ ? size : size - unseen;
     // What follows may be written in another way.
     if (found == kNowhere) pads_sizes_.reset();
-    if (!is_told) TellSkipped(next, *std::move(fault));
+    if (!is_reported) TellSkipped(next, *std::move(fault));
     Skip(next);
   }
   return false;
@@ -655,7 +638,7 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   batch->time = header.time;
   LearnTime(header, end);
   after_end_ = batch->IsEndOfGeneration();
-  if (!after_end_) pads_sizes_ = header.size_bytes == kMaxVarintSize;
+  if (!after_end_) pads_sizes_ = header.payload_size_bytes == kMaxVarintSize;
   batch->experiment = header.experiment;
   has_experiments_ |= header.experiment != 0;
   generation_ = header.generation;
@@ -667,7 +650,7 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
 }
 
 // Takes the whole events of the batch that begins here and in which the trace ends, if it is one,
-// and tells `fault`, if there is one, with what becomes of the batch. Returns whether it did.
+// and reports `fault`, if there is one, with what becomes of the batch. Returns whether it did.
 // Requires that the batch ends behind the window, which is larger than any batch.
 bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
                           const std::optional<Fault>& fault, Batch* batch) {
@@ -678,11 +661,11 @@ bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
   truncated_ = true;
   const size_t rest = window.size() - header.payload - size;
   if (fault.has_value()) {
-    Fault told = *fault;
-    absl::StrAppend(&told.message,
+    Fault reported = *fault;
+    absl::StrAppend(&reported.message,
                     rest == 0 ? "; all of them are whole events"
                               : absl::StrCat("; all but the last ", rest, " are whole events"));
-    report_(std::move(told));
+    report_(std::move(reported));
   }
   Take(header, header.payload + size, batch);
   Skip(rest);

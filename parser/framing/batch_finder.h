@@ -15,6 +15,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/fault.h"
 #include "gotrace/version.h"
+#include "parser/framing/batch_head.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/printed_text.h"
 
@@ -30,7 +31,7 @@ class BatchFinder {
  public:
   using Report = std::function<void(Fault)>;
 
-  // `report` is told each fault, with what was skipped in its message.
+  // `report` is called with each fault, with what was skipped in its message.
   BatchFinder(ByteSource* source, Version version, Report report);
 
   // Reads the next batch that can be found. Returns false at the end of the trace. `generation` is
@@ -73,15 +74,9 @@ class BatchFinder {
   const absl::Status& io_status() const { return io_status_; }
 
  private:
-  struct Header {
-    EventType type = EventType::kNone;
-    uint64_t experiment = 0;
-    uint64_t generation = 0;
-    uint64_t thread = 0;
-    uint64_t time = 0;
-    size_t size_bytes = 0;  // How many bytes the payload's size takes.
-    size_t payload = 0;     // Where the payload begins in the window.
-    size_t end = 0;         // Where the batch ends in the window.
+  struct Header : BatchHead {
+    size_t payload = 0;  // Where the payload begins in the window.
+    size_t end = 0;      // Where the batch ends in the window.
   };
 
   void Refill();

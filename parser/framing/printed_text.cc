@@ -153,7 +153,7 @@ int CostOfDistance(uint64_t a, uint64_t b) {
   return bits <= 24 ? 0 : bits <= 32 ? bits - 24 : kVeryStrange;
 }
 
-// How odd it is that the thread makes such an event next. Also notes what that tells of it.
+// How odd it is that the thread makes such an event next. Also notes what the thread then has.
 int Follow(EventType type, Reading* r) {
   Has& g = r->goroutine;
   Has& p = r->proc;

@@ -1,6 +1,5 @@
 #include "parser/order/frontier.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace gotrace {

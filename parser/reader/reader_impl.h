@@ -2,7 +2,6 @@
 #ifndef GOTRACE_PARSER_READER_READER_IMPL_H_
 #define GOTRACE_PARSER_READER_READER_IMPL_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

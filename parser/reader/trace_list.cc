@@ -9,13 +9,12 @@
 
 #include "absl/strings/match.h"
 #include "gotrace/internal/event_type.h"
-#include "gotrace/internal/limits.h"
 #include "gotrace/reader.h"
 #include "parser/framing/batch_finder.h"
+#include "parser/framing/batch_head.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/printed_text.h"
 #include "parser/source/borrowed_source.h"
-#include "tracev2/varint.h"
 
 namespace gotrace {
 namespace {
@@ -159,30 +158,11 @@ class OneTraceSource final : public ByteSource {
   // The size of the batch that `rest` begins with. nullopt if its header is not all there, or is
   // none, which ends the walk.
   std::optional<uint64_t> BatchSize(absl::string_view rest) {
-    const EventType type = static_cast<EventType>(rest[0]);
-    if (type == EventType::kEndOfGeneration) return 1;
-    const bool is_experimental = type == EventType::kExperimentalBatch;
-    if (!is_experimental && type != EventType::kEventBatch) {
-      is_walking_ = false;
-      return std::nullopt;
-    }
-    const char* const end = rest.data() + rest.size();
-    const char* at = rest.data() + (is_experimental ? 2 : 1);
-    if (at > end) return std::nullopt;
-    uint64_t number = 0;  // Generation, thread, time, and at last the size.
-    for (int i = 0; i < 4; ++i) {
-      const char* const after = ReadVarint(at, end, &number);
-      if (after == nullptr) {
-        is_walking_ = DiagnoseVarint(at, end) != VarintFault::kOverflow;
-        return std::nullopt;
-      }
-      at = after;
-    }
-    if (number > kMaxBatchSize) {
-      is_walking_ = false;
-      return std::nullopt;
-    }
-    return static_cast<uint64_t>(at - rest.data()) + number;
+    BatchHead head;
+    const HeadStatus status = ParseBatchHead(rest, &head);
+    is_walking_ = status != HeadStatus::kBad;
+    if (status != HeadStatus::kOk) return std::nullopt;
+    return head.size + head.payload_size;
   }
 
   const std::unique_ptr<ByteSource> source_;
