@@ -13,6 +13,7 @@ _LAYERS = [
     "parser/reader",
     "validator",
     "rewrite",
+    "analysis",
     "export",
     "export/text",
     "export/json",
