@@ -10,7 +10,8 @@
 #include "benchmark/benchmark.h"
 #include "export/json/json.h"
 #include "export/text/go_text.h"
-#include "gotrace/read_halves.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/read_parallel.h"
 #include "gotrace/reader.h"
 #include "gotrace/validate.h"
 #include "parser/framing/batch_reader.h"
@@ -107,32 +108,38 @@ absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source) {
 
 namespace {
 
-absl::StatusOr<PassCounts> ReadHalvesPass(std::unique_ptr<ByteSource> source,
-                                          const ReaderOptions& options) {
-  // Each is written to by a thread of its own.
-  struct alignas(64) Counts : PassCounts {};
-  Counts first;
-  Counts second;
-  const auto count_to = [](Counts* counts) {
-    return [counts](absl::Span<const Event> events) {
-      for (const Event& event : events) benchmark::DoNotOptimize(event);
-      counts->events += events.size();
-      counts->bytes = events.back().offset();
-    };
-  };
-  const absl::Status status = ReadHalves(std::move(source), options, count_to(&first),
-                                         count_to(&second), [&] { second = {}; });
+class CountingSink final : public MergeableSink {
+ public:
+  void Add(absl::Span<const Event> events) override {
+    for (const Event& event : events) benchmark::DoNotOptimize(event);
+    counts_.events += events.size();
+    counts_.bytes = events.back().offset();
+  }
+  void Merge(MergeableSink&& next) override {
+    const PassCounts& more = static_cast<CountingSink&>(next).counts_;
+    counts_.events += more.events;
+    counts_.bytes = more.bytes;
+  }
+  const PassCounts& counts() const { return counts_; }
+
+ private:
+  PassCounts counts_;
+};
+
+absl::StatusOr<PassCounts> ReadParallelPass(std::unique_ptr<ByteSource> source,
+                                            const ReaderOptions& options) {
+  std::unique_ptr<MergeableSink> sink;
+  const absl::Status status = ReadParallel(
+      std::move(source), options, [] { return std::make_unique<CountingSink>(); }, &sink);
   if (!status.ok()) return status;
-  first.events += second.events;
-  first.bytes = std::max(first.bytes, second.bytes);
-  return first;
+  return static_cast<CountingSink&>(*sink).counts();
 }
 
 }  // namespace
 
 absl::StatusOr<PassCounts> ReadPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options) {
-  if (options.jobs > 1) return ReadHalvesPass(std::move(source), options);
+  if (options.jobs > 1) return ReadParallelPass(std::move(source), options);
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();
   PassCounts counts;

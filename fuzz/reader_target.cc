@@ -1,46 +1,58 @@
 // Reads a trace as Go's reader would: every accessor of every event, and each in every form. In
-// blocks, with one or two cores, and in halves, it gives the same.
+// blocks, on one core or several, and in segments, it returns the same.
+#include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
-#include "gotrace/read_halves.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/read_parallel.h"
+#include "gotrace/trace_index.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
 namespace {
 
-// The second half may tell less of some events: see SplitTrace.
-void CheckHalves(absl::string_view input, const CheckedReading& reading) {
-  std::vector<std::string> first;
-  std::vector<std::string> second;
-  const auto take_first = [&](absl::Span<const Event> events) {
-    for (const Event& event : events) first.push_back(Describe(event));
-  };
-  const auto take_second = [&](absl::Span<const Event> events) {
-    for (const Event& event : events) second.push_back(DescribeInHalf(event));
-  };
+class Collector final : public MergeableSink {
+ public:
+  void Add(absl::Span<const Event> events) override {
+    for (const Event& event : events) events_.push_back(Describe(event));
+  }
+  void Merge(MergeableSink&& next) override {
+    std::vector<std::string>& more = static_cast<Collector&>(next).events_;
+    std::move(more.begin(), more.end(), std::back_inserter(events_));
+  }
+  const std::vector<std::string>& events() const { return events_; }
+
+ private:
+  std::vector<std::string> events_;
+};
+
+void CheckParallel(absl::string_view input, const CheckedReading& reading) {
   ReaderOptions options;
-  options.jobs = 2;
+  options.jobs = 2 + input.size() % 3;
   options.jobs_from_bytes = 0;
-  const absl::Status status = ReadHalves(*SourceFromBytes(input), options, take_first, take_second,
-                                         [&] { second.clear(); });
+  std::unique_ptr<MergeableSink> sink;
+  const absl::Status status = ReadParallel(
+      *SourceFromBytes(input), options, [] { return std::make_unique<Collector>(); }, &sink);
   FUZZ_CHECK(reading.status == status, status.ToString());
-  FUZZ_CHECK(first.size() <= reading.events.size(), absl::StrCat(first.size(), " events"));
-  const auto middle = reading.events.begin() + first.size();
-  CheckSameEvents({reading.events.begin(), middle}, first, "read in halves, the first");
-  if (second.empty()) {
-    FUZZ_CHECK(middle == reading.events.end(), absl::StrCat("only ", first.size(), " events"));
-    return;
+  CheckSameEvents(reading.events, static_cast<Collector&>(*sink).events(), "read in segments");
+}
+
+// Without what comes before nothing is certain, but that it ends.
+void CheckOpenAt(absl::string_view input) {
+  const std::unique_ptr<ByteSource> source = *SourceFromBytes(input);
+  const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
+  if (!index.ok() || index->generations().size() < 2) return;
+  const size_t n = 1 + input.size() % (index->generations().size() - 1);
+  absl::StatusOr<Reader> reader = Reader::OpenAt(*source, *index, n);
+  if (!reader.ok()) return;
+  while (const Event* event = reader->Next()) {
+    FUZZ_CHECK(!Describe(*event).empty(), "an event without a description");
   }
-  absl::StatusOr<Reader> whole = Reader::FromBytes(input);
-  std::vector<std::string> expected;
-  for (size_t i = 0; const Event* event = whole->Next(); ++i) {
-    if (i >= first.size()) expected.push_back(DescribeInHalf(*event));
-  }
-  CheckSameEvents(expected, second, "read in halves, the second");
 }
 
 }  // namespace
@@ -57,7 +69,8 @@ void RunTarget(absl::string_view input) {
   CheckSameEvents(reading.events, blocks.events, "read in blocks");
   FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());
   // Threads are slow to begin: not every input gets another one.
-  if (input.size() % 3 == 0) CheckHalves(input, reading);
+  if (input.size() % 3 == 0) CheckParallel(input, reading);
+  CheckOpenAt(input);
 }
 
 }  // namespace gotrace::internal

@@ -130,13 +130,6 @@ std::string Describe(const Event& event) {
                    DescribeExperimental(event.experimental())));
 }
 
-std::string DescribeInHalf(const Event& event) {
-  if (event.kind() == EventKind::kTaskEnd) return "task end";
-  const std::string text = Describe(event);
-  if (event.type() != EventType::kProcStatus) return text;
-  return absl::StrReplaceAll(text, {{" NotExist->Idle ", " Idle->Idle "}});
-}
-
 FirstGeneration::FirstGeneration(std::string trace)
     : bytes(std::move(trace)), source(*SourceFromBytes(bytes)) {
   const absl::StatusOr<Version> version = ReadHeader(source.get());

@@ -43,9 +43,6 @@ Batch MakeBatch(absl::string_view payload, uint64_t offset = 1000, ThreadId thre
 // Everything that the accessors of `event` tell, on one line.
 std::string Describe(const Event& event);
 
-// The same without what the second half of a trace may tell otherwise, see SplitTrace.
-std::string DescribeInHalf(const Event& event);
-
 // The first generation of the trace `bytes`, or nullptr if there is none that is whole.
 struct FirstGeneration {
   explicit FirstGeneration(std::string trace);

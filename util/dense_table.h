@@ -161,7 +161,7 @@ class DenseTable {
     for (const auto& [id, entry] : overflow) Place(entry);
   }
 
-  const size_t fewest_slots_;
+  size_t fewest_slots_;
   std::unique_ptr<Entry*[]> slots_;
   size_t slot_mask_ = 0;
   absl::flat_hash_map<IdType, Entry*> overflow_;  // Never has an id that stands in its slot.

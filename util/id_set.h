@@ -1,4 +1,4 @@
-// A set of ids that are mostly small numbers.
+// A set of ids that are close to each other.
 #ifndef GOTRACE_UTIL_ID_SET_H_
 #define GOTRACE_UTIL_ID_SET_H_
 
@@ -7,33 +7,52 @@
 
 namespace gotrace::internal {
 
-// For ids of a generation's tables: remembers which were seen, by a bit for each. Ids so large that
-// no program writes them are never remembered, so that a damaged trace cannot make it large.
+// Remembers ids by a bit for each. An id that is too far from the others is not remembered, so that
+// a damaged trace cannot make the set large.
 class IdSet {
  public:
-  // Whether `id` was added, and is remembered.
-  bool Has(uint64_t id) const { return id < end_ && (words_[id / 64] >> (id % 64) & 1) != 0; }
+  // A set of ids below 2^22, in half a megabyte at most: those of a generation's tables.
+  IdSet() = default;
 
-  void Add(uint64_t id) {
-    if (id >= kMost) return;
-    if (id >= end_) {
-      words_.resize(2 * (id / 64) + 1);
-      end_ = 64 * words_.size();
-    }
-    words_[id / 64] |= uint64_t{1} << (id % 64);
+  // A set that may begin anywhere: ids from `below` less than the first one that is added, and
+  // `max` of them, in max / 8 bytes at most.
+  IdSet(uint64_t below, uint64_t max) : below_(below), max_(max), has_base_(false) {}
+
+  // Whether `id` was added, and is remembered.
+  bool Has(uint64_t id) const {
+    const uint64_t place = id - base_;
+    return place < end_ && (words_[place / 64] >> (place % 64) & 1) != 0;
   }
 
-  // Keeps the room, which is a megabyte at most.
+  // Adds `id`. Returns false if it is too far from the others, and was not added.
+  bool Add(uint64_t id) {
+    if (!has_base_) [[unlikely]] {
+      base_ = id > below_ ? id - below_ : 0;
+      has_base_ = true;
+    }
+    const uint64_t place = id - base_;
+    if (place >= max_) return false;
+    if (place >= end_) {
+      words_.resize(2 * (place / 64) + 1);
+      end_ = 64 * words_.size();
+    }
+    words_[place / 64] |= uint64_t{1} << (place % 64);
+    return true;
+  }
+
+  // Removes all ids, and keeps the memory.
   void Clear() {
     words_.clear();
     end_ = 0;
   }
 
  private:
-  static constexpr uint64_t kMost = 1 << 22;
-
   std::vector<uint64_t> words_;
-  uint64_t end_ = 0;  // Ids from here on have no bit.
+  uint64_t base_ = 0;  // The id of the first bit.
+  uint64_t end_ = 0;   // How many bits there are.
+  uint64_t below_ = 0;
+  uint64_t max_ = 1 << 22;
+  bool has_base_ = true;
 };
 
 }  // namespace gotrace::internal

@@ -44,16 +44,16 @@ Stands WhereIs(FaultId id) {
   }
 }
 
-std::optional<ForeignInput> FindForeign(const Fault& fault, const ShownSource& source) {
+std::optional<ForeignInput> FindForeign(const Fault& fault, const RetainingSource& source) {
   const Stands stands = WhereIs(fault.id);
   if (stands == Stands::kNowhere || !fault.place.offset.has_value()) return std::nullopt;
   if (stands == Stands::kForBatch) {
-    return RecogniseInTrace(source.ShownAt(fault.place.batch_offset.value_or(*fault.place.offset)));
+    return RecogniseInTrace(source.BytesAt(fault.place.batch_offset.value_or(*fault.place.offset)));
   }
   // Some of the text may have been taken for an event before the fault.
   const uint64_t offset = *fault.place.offset;
   for (uint64_t back = std::min<uint64_t>(offset, kMostTextBefore);; back /= 2) {
-    const absl::string_view bytes = source.ShownAt(offset - back);
+    const absl::string_view bytes = source.BytesAt(offset - back);
     if (bytes.size() > back) {
       return RecogniseInPayload(bytes, back, stands == Stands::kAmongStrings);
     }
@@ -66,7 +66,7 @@ bool IsCutOff(const Fault& fault) {
 }
 
 // Where a trace is cut off at a round size, that is no chance.
-std::string TellSizeLimit(const Fault& fault, const ShownSource& source) {
+std::string TellSizeLimit(const Fault& fault, const RetainingSource& source) {
   const uint64_t size =
       fault.id == FaultId::kCompressedTruncated ? source.input_size() : source.end();
   const std::string limit = SizeLimitOf(size);
@@ -91,7 +91,7 @@ std::string SizeLimitOf(uint64_t size) {
   return "";
 }
 
-Finding ExplainFault(const Fault& fault, const ShownSource* source) {
+Finding ExplainFault(const Fault& fault, const RetainingSource* source) {
   Finding finding;
   finding.place = fault.place;
   std::optional<ForeignInput> foreign;

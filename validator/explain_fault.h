@@ -7,14 +7,14 @@
 
 #include "gotrace/fault.h"
 #include "gotrace/finding.h"
-#include "validator/shown_source.h"
+#include "validator/retaining_source.h"
 
 namespace gotrace::internal {
 
 // The finding for `fault`, which `source` showed the bytes of unless it is nullptr: a second trace
 // or text that stands there, or else the fault itself. Where the trace was cut off the message says
 // so.
-Finding ExplainFault(const Fault& fault, const ShownSource* source);
+Finding ExplainFault(const Fault& fault, const RetainingSource* source);
 
 // The limit that an input of `size` bytes, which ends where it should not, seems to have run into:
 // "64 KiB", "3 MiB", "1000000 bytes"; "" if it is no round number.

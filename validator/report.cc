@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/validate.h"
-#include "validator/judge.h"
+#include "validator/trace_validator.h"
 
 namespace gotrace {
 
@@ -18,7 +18,7 @@ std::string ValidationReport::WhySkipped() const {
 
 ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const ValidateOptions& options) {
   ValidationReport report;
-  internal::Judge(options, &report).Run(std::move(source));
+  internal::TraceValidator(options, &report).Run(std::move(source));
   return report;
 }
 
@@ -26,7 +26,7 @@ ValidationReport ValidateFile(const std::string& path, const ValidateOptions& op
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path, options.limits);
   if (source.ok()) return ValidateTrace(*std::move(source), options);
   ValidationReport report;
-  internal::Judge(options, &report).Stop(source.status());
+  internal::TraceValidator(options, &report).Stop(source.status());
   return report;
 }
 

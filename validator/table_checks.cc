@@ -29,7 +29,7 @@ void TableChecks::EndGeneration(uint64_t number, const GenerationTables& tables,
   if (use != nullptr) CheckUse(number, tables, *use);
 }
 
-bool TableChecks::Continues(const TableChecks& before) const {
+bool TableChecks::Follows(const TableChecks& before) const {
   return !first_frequency_.has_value() || !before.last_frequency_.has_value() ||
          *first_frequency_ == *before.last_frequency_ ||
          IsSameFrequency(*first_frequency_, *before.last_frequency_);

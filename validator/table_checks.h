@@ -23,8 +23,13 @@ class TableChecks {
   // nullptr.
   void EndGeneration(uint64_t number, const GenerationTables& tables, const TableUse* use);
 
-  // Whether its generations may follow those of `before`.
-  bool Continues(const TableChecks& before) const;
+  // Whether nothing would be reported between the generations of `before` and these.
+  bool Follows(const TableChecks& before) const;
+
+  // Takes over the generations of `next`, which follows this.
+  void Append(const TableChecks& next) {
+    if (next.last_frequency_.has_value()) last_frequency_ = next.last_frequency_;
+  }
 
  private:
   void CheckFrequency(uint64_t number, const GenerationTables& tables);

@@ -102,7 +102,7 @@ void Validator::CheckOther(const Event& event) {
 void Validator::BeginGeneration(uint64_t number) {
   generation_before_ = generation_;
   generation_ = number;
-  if (lost_ || doubtful_ || threads_.size() > kMostThreads) Resume();
+  if (lost_ || doubtful_ || threads_.size() > kMaxThreads) Resume();
 }
 
 void Validator::Lose() { lost_ = true; }
@@ -193,7 +193,7 @@ void Validator::CheckStack(const Event& event, const Stack& stack) {
 
 void Validator::CheckSync(const Event& event) {
   const Sync sync = event.sync();
-  if (assumed_ != nullptr && assumed_->first_sync == 0) AssumeSync(event, sync.n);
+  if (preconditions_ != nullptr && preconditions_->first_sync == 0) MeetFirstSync(event, sync.n);
   if (sync.n != last_sync_ + 1) {
     Report(CheckId::kSyncNumber, event, {},
            absl::StrCat("expected sync ", last_sync_ + 1, ", found sync ", sync.n));
@@ -232,8 +232,8 @@ void Validator::CheckClocks(const Event& event, const Sync& sync) {
   check_zero(clocks.trace_time == 0, "trace");
   if (last_clocks_.has_value()) {
     CompareClocks(event, clocks);
-  } else if (assumed_ != nullptr) {
-    assumed_->first_clocks = clocks;
+  } else if (preconditions_ != nullptr) {
+    preconditions_->first_clocks = clocks;
   }
   last_clocks_ = clocks;
 }
@@ -303,8 +303,9 @@ void Validator::Report(CheckId id, const Event& event, const ResourceId& resourc
                        std::string message) {
   if (quiet_) return;
   // What came before has nothing to do with stacks.
-  if (assumed_ != nullptr && id != CheckId::kInnermostFrame && id != CheckId::kFrameIncomplete) {
-    assumed_->fails = true;
+  if (preconditions_ != nullptr && id != CheckId::kInnermostFrame &&
+      id != CheckId::kFrameIncomplete) {
+    preconditions_->fails = true;
   }
   Finding finding = MakeFinding(id, MarkOf(event), resource, std::move(message));
   // How it got there tells what is wrong, where something is.

@@ -26,10 +26,10 @@
 #include "gotrace/version.h"
 #include "util/dense_table.h"
 #include "util/id_set.h"
-#include "validator/assumed.h"
 #include "validator/opened_ranges.h"
 #include "validator/opens_table.h"
 #include "validator/stack_watch.h"
+#include "validator/validator_preconditions.h"
 
 namespace gotrace::internal {
 
@@ -67,19 +67,19 @@ class Validator {
   // ranges that may have begun before then are taken as they come.
   void Lose();
 
-  // Lets the events begin in the middle of a trace, with a generation, as if what came before had
-  // been taken too: what the first generation tells of it is assumed. To be called first.
-  void Assume();
+  // Starts in the middle of a trace, at the beginning of a generation: what the generation states
+  // of the past is assumed. Call this first.
+  void StartInMiddle();
 
-  // Takes over `second`, which began in the middle, as if this, which took all before, had taken
-  // its events too. Returns false, and changes nothing, if what `second` assumed is not so, or
-  // there was a loss in either. Its findings tell numbers of events that begin with its own first
-  // one. After that only Finish() may be called. A Reader must have found already that the events
-  // follow each other: what it asks for is not asked again.
-  bool Append(const Validator& second);
+  // Appends `next`, which started in the middle, as if this validator, which has checked everything
+  // before, had checked its events too. Returns false, and changes nothing, if what `next` assumed
+  // is wrong, or something is missing in either. The events must follow each other, as a Reader
+  // checks; that is not checked again. In the findings of `next` events are numbered from its own
+  // first one on.
+  bool Append(Validator&& next);
 
-  // Whether it is known already, of one that began in the middle, that Append() will not take it.
-  bool assumes_wrongly() const { return assumed_ != nullptr && assumed_->fails; }
+  // Whether a validator that started in the middle knows already that Append() will refuse it.
+  bool has_failed() const { return preconditions_ != nullptr && preconditions_->fails; }
 
   // Tells that the trace ends, so that whatever is open stays open.
   void Finish();
@@ -96,7 +96,7 @@ class Validator {
  private:
   // Threads come and go, and nothing tells that one is gone. With more the next generation is
   // judged as after a loss.
-  static constexpr size_t kMostThreads = 1 << 18;
+  static constexpr size_t kMaxThreads = 1 << 18;
 
   // What a thread executes.
   struct Context {
@@ -207,33 +207,34 @@ class Validator {
   void ReportOpen(CheckId id, const Open& open, const ResourceId& resource, std::string message);
   void ReportOpens();
 
-  // In validator_halves.cc: beginning in the middle. What an event tells of the time before is
-  // assumed; false if it cannot be.
-  bool InFirstGeneration() const { return last_sync_ == assumed_->first_sync; }
-  void AssumeSync(const Event& event, uint64_t sync);
-  bool AssumeStatus(const Event& event);
-  void AssumeRange(const RangeParts& range);
-  void AssumeRegionEnd(const ResourceId& resource, const Region& region);
-  bool AssumeTask(TaskId task);
-  bool AssumeTaskEnd(TaskId task);
+  // In validator_segments.cc: starting in the middle. Each records what an event implies about the
+  // past; those that return a bool return false if that cannot be.
+  bool InFirstGeneration() const { return last_sync_ == preconditions_->first_sync; }
+  void MeetFirstSync(const Event& event, uint64_t sync);
+  bool MeetStatus(const Event& event);
+  void MeetActiveRange(const RangeParts& range);
+  void MeetRegionEnd(const ResourceId& resource, const Region& region);
+  bool MeetTask(TaskId task);
+  bool MeetTaskEnd(TaskId task);
 
-  // Whether what was assumed is so.
-  bool HasTime(const Assumed& assumed) const;
-  bool HasStatuses(const Assumed& assumed) const;
-  bool HasTasks(const Assumed& assumed) const;
-  bool HasRanges(const Assumed& assumed) const;
+  // Whether the preconditions of a segment hold after this one.
+  bool HoldsOfTime(const ValidatorPreconditions& preconditions) const;
+  bool HoldsOfStatuses(const ValidatorPreconditions& preconditions) const;
+  bool HoldsOfTasks(const ValidatorPreconditions& preconditions) const;
+  bool HoldsOfRanges(const ValidatorPreconditions& preconditions) const;
 
-  // The regions of each goroutine or P that are open once those of `second` that began before it
-  // have ended. nullopt if one was not open, or its goroutine ends before one.
+  // The regions of each goroutine or P that are still open after `next` ended some. nullopt if a
+  // region that `next` ends is not open, or a goroutine ends while one is.
   using RegionsLeft = absl::flat_hash_map<std::pair<ResourceKind, int64_t>, std::vector<Open>>;
-  std::optional<RegionsLeft> EndRegions(const Validator& second) const;
+  std::optional<RegionsLeft> EndRegions(const Validator& next) const;
 
-  // Each takes over what is open in `second`.
-  void TakeRanges(const Validator& second);
-  void TakeRegions(const Validator& second, RegionsLeft left);
-  void TakeTasks(const Validator& second);
+  // Each takes over a part of the state of `next`.
+  void TakeRanges(const Validator& next);
+  void TakeRegions(const Validator& next, RegionsLeft left);
+  void TakeTasks(const Validator& next);
+  void TakeResources(Validator& next);
 
-  // One of `second`'s, with the number that its event has here.
+  // An entry of `next`, with the number that its event has here.
   Open Renumbered(Open open) const {
     open.begin.event_number += event_count_;
     return open;
@@ -277,7 +278,8 @@ class Validator {
   // Tasks that ended in this generation and in the one before, to know a second end by.
   absl::flat_hash_set<TaskId> ended_;
   absl::flat_hash_set<TaskId> ended_before_;
-  std::unique_ptr<Assumed> assumed_;  // nullptr unless it begins in the middle.
+  // nullptr unless the validator started in the middle.
+  std::unique_ptr<ValidatorPreconditions> preconditions_;
 };
 
 }  // namespace gotrace::internal

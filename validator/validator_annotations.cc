@@ -34,7 +34,8 @@ void Validator::CheckRange(const Event& event) {
     return;
   }
   if (found == OpenedRanges::kNone) {
-    if (assumed_ != nullptr && event.kind() == EventKind::kRangeActive) AssumeRange(range);
+    if (preconditions_ != nullptr && event.kind() == EventKind::kRangeActive)
+      MeetActiveRange(range);
     Open begun = MakeOpen(event, range.reason, TaskId::kNone);
     begun.what = range.what;
     begun.has_reason = range.has_reason;
@@ -72,7 +73,7 @@ void Validator::CheckTaskEnd(const Event& event) {
   if (found == tasks_.end()) {
     const bool is_second = ended_.count(task.id) > 0 || ended_before_.count(task.id) > 0;
     if (!is_second && has_resumed_) return;
-    if (assumed_ != nullptr && !is_second && AssumeTaskEnd(task.id)) return;
+    if (preconditions_ != nullptr && !is_second && MeetTaskEnd(task.id)) return;
     ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
                      absl::StrCat("expected an open task, found the end of task ", task.id.value,
                                   is_second ? ", which has ended" : ", which never began"));
@@ -103,8 +104,8 @@ void Validator::CheckRegion(const Event& event) {
   });
   if (found == outermost) {
     if (MayPredateLoss(about)) return;
-    if (assumed_ != nullptr && open.empty()) {
-      AssumeRegionEnd(about, region);
+    if (preconditions_ != nullptr && open.empty()) {
+      MeetRegionEnd(about, region);
       return;
     }
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
@@ -122,7 +123,7 @@ void Validator::CheckTaskReference(const Event& event, TaskId task) {
   if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
   // A task lasts over generations, and none tells again which are open.
   if (has_resumed_) return;
-  if (assumed_ != nullptr && AssumeTask(task)) return;
+  if (preconditions_ != nullptr && MeetTask(task)) return;
   ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
                    absl::StrCat("expected a task that began, found task ", task.value));
 }
@@ -138,7 +139,7 @@ std::string Validator::NameOf(const Open& open) {
 
 void Validator::ReportOpen(CheckId id, const Open& open, const ResourceId& resource,
                            std::string message) {
-  if (assumed_ != nullptr) assumed_->fails = true;
+  if (preconditions_ != nullptr) preconditions_->fails = true;
   sink_(MakeFinding(id, open.begin, resource, std::move(message)));
 }
 

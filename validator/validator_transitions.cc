@@ -33,7 +33,7 @@ void Validator::CheckChain(const Event& event, const Resource* resource) {
   }
   if (resource == nullptr) {
     if (from == kUndetermined || from == kNotExist) return;
-    if (assumed_ != nullptr && TellsStatus(event.type()) && AssumeStatus(event)) return;
+    if (preconditions_ != nullptr && TellsStatus(event.type()) && MeetStatus(event)) return;
     // A generation confirms the statuses of what was known before the loss.
     if (has_resumed_ && last_sync_ == first_sync_ && TellsStatus(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,

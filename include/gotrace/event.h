@@ -271,8 +271,6 @@ class Event {
   friend class internal::ReaderImpl;
   friend class internal::Scheduler;
 
-  static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
-
   // Clocks of different cores may disagree by a little: what comes later in order comes later in
   // time. `*last_time` is that of the event before this one, and becomes this one's, which happened
   // at `time`. Clocks are coarse enough for many events to have the same time, in no order that a
@@ -294,12 +292,15 @@ class Event {
   ProcId proc_;
   ThreadId thread_;
   const internal::EventTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
-  // The arguments without the time difference. For a UserTaskEnd the third and fourth are the
-  // parent's id and the address of the type's text or 0, for an STWEnd the first is its begin's
-  // reason, and for a kSync event the first is its number.
+  // The arguments without the time difference. For a UserTaskEnd the third is the parent's id, for
+  // an STWEnd the first is the reason that its begin stated, and for a kSync event the first is its
+  // number.
   uint64_t args_[4] = {};
   uint64_t offset_ = 0;
-  int64_t subject_ = -1;  // For kStateTransition: the goroutine or P that changes.
+  union {
+    int64_t subject_ = -1;          // For kStateTransition: the goroutine or P that changes.
+    const std::string* task_type_;  // For a UserTaskEnd; nullptr if its begin is not in the trace.
+  };
   internal::EventTags tags_;
 };
 

@@ -19,7 +19,10 @@ namespace gotrace {
 class EventBuilder {
  public:
   // Begins an event of `type`, with the kind that belongs to it.
-  explicit EventBuilder(EventType type) { event_.tags_ = internal::TagsOf(type); }
+  explicit EventBuilder(EventType type) {
+    event_.tags_ = internal::TagsOf(type);
+    if (type == EventType::kUserTaskEnd) event_.task_type_ = nullptr;
+  }
 
   // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
   // the generation that begins, or nullptr at the end of a trace.
@@ -45,10 +48,14 @@ class EventBuilder {
   // Requires index < 4.
   EventBuilder& Arg(size_t index, uint64_t value) { return event_.args_[index] = value, *this; }
 
-  // The type of the task that a UserTaskEnd ends. It must outlive the event. Without it it is "".
-  EventBuilder& TaskType(const std::string& type) { return Arg(3, Event::AddressOf(type)); }
+  // The type of the task that a UserTaskEnd ends; "" if this is not called. It must outlive the
+  // event. Does nothing for events of other types.
+  EventBuilder& TaskType(const std::string& type) {
+    if (event_.type() == EventType::kUserTaskEnd) event_.task_type_ = &type;
+    return *this;
+  }
 
-  // What changes its state, for the kind kStateTransition.
+  // What changes its state. Does nothing for events that are not of kind kStateTransition.
   EventBuilder& Transition(GoId id, GoState from, GoState to) {
     return SetTransition(id.value, static_cast<uint8_t>(from), static_cast<uint8_t>(to));
   }
@@ -60,6 +67,7 @@ class EventBuilder {
 
  private:
   EventBuilder& SetTransition(int64_t subject, uint8_t from, uint8_t to) {
+    if (event_.kind() != EventKind::kStateTransition) return *this;
     event_.subject_ = subject;
     event_.tags_ = event_.tags_.WithTransition(from, to);
     return *this;

@@ -10,6 +10,7 @@
 #define GOTRACE_READER_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,7 +29,7 @@
 
 namespace gotrace::internal {
 class ReaderImpl;
-class SplitTrace;
+class SegmentReader;
 }  // namespace gotrace::internal
 
 namespace gotrace {
@@ -58,6 +59,8 @@ struct GenerationInfo {
   bool ends_with_trace = false;
 };
 
+class TraceIndex;
+
 // Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader,
 // and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
 // largest generation, and by ReaderOptions::limits. Movable, and a moved-from Reader can only be
@@ -85,6 +88,19 @@ class Reader {
   // The same for a source of the caller's making.
   static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source,
                                            ReaderOptions options = {});
+
+  // The same for the generation at place `n` of `index`, and those that follow. `source` must be
+  // what the index was built from; it is only forked, and not needed after the call, but for the
+  // bytes of SourceFromBytes(). Reads the generation before for the time of its last event.
+  //
+  // Events, with their times, numbers and offsets, are the same as of a Reader of the whole trace
+  // if the statuses that generation `n` states of goroutines, Ps, threads and ranges are right, as
+  // those that programs write are. Where they cannot be known, reading ends with a fault. The end
+  // of a task that began in an earlier generation has its parent and type: to find them, earlier
+  // generations are searched, the latest first. Faults in generations before the last one of these
+  // are not noticed. Fails with kUnavailable if the trace can be read only once.
+  static absl::StatusOr<Reader> OpenAt(const ByteSource& source, const TraceIndex& index, size_t n,
+                                       ReaderOptions options = {});
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -144,7 +160,7 @@ class Reader {
   uint64_t input_read() const;
 
  private:
-  friend class internal::SplitTrace;
+  friend class internal::SegmentReader;
   explicit Reader(std::unique_ptr<internal::ReaderImpl> impl);
 
   // Finds the next events, or returns false if there are none.

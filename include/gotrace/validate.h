@@ -36,9 +36,9 @@ struct ValidateOptions {
   // goes on as its effect tells. A source that was opened before has its own limit of decompressed
   // bytes.
   ReaderLimits limits;
-  // How many cores may be used: see ReaderOptions::jobs. With two or more, the halves of a trace
-  // are judged side by side, if SplitTrace::Find() finds some of jobs_from_bytes; memory then holds
-  // the generations of both. The report does not depend on it.
+  // How many cores may be used; 0 for all. With two or more, segments of the trace are validated at
+  // the same time, as in ReadParallel(), if each has at least jobs_from_bytes; memory then holds a
+  // generation of each. The report does not depend on it.
   size_t jobs = 1;
   uint64_t jobs_from_bytes = kJobsFromBytes;
   // Told now and then, and at the end, and never less than before, how much of the input was read,

@@ -75,7 +75,7 @@ std::vector<RangeAttribute> Event::range_attributes() const {
 }
 
 absl::string_view Event::TaskTypeAtEnd() const {
-  const auto* const type = reinterpret_cast<const std::string*>(args_[3]);
+  const std::string* const type = task_type_;
   return type == nullptr ? absl::string_view() : *type;
 }
 

@@ -39,7 +39,7 @@ void Scheduler::BeginGeneration(Generation* generation) {
   const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
   most_goroutines_ = std::max(most_goroutines_, most);
   if (threads_.size() <= limits_.threads) return;
-  if (assumptions_ != nullptr) assumptions_->forgot_threads = true;
+  if (preconditions_ != nullptr) preconditions_->forgot_threads = true;
   ForgetThreads();
 }
 
@@ -131,7 +131,7 @@ template <EventType kType>
 inline ThreadState* Scheduler::StateOfThread(ThreadId thread, ThreadState** state) {
   if (*state == nullptr) {
     if (thread == ThreadId::kNone) return &no_thread_;
-    *state = MeetThread(thread);
+    *state = ThreadWithEvents(thread);
   }
   return *state;
 }
@@ -204,12 +204,12 @@ ThreadState* Scheduler::GetThread(ThreadId id) {
   const auto [it, is_new] = threads_.try_emplace(id);
   ThreadState& thread = it->second;
   thread.id = id;
-  if (is_new && assumptions_ != nullptr) AssumeThread(&thread);
+  if (is_new && preconditions_ != nullptr) MeetThread(&thread);
   return &thread;
 }
 
-ThreadState* Scheduler::MeetThread(ThreadId id) {
-  if (MayAssume()) assumptions_->tried_threads.insert(id);
+ThreadState* Scheduler::ThreadWithEvents(ThreadId id) {
+  if (MayAssume()) preconditions_->tried_threads.insert(id);
   return GetThread(id);
 }
 

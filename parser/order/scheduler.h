@@ -20,10 +20,10 @@
 #include "gotrace/internal/waiting_goroutines.h"
 #include "gotrace/reader_limits.h"
 #include "parser/generation/generation.h"
-#include "parser/order/assumptions.h"
 #include "parser/order/frontier.h"
 #include "parser/order/goroutine_table.h"
 #include "parser/order/obstacle.h"
+#include "parser/order/preconditions.h"
 #include "parser/order/scheduler_state.h"
 #include "parser/order/thread_decoder.h"
 #include "parser/order/wait_list.h"
@@ -33,10 +33,6 @@ namespace gotrace::internal {
 
 // Few enough for one event to need no allocation.
 using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
-
-// What the threads that have events in `generation` had before it, as far as they tell the statuses
-// of their own goroutine and P before anything else. For Scheduler::Assume().
-absl::flat_hash_map<ThreadId, Assumptions::Context> ToldContexts(const Generation& generation);
 
 // Takes events in the order in which the threads' clocks suggest them, and advances those that the
 // state of the program allows. An event that must wait for another thread's is left for later.
@@ -54,14 +50,19 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Lets the model begin with generation `number`, which is not the trace's first, as if it knew
-  // what came before. `told` is what the threads' own first events tell, see ToldContexts().
-  // Whatever it cannot assume is a fault. To be called before BeginGeneration().
-  void Assume(uint64_t number, absl::flat_hash_map<ThreadId, Assumptions::Context> told);
+  // Starts with `generation` as if the model knew the earlier ones: it assumes that what the
+  // generation states is what was known. Anything that it cannot assume is a fault. Call this
+  // before the first BeginGeneration().
+  void StartInMiddle(const Generation& generation, const SegmentStart& start);
 
-  // Whether all that was assumed holds of `before`, the model of all generations before, which has
-  // twice the limits of this one, and neither knows of more than this one's.
-  bool Continues(const Scheduler& before) const;
+  // Whether what StartInMiddle() assumed is true after `before`, the model of all earlier
+  // generations, and both models together are within its limits. Requires
+  // SegmentStart::has_half_of_limits.
+  bool Follows(const Scheduler& before) const;
+
+  // Requires Follows(). Makes this model what it would be had it started at the beginning of the
+  // trace.
+  void ContinueFrom(const Scheduler& before);
 
   // Tells which generation the following events belong to. It must outlive them.
   void BeginGeneration(Generation* generation);
@@ -198,6 +199,9 @@ class Scheduler {
   template <class AnyStep>
   Outcome OrderGoCreate(AnyStep step);
   Outcome OrderGoCreateSyscall(Step step);
+  // Adds a goroutine that the step creates, and its transition.
+  template <class AnyStep>
+  Outcome CreateGoroutine(AnyStep step, GoStatus status);
   template <class AnyStep>
   Outcome OrderGoStart(AnyStep step);
   template <class AnyStep>
@@ -248,29 +252,44 @@ class Scheduler {
   // For events that have no place in the order.
   Outcome OrderNone(Step step);
 
-  // Beginning in the middle: scheduler_assume.cc. ------------------------------------------------
-  // What is not known yet can be assumed.
+  // Starting in the middle: scheduler_preconditions.cc. -----------------------------------------
+
+  // Whether what is met for the first time can be assumed to have been known.
   bool MayAssume() const {
-    return assumptions_ != nullptr && generation_->number() == assumptions_->generation;
+    return preconditions_ != nullptr && generation_->number() == preconditions_->generation;
   }
-  [[gnu::cold]] void AssumeThread(ThreadState* thread);
-  [[gnu::cold]] Outcome AssumeSyscall(ThreadId thread, GoId goroutine, Context* context);
-  [[gnu::cold]] Outcome AssumeAbandonedProc(Step step, ProcId proc);
-  // Each returns false if it cannot be.
-  [[gnu::cold]] bool AssumeGoroutine(GoId goroutine, GoStatus status);
-  [[gnu::noinline]] bool AssumeNew(GoId goroutine);
-  [[gnu::cold]] bool AssumeBegun(const Assumptions::ActiveRange& range);
-  [[gnu::cold]] bool AssumeProc(ProcId proc, ProcStatus status);
-  [[gnu::cold]] void AssumeGc(bool running, uint64_t next_sequence);
-  [[gnu::cold]] bool AssumeRange(const Assumptions::ActiveRange& range);
-  bool IsWithinHalf(const ReaderLimits& half) const;
-  bool ContinuesGoroutines(const Scheduler& before) const;
-  bool ContinuesProcs(const Scheduler& before) const;
-  bool ContinuesThreads(const Scheduler& before) const;
-  bool ContinuesRanges(const Scheduler& before) const;
-  bool ContinuesRegions(const Scheduler& before) const;
-  bool ContinuesTasks(const Scheduler& before) const;
-  bool ContinuesGc(const Scheduler& before) const;
+
+  // Each is called where state is looked up that the model does not have, and returns what it makes
+  // of that.
+  [[gnu::cold]] void MeetThread(ThreadState* thread);
+  [[gnu::cold]] Outcome MeetSyscallThread(ThreadId id, GoId goroutine, Context* context);
+  [[gnu::cold]] Outcome MeetAbandonedProc(Step step, ProcId proc);
+  // The state that the goroutine or P comes from; nullopt if it should have been known.
+  [[gnu::cold]] std::optional<GoState> MeetGoroutine(GoId id, GoStatus status);
+  [[gnu::cold]] ProcState MeetProc(ProcId id, ProcStatus status);
+  [[gnu::cold]] void MeetGc(bool running, uint64_t next_sequence);
+  [[gnu::cold]] bool MeetActiveRange(const SegmentPreconditions::ActiveRange& range);
+  [[gnu::cold]] bool MeetRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name);
+  [[gnu::cold]] std::optional<TaskState> MeetTaskEnd(TaskId id);
+
+  // Each records what is new, and returns false if it cannot be known to be.
+  [[gnu::noinline]] bool MayCreate(GoId id);
+  bool MayBegin(const SegmentPreconditions::ActiveRange& range);
+  bool MayBeginTask(TaskId task);
+
+  bool IsWithin(const ReaderLimits& half) const;
+  bool HoldsOfGoroutines(const Scheduler& before) const;
+  bool HoldsOfProcs(const Scheduler& before) const;
+  bool HoldsOfThreads(const Scheduler& before) const;
+  bool HoldsOfRanges(const Scheduler& before) const;
+  bool HoldsOfTasks(const Scheduler& before) const;
+  bool HoldsOfGc(const Scheduler& before) const;
+
+  // How many of a goroutine's regions that were open before have ended; nullopt if others should
+  // have ended.
+  using EndedRegions = absl::flat_hash_map<GoId, size_t>;
+  std::optional<EndedRegions> EndRegions(const Scheduler& before) const;
+  void TakeRegions(const GoroutineState& before, const EndedRegions& ended);
 
   // Going on after faults: scheduler_force.cc. ---------------------------------------------------
   void Accommodate(const TimedEvent& event, ThreadState* thread);
@@ -352,7 +371,7 @@ class Scheduler {
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
 
   // The same for a thread that has events in the generation.
-  [[gnu::noinline]] ThreadState* MeetThread(ThreadId id);
+  [[gnu::noinline]] ThreadState* ThreadWithEvents(ThreadId id);
 
   // Must be called before events of a generation are tried.
   void BeginEvents();
@@ -393,7 +412,7 @@ class Scheduler {
   [[gnu::cold]] Outcome FailGoroutineUnknown(Step step, GoId goroutine);
   [[gnu::cold]] Outcome FailGoroutineStatus(const GoroutineState& goroutine, GoStatus expected);
 
-  const ReaderLimits limits_;
+  ReaderLimits limits_;
   Generation* generation_ = nullptr;
   uint32_t generation_index_ = 0;             // That counts those that began.
   const GenerationTables* tables_ = nullptr;  // Of generation_.
@@ -412,8 +431,9 @@ class Scheduler {
   GcState gc_state_ = GcState::kUndetermined;
   uint64_t gc_sequence_ = 0;
 
-  std::unique_ptr<Assumptions> assumptions_;  // nullptr unless it begins in the middle.
-  ThreadCursor* cursor_ = nullptr;            // While Advance() tries where that stands.
+  // nullptr unless the model started in the middle.
+  std::unique_ptr<SegmentPreconditions> preconditions_;
+  ThreadCursor* cursor_ = nullptr;  // While Advance() tries where that stands.
 
   bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
 

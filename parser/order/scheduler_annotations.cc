@@ -1,5 +1,6 @@
 // The rules for what user code and the runtime note down: tasks, regions, logs, labels.
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "parser/order/scheduler.h"
@@ -27,9 +28,7 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   NamePool::Text* const name = FindName(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  if (assumptions_ != nullptr) {
-    assumptions_->lowest_task = std::min(assumptions_->lowest_task, id);
-  }
+  if (!MayBeginTask(id)) return FailToAssume("whether the task is new");
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) tasks_.emplace(id, TaskState{names_.Hold(name), parent});
@@ -40,17 +39,21 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
 Scheduler::Outcome Scheduler::OrderUserTaskEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
   Event& event = Emit(step);
-  const auto task = tasks_.find(TaskId{step.arg(0)});
-  if (task == tasks_.end()) {
-    event.args_[2] = TaskId::kNone.value;
-    event.args_[3] = 0;
-    return Outcome::kAdvanced;
+  event.args_[2] = TaskId::kNone.value;
+  event.task_type_ = nullptr;
+  const TaskId id{step.arg(0)};
+  std::optional<TaskState> task;
+  if (const auto open = tasks_.find(id); open != tasks_.end()) {
+    task = std::move(open->second);
+    tasks_.erase(open);
+  } else {
+    task = MeetTaskEnd(id);
   }
-  // The generation in which the task ends may not have its name in the string table. It is kept as
-  // long as that.
-  event.args_[2] = task->second.parent.value;
-  event.args_[3] = Event::AddressOf(task->second.name.text()->first);
-  tasks_.erase(task);
+  if (!task.has_value()) return Outcome::kAdvanced;
+  event.args_[2] = task->parent.value;
+  // The generation in which the task ends may not have its type in the string table. The name pool
+  // keeps the text until the next generation.
+  event.task_type_ = &task->name.text()->first;
   return Outcome::kAdvanced;
 }
 
@@ -88,9 +91,8 @@ Scheduler::Outcome Scheduler::OrderUserRegionEnd(Step step) {
                                " of task ", step.arg(0)));
     }
     open.pop_back();
-  } else if (assumptions_ != nullptr) {
-    if (!MayOpen()) return FailToAssume("which regions are open");
-    assumptions_->regions.push_back({goroutine->id, TaskId{step.arg(0)}, names_.Hold(name)});
+  } else if (!MeetRegionEnd(goroutine->id, TaskId{step.arg(0)}, name)) {
+    return FailToAssume("which regions are open");
   }
   Emit(step);
   return Outcome::kAdvanced;

@@ -11,6 +11,21 @@
 namespace gotrace::internal {
 
 template <class AnyStep>
+[[gnu::always_inline]] inline Scheduler::Outcome Scheduler::CreateGoroutine(AnyStep step,
+                                                                            GoStatus status) {
+  const GoId id{static_cast<int64_t>(step.arg(0))};
+  if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
+  if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
+  if (preconditions_ != nullptr && !MayCreate(id)) [[unlikely]]
+    return FailToAssume("whether the goroutine is new");
+  GoroutineState* const created = goroutines_.Insert(id);
+  created->status = status;
+  created->generation = generation_index_;
+  EmitTransition(step, created, GoState::kNotExist, StateOf(status));
+  return Outcome::kAdvanced;
+}
+
+template <class AnyStep>
 [[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoCreate(AnyStep step) {
   if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
@@ -19,17 +34,8 @@ template <class AnyStep>
   if (creator != nullptr && creator->status != GoStatus::kRunning) {
     return FailGoroutineStatus(*creator, GoStatus::kRunning);
   }
-  const GoId id{static_cast<int64_t>(step.arg(0))};
-  if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
-  if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
-  if (assumptions_ != nullptr && !AssumeNew(id)) [[unlikely]]
-    return FailToAssume("that the goroutine is new");
-  GoroutineState* const created = goroutines_.Insert(id);
   const bool blocked = step.type() == EventType::kGoCreateBlocked;
-  created->status = blocked ? GoStatus::kWaiting : GoStatus::kRunnable;
-  created->generation = generation_index_;
-  EmitTransition(step, created, GoState::kNotExist, StateOf(created->status));
-  return Outcome::kAdvanced;
+  return CreateGoroutine(step, blocked ? GoStatus::kWaiting : GoStatus::kRunnable);
 }
 
 template <class AnyStep>

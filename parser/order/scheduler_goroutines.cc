@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/order/scheduler.h"
+#include "parser/order/scheduler_common_rules.h"
 #include "parser/order/scheduler_inline.h"
 
 namespace gotrace::internal {
@@ -20,15 +21,15 @@ Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
   if (goroutine == nullptr) {
-    const bool assumed = MayAssume() && AssumeGoroutine(id, status);
-    if (!in_first_generation() && !forcing_ && !assumed) {
+    const std::optional<GoState> known = MeetGoroutine(id, status);
+    if (!known.has_value()) {
       return Fail(FaultId::kGoStatusNew,
                   absl::StrCat("expected a goroutine that was created or whose status an earlier "
                                "generation told, found goroutine ",
                                id.value));
     }
     if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
-    if (!assumed) from = GoState::kUndetermined;
+    from = *known;
   } else if (goroutine->status != status) {
     return Fail(
         FaultId::kGoStatusConflict,
@@ -72,15 +73,12 @@ Scheduler::Outcome Scheduler::BindSyscall(Step step, GoId goroutine, Context* co
     if (!forcing_ && threads_.size() >= AllowedBy(FaultId::kLimitThreads)) {
       return FailLimit(FaultId::kLimitThreads);
     }
-    if (MayAssume()) return AssumeSyscall(id, goroutine, context);
-    if (assumptions_ != nullptr) return FailToAssume("that nothing was told of the thread");
-    // It has been in the syscall since before the trace.
-    GetThread(id)->goroutine = goroutine;
-  } else if (it->second.goroutine != goroutine) {
-    return FailSyscallThread(goroutine, id, it->second.goroutine);
-  } else {
-    context->goroutine = goroutine;
+    return MeetSyscallThread(id, goroutine, context);
   }
+  if (it->second.goroutine != goroutine) {
+    return FailSyscallThread(goroutine, id, it->second.goroutine);
+  }
+  context->goroutine = goroutine;
   context->thread = id;
   return Outcome::kAdvanced;
 }
@@ -97,16 +95,11 @@ Scheduler::Outcome Scheduler::OrderGoCreateSyscall(Step step) {
   if (Outcome outcome = Check(step, Need::kMaybe, Need::kNo); outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  const GoId id{static_cast<int64_t>(step.arg(0))};
-  if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
-  if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
-  if (assumptions_ != nullptr && !AssumeNew(id)) return FailToAssume("that the goroutine is new");
-  GoroutineState* const created = goroutines_.Insert(id);
-  created->status = GoStatus::kSyscall;
-  created->generation = generation_index_;
-  EmitTransition(step, created, GoState::kNotExist, GoState::kSyscall);
-  SetGoroutine(step, id);
-  return Outcome::kAdvanced;
+  const Outcome outcome = CreateGoroutine(step, GoStatus::kSyscall);
+  if (outcome == Outcome::kAdvanced) {
+    SetGoroutine(step, GoId{static_cast<int64_t>(step.arg(0))});
+  }
+  return outcome;
 }
 
 Scheduler::Outcome Scheduler::FailGoroutineExists(GoId goroutine) {

@@ -28,11 +28,9 @@ Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   } else {
     if (!forcing_ && procs_.size() >= limits_.procs) return FailLimit(FaultId::kLimitProcs);
     if (MayAssume() && status == ProcStatus::kSyscallAbandoned) {
-      return AssumeAbandonedProc(step, id);
+      return MeetAbandonedProc(step, id);
     }
-    if (!AssumeProc(id, status)) {
-      from = in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
-    }
+    from = MeetProc(id, status);
     proc = procs_.Insert(id);
     proc->status = status;
   }

@@ -47,7 +47,7 @@ Scheduler::Outcome Scheduler::BeginRange(Step step, State* state, uint64_t kind)
   }
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
-  if (MayAssume() && !AssumeBegun({kKindOf<State>, state->id.value, range})) {
+  if (!MayBegin({kKindOf<State>, state->id.value, range})) {
     return FailToAssume("which ranges began");
   }
   if (fits) OpenRangeIn(open, range);
@@ -65,8 +65,7 @@ Scheduler::Outcome Scheduler::ConfirmRange(Step step, State* state) {
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it is first told to be, found it open"));
   }
-  if (!in_first_generation() && !is_open &&
-      !AssumeRange({kKindOf<State>, state->id.value, range})) {
+  if (!is_open && !MeetActiveRange({kKindOf<State>, state->id.value, range})) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
                                                        " to be open, found it closed"));
   }
@@ -163,7 +162,7 @@ Scheduler::Outcome Scheduler::OrderGCActive(Step step) {
     Emit(step);
     return Outcome::kAdvanced;
   }
-  AssumeGc(/*running=*/true, step.arg(0));
+  MeetGc(/*running=*/true, step.arg(0));
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running, found none");
@@ -175,7 +174,7 @@ Scheduler::Outcome Scheduler::OrderGCActive(Step step) {
 }
 
 Scheduler::Outcome Scheduler::OrderGCBegin(Step step) {
-  AssumeGc(/*running=*/false, step.arg(0));
+  MeetGc(/*running=*/false, step.arg(0));
   if (gc_state_ != GcState::kUndetermined) {
     if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
     if (gc_state_ == GcState::kRunning) {
@@ -190,7 +189,7 @@ Scheduler::Outcome Scheduler::OrderGCBegin(Step step) {
 }
 
 Scheduler::Outcome Scheduler::OrderGCEnd(Step step) {
-  AssumeGc(/*running=*/true, step.arg(0));
+  MeetGc(/*running=*/true, step.arg(0));
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running when it ends, found none");

@@ -245,9 +245,8 @@ Event* ReaderImpl::BeginGeneration() {
 }
 
 void ReaderImpl::BeginModel() {
-  if (syncs_ == syncs_before_ && syncs_ > 0) {
-    scheduler_.Assume(generation_->number(), ToldContexts(*generation_));
-  }
+  const bool is_first = syncs_ == start_.earlier_generations;
+  if (is_first && syncs_ > 0) scheduler_.StartInMiddle(*generation_, start_);
   scheduler_.BeginGeneration(generation_.get());
 }
 
@@ -255,10 +254,25 @@ bool ReaderImpl::IsFlawed() const {
   return !status_.ok() || losses_.faults > 0 || losses_.any() || lost_ || doubtful_ || was_stuck_;
 }
 
-bool ReaderImpl::Continues(const ReaderImpl& before) const {
-  return !IsFlawed() && !before.IsFlawed() && done_ && before.stopped_ &&
-         before.syncs_ == syncs_before_ && before.last_time_ == time_before_ &&
-         before.stop_begin_ == begin_offset_ && scheduler_.Continues(before.scheduler_);
+bool ReaderImpl::Follows(const ReaderImpl& before) const {
+  return !IsFlawed() && !before.IsFlawed() && (done_ || stopped_) && before.stopped_ &&
+         before.syncs_ == start_.earlier_generations && before.last_time_ == time_before_ &&
+         before.stop_begin_ == begin_offset_ && scheduler_.Follows(before.scheduler_);
+}
+
+bool ReaderImpl::ContinueFrom(ReaderImpl& before) {
+  if (!Follows(before)) return false;
+  scheduler_.ContinueFrom(before.scheduler_);
+  before.source_->LeaveAtEnd();
+  options_ = before.options_;
+  UseCores(options_.jobs);
+  start_ = std::move(before.start_);
+  begin_offset_ = before.begin_offset_;
+  time_before_ = before.time_before_;
+  event_count_ += before.event_count_;
+  contexts_ += before.contexts_;
+  order_.CountAttempts(before.order_.attempts());
+  return true;
 }
 
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() {

@@ -47,30 +47,35 @@ class ReaderImpl {
   // The next events, or none at the end or after a failure, which sets status().
   absl::Span<const Event> NextBlock();
 
-  // See SplitTrace, for which these are.
-  // -----------------------------------------------------------
+  // Reading in segments. ------------------------------------------------------------------------
 
-  // Gives nothing of the generation that begins at `offset` or of later ones.
+  // Returns no events of the generation that begins at `offset`, or of later ones, until another
+  // offset is set. Status and everything else are as at the end of a sound trace.
   void StopAt(uint64_t offset) {
     stop_at_ = offset;
     stopped_ = false;
   }
 
-  void LeaveSourceAtEnd() { source_->LeaveAtEnd(); }
-
-  // As ReaderOptions::jobs.
+  // Like ReaderOptions::jobs.
   void UseCores(size_t jobs) { jobs_ = jobs == 0 ? AvailableCores() : jobs; }
 
-  // Begins, before anything was given, with the generation that the source stands at, which has
-  // `syncs` kSync events and an event at `last_time` before it.
-  void BeginInMiddle(uint64_t syncs, int64_t last_time) {
+  // Starts in the middle, with the generation that the source is at. `last_time` is the time of the
+  // last event before it. Call this before NextBlock().
+  void StartInMiddle(SegmentStart start, int64_t last_time) {
+    start_ = std::move(start);
     begin_offset_ = source_->offset();
-    syncs_before_ = syncs_ = syncs;
+    syncs_ = start_.earlier_generations;
     time_before_ = last_time_ = last_time;
   }
 
-  // Whether this, which began in the middle, goes on from where `before` stopped.
-  bool Continues(const ReaderImpl& before) const;
+  // Whether this reader, which started in the middle and returned all of its events, continues
+  // where `before` stopped. False if either had a fault.
+  bool Follows(const ReaderImpl& before) const;
+
+  // If this reader follows `before`, it becomes what one reader of both segments would be, with the
+  // options of `before`, and `before` may only be destroyed. Otherwise returns false, and nothing
+  // changes.
+  bool ContinueFrom(ReaderImpl& before);
 
   WaitingGoroutines CountWaiting() const { return scheduler_.CountWaiting(); }
 
@@ -204,7 +209,7 @@ class ReaderImpl {
 
   const std::unique_ptr<ByteSource> source_;
   const Version version_;
-  const ReaderOptions options_;
+  ReaderOptions options_;
   Losses losses_;
   GenerationReader generations_;
   TolerantGenerationReader tolerant_generations_;
@@ -231,13 +236,13 @@ class ReaderImpl {
   bool done_ = false;
   absl::Status pending_;  // A failure to tell once the events before it were given.
   absl::Status status_;
-  // Of reading a part, see StopAt() and BeginInMiddle().
+  // Of reading a segment: see StopAt() and StartInMiddle().
   uint64_t stop_at_ = std::numeric_limits<uint64_t>::max();
   bool stopped_ = false;
-  uint64_t stop_begin_ = 0;  // Where the generation begins that is not given.
+  uint64_t stop_begin_ = 0;  // Where the generation begins at which reading stopped.
+  SegmentStart start_;
   uint64_t begin_offset_ = 0;
   bool told_end_ = true;  // Whether on_generation_end was called for the generation at hand.
-  uint64_t syncs_before_ = 0;
   int64_t time_before_ = 0;
 
   uint64_t contexts_ = 0;  // How many faults could have a context so far.

@@ -23,10 +23,20 @@ class TransitionHistory {
   // Adds the transition of an event at `offset` with `tags`. `*count` begins at 0 and is for these
   // functions only.
   void Add(uint64_t offset, EventTags tags, uint8_t* count) {
-    last_[*count % kKept] = offset << 16 | static_cast<uint64_t>(tags.type()) << 8 |
-                            uint64_t{tags.from()} << 4 | tags.to();
-    // Where all places are taken it counts from kKept on anew.
-    *count = *count == 2 * kKept - 1 ? kKept : *count + 1;
+    AddBits(offset << 16 | static_cast<uint64_t>(tags.type()) << 8 | uint64_t{tags.from()} << 4 |
+                tags.to(),
+            count);
+  }
+
+  // Puts the transitions of `before`, of which there are `before_count`, before these, as if both
+  // had been added to one history.
+  void Prepend(const TransitionHistory& before, uint8_t before_count, uint8_t* count) {
+    if (*count >= kKept) return;
+    TransitionHistory all = before;
+    uint8_t all_count = before_count;
+    for (uint8_t i = 0; i < *count; ++i) all.AddBits(last_[i], &all_count);
+    *this = all;
+    *count = all_count;
   }
 
   // All that are kept, the earliest first.
@@ -41,6 +51,12 @@ class TransitionHistory {
   }
 
  private:
+  void AddBits(uint64_t bits, uint8_t* count) {
+    last_[*count % kKept] = bits;
+    // Once all places are taken it counts from kKept on again.
+    *count = *count == 2 * kKept - 1 ? kKept : *count + 1;
+  }
+
   std::array<uint64_t, kKept> last_ = {};
 };
 

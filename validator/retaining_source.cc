@@ -1,16 +1,16 @@
-#include "validator/shown_source.h"
+#include "validator/retaining_source.h"
 
 #include <utility>
 
 namespace gotrace::internal {
 
-ShownSource::ShownSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+RetainingSource::RetainingSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
   offset_ = source_->offset();
   window_ = source_->window();
   Remember();
 }
 
-absl::Status ShownSource::Fill(size_t size) {
+absl::Status RetainingSource::Fill(size_t size) {
   source_->Skip(offset_ - source_->offset());
   absl::Status status = source_->Fill(size);
   window_ = source_->window();
@@ -18,14 +18,14 @@ absl::Status ShownSource::Fill(size_t size) {
   return status;
 }
 
-void ShownSource::Release(uint64_t offset) {
+void RetainingSource::Release(uint64_t offset) {
   source_->Release(offset);
   while (pieces_.size() > 1 && pieces_.front().offset + pieces_.front().bytes.size() <= offset) {
     pieces_.pop_front();
   }
 }
 
-void ShownSource::ReleaseSkipped(uint64_t begin, uint64_t end) {
+void RetainingSource::ReleaseSkipped(uint64_t begin, uint64_t end) {
   source_->ReleaseSkipped(begin, end);
   // What the source does not have any more must not be shown. The last piece has the window. A
   // piece may reach into the next one, but where it lies is let go of when the next one begins.
@@ -43,7 +43,7 @@ void ShownSource::ReleaseSkipped(uint64_t begin, uint64_t end) {
   }
 }
 
-void ShownSource::Remember() {
+void RetainingSource::Remember() {
   if (!pieces_.empty()) {
     Piece& last = pieces_.back();
     const char* const begin = last.bytes.data();
@@ -56,7 +56,7 @@ void ShownSource::Remember() {
   pieces_.push_back({offset_, window_});
 }
 
-absl::string_view ShownSource::ShownAt(uint64_t offset) const {
+absl::string_view RetainingSource::BytesAt(uint64_t offset) const {
   for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
     if (offset < piece->offset) continue;
     if (offset - piece->offset >= piece->bytes.size()) break;

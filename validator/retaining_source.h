@@ -1,6 +1,6 @@
-// A source that can show again what was read of another one.
-#ifndef GOTRACE_VALIDATOR_SHOWN_SOURCE_H_
-#define GOTRACE_VALIDATOR_SHOWN_SOURCE_H_
+// A source that gives access to the bytes that were read before and not released.
+#ifndef GOTRACE_VALIDATOR_RETAINING_SOURCE_H_
+#define GOTRACE_VALIDATOR_RETAINING_SOURCE_H_
 
 #include <cstdint>
 #include <deque>
@@ -12,11 +12,10 @@
 
 namespace gotrace::internal {
 
-// Passes everything on, and remembers where the bytes lie that were not released.
-class ShownSource final : public ByteSource {
+// Passes everything through, and remembers where the bytes are that were not released.
+class RetainingSource final : public ByteSource {
  public:
-  // `source` must stand at its beginning.
-  explicit ShownSource(std::unique_ptr<ByteSource> source);
+  explicit RetainingSource(std::unique_ptr<ByteSource> source);
 
   absl::Status Fill(size_t size) override;
   void Release(uint64_t offset) override;
@@ -29,11 +28,11 @@ class ShownSource final : public ByteSource {
     return source_->ReadAt(offset, buffer, size);
   }
 
-  // What a window has shown from `offset` on, as far as it lies in one piece; "" for what it has
-  // not, or what was released. Valid until it is released.
-  absl::string_view ShownAt(uint64_t offset) const;
+  // The bytes from `offset` on that a window has shown, as far as they are contiguous in memory; ""
+  // if there are none, or they were released. Valid until they are released.
+  absl::string_view BytesAt(uint64_t offset) const;
 
-  // Where that ends which was shown.
+  // The end of the bytes that a window has shown.
   uint64_t end() const { return offset() + window().size(); }
 
  private:
@@ -49,4 +48,4 @@ class ShownSource final : public ByteSource {
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_VALIDATOR_SHOWN_SOURCE_H_
+#endif  // GOTRACE_VALIDATOR_RETAINING_SOURCE_H_

@@ -1,4 +1,4 @@
-#include "validator/judge.h"
+#include "validator/trace_validator.h"
 
 #include <algorithm>
 #include <map>
@@ -57,45 +57,56 @@ std::string V1Begin(const absl::Status& status, absl::string_view begin) {
 
 }  // namespace
 
-void Judge::Run(std::unique_ptr<ByteSource> source) {
+void TraceValidator::Run(std::unique_ptr<ByteSource> source) {
   const uint64_t input_size = source->input_size();
   absl::StatusOr<UndoneInput> input = UndoTransport(std::move(source), options_.limits);
   if (!input.ok()) {
     Stop(input.status());
-    return TellProgress(input_size, 0);
+    return ReportProgress(input_size, 0);
   }
   for (const TransportNote& note : input->notes) Add(ToFinding(note));
   RunUndone(std::move(input->source));
 }
 
-void Judge::RunUndone(std::unique_ptr<ByteSource> source) {
-  auto shown = std::make_unique<ShownSource>(std::move(source));
-  source_ = shown.get();
-  const uint64_t input_size = source_->input_size();
-  if (IsForeign()) return TellProgress(input_size, 0);
+void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
+  const uint64_t input_size = source->input_size();
+  source = Wrap(std::move(source));
+  if (IsForeign()) return ReportProgress(input_size, 0);
   const std::string begin(source_->window().substr(0, kHeaderSearched));
   const size_t jobs = options_.jobs == 0 ? AvailableCores() : options_.jobs;
-  std::optional<SplitTrace> split;
-  if (jobs > 1) split = SplitTrace::Find(*source_, options_.jobs_from_bytes);
-  // Each half has one core.
-  absl::StatusOr<Reader> reader =
-      Reader::FromSource(std::move(shown), MakeReaderOptions(split.has_value() ? 1 : jobs));
+  std::unique_ptr<ByteSource> whole;
+  absl::StatusOr<TraceIndex> index;
+  std::vector<Segment> segments(1);
+  if (jobs > 1) {
+    whole = source->Fork(0);
+    index = TraceIndex::Build(*source);
+    if (index.ok()) segments = CutIntoSegments(*index, jobs, options_.jobs_from_bytes);
+  }
+  ReaderOptions options = MakeOptions();
+  // Each segment has one core.
+  options.jobs = segments.size() > 1 ? 1 : jobs;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), std::move(options));
   if (!reader.ok()) {
-    source_ = nullptr;  // It went with the attempt.
+    source_ = nullptr;  // The attempt destroyed it.
     Stop(reader.status());
     report_.foreign = ForeignBegin(reader.status(), begin);
     report_.v1 = V1Begin(reader.status(), begin);
-    return TellProgress(input_size, 0);
+    return ReportProgress(input_size, 0);
   }
   report_.version = reader->version();
-  ReadAll(&*reader, split);
+  ReadAll(&*reader, whole.get(), index.ok() ? &*index : nullptr, segments);
 }
 
-ReaderOptions Judge::MakeReaderOptions(size_t jobs) {
+std::unique_ptr<ByteSource> TraceValidator::Wrap(std::unique_ptr<ByteSource> source) {
+  auto retaining = std::make_unique<RetainingSource>(std::move(source));
+  source_ = retaining.get();
+  return retaining;
+}
+
+ReaderOptions TraceValidator::MakeOptions() {
   ReaderOptions options;
   options.mode = ReadMode::kCollect;
   options.limits = options_.limits;
-  options.jobs = jobs;
   options.jobs_from_bytes = options_.jobs_from_bytes;
   options.on_fault = [this](const Fault& fault) {
     is_whole_ = false;
@@ -115,7 +126,7 @@ ReaderOptions Judge::MakeReaderOptions(size_t jobs) {
   return options;
 }
 
-void Judge::Stop(const absl::Status& status) {
+void TraceValidator::Stop(const absl::Status& status) {
   if (const std::optional<Fault> fault = FaultOf(status)) {
     Add(ToFinding(*fault));
   } else {
@@ -123,7 +134,7 @@ void Judge::Stop(const absl::Status& status) {
   }
 }
 
-bool Judge::IsForeign() {
+bool TraceValidator::IsForeign() {
   // An error shows again when the reader meets it.
   const bool is_whole = source_->Fill(kHeaderSearched).ok();
   const absl::string_view begin = source_->window();
@@ -137,7 +148,7 @@ bool Judge::IsForeign() {
   return true;
 }
 
-std::unique_ptr<Validator> Judge::MakeValidator(Version version) {
+std::unique_ptr<Validator> TraceValidator::MakeValidator(Version version) {
   ValidatorOptions options;
   options.version = version;
   return std::make_unique<Validator>(options, [this](Finding finding) {
@@ -150,43 +161,103 @@ std::unique_ptr<Validator> Judge::MakeValidator(Version version) {
   });
 }
 
-void Judge::ReadAll(Reader* reader, const std::optional<SplitTrace>& split) {
-  const std::unique_ptr<Validator> validator = MakeValidator(reader->version());
-  const bool is_done = split.has_value() && ReadHalves(*split, reader, validator.get());
-  if (!is_done) {
-    ReadOn(reader, validator.get(), nullptr);
-    EndEvents(*reader, validator.get());
+void TraceValidator::ReadAll(Reader* reader, const ByteSource* whole, const TraceIndex* index,
+                             absl::Span<const Segment> segments) {
+  if (segments.size() > 1) {
+    SegmentProgress progress;
+    progress_ = &progress;
+    const size_t jobs = options_.jobs == 0 ? AvailableCores() : options_.jobs;
+    // The validator knows the types of tasks from where they begin.
+    ReadSegments(
+        {*whole, *index, segments, jobs, /*finds_tasks=*/false},
+        [&] { return std::make_unique<TraceValidator>(options_, &progress); }, reader, this);
+    progress_ = nullptr;
+  } else {
+    Read(*reader, [] { return false; });
   }
-  validator->Finish();
+  EndEvents(*reader);
+  validator_->Finish();
   if (!reader->status().ok()) Stop(reader->status());
-  TellProgress(is_done ? reader->input_size() : reader->input_read(), validator->event_count());
+  ReportProgress(reader->input_read(), validator_->event_count());
 }
 
-bool Judge::ReadOn(Reader* reader, Validator* validator, const std::function<bool()>& stop) {
-  for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
-    AddFaults(&block.front(), validator);
+void TraceValidator::Read(Reader& reader, absl::FunctionRef<bool()> stops) {
+  if (validator_ == nullptr) {
+    validator_ = MakeValidator(reader.version());
+    if (is_later_) validator_->StartInMiddle();
+  } else {
+    progress_ = nullptr;  // A segment is read again.
+  }
+  const auto report = [&] {
+    const uint64_t events =
+        validator_->event_count() - std::exchange(reported_, validator_->event_count());
+    if (progress_ == nullptr) return ReportProgress(reader.input_read(), reported_);
+    const uint64_t bytes = last_offset_ - begin_offset_;
+    progress_->events += events;
+    progress_->bytes += bytes - std::exchange(counted_bytes_, bytes);
+    if (std::this_thread::get_id() == progress_->caller) {
+      ReportProgress(progress_->bytes, progress_->events);
+    }
+  };
+  for (absl::Span<const Event> block; !(block = reader.NextBlock()).empty();) {
+    AddFaults(&block.front());
     if (block.front().kind() == EventKind::kSync) {
       last_sync_ = block.front().offset();
-      BeginGeneration(reader->generation(), validator);
+      BeginGeneration(reader.generation());
     }
-    validator->CheckAll(block);
-    if (validator->event_count() - reported_ < kEventsPerReport) continue;
-    reported_ = validator->event_count();
-    TellProgress(reader->input_read(), reported_);
-    if (stop && stop()) return true;
+    if (validator_->event_count() == 0 && is_later_) begin_offset_ = block.front().offset();
+    validator_->CheckAll(block);
+    last_offset_ = block.back().offset();
+    if (validator_->event_count() - reported_ < kEventsPerReport) continue;
+    report();
+    if (stops() || (is_later_ && validator_->has_failed())) return;
   }
-  return false;
 }
 
-void Judge::EndEvents(const Reader& reader, Validator* validator) {
+bool TraceValidator::Append(SegmentConsumer& consumer) {
+  TraceValidator& next = static_cast<TraceValidator&>(consumer);
+  const uint64_t events_before = validator_->event_count();
+  if (!next.table_checks_.Follows(table_checks_) ||
+      !validator_->Append(std::move(*next.validator_))) {
+    return false;
+  }
+  std::array<uint64_t, kCheckIdEnd> counts = report_.counts;
+  for (Finding& finding : next.report_.findings) {
+    if (counts[static_cast<int>(finding.check)]++ >= options_.max_per_check) continue;
+    if (finding.event_number != 0) finding.event_number += events_before;
+    report_.findings.push_back(std::move(finding));
+  }
+  for (int check = 0; check < kCheckIdEnd; ++check) {
+    report_.counts[check] += next.report_.counts[check];
+  }
+  report_.errors += next.report_.errors;
+  report_.warnings += next.report_.warnings;
+  report_.notes += next.report_.notes;
+  table_checks_.Append(next.table_checks_);
+  source_ = next.source_;
+  generation_ = next.generation_;
+  last_sync_ = next.last_sync_;
+  is_whole_ = next.is_whole_;
+  reasons_ = std::move(next.reasons_);
+  return true;
+}
+
+void TraceValidator::ReportProgress(uint64_t input_read, uint64_t events) {
+  if (!options_.on_progress) return;
+  reported_read_ = std::max(reported_read_, input_read);
+  reported_events_ = std::max(reported_events_, events);
+  options_.on_progress(reported_read_, reported_events_);
+}
+
+void TraceValidator::EndEvents(const Reader& reader) {
   FlushInnermost();
-  AddFaults(nullptr, validator);
+  AddFaults(nullptr);
   CheckStopped(reader);
   CheckBlocked(reader);
   Count(reader);
 }
 
-void Judge::KeepReasons(const GenerationTables& tables) {
+void TraceValidator::KeepReasons(const GenerationTables& tables) {
   // The last one stands for all higher ids.
   for (size_t id = 1; id + 1 < reasons_.size(); ++id) {
     const absl::string_view* const text = tables.FindString(id);
@@ -195,7 +266,7 @@ void Judge::KeepReasons(const GenerationTables& tables) {
   }
 }
 
-void Judge::CheckBlocked(const Reader& reader) {
+void TraceValidator::CheckBlocked(const Reader& reader) {
   // After faults the model of the goroutines is not to be trusted.
   if (options_.strictness == Strictness::kGo || !reader.status().ok() ||
       reader.losses().faults > 0) {
@@ -231,14 +302,14 @@ void Judge::CheckBlocked(const Reader& reader) {
   Add(std::move(finding));
 }
 
-void Judge::BeginGeneration(const GenerationInfo& generation, Validator* validator) {
+void TraceValidator::BeginGeneration(const GenerationInfo& generation) {
   if (generation.begin_offset == generation_.begin_offset) return;
   generation_ = generation;
-  validator->BeginGeneration(generation.number);
-  if (generation.damaged) validator->Lose();
+  validator_->BeginGeneration(generation.number);
+  if (generation.damaged) validator_->Lose();
 }
 
-void Judge::AddTimeBack(const Place& place, int64_t last_time) {
+void TraceValidator::AddTimeBack(const Place& place, int64_t last_time) {
   const uint64_t back =
       static_cast<uint64_t>(last_time) - static_cast<uint64_t>(place.time.value_or(0));
   if (back < kLeastTimeBack) return;
@@ -252,7 +323,7 @@ void Judge::AddTimeBack(const Place& place, int64_t last_time) {
   Add(std::move(finding));
 }
 
-void Judge::CheckStopped(const Reader& reader) {
+void TraceValidator::CheckStopped(const Reader& reader) {
   if (!reader.status().ok() || reader.losses().any() || !is_whole_) return;
   uint64_t tail = generation_.number == 0 ? kHeaderSize : generation_.end_offset;
   if (reader.version() >= Version::kGo126) {
@@ -274,7 +345,7 @@ void Judge::CheckStopped(const Reader& reader) {
   Add(std::move(finding));
 }
 
-void Judge::Keep(const Fault& fault) {
+void TraceValidator::Keep(const Fault& fault) {
   const int check = static_cast<int>(CheckOf(fault.id));
   if (fault.id == FaultId::kGenerationOrder) misplaced_ = fault.place.generation;
   if (kept_[check] + report_.counts[check] < options_.max_per_check) {
@@ -286,23 +357,23 @@ void Judge::Keep(const Fault& fault) {
   }
 }
 
-void Judge::AddFaults(const Event* event, Validator* validator) {
+void TraceValidator::AddFaults(const Event* event) {
   if (faults_.empty() && !has_beyond_) return;
   for (Finding& finding : faults_) {
     if (event != nullptr && event->fault().has_value() &&
         CheckOf(*event->fault()) == finding.check && event->offset() == finding.place.offset) {
-      finding.event_number = validator->event_count() + 1;
+      finding.event_number = validator_->event_count() + 1;
       finding.resource = Validator::AboutWhat(*event);
-      finding.history = validator->HistoryOf(finding.resource);
+      finding.history = validator_->HistoryOf(finding.resource);
     }
     Add(std::move(finding));
   }
   faults_.clear();
   CountBeyond();
-  validator->Lose();
+  validator_->Lose();
 }
 
-void Judge::CountBeyond() {
+void TraceValidator::CountBeyond() {
   kept_ = {};
   if (!std::exchange(has_beyond_, false)) return;
   for (int check = 0; check < kCheckIdEnd; ++check) {
@@ -312,7 +383,7 @@ void Judge::CountBeyond() {
   }
 }
 
-void Judge::Count(const Reader& reader) {
+void TraceValidator::Count(const Reader& reader) {
   const uint64_t bytes = std::max(last_sync_, reader.generation().end_offset);
   const Losses& losses = reader.losses();
   report_.events = reader.event_count() + losses.dropped_events;
@@ -323,9 +394,9 @@ void Judge::Count(const Reader& reader) {
   report_.good_bytes = bytes - std::min(bad, bytes);
 }
 
-Finding Judge::ToFinding(const Fault& fault) const { return ExplainFault(fault, source_); }
+Finding TraceValidator::ToFinding(const Fault& fault) const { return ExplainFault(fault, source_); }
 
-Finding Judge::ToFinding(const ForeignInput& foreign, const Place& place) {
+Finding TraceValidator::ToFinding(const ForeignInput& foreign, const Place& place) {
   Finding finding;
   finding.check = foreign.check;
   finding.severity = SpecOf(finding.check).severity;
@@ -334,7 +405,7 @@ Finding Judge::ToFinding(const ForeignInput& foreign, const Place& place) {
   return finding;
 }
 
-Finding Judge::ToFinding(const TransportNote& note) {
+Finding TraceValidator::ToFinding(const TransportNote& note) {
   Finding finding;
   finding.check = CheckOf(note.kind);
   finding.severity = SpecOf(finding.check).severity;
@@ -345,11 +416,11 @@ Finding Judge::ToFinding(const TransportNote& note) {
   return finding;
 }
 
-void Judge::FoldInnermost(Finding finding) {
+void TraceValidator::FoldInnermost(Finding finding) {
   if (innermost_count_++ == 0) innermost_ = std::move(finding);
 }
 
-void Judge::FlushInnermost() {
+void TraceValidator::FlushInnermost() {
   if (innermost_count_ == 0) return;
   const uint64_t more = std::exchange(innermost_count_, 0) - 1;
   if (more > 0) {
@@ -359,7 +430,7 @@ void Judge::FlushInnermost() {
   Add(std::move(innermost_));
 }
 
-void Judge::Add(Finding finding) {
+void TraceValidator::Add(Finding finding) {
   if (finding.check == CheckId::kNoGeneration && !is_stopped_) return;
   // What another trace holds is not held against this one.
   if (finding.place.offset > second_trace_) return;

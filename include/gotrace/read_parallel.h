@@ -1,0 +1,36 @@
+// Reads a trace on several cores.
+#ifndef GOTRACE_READ_PARALLEL_H_
+#define GOTRACE_READ_PARALLEL_H_
+
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/read_mode.h"
+
+namespace gotrace {
+
+// Reads `source`, which must be positioned at its beginning, into a sink that `make_sink` returns,
+// finishes that sink, and stores it in `*result`. Returns the status of reading if it is not OK,
+// and otherwise that of the sink's Finish().
+//
+// Uses up to options.jobs cores: it cuts the trace into as many segments of whole generations, none
+// smaller than options.jobs_from_bytes, and reads each into a sink of its own. `make_sink` is
+// called once for each of them, from several threads, which also call the sinks' Add(): one thread
+// at a time for each sink. Then the sinks are merged, in order, on the calling thread. A segment
+// that turns out not to continue the one before it, or that has a fault, is read again
+// sequentially. So the result does not depend on the number of cores or segments.
+//
+// Memory holds a generation for each segment that is being read, and all sinks. The trace is read
+// sequentially if its bytes can be read only once (see ByteSource::Fork()), if it has a single
+// generation, or if any callback of `options` other than on_fault is set. on_fault is called on the
+// calling thread only.
+absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
+                          absl::FunctionRef<std::unique_ptr<MergeableSink>()> make_sink,
+                          std::unique_ptr<MergeableSink>* result);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_READ_PARALLEL_H_

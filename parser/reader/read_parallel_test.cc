@@ -1,0 +1,135 @@
+#include "gotrace/read_parallel.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/test_util.h"
+
+namespace gotrace::internal {
+namespace {
+
+// Collects descriptions of all events.
+class Collector final : public MergeableSink {
+ public:
+  explicit Collector(std::atomic<int>* added_elsewhere) : added_elsewhere_(*added_elsewhere) {}
+
+  void Add(absl::Span<const Event> events) override {
+    if (std::this_thread::get_id() != creator_) ADD_FAILURE() << "another thread adds events";
+    for (const Event& event : events) events_.push_back(Describe(event));
+  }
+  absl::Status Finish() override {
+    ++finished_;
+    return absl::OkStatus();
+  }
+  void Merge(MergeableSink&& next) override {
+    Collector& other = static_cast<Collector&>(next);
+    EXPECT_EQ(other.finished_, 0);
+    added_elsewhere_ += !other.events_.empty();
+    std::move(other.events_.begin(), other.events_.end(), std::back_inserter(events_));
+  }
+
+  const std::vector<std::string>& events() const { return events_; }
+  int finished() const { return finished_; }
+
+ private:
+  const std::thread::id creator_ = std::this_thread::get_id();
+  std::atomic<int>& added_elsewhere_;
+  std::vector<std::string> events_;
+  int finished_ = 0;
+};
+
+struct Parallel {
+  explicit Parallel(absl::string_view bytes, size_t jobs = 2, uint64_t jobs_from_bytes = 0,
+                    ReaderOptions options = {}) {
+    options.jobs = jobs;
+    options.jobs_from_bytes = jobs_from_bytes;
+    std::unique_ptr<MergeableSink> sink;
+    status = ReadParallel(
+        *SourceFromBytes(bytes), options, [&] { return std::make_unique<Collector>(&merged); },
+        &sink);
+    const Collector& collector = static_cast<Collector&>(*sink);
+    events = collector.events();
+    EXPECT_EQ(collector.finished(), 1);
+  }
+
+  std::atomic<int> merged = 0;  // How many sinks with events were merged into the first one.
+  std::vector<std::string> events;
+  absl::Status status;
+};
+
+TEST(ReadParallelTest, GivesAllEventsInOrderForAnyNumberOfCores) {
+  int merged = 0;
+  for (const TestTrace& trace : TestTraces()) {
+    SCOPED_TRACE(trace.name);
+    const std::string bytes = ReadTestTrace(trace.name);
+    const Outcome whole = ReadAll(Reader::FromBytes(bytes));
+    for (const size_t jobs : {1, 2, 3, 8}) {
+      const Parallel parallel(bytes, jobs);
+      EXPECT_TRUE(parallel.status.ok()) << parallel.status;
+      EXPECT_TRUE(parallel.events == whole.events) << jobs;
+      EXPECT_LT(parallel.merged, static_cast<int>(jobs));
+      merged += parallel.merged;
+    }
+  }
+  EXPECT_GT(merged, 100);
+}
+
+TEST(ReadParallelTest, ReadsABrokenTraceAsFarAsAReaderDoes) {
+  const std::string sound = ReadTestTrace("go1.24-gc.trace");
+  int broken = 0;
+  for (size_t i = 0; i < 20; ++i) {
+    std::string bytes = sound;
+    bytes[100 + i * (bytes.size() - 100) / 20] ^= static_cast<char>(1 << i % 8);
+    const Outcome whole = ReadAll(Reader::FromBytes(bytes));
+    for (const size_t jobs : {2, 8}) {
+      const Parallel parallel(bytes, jobs);
+      EXPECT_EQ(parallel.status.message(), whole.status.message()) << i;
+      EXPECT_TRUE(parallel.events == whole.events) << i;
+    }
+    broken += !whole.status.ok();
+  }
+  EXPECT_GE(broken, 8);
+}
+
+TEST(ReadParallelTest, ReportsFaultsOnTheCallingThread) {
+  std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  bytes[bytes.size() * 3 / 4] ^= 0x10;
+  ReaderOptions options;
+  options.mode = ReadMode::kSalvage;
+  std::vector<std::string> faults;
+  const std::thread::id caller = std::this_thread::get_id();
+  options.on_fault = [&](const Fault& fault) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    faults.push_back(FormatFault(fault));
+  };
+  const Outcome whole = ReadAll(Reader::FromBytes(bytes, options));
+  const std::vector<std::string> expected = std::exchange(faults, {});
+  EXPECT_FALSE(expected.empty());
+  const Parallel parallel(bytes, 4, 0, options);
+  EXPECT_EQ(faults, expected);
+  EXPECT_TRUE(parallel.events == whole.events);
+  EXPECT_GT(parallel.merged, 0);
+}
+
+TEST(ReadParallelTest, ReadsSequentiallyWhatCannotBeCut) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  const Outcome whole = ReadAll(Reader::FromBytes(bytes));
+  EXPECT_GT(Parallel(bytes).merged, 0);
+  ReaderOptions with_callback;
+  with_callback.on_generation_end = [](const GenerationTables&, const TableUse&) {};
+  const std::string zstd = Zstd(bytes);
+  for (const Parallel& parallel : {Parallel(bytes, /*jobs=*/1), Parallel(bytes, 2, bytes.size()),
+                                   Parallel(zstd), Parallel(bytes, 2, 0, with_callback)}) {
+    EXPECT_TRUE(parallel.status.ok()) << parallel.status;
+    EXPECT_TRUE(parallel.events == whole.events);
+    EXPECT_EQ(parallel.merged, 0);
+  }
+  EXPECT_FALSE(Parallel("not a trace").status.ok());
+}
+
+}  // namespace
+}  // namespace gotrace::internal

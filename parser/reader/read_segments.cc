@@ -1,0 +1,206 @@
+#include "parser/reader/read_segments.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gotrace/read_parallel.h"
+#include "util/cores.h"
+#include "util/helper_thread.h"
+
+namespace gotrace::internal {
+namespace {
+
+bool HasFault(const Reader& reader) { return !reader.status().ok() || reader.losses().faults > 0; }
+
+// The segments after the first one, each of which is read by whichever thread is free.
+class LaterSegments {
+ public:
+  LaterSegments(const SegmentPlan& plan, absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make)
+      : plan_(plan), make_(make), parts_(plan.segments.size()), end_(parts_.size()) {
+    const size_t threads = std::min({plan.jobs, parts_.size(), AvailableCores()});
+    for (size_t i = 1; i < threads; ++i) {
+      std::optional<std::thread> thread = StartHelper([this] { ReadAll(); });
+      if (!thread.has_value()) break;
+      threads_.push_back(*std::move(thread));
+    }
+  }
+  LaterSegments(const LaterSegments&) = delete;
+  LaterSegments& operator=(const LaterSegments&) = delete;
+  ~LaterSegments() {
+    DropFrom(0);
+    Join();
+  }
+
+  // Gives up the segments from `index` on.
+  void DropFrom(size_t index) {
+    size_t end = end_.load();
+    while (index < end && !end_.compare_exchange_weak(end, index)) continue;
+  }
+
+  // Reads segments until none is left for this thread, and waits for the others.
+  void Finish() {
+    ReadAll();
+    Join();
+  }
+
+  // What was read of a segment.
+  struct Part {
+    std::unique_ptr<SegmentConsumer> consumer;
+    std::optional<Reader> reader;
+    bool is_read = false;  // To its end, without a fault.
+  };
+
+  // Requires Finish(). A segment that was given up may not have been read at all.
+  Part Take(size_t index) {
+    return parts_[index] == nullptr ? Part() : std::move(*parts_[index]);
+  }
+
+ private:
+  void Join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  void ReadAll() {
+    for (size_t index; (index = next_++) < end_.load();) {
+      // Allocated by the thread that writes to it, so that threads do not share cache lines.
+      auto part = std::make_unique<Part>();
+      try {
+        part->is_read = Read(index, part.get());
+      } catch (...) {
+        // There may be memory enough for fewer segments at a time.
+      }
+      if (!part->is_read) DropFrom(index);
+      parts_[index] = std::move(part);
+    }
+  }
+
+  bool Read(size_t index, Part* part) {
+    const size_t generation = plan_.segments[index].first;
+    std::unique_ptr<ByteSource> source =
+        plan_.source.Fork(plan_.index.generations()[generation].offset);
+    if (source == nullptr) return false;
+    part->consumer = make_();
+    ReaderOptions options = part->consumer->MakeOptions();
+    options.jobs = 1;
+    absl::StatusOr<Reader> reader = SegmentReader::Open(
+        part->consumer->Wrap(std::move(source)), plan_.source, plan_.index,
+        {.generation = generation, .finds_tasks = plan_.finds_tasks, .has_half_of_limits = true},
+        std::move(options));
+    if (!reader.ok()) return false;
+    part->reader = *std::move(reader);
+    SegmentReader::ReadTo(&*part->reader, plan_.segments[index].end, /*jobs=*/1);
+    part->consumer->Read(*part->reader, [&] {
+      return end_.load(std::memory_order_relaxed) <= index || HasFault(*part->reader);
+    });
+    return !HasFault(*part->reader);
+  }
+
+  const SegmentPlan& plan_;
+  const absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make_;
+  std::vector<std::unique_ptr<Part>> parts_;  // By index of the segment.
+  std::atomic<size_t> next_ = 1;              // The next segment to be read.
+  std::atomic<size_t> end_;                   // Segments from here on are not needed.
+  std::vector<std::thread> threads_;          // Last: they use everything above.
+};
+
+}  // namespace
+
+void ReadSegments(const SegmentPlan& plan,
+                  absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make, Reader* reader,
+                  SegmentConsumer* first) {
+  const auto read_to = [&](uint64_t end, size_t jobs) {
+    SegmentReader::ReadTo(reader, end, jobs);
+    first->Read(*reader, [] { return false; });
+  };
+  LaterSegments later(plan, make);
+  read_to(plan.segments.front().end, /*jobs=*/1);
+  // After a fault nothing can be assumed.
+  if (HasFault(*reader)) later.DropFrom(0);
+  later.Finish();
+  for (size_t i = 1; i < plan.segments.size(); ++i) {
+    LaterSegments::Part part = later.Take(i);
+    const bool fits = part.is_read && SegmentReader::Follows(*part.reader, *reader) &&
+                      first->Append(*part.consumer) &&
+                      SegmentReader::Append(reader, *std::move(part.reader));
+    if (!fits) read_to(plan.segments[i].end, plan.jobs);
+  }
+}
+
+namespace {
+
+// Gives the events of a segment to a sink.
+class SinkConsumer final : public SegmentConsumer {
+ public:
+  SinkConsumer(const ReaderOptions& options, std::unique_ptr<MergeableSink> sink)
+      : options_(options), sink_(std::move(sink)) {}
+
+  ReaderOptions MakeOptions() override {
+    ReaderOptions options = options_;
+    options.on_fault = nullptr;
+    return options;
+  }
+
+  void Read(Reader& reader, absl::FunctionRef<bool()> stops) override {
+    for (absl::Span<const Event> block; !stops() && !(block = reader.NextBlock()).empty();) {
+      sink_->Add(block);
+    }
+  }
+
+  bool Append(SegmentConsumer& next) override {
+    sink_->Merge(std::move(*static_cast<SinkConsumer&>(next).sink_));
+    return true;
+  }
+
+  std::unique_ptr<MergeableSink> TakeSink() { return std::move(sink_); }
+
+ private:
+  const ReaderOptions& options_;
+  std::unique_ptr<MergeableSink> sink_;
+};
+
+}  // namespace
+
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
+absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
+                          absl::FunctionRef<std::unique_ptr<MergeableSink>()> make_sink,
+                          std::unique_ptr<MergeableSink>* result) {
+  const size_t jobs = options.jobs == 0 ? internal::AvailableCores() : options.jobs;
+  const bool has_callbacks = options.on_batch || options.on_time_back || options.on_generation_end;
+  std::unique_ptr<ByteSource> whole;
+  absl::StatusOr<TraceIndex> index;
+  std::vector<internal::Segment> segments(1);
+  if (jobs > 1 && !has_callbacks) {
+    whole = source->Fork(0);
+    index = TraceIndex::Build(*source);
+    if (index.ok()) segments = internal::CutIntoSegments(*index, jobs, options.jobs_from_bytes);
+  }
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
+  internal::SinkConsumer first(options, make_sink());
+  absl::Status status;
+  if (!reader.ok()) {
+    status = reader.status();
+  } else {
+    if (segments.size() > 1) {
+      ReadSegments(
+          {*whole, *index, segments, jobs, /*finds_tasks=*/true},
+          [&] { return std::make_unique<internal::SinkConsumer>(options, make_sink()); }, &*reader,
+          &first);
+    } else {
+      first.Read(*reader, [] { return false; });
+    }
+    status = reader->status();
+  }
+  *result = first.TakeSink();
+  status.Update((*result)->Finish());
+  return status;
+}
+
+}  // namespace gotrace

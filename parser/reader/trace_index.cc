@@ -1,0 +1,160 @@
+#include "gotrace/trace_index.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/generation/generation.h"
+#include "parser/generation/generation_tables.h"
+
+namespace gotrace {
+namespace internal {
+namespace {
+
+// Moves from the header of one batch to the next, without reading the payloads between them.
+class HeaderWalk {
+ public:
+  explicit HeaderWalk(const ByteSource& source) : source_(source), size_(source.input_size()) {}
+
+  // Reads the header of the trace, which must come first.
+  absl::StatusOr<Version> ReadVersion() {
+    absl::StatusOr<Version> version = ReadHeader(SourceHere().get());
+    if (version.ok()) offset_ = kHeaderSize;
+    return version;
+  }
+
+  // Moves over the next batch. `batch->payload` holds only the beginning of its payload, and is
+  // valid until the next call. Returns false if no whole batch is left.
+  bool Next(Batch* batch) {
+    uint64_t size = 0;
+    const std::unique_ptr<ByteSource> header = SourceHere();
+    const absl::StatusOr<bool> found = ReadBatchHeader(header.get(), batch, &size);
+    if (!found.ok() || !*found) return false;
+    // Offsets in `header` begin at this batch.
+    batch->payload = header->window().substr(batch->payload_offset).substr(0, size);
+    batch->offset = offset_;
+    batch->payload_offset += offset_;
+    if (size > size_ - std::min(size_, batch->payload_offset)) return false;
+    offset_ = batch->payload_offset + size;
+    return true;
+  }
+
+  // Where the next batch begins.
+  uint64_t offset() const { return offset_; }
+  bool at_end() const { return offset_ == size_; }
+
+ private:
+  static_assert(kHeaderSize <= kMaxBatchHeaderSize);
+
+  // A source of enough bytes for a header, from offset_ on.
+  std::unique_ptr<ByteSource> SourceHere() {
+    const size_t count = source_.ReadAt(offset_, bytes_, sizeof(bytes_));
+    return *SourceFromBytes({bytes_, count});
+  }
+
+  const ByteSource& source_;
+  const uint64_t size_;
+  uint64_t offset_ = 0;
+  char bytes_[kMaxBatchHeaderSize + 1];
+};
+
+// A generation of which some batches were seen.
+struct OpenGeneration {
+  TraceIndex::Generation entry;
+  uint64_t min_ticks = 0;
+  GenerationTables tables;  // Only its clock is used.
+};
+
+// Reads the rest of a batch that states the clock.
+absl::Status AddSync(const ByteSource& source, Batch batch, uint64_t end, Version version,
+                     GenerationTables* tables) {
+  std::string payload(end - batch.payload_offset, '\0');
+  if (source.ReadAt(batch.payload_offset, payload.data(), payload.size()) != payload.size()) {
+    return absl::DataLossError("the trace became shorter");
+  }
+  batch.payload = payload;
+  return tables->AddSync(batch, version);
+}
+
+}  // namespace
+}  // namespace internal
+
+absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source) {
+  if (source.Fork(0) == nullptr) {
+    return absl::UnavailableError("the trace can be read only once");
+  }
+  internal::HeaderWalk walk(source);
+  const absl::StatusOr<Version> version = walk.ReadVersion();
+  if (!version.ok()) return absl::DataLossError(version.status().message());
+  TraceIndex index;
+  index.version_ = *version;
+  std::optional<internal::OpenGeneration> open;
+  const auto close = [&](uint64_t end) {
+    if (!open->tables.clock().known()) {
+      return absl::DataLossError(
+          absl::StrCat("generation ", open->entry.number, " does not state its clock"));
+    }
+    open->entry.size = end - open->entry.offset;
+    open->entry.first_time = open->tables.clock().ToNs(open->min_ticks);
+    if (!index.generations_.empty()) {
+      const Generation& before = index.generations_.back();
+      if (before.number + 1 != open->entry.number || before.first_time > open->entry.first_time) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "generation ", open->entry.number, " does not follow generation ", before.number));
+      }
+    }
+    index.generations_.push_back(open->entry);
+    open.reset();
+    return absl::OkStatus();
+  };
+  internal::Batch batch;
+  while (walk.Next(&batch)) {
+    if (batch.IsEndOfGeneration()) {
+      if (*version < Version::kGo126 || !open.has_value()) {
+        return absl::DataLossError("the end of a generation where none can be");
+      }
+      if (absl::Status status = close(walk.offset()); !status.ok()) return status;
+      continue;
+    }
+    if (open.has_value() && open->entry.number != batch.generation) {
+      if (*version >= Version::kGo126) return absl::DataLossError("a generation without an end");
+      if (absl::Status status = close(batch.offset); !status.ok()) return status;
+    }
+    if (!open.has_value()) {
+      open.emplace();
+      open->entry.number = batch.generation;
+      open->entry.offset = batch.offset;
+    }
+    ++open->entry.batches;
+    // As in Generation::min_ticks(), 0 is no time.
+    if (open->min_ticks == 0 || batch.time < open->min_ticks) open->min_ticks = batch.time;
+    if (!internal::IsSyncBatch(batch, *version)) continue;
+    if (absl::Status status =
+            internal::AddSync(source, batch, walk.offset(), *version, &open->tables);
+        !status.ok()) {
+      return absl::DataLossError(status.message());
+    }
+  }
+  if (!walk.at_end()) {
+    return absl::DataLossError(absl::StrCat("byte ", walk.offset(), ": expected a batch"));
+  }
+  if (open.has_value()) {
+    if (*version >= Version::kGo126) return absl::DataLossError("a generation without an end");
+    if (absl::Status status = close(walk.offset()); !status.ok()) return status;
+  }
+  return index;
+}
+
+size_t TraceIndex::FindTime(int64_t time) const {
+  const auto after = std::partition_point(
+      generations_.begin(), generations_.end(),
+      [&](const Generation& generation) { return generation.first_time <= time; });
+  const size_t begun = after - generations_.begin();
+  return begun < 2 ? 0 : begun - 2;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,77 @@
+#include "gotrace/trace_index.h"
+
+#include <string>
+
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/test_util.h"
+
+namespace gotrace::internal {
+namespace {
+
+TEST(TraceIndexTest, HasWhatAReaderReports) {
+  for (const TestTrace& trace : TestTraces()) {
+    SCOPED_TRACE(trace.name);
+    const std::string bytes = ReadTestTrace(trace.name);
+    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(**SourceFromBytes(bytes));
+    ASSERT_TRUE(index.ok()) << index.status();
+    Reader reader = *Reader::FromBytes(bytes);
+    EXPECT_EQ(index->version(), reader.version());
+    size_t n = 0;
+    while (const Event* event = reader.Next()) {
+      if (event->kind() != EventKind::kSync || event->tables() == nullptr) continue;
+      ASSERT_LT(n, index->generations().size());
+      const TraceIndex::Generation& entry = index->generations()[n++];
+      const GenerationInfo& info = reader.generation();
+      EXPECT_EQ(entry.number, info.number);
+      EXPECT_EQ(entry.offset, info.begin_offset);
+      EXPECT_EQ(entry.batches, info.batches);
+      // Since Go 1.26 a byte says that the generation ends. The kSync event may have been made
+      // later than the event before it.
+      EXPECT_EQ(entry.offset + entry.size,
+                info.end_offset + (reader.version() >= Version::kGo126 ? 1 : 0));
+      EXPECT_LE(entry.first_time, event->time());
+      EXPECT_LT(event->time() - entry.first_time, 10'000'000);
+    }
+    EXPECT_EQ(n, index->generations().size());
+    // The generation is the one before that into which the time falls.
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t time = index->generations()[i].first_time;
+      EXPECT_EQ(index->FindTime(time), i == 0 ? 0 : i - 1);
+      EXPECT_EQ(index->FindTime(time - 1), i < 2 ? 0 : i - 2);
+    }
+  }
+}
+
+TEST(TraceIndexTest, FailsForAnythingElse) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  const auto code = [](absl::string_view input) {
+    return TraceIndex::Build(**SourceFromBytes(input)).status().code();
+  };
+  EXPECT_EQ(code(bytes), absl::StatusCode::kOk);
+  EXPECT_EQ(code(""), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code("not a trace"), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code(Zstd(bytes)), absl::StatusCode::kUnavailable);
+  for (size_t cut = 1; cut < 200; ++cut) {
+    EXPECT_EQ(code(absl::string_view(bytes).substr(0, bytes.size() - cut)),
+              absl::StatusCode::kDataLoss);
+  }
+  constexpr char kGeneration[] = "EventBatch gen=%d m=0 time=%d size=auto\nFrequency freq=1000\n";
+  const auto generation = [&](int number, int time) {
+    char text[200];
+    std::snprintf(text, sizeof(text), kGeneration, number, time);
+    return std::string(text);
+  };
+  const std::string header = "Trace Go1.22\n";
+  EXPECT_EQ(code(Assemble(header + generation(1, 5) + generation(2, 5))), absl::StatusCode::kOk);
+  EXPECT_EQ(code(Assemble(header + generation(1, 5) + generation(3, 5))),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(Assemble(header + generation(1, 5) + generation(2, 4))),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(Assemble(header + "EventBatch gen=1 m=0 time=1 size=auto\n")),
+            absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace gotrace::internal
