@@ -22,11 +22,13 @@ struct Cost {
 Cost ReadAll(const std::string& bytes, ReadMode mode) {
   ReaderOptions options;
   options.mode = mode;
+  uint64_t attempts = 0;
+  options.tuning.attempts = &attempts;
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
   EXPECT_TRUE(reader.ok()) << reader.status();
   while (reader->Next() != nullptr) continue;
   // Regions that are left out were tried too.
-  return {reader->event_count() + reader->losses().dropped_events, reader->attempts()};
+  return {reader->event_count() + reader->losses().dropped_events, attempts};
 }
 
 class HostileTest : public testing::TestWithParam<ReadMode> {};
@@ -40,7 +42,7 @@ TEST_P(HostileTest, AttemptsStayInProportion) {
       const Cost cost = ReadAll(bytes, GetParam());
       EXPECT_GT(cost.events, count / 2);
       // Up to so many threads are tried one by one.
-      EXPECT_LT(cost.attempts, kExactTiesThreads * (cost.events + 1)) << count;
+      EXPECT_LT(cost.attempts, Tuning().exact_ties_threads * (cost.events + 1)) << count;
       if (last_attempts > 0) {
         EXPECT_LT(cost.attempts, 2.1 * last_attempts) << count;
       }
@@ -62,7 +64,7 @@ TEST_P(HostileTest, ManyThreadsAreNotTriedOneByOne) {
 std::vector<std::string> Describe(const std::string& bytes, ReadMode mode, size_t exact) {
   ReaderOptions options;
   options.mode = mode;
-  options.exact_ties_threads = exact;
+  options.tuning.exact_ties_threads = exact;
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
   EXPECT_TRUE(reader.ok()) << reader.status();
   std::vector<std::string> told;

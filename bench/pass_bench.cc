@@ -11,7 +11,7 @@
 #include "benchmark/benchmark.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/reader.h"
-#include "validator/validator.h"
+#include "validator/event_validator.h"
 
 namespace gotrace::internal {
 namespace {
@@ -52,7 +52,7 @@ void RunValidator(benchmark::State& state, const std::string& bytes) {
   for (auto _ : state) {
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     if (!reader.ok()) return state.SkipWithError(reader.status().ToString().c_str());
-    Validator validator(ValidatorOptions(), [&findings](const Finding&) { ++findings; });
+    EventValidator validator(ValidatorOptions(), [&findings](const Finding&) { ++findings; });
     while (const Event* event = reader->Next()) validator.Check(*event);
     events = reader->event_count();
   }

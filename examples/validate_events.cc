@@ -1,15 +1,14 @@
 #include <gotrace/event_builder.h>
+#include <gotrace/validator.h>
 
 #include <cstdio>
 #include <utility>
-
-#include "validator/validator.h"
 
 // Validates events that come from no trace, as a program that makes its own may do. Here a
 // goroutine starts twice.
 int main() {
   bool sound = true;
-  gotrace::internal::Validator validator({}, [&](gotrace::Finding finding) {
+  gotrace::Validator validator({}, [&](gotrace::Finding finding) {
     sound = false;
     std::puts(gotrace::FormatFinding(finding).c_str());
   });

@@ -81,7 +81,7 @@ TEST_P(GoldenTest, ReadsTheSameWhereThreadsAreSetAside) {
     return lines;
   };
   ReaderOptions options;
-  options.exact_ties_threads = 0;
+  options.tuning.exact_ties_threads = 0;
   const Reading reading = ReadTrace(SourceFromBytes(case_.input), ReadBy::kEvent, options);
   EXPECT_EQ(FormatOutcome(reading.status), case_.golden.outcome);
   EXPECT_EQ(lines_of(reading.events), lines_of(case_.golden.events));

@@ -93,9 +93,9 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
   };
   ReaderOptions options;
   options.mode = mode;
-  options.exact_ties_threads = exact_ties_threads;
+  options.tuning.exact_ties_threads = exact_ties_threads;
   options.jobs = jobs;
-  options.jobs_from_bytes = 0;
+  options.tuning.jobs_from_bytes = 0;
   options.on_fault = on_fault;
   absl::StatusOr<Reader> reader =
       source.ok() ? Reader::FromSource(*std::move(source), options) : source.status();

@@ -34,7 +34,7 @@ class Collector final : public MergeableSink {
 void CheckParallel(absl::string_view input, const CheckedReading& reading) {
   ReaderOptions options;
   options.jobs = 2 + input.size() % 3;
-  options.jobs_from_bytes = 0;
+  options.tuning.jobs_from_bytes = 0;
   std::unique_ptr<MergeableSink> sink;
   const absl::Status status = ReadParallel(
       *SourceFromBytes(input), options, [] { return std::make_unique<Collector>(); }, &sink);
@@ -64,7 +64,7 @@ void RunTarget(absl::string_view input) {
       ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size(), Forms::kAll);
   ReaderOptions options;
   options.jobs = input.size() % 3 == 0 ? 1 : 2;
-  options.jobs_from_bytes = 0;
+  options.tuning.jobs_from_bytes = 0;
   const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input, options));
   CheckSameEvents(reading.events, blocks.events, "read in blocks");
   FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());

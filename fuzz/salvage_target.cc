@@ -37,7 +37,7 @@ void CheckAgainstStrict(const CheckedReading& strict, const CheckedReading& tole
 void RunTarget(absl::string_view input) {
   if (FindCompression(input) != Compression::kNone) return;
   // Small inputs have few threads: those that wait are set aside in every other one all the same.
-  const size_t exact_ties_threads = input.size() % 2 == 0 ? 0 : kExactTiesThreads;
+  const size_t exact_ties_threads = input.size() % 2 == 0 ? 0 : Tuning().exact_ties_threads;
   const auto read = [&](ReadMode mode) {
     const Forms forms = mode == ReadMode::kSalvage ? Forms::kAll : Forms::kNone;
     return ReadAndCheck(SourceFromBytes(input), mode, input.size(), forms, exact_ties_threads);

@@ -86,7 +86,7 @@ void RunTarget(absl::string_view input) {
   if (input.size() % 8 == 4) {
     ValidateOptions two_cores;
     two_cores.jobs = 2;
-    two_cores.jobs_from_bytes = 0;
+    two_cores.tuning.jobs_from_bytes = 0;
     FUZZ_CHECK(ReportText(ValidateTrace(*SourceFromBytes(input), two_cores)) == text, text);
   }
   if (input.size() % 8 == 0) {

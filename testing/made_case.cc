@@ -5,11 +5,11 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/reader.h"
+#include "gotrace/validator.h"
 #include "gotrace/version.h"
 #include "parser/framing/raw_reader.h"
 #include "parser/generation/generation_tables.h"
 #include "tracev2/text_form.h"
-#include "validator/validator.h"
 
 namespace gotrace::internal {
 namespace {

@@ -32,7 +32,7 @@ Dumped Dump(const std::string& file, size_t jobs, const EventsOptions& options =
   Output out(fd, path);
   ReaderOptions reader_options;
   reader_options.jobs = jobs;
-  reader_options.jobs_from_bytes = 0;
+  reader_options.tuning.jobs_from_bytes = 0;
   reader_options.mode = mode;
   Progress progress(/*prints_along=*/true);
   Dumped dumped;
@@ -144,7 +144,7 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
     Output out(fd, "/dev/full");
     ReaderOptions reader_options;
     reader_options.jobs = jobs;
-    reader_options.jobs_from_bytes = 0;
+    reader_options.tuning.jobs_from_bytes = 0;
     Progress progress(/*prints_along=*/true);
     const EventsResult result =
         DumpEvents(TracePath(), reader_options, EventsOptions(), &progress, &out);

@@ -24,7 +24,7 @@ class Jobs : public testing::Test {
     TraceMaker maker(options);
     std::string trace;
     for (uint64_t i = 0; i < generations; ++i) absl::StrAppend(&trace, maker.NextGeneration());
-    ASSERT_GT(trace.size(), generations * kJobsFromBytes);
+    ASSERT_GT(trace.size(), generations * Tuning().jobs_from_bytes);
     Write(trace);
   }
 

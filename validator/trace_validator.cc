@@ -80,7 +80,7 @@ void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
   if (jobs > 1) {
     whole = source->Fork(0);
     index = TraceIndex::Build(*source);
-    if (index.ok()) segments = CutIntoSegments(*index, jobs, options_.jobs_from_bytes);
+    if (index.ok()) segments = CutIntoSegments(*index, jobs, options_.tuning.jobs_from_bytes);
   }
   ReaderOptions options = MakeOptions();
   // Each segment has one core.
@@ -107,7 +107,7 @@ ReaderOptions TraceValidator::MakeOptions() {
   ReaderOptions options;
   options.mode = ReadMode::kCollect;
   options.limits = options_.limits;
-  options.jobs_from_bytes = options_.jobs_from_bytes;
+  options.tuning = options_.tuning;
   options.on_fault = [this](const Fault& fault) {
     is_whole_ = false;
     Keep(fault);
@@ -148,10 +148,10 @@ bool TraceValidator::IsForeign() {
   return true;
 }
 
-std::unique_ptr<Validator> TraceValidator::MakeValidator(Version version) {
+std::unique_ptr<EventValidator> TraceValidator::MakeValidator(Version version) {
   ValidatorOptions options;
   options.version = version;
-  return std::make_unique<Validator>(options, [this](Finding finding) {
+  return std::make_unique<EventValidator>(options, [this](Finding finding) {
     // That generations do not follow each other may be a fault already.
     const bool is_order =
         finding.check == CheckId::kGenerationMissing || finding.check == CheckId::kGenerationBack;
@@ -306,7 +306,7 @@ void TraceValidator::BeginGeneration(const GenerationInfo& generation) {
   if (generation.begin_offset == generation_.begin_offset) return;
   generation_ = generation;
   validator_->BeginGeneration(generation.number);
-  if (generation.damaged) validator_->Lose();
+  if (generation.damaged) validator_->NoteLoss();
 }
 
 void TraceValidator::AddTimeBack(const Place& place, int64_t last_time) {
@@ -363,14 +363,14 @@ void TraceValidator::AddFaults(const Event* event) {
     if (event != nullptr && event->fault().has_value() &&
         CheckOf(*event->fault()) == finding.check && event->offset() == finding.place.offset) {
       finding.event_number = validator_->event_count() + 1;
-      finding.resource = Validator::AboutWhat(*event);
+      finding.resource = EventValidator::AboutWhat(*event);
       finding.history = validator_->HistoryOf(finding.resource);
     }
     Add(std::move(finding));
   }
   faults_.clear();
   CountBeyond();
-  validator_->Lose();
+  validator_->NoteLoss();
 }
 
 void TraceValidator::CountBeyond() {

@@ -22,10 +22,10 @@
 #include "gotrace/transport.h"
 #include "gotrace/validate.h"
 #include "parser/reader/read_segments.h"
+#include "validator/event_validator.h"
 #include "validator/foreign_input.h"
 #include "validator/retaining_source.h"
 #include "validator/table_checks.h"
-#include "validator/validator.h"
 
 namespace gotrace::internal {
 
@@ -73,7 +73,7 @@ class TraceValidator final : public SegmentConsumer {
   // Whether the source is not a trace at all, which is then reported.
   bool IsForeign();
 
-  std::unique_ptr<Validator> MakeValidator(Version version);
+  std::unique_ptr<EventValidator> MakeValidator(Version version);
 
   // Validates all that `reader` returns. `whole` and `index` are nullptr for a single segment.
   void ReadAll(Reader* reader, const ByteSource* whole, const TraceIndex* index,
@@ -124,7 +124,7 @@ class TraceValidator final : public SegmentConsumer {
   const ValidateOptions& options_;
   const std::unique_ptr<ValidationReport> own_report_;  // nullptr for the first segment.
   ValidationReport& report_;
-  std::unique_ptr<Validator> validator_;           // nullptr before Read().
+  std::unique_ptr<EventValidator> validator_;      // nullptr before Read().
   SegmentProgress* progress_ = nullptr;            // nullptr unless several segments are read.
   const bool is_later_ = false;                    // Whether this is not the first segment.
   uint64_t begin_offset_ = 0;                      // Of its first event,

@@ -9,6 +9,7 @@
 
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/tuning.h"
 
 namespace gotrace::internal {
 class GenerationTables;
@@ -35,33 +36,16 @@ enum class ReadMode : uint8_t {
   kSalvage,
 };
 
-// The default of ReaderOptions::exact_ties_threads.
-inline constexpr size_t kExactTiesThreads = 64;
-
-// The default of ReaderOptions::jobs_from_bytes.
-inline constexpr uint64_t kJobsFromBytes = 1 << 20;
-
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
-  // Up to this many threads in a generation, events of different threads at the same time come in
-  // the very order in which Go's reader gives them (FORMAT.md §9). That takes time in proportion to
-  // the threads for each event that has to wait. With more threads it is so as long as few events
-  // have to, as in the traces that programs write; in others, or where this is 0, their order is
-  // another, that is as right.
-  size_t exact_ties_threads = kExactTiesThreads;
-
-  // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
-  // time, and Reader::attempts(): with two or more, a thread of the Reader's own works ahead, where
-  // the trace is large enough. What is wrong with a trace is met, and told, on the caller's thread.
-  // What is gained is a tenth to half of the time (bench/README.md). Such a Reader can be neither
-  // used nor destroyed in a child process that was forked without its thread, so that it has to be
-  // asked for. To read the two halves of a trace at once, each on a core, see read_halves.h.
+  // How many cores may be used, at most; 0 for all. With two or more, and a trace that is large
+  // enough, a thread of the Reader's own decodes and orders ahead. Nothing but the time depends on
+  // it: faults are found, and callbacks called, on the caller's thread. It saves a tenth to half of
+  // the time (bench/README.md). Such a Reader can be neither used nor destroyed in a child process
+  // that was forked without its thread, which is why the default is 1. read_parallel.h has a faster
+  // way to use several cores.
   size_t jobs = 1;
-
-  // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that
-  // another core's help takes longer than it saves.
-  uint64_t jobs_from_bytes = kJobsFromBytes;
 
   // What the trace may ask of memory and time. In strict mode reading stops where it passes a
   // limit. The other modes keep what they have of the generation and go on as the effect in the
@@ -89,6 +73,9 @@ struct ReaderOptions {
   // there were faults that is not all.
   std::function<void(const internal::GenerationTables&, const internal::TableUse&)>
       on_generation_end;
+
+  // For benchmarks and tests. Unstable.
+  Tuning tuning;
 };
 
 // What reading left out, in the modes that go on after faults.

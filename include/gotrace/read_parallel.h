@@ -17,10 +17,10 @@ namespace gotrace {
 // and otherwise that of the sink's Finish().
 //
 // Uses up to options.jobs cores: it cuts the trace into as many segments of whole generations, none
-// smaller than options.jobs_from_bytes, and reads each into a sink of its own. `make_sink` is
-// called once for each of them, from several threads, which also call the sinks' Add(): one thread
-// at a time for each sink. Then the sinks are merged, in order, on the calling thread. A segment
-// that turns out not to continue the one before it, or that has a fault, is read again
+// smaller than options.tuning.jobs_from_bytes, and reads each into a sink of its own. `make_sink`
+// is called once for each of them, from several threads, which also call the sinks' Add(): one
+// thread at a time for each sink. Then the sinks are merged, in order, on the calling thread. A
+// segment that turns out not to continue the one before it, or that has a fault, is read again
 // sequentially. So the result does not depend on the number of cores or segments.
 //
 // Memory holds a generation for each segment that is being read, and all sinks. The trace is read

@@ -143,12 +143,6 @@ class Reader {
   // How many events were given.
   uint64_t event_count() const;
 
-  // How often an event was held against the model of Go's scheduler to find which comes next. What
-  // reading costs, besides decoding, is in proportion to that; a trace that makes much of it for
-  // few events is a strange one. It counts attempts for events that were not given yet, and some
-  // more than once, which depends on ReaderOptions::jobs.
-  uint64_t attempts() const;
-
   // How many goroutines wait for something after the last event of the trace, by the ids of the
   // strings of its last generation that say what for; for ReaderOptions::on_generation_end, which
   // sees those strings. Means nothing before Next() gave nullptr.

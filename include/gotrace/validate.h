@@ -19,6 +19,7 @@
 #include "gotrace/read_mode.h"
 #include "gotrace/reader_limits.h"
 #include "gotrace/trace_list.h"
+#include "gotrace/tuning.h"
 #include "gotrace/version.h"
 
 namespace gotrace {
@@ -37,14 +38,15 @@ struct ValidateOptions {
   // bytes.
   ReaderLimits limits;
   // How many cores may be used; 0 for all. With two or more, segments of the trace are validated at
-  // the same time, as in ReadParallel(), if each has at least jobs_from_bytes; memory then holds a
+  // the same time, as in ReadParallel(), if they are large enough; memory then holds a
   // generation of each. The report does not depend on it.
   size_t jobs = 1;
-  uint64_t jobs_from_bytes = kJobsFromBytes;
   // Told now and then, and at the end, and never less than before, how much of the input was read,
   // in bytes as they stand in the file, and how many events were given. Of what is no trace nothing
   // more needs to be read: then all of its size, if that is known, counts as read.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;
+  // For benchmarks and tests. Unstable.
+  Tuning tuning;
 };
 
 enum class Verdict : uint8_t {

@@ -23,10 +23,10 @@ class EventOrder {
     kStopped,   // The attempt tells not to go on.
   };
 
-  // `scheduler` must outlive it. For `exact_ties_threads` see ReaderOptions. With more threads, all
+  // `scheduler` must outlive it. For `exact_ties_threads` see Tuning. With more threads, all
   // are tried only where few events have to wait; else each event that advances costs a number of
   // attempts that does not depend on how many wait.
-  explicit EventOrder(Scheduler* scheduler, size_t exact_ties_threads = kExactTiesThreads)
+  explicit EventOrder(Scheduler* scheduler, size_t exact_ties_threads = Tuning().exact_ties_threads)
       : scheduler_(*scheduler), exact_ties_threads_(exact_ties_threads) {}
 
   // The threads, which the caller puts in.

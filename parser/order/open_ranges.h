@@ -4,12 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
-#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "gotrace/event_type.h"
+#include "util/open_spans.h"
 
 namespace gotrace::internal {
 
@@ -17,44 +15,33 @@ struct OpenRange {
   EventType begin = EventType::kNone;  // The type of event that begins such ranges.
   uint64_t kind = 0;                   // For stop-the-world the string id of its reason; else 0.
 
-  friend bool operator==(const OpenRange& a, const OpenRange& b) {
-    return a.begin == b.begin && a.kind == b.kind;
-  }
+  friend bool operator==(const OpenRange&, const OpenRange&) = default;
   template <class H>
   friend H AbslHashValue(H h, const OpenRange& range) {
     return H::combine(std::move(h), range.begin, range.kind);
   }
 };
 
-// No two of them are equal. There are mostly one or two, but a broken trace may open a million
-// stop-the-worlds, and an end that does not tell its reason ends the one that comes first in here.
-class OpenRanges {
+struct OpenRangeTraits {
+  using Key = OpenRange;
+  static Key KeyOf(const OpenRange& range) { return range; }
+  static bool Has(const OpenRange& range, const OpenRange& key) { return range == key; }
+};
+
+class OpenRanges : public OpenSpans<OpenRange, OpenRangeTraits> {
  public:
-  static constexpr size_t kNone = ~size_t{0};
+  size_t Find(const OpenRange& range) const { return OpenSpans::Find(range); }
 
-  size_t size() const { return ranges_.size(); }
-
-  // The place of `range`, or kNone.
-  size_t Find(const OpenRange& range) const;
-
-  // The first place of a range that events of type `begin` begin, or kNone.
-  size_t FindFirst(EventType begin) const;
-
-  // The range at `place`, which must be one.
-  const OpenRange& at(size_t place) const { return ranges_[place]; }
-
-  // Adds a range, which must not be open.
-  void Add(const OpenRange& range);
-
-  // Takes out the range at `place`, where the last one comes to stand.
-  void Remove(size_t place);
-
- private:
-  // Up to this many are looked through.
-  static constexpr size_t kFew = 16;
-
-  std::vector<OpenRange> ranges_;
-  std::unique_ptr<absl::flat_hash_map<OpenRange, size_t>> places_;  // Once there were more.
+  // The first place of a range that events of type `begin` begin, or kNone: an end that does not
+  // state the reason ends that range.
+  size_t FindFirst(EventType begin) const {
+    // Only these have several kinds, and so fill the places from the second on.
+    if (begin != EventType::kSTWBegin) return Find({begin, 0});
+    for (size_t place = 0; place < size(); ++place) {
+      if (at(place).begin == begin) return place;
+    }
+    return kNone;
+  }
 };
 
 }  // namespace gotrace::internal

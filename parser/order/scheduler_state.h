@@ -46,7 +46,7 @@ struct OpenRegion {
 };
 
 // What is open on a goroutine or a P; most have nothing open.
-struct OpenSpans {
+struct ResourceSpans {
   OpenRanges ranges;
   std::vector<OpenRegion> regions;  // The innermost last.
 };
@@ -57,7 +57,7 @@ struct ThreadState;
 struct GoroutineState {
   GoId id;
   uint64_t number = 0;  // The sequence number of its last event that has one,
-  std::unique_ptr<OpenSpans> spans;
+  std::unique_ptr<ResourceSpans> spans;
   uint32_t generation = 0;  // and in which of the generations, counted from 1 on, that was.
   GoStatus status = {};
   // If it waits, and `generation` is the one at hand: the id of the string that says what for, or 0
@@ -70,8 +70,8 @@ struct GoroutineState {
     return in_generation == generation && next == number + 1;
   }
 
-  OpenSpans& open() {
-    if (spans == nullptr) spans = std::make_unique<OpenSpans>();
+  ResourceSpans& open() {
+    if (spans == nullptr) spans = std::make_unique<ResourceSpans>();
     return *spans;
   }
 };
@@ -83,13 +83,13 @@ struct ProcessorState {
   ProcStatus status = {};
   bool live = false;  // Whether a table holds it.
   SequenceNumber sequence;
-  std::unique_ptr<OpenSpans> spans;
+  std::unique_ptr<ResourceSpans> spans;
   // The thread that was bound to it last, of those that still are. More than one are only in a
   // broken trace.
   ThreadState* thread = nullptr;
 
-  OpenSpans& open() {
-    if (spans == nullptr) spans = std::make_unique<OpenSpans>();
+  ResourceSpans& open() {
+    if (spans == nullptr) spans = std::make_unique<ResourceSpans>();
     return *spans;
   }
 };

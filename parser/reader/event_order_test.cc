@@ -13,7 +13,7 @@ namespace gotrace::internal {
 namespace {
 
 // More than have exact ties in any case.
-constexpr int kThreads = kExactTiesThreads + 6;
+constexpr int kThreads = Tuning().exact_ties_threads + 6;
 
 // A generation in which the start of goroutine 5 has to wait for thread 2, while other threads have
 // events at equal times.
@@ -37,7 +37,7 @@ std::string Trace() {
 // The offsets of all events, in order.
 std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_threads) {
   ReaderOptions options;
-  options.exact_ties_threads = exact_ties_threads;
+  options.tuning.exact_ties_threads = exact_ties_threads;
   Reader reader = *Reader::FromBytes(bytes, options);
   std::vector<uint64_t> offsets;
   while (const Event* event = reader.Next()) offsets.push_back(event->offset());
@@ -48,7 +48,7 @@ std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_thread
 TEST(EventOrderTest, TiesOfManyThreadsAreExactWhereFewWait) {
   const std::string bytes = Trace();
   const std::vector<uint64_t> exact = ReadAll(bytes, kThreads);
-  EXPECT_EQ(ReadAll(bytes, kExactTiesThreads), exact);
+  EXPECT_EQ(ReadAll(bytes, Tuning().exact_ties_threads), exact);
   // Else the order of this trace would show nothing.
   EXPECT_NE(ReadAll(bytes, 0), exact);
 }

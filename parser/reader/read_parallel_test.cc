@@ -46,7 +46,7 @@ struct Parallel {
   explicit Parallel(absl::string_view bytes, size_t jobs = 2, uint64_t jobs_from_bytes = 0,
                     ReaderOptions options = {}) {
     options.jobs = jobs;
-    options.jobs_from_bytes = jobs_from_bytes;
+    options.tuning.jobs_from_bytes = jobs_from_bytes;
     std::unique_ptr<MergeableSink> sink;
     status = ReadParallel(
         *SourceFromBytes(bytes), options, [&] { return std::make_unique<Collector>(&merged); },

@@ -55,9 +55,7 @@ class LaterSegments {
   };
 
   // Requires Finish(). A segment that was given up may not have been read at all.
-  Part Take(size_t index) {
-    return parts_[index] == nullptr ? Part() : std::move(*parts_[index]);
-  }
+  Part Take(size_t index) { return parts_[index] == nullptr ? Part() : std::move(*parts_[index]); }
 
  private:
   void Join() {
@@ -142,6 +140,7 @@ class SinkConsumer final : public SegmentConsumer {
   ReaderOptions MakeOptions() override {
     ReaderOptions options = options_;
     options.on_fault = nullptr;
+    options.tuning.attempts = nullptr;
     return options;
   }
 
@@ -180,7 +179,8 @@ absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOption
   if (jobs > 1 && !has_callbacks) {
     whole = source->Fork(0);
     index = TraceIndex::Build(*source);
-    if (index.ok()) segments = internal::CutIntoSegments(*index, jobs, options.jobs_from_bytes);
+    if (index.ok())
+      segments = internal::CutIntoSegments(*index, jobs, options.tuning.jobs_from_bytes);
   }
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   internal::SinkConsumer first(options, make_sink());

@@ -47,7 +47,7 @@ absl::Span<const Event> ReaderImpl::NextBlock() {
     if (sync != nullptr && Finish(sync, 1) == 1) return Give({sync, 1});
   }
   status_ = std::exchange(pending_, absl::OkStatus());
-  return {};
+  return Give({});
 }
 
 size_t ReaderImpl::Finish(Event* events, size_t count) {
@@ -458,7 +458,6 @@ const GenerationInfo& Reader::generation() const { return impl_->info(); }
 const Losses& Reader::losses() const { return impl_->losses(); }
 std::optional<uint64_t> Reader::next_trace() const { return impl_->next_trace(); }
 uint64_t Reader::event_count() const { return impl_->event_count() - (end_ - next_); }
-uint64_t Reader::attempts() const { return impl_->attempts(); }
 internal::WaitingGoroutines Reader::CountWaiting() const { return impl_->CountWaiting(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }

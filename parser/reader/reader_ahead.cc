@@ -4,7 +4,8 @@
 namespace gotrace::internal {
 
 void ReaderImpl::RunAhead() {
-  if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes || frontier_.empty()) return;
+  if (jobs_ <= 1 || generation_->bytes() < options_.tuning.jobs_from_bytes || frontier_.empty())
+    return;
   if (ordering_thread_ == nullptr) {
     ordering_thread_ = WorkAhead::Start(
         [this](absl::Span<Event> room) { return FindPlain(room, /*hands_over=*/true); });

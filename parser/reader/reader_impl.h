@@ -37,7 +37,7 @@ class ReaderImpl {
             source_.get(), version, [this](Fault fault) { ReportAt(fault); }, &losses_,
             options_.limits),
         scheduler_(options_.limits),
-        order_(&scheduler_, options_.exact_ties_threads),
+        order_(&scheduler_, options_.tuning.exact_ties_threads),
         frontier_(order_.frontier()),
         watches_time_(tolerant() && options_.on_time_back != nullptr) {
     UseCores(options_.jobs);
@@ -84,7 +84,6 @@ class ReaderImpl {
   const GenerationInfo& info() const { return info_; }
   const Losses& losses() const { return losses_; }
   uint64_t event_count() const { return event_count_; }
-  uint64_t attempts() const { return order_.attempts(); }
   std::optional<uint64_t> next_trace() const { return tolerant_generations_.next_trace(); }
   const ByteSource& source() const { return *source_; }
 
@@ -125,6 +124,7 @@ class ReaderImpl {
 
   absl::Span<const Event> Give(absl::Span<const Event> events) {
     event_count_ += events.size();
+    if (options_.tuning.attempts != nullptr) *options_.tuning.attempts = order_.attempts();
     return events;
   }
 

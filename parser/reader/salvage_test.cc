@@ -221,7 +221,7 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
     ReaderOptions options;
     options.mode = ReadMode::kSalvage;
     options.jobs = jobs;
-    options.jobs_from_bytes = 0;
+    options.tuning.jobs_from_bytes = 0;
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
     ASSERT_TRUE(reader.ok());
     std::map<int64_t, std::vector<int64_t>> times;

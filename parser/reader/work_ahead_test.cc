@@ -124,7 +124,7 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
   ReaderOptions options;
   options.mode = mode;
   options.jobs = jobs;
-  options.jobs_from_bytes = 0;
+  options.tuning.jobs_from_bytes = 0;
   const std::thread::id caller = std::this_thread::get_id();
   options.on_fault = [&](const Fault& fault) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
@@ -241,7 +241,7 @@ TEST(WorkAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
   for (int events = 0; events < 6000; events += 250) {
     ReaderOptions options;
     options.jobs = 2;
-    options.jobs_from_bytes = 0;
+    options.tuning.jobs_from_bytes = 0;
     Reader reader = *Reader::FromBytes(trace, options);
     for (int i = 0; i < events / 2; ++i) ASSERT_NE(reader.Next(), nullptr);
     Reader other = std::move(reader);

@@ -1,4 +1,4 @@
-#include "validator/opened_ranges.h"
+#include "validator/span_table.h"
 
 #include <algorithm>
 #include <string>
@@ -12,34 +12,34 @@ namespace {
 
 constexpr absl::string_view kStop = "stop-the-world";
 
-Opened Range(absl::string_view what, absl::string_view reason) {
-  Opened range(reason, TaskId::kNone, EventMark());
+OpenSpan Range(absl::string_view what, absl::string_view reason) {
+  OpenSpan range(reason, TaskId::kNone, EventMark());
   range.what = what;
   return range;
 }
 
-TEST(OpenedRangesTest, ARangeIsFoundByWhatItIsAndItsReason) {
-  OpenedRanges ranges;
+TEST(RangeSpansTest, ARangeIsFoundByWhatItIsAndItsReason) {
+  RangeSpans ranges;
   EXPECT_TRUE(ranges.empty());
   ranges.Add(Range(kStop, "a"));
   ranges.Add(Range("GC", ""));
-  EXPECT_EQ(ranges.Find(kStop, "b"), OpenedRanges::kNone);
-  EXPECT_EQ(ranges.Find("GC", "a"), OpenedRanges::kNone);
+  EXPECT_EQ(ranges.Find(kStop, "b"), RangeSpans::kNone);
+  EXPECT_EQ(ranges.Find("GC", "a"), RangeSpans::kNone);
   // Equal texts need not stand at the same place.
   const std::string same(kStop);
   EXPECT_EQ(ranges.Find(same, "a"), 0u);
   EXPECT_EQ(ranges.Find("GC", ""), 1u);
   EXPECT_EQ(ranges.First().what, "GC");
   ranges.Remove(0);
-  EXPECT_EQ(ranges.Find(kStop, "a"), OpenedRanges::kNone);
+  EXPECT_EQ(ranges.Find(kStop, "a"), RangeSpans::kNone);
   EXPECT_EQ(ranges.Find("GC", ""), 0u);
   ranges.Remove(0);
   EXPECT_TRUE(ranges.empty());
 }
 
 // Far more than are looked through one by one.
-TEST(OpenedRangesTest, OfManyEachIsFound) {
-  OpenedRanges ranges;
+TEST(RangeSpansTest, OfManyEachIsFound) {
+  RangeSpans ranges;
   constexpr size_t kCount = 100;
   const auto reason = [](size_t i) { return absl::StrCat("reason ", 1000 + i); };
   for (size_t i = 0; i < kCount; ++i) ranges.Add(Range(kStop, reason(i)));
@@ -48,7 +48,7 @@ TEST(OpenedRangesTest, OfManyEachIsFound) {
   EXPECT_EQ(ranges.all().size(), kCount / 2);
   for (size_t i = 0; i < kCount; ++i) {
     const size_t place = ranges.Find(kStop, reason(i));
-    ASSERT_EQ(place == OpenedRanges::kNone, i % 2 == 1) << i;
+    ASSERT_EQ(place == RangeSpans::kNone, i % 2 == 1) << i;
     if (i % 2 == 0) {
       EXPECT_EQ(ranges.all()[place].name, reason(i));
     }

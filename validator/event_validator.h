@@ -1,12 +1,7 @@
-// Judges a stream of ordered events: what must hold from event to event, whoever made them.
-//
-//   gotrace::internal::Validator validator({}, [](gotrace::Finding finding) { … });
-//   while (const gotrace::Event* event = reader->Next()) validator.Check(*event);
-//   validator.Finish();
-//
-// ValidateTrace() of report.h does this for a whole trace, together with the faults of reading it.
-#ifndef GOTRACE_VALIDATOR_VALIDATOR_H_
-#define GOTRACE_VALIDATOR_VALIDATOR_H_
+// What gotrace::Validator does, and what the validation of whole traces needs besides: segments and
+// the histories of goroutines.
+#ifndef GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_
+#define GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_
 
 #include <cstdint>
 #include <functional>
@@ -23,32 +18,40 @@
 #include "gotrace/finding.h"
 #include "gotrace/ids.h"
 #include "gotrace/internal/transition_history.h"
+#include "gotrace/validator.h"
 #include "gotrace/version.h"
 #include "util/dense_table.h"
 #include "util/id_set.h"
-#include "validator/opened_ranges.h"
-#include "validator/opens_table.h"
+#include "validator/span_table.h"
 #include "validator/stack_watch.h"
 #include "validator/validator_preconditions.h"
 
 namespace gotrace::internal {
 
-struct ValidatorOptions {
-  // Of the trace's format: since 1.25 generations have clock snapshots.
-  Version version = kNewestVersion;
+// The states that goroutines and Ps have in common.
+inline constexpr uint8_t kUndetermined = static_cast<uint8_t>(GoState::kUndetermined);
+inline constexpr uint8_t kNotExist = static_cast<uint8_t>(GoState::kNotExist);
+static_assert(kUndetermined == static_cast<uint8_t>(ProcState::kUndetermined) &&
+              kNotExist == static_cast<uint8_t>(ProcState::kNotExist));
 
-  // How long nothing may happen without a note of it, in nanoseconds.
-  int64_t time_gap = 5'000'000'000;
-};
+// Whether a goroutine or P in that state executes on a thread.
+template <ResourceKind kKind>
+bool IsExecuting(uint8_t state) {
+  constexpr uint32_t kExecuting =
+      kKind == ResourceKind::kProc
+          ? 1u << static_cast<int>(ProcState::kRunning)
+          : 1u << static_cast<int>(GoState::kRunning) | 1u << static_cast<int>(GoState::kSyscall);
+  return (kExecuting >> state & 1) != 0;
+}
 
 // Takes events in order. Memory is bounded by what is alive and open. Not thread-safe.
-class Validator {
+class EventValidator {
  public:
-  // `sink` is told each finding at once. Nothing is folded.
+  // `sink` is called with each finding when it is found.
   using Sink = std::function<void(Finding)>;
-  Validator(const ValidatorOptions& options, Sink sink);
-  Validator(const Validator&) = delete;
-  Validator& operator=(const Validator&) = delete;
+  EventValidator(const ValidatorOptions& options, Sink sink);
+  EventValidator(const EventValidator&) = delete;
+  EventValidator& operator=(const EventValidator&) = delete;
 
   // Takes the next event. Of one that Event::fault() marks only the effects are taken.
   void Check(const Event& event);
@@ -65,7 +68,7 @@ class Validator {
   // begun. Up to the next BeginGeneration(), what follows is not held against what came before.
   // From then on the events are judged as at the beginning of a trace; only tasks, regions and
   // ranges that may have begun before then are taken as they come.
-  void Lose();
+  void NoteLoss();
 
   // Starts in the middle of a trace, at the beginning of a generation: what the generation states
   // of the past is assumed. Call this first.
@@ -76,7 +79,7 @@ class Validator {
   // is wrong, or something is missing in either. The events must follow each other, as a Reader
   // checks; that is not checked again. In the findings of `next` events are numbered from its own
   // first one on.
-  bool Append(Validator&& next);
+  bool Append(EventValidator&& next);
 
   // Whether a validator that started in the middle knows already that Append() will refuse it.
   bool has_failed() const { return preconditions_ != nullptr && preconditions_->fails; }
@@ -110,7 +113,6 @@ class Validator {
   };
 
   using Mark = EventMark;
-  using Open = Opened;
 
   // A goroutine or P, in one line of the processor's cache: there may be hundreds of thousands.
   struct alignas(64) Resource {
@@ -180,13 +182,13 @@ class Validator {
   [[gnu::cold]] void ReportNotExecuting(const Event& event);
   [[gnu::cold]] void ReportNotOnThread(const Event& event, int64_t thread, int64_t executed);
   // What changes with the event does not exist any more: nothing of it is kept open.
-  void EndOpens(const Event& event) {
-    const Opens* const opens = opens_.Find(event.transition_resource());
-    if (opens == nullptr) return;
-    ReportOpensAtEnd(event, *opens);
-    opens_.Erase(event.transition_resource());
+  void EndSpans(const Event& event) {
+    const SpansOf* const spans = spans_.Find(event.transition_resource());
+    if (spans == nullptr) return;
+    ReportSpansAtEnd(event, *spans);
+    spans_.Erase(event.transition_resource());
   }
-  void ReportOpensAtEnd(const Event& event, const Opens& opens);
+  void ReportSpansAtEnd(const Event& event, const SpansOf& spans);
   const ResourceTable& TableOf(ResourceKind kind) const {
     return kind == ResourceKind::kProc ? procs_ : goroutines_;
   }
@@ -202,10 +204,11 @@ class Validator {
   void CheckTaskEnd(const Event& event);
   void CheckRegion(const Event& event);
   void CheckTaskReference(const Event& event, TaskId task);
-  Open MakeOpen(const Event& event, absl::string_view name, TaskId task) const;
-  static std::string NameOf(const Open& open);
-  void ReportOpen(CheckId id, const Open& open, const ResourceId& resource, std::string message);
-  void ReportOpens();
+  OpenSpan MakeOpen(const Event& event, absl::string_view name, TaskId task) const;
+  static std::string NameOf(const OpenSpan& open);
+  void ReportOpen(CheckId id, const OpenSpan& open, const ResourceId& resource,
+                  std::string message);
+  void ReportOpenSpans();
 
   // In validator_segments.cc: starting in the middle. Each records what an event implies about the
   // past; those that return a bool return false if that cannot be.
@@ -225,17 +228,17 @@ class Validator {
 
   // The regions of each goroutine or P that are still open after `next` ended some. nullopt if a
   // region that `next` ends is not open, or a goroutine ends while one is.
-  using RegionsLeft = absl::flat_hash_map<std::pair<ResourceKind, int64_t>, std::vector<Open>>;
-  std::optional<RegionsLeft> EndRegions(const Validator& next) const;
+  using RegionsLeft = absl::flat_hash_map<std::pair<ResourceKind, int64_t>, std::vector<OpenSpan>>;
+  std::optional<RegionsLeft> EndRegions(const EventValidator& next) const;
 
   // Each takes over a part of the state of `next`.
-  void TakeRanges(const Validator& next);
-  void TakeRegions(const Validator& next, RegionsLeft left);
-  void TakeTasks(const Validator& next);
-  void TakeResources(Validator& next);
+  void TakeRanges(const EventValidator& next);
+  void TakeRegions(const EventValidator& next, RegionsLeft left);
+  void TakeTasks(const EventValidator& next);
+  void TakeResources(EventValidator& next);
 
   // An entry of `next`, with the number that its event has here.
-  Open Renumbered(Open open) const {
+  OpenSpan Renumbered(OpenSpan open) const {
     open.begin.event_number += event_count_;
     return open;
   }
@@ -273,8 +276,8 @@ class Validator {
   ResourceTable goroutines_{kSlotsForGoroutines};
   ResourceTable procs_;
   DenseTable<Context> threads_;
-  OpensTable opens_;
-  absl::flat_hash_map<TaskId, Open> tasks_;
+  SpanTable spans_;
+  absl::flat_hash_map<TaskId, OpenSpan> tasks_;
   // Tasks that ended in this generation and in the one before, to know a second end by.
   absl::flat_hash_set<TaskId> ended_;
   absl::flat_hash_set<TaskId> ended_before_;
@@ -284,4 +287,4 @@ class Validator {
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_VALIDATOR_VALIDATOR_H_
+#endif  // GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_

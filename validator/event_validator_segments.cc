@@ -3,33 +3,34 @@
 #include <utility>
 
 #include "gotrace/event_kind.h"
-#include "validator/validator.h"
-#include "validator/validator_inline.h"
+#include "validator/event_validator.h"
 
 namespace gotrace::internal {
 
-void Validator::StartInMiddle() { preconditions_ = std::make_unique<ValidatorPreconditions>(); }
+void EventValidator::StartInMiddle() {
+  preconditions_ = std::make_unique<ValidatorPreconditions>();
+}
 
-void Validator::MeetFirstSync(const Event& event, uint64_t sync) {
+void EventValidator::MeetFirstSync(const Event& event, uint64_t sync) {
   preconditions_->first_sync = sync;
   preconditions_->first_time = event.time();
   preconditions_->first_generation = generation_;
   last_sync_ = sync - 1;
 }
 
-bool Validator::MeetStatus(const Event& event) {
+bool EventValidator::MeetStatus(const Event& event) {
   const uint8_t state = event.transition_to();
   if (!InFirstGeneration() || event.transition_from() != state) return false;
   preconditions_->statuses.push_back({event.transition_resource(), state, event.thread()});
   return true;
 }
 
-void Validator::MeetActiveRange(const RangeParts& range) {
+void EventValidator::MeetActiveRange(const RangeParts& range) {
   if (!InFirstGeneration()) return;
   preconditions_->ranges.push_back({range.scope, range.what, std::string(range.reason)});
 }
 
-void Validator::MeetRegionEnd(const ResourceId& resource, const Region& region) {
+void EventValidator::MeetRegionEnd(const ResourceId& resource, const Region& region) {
   if (preconditions_->regions.size() >= ValidatorPreconditions::kMaxRegions)
     preconditions_->fails = true;
   if (!preconditions_->fails) {
@@ -37,7 +38,7 @@ void Validator::MeetRegionEnd(const ResourceId& resource, const Region& region) 
   }
 }
 
-bool Validator::MeetTask(TaskId task) {
+bool EventValidator::MeetTask(TaskId task) {
   if (preconditions_->ended_tasks.contains(task)) return false;
   const size_t count = preconditions_->known_tasks.size() + preconditions_->open_tasks.size();
   if (count >= ValidatorPreconditions::kMaxTasks) preconditions_->fails = true;
@@ -46,7 +47,7 @@ bool Validator::MeetTask(TaskId task) {
   return true;
 }
 
-bool Validator::MeetTaskEnd(TaskId task) {
+bool EventValidator::MeetTaskEnd(TaskId task) {
   if (preconditions_->ended_tasks.size() >= ValidatorPreconditions::kMaxTasks)
     preconditions_->fails = true;
   if (preconditions_->fails) return true;
@@ -55,9 +56,9 @@ bool Validator::MeetTaskEnd(TaskId task) {
   return true;
 }
 
-bool Validator::Append(Validator&& next) {
+bool EventValidator::Append(EventValidator&& next) {
   const ValidatorPreconditions& preconditions = *next.preconditions_;
-  const auto has_loss = [](const Validator& validator) {
+  const auto has_loss = [](const EventValidator& validator) {
     return validator.lost_ || validator.doubtful_ || validator.has_resumed_;
   };
   if (preconditions.fails || has_loss(*this) || has_loss(next) ||
@@ -83,7 +84,7 @@ bool Validator::Append(Validator&& next) {
   return true;
 }
 
-bool Validator::HoldsOfTime(const ValidatorPreconditions& preconditions) const {
+bool EventValidator::HoldsOfTime(const ValidatorPreconditions& preconditions) const {
   const uint64_t gap =
       static_cast<uint64_t>(preconditions.first_time) - static_cast<uint64_t>(last_time_);
   const bool has_clocks = last_clocks_.has_value() && preconditions.first_clocks.has_value();
@@ -93,7 +94,7 @@ bool Validator::HoldsOfTime(const ValidatorPreconditions& preconditions) const {
          (!has_clocks || ClocksAgree(*last_clocks_, *preconditions.first_clocks));
 }
 
-bool Validator::HoldsOfStatuses(const ValidatorPreconditions& preconditions) const {
+bool EventValidator::HoldsOfStatuses(const ValidatorPreconditions& preconditions) const {
   return std::all_of(
       preconditions.statuses.begin(), preconditions.statuses.end(),
       [&](const ValidatorPreconditions::Status& status) {
@@ -109,7 +110,7 @@ bool Validator::HoldsOfStatuses(const ValidatorPreconditions& preconditions) con
       });
 }
 
-bool Validator::HoldsOfTasks(const ValidatorPreconditions& preconditions) const {
+bool EventValidator::HoldsOfTasks(const ValidatorPreconditions& preconditions) const {
   const auto is_open = [this](TaskId task) { return tasks_.contains(task); };
   return std::all_of(preconditions.ended_tasks.begin(), preconditions.ended_tasks.end(), is_open) &&
          std::all_of(preconditions.open_tasks.begin(), preconditions.open_tasks.end(), is_open) &&
@@ -118,26 +119,27 @@ bool Validator::HoldsOfTasks(const ValidatorPreconditions& preconditions) const 
 }
 
 // A generation states all ranges that are active.
-bool Validator::HoldsOfRanges(const ValidatorPreconditions& preconditions) const {
+bool EventValidator::HoldsOfRanges(const ValidatorPreconditions& preconditions) const {
   size_t count = 0;
-  opens_.ForEach(
-      [&](const ResourceId&, const Opens& opens) { count += opens.ranges.all().size(); });
+  spans_.ForEach(
+      [&](const ResourceId&, const SpansOf& spans) { count += spans.ranges.all().size(); });
   return count == preconditions.ranges.size() &&
          std::all_of(preconditions.ranges.begin(), preconditions.ranges.end(),
                      [&](const ValidatorPreconditions::Active& range) {
-                       const Opens* const opens = opens_.Find(range.scope);
-                       return opens != nullptr &&
-                              opens->ranges.Find(range.what, range.reason) != OpenedRanges::kNone;
+                       const SpansOf* const spans = spans_.Find(range.scope);
+                       return spans != nullptr &&
+                              spans->ranges.Find(range.what, range.reason) != RangeSpans::kNone;
                      });
 }
 
-std::optional<Validator::RegionsLeft> Validator::EndRegions(const Validator& next) const {
+std::optional<EventValidator::RegionsLeft> EventValidator::EndRegions(
+    const EventValidator& next) const {
   RegionsLeft left;
-  opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
-    if (!opens.regions.empty()) left[{resource.kind, resource.id}] = opens.regions;
+  spans_.ForEach([&](const ResourceId& resource, const SpansOf& spans) {
+    if (!spans.regions.empty()) left[{resource.kind, resource.id}] = spans.regions;
   });
   for (const ValidatorPreconditions::Region& region : next.preconditions_->regions) {
-    std::vector<Open>& open = left[{region.resource.kind, region.resource.id}];
+    std::vector<OpenSpan>& open = left[{region.resource.kind, region.resource.id}];
     // The reader checked that it is the innermost one.
     if (open.empty() || open.back().name != region.name || open.back().task != region.task) {
       return std::nullopt;
@@ -151,37 +153,37 @@ std::optional<Validator::RegionsLeft> Validator::EndRegions(const Validator& nex
   return left;
 }
 
-void Validator::TakeRanges(const Validator& next) {
-  const auto is_known = [](const Open& range) {
+void EventValidator::TakeRanges(const EventValidator& next) {
+  const auto is_known = [](const OpenSpan& range) {
     return kEventKinds[static_cast<uint8_t>(range.begin.type)] == EventKind::kRangeActive;
   };
   for (const ValidatorPreconditions::Active& range : next.preconditions_->ranges) {
-    OpenedRanges& ranges = opens_.Get(range.scope).ranges;
-    if (const Opens* const there = next.opens_.Find(range.scope)) {
+    RangeSpans& ranges = spans_.Get(range.scope).ranges;
+    if (const SpansOf* const there = next.spans_.Find(range.scope)) {
       const size_t place = there->ranges.Find(range.what, range.reason);
-      if (place != OpenedRanges::kNone && is_known(there->ranges.all()[place])) continue;
+      if (place != RangeSpans::kNone && is_known(there->ranges.all()[place])) continue;
     }
     ranges.Remove(ranges.Find(range.what, range.reason));
   }
-  next.opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
-    for (const Open& range : opens.ranges.all()) {
-      OpenedRanges& ranges = opens_.Get(resource).ranges;
-      if (ranges.Find(range.what, range.name) == OpenedRanges::kNone) {
+  next.spans_.ForEach([&](const ResourceId& resource, const SpansOf& spans) {
+    for (const OpenSpan& range : spans.ranges.all()) {
+      RangeSpans& ranges = spans_.Get(resource).ranges;
+      if (ranges.Find(range.what, range.name) == RangeSpans::kNone) {
         ranges.Add(Renumbered(range));
       }
     }
   });
 }
 
-void Validator::TakeRegions(const Validator& next, RegionsLeft left) {
-  for (auto& [key, open] : left) opens_.Get({key.first, key.second}).regions = std::move(open);
-  next.opens_.ForEach([&](const ResourceId& resource, const Opens& opens) {
-    std::vector<Open>& regions = opens_.Get(resource).regions;
-    for (const Open& region : opens.regions) regions.push_back(Renumbered(region));
+void EventValidator::TakeRegions(const EventValidator& next, RegionsLeft left) {
+  for (auto& [key, open] : left) spans_.Get({key.first, key.second}).regions = std::move(open);
+  next.spans_.ForEach([&](const ResourceId& resource, const SpansOf& spans) {
+    std::vector<OpenSpan>& regions = spans_.Get(resource).regions;
+    for (const OpenSpan& region : spans.regions) regions.push_back(Renumbered(region));
   });
 }
 
-void Validator::TakeTasks(const Validator& next) {
+void EventValidator::TakeTasks(const EventValidator& next) {
   for (const TaskId task : next.preconditions_->ended_tasks) tasks_.erase(task);
   for (const auto& [id, task] : next.tasks_) tasks_[id] = Renumbered(task);
   const bool has_one_sync = next.last_sync_ == next.preconditions_->first_sync;
@@ -189,7 +191,7 @@ void Validator::TakeTasks(const Validator& next) {
   ended_ = next.ended_;
 }
 
-void Validator::TakeResources(Validator& next) {
+void EventValidator::TakeResources(EventValidator& next) {
   for (const ValidatorPreconditions::Status& status : next.preconditions_->statuses) {
     Resource* const resource = next.FindResource(status.resource);
     if (resource == nullptr) continue;

@@ -10,15 +10,15 @@
 #include "parser/reader/segment.h"
 #include "testdata/test_data.h"
 #include "testing/judged_cases.h"
-#include "validator/validator.h"
+#include "validator/event_validator.h"
 
 namespace gotrace::internal {
 namespace {
 
-// A Validator and its findings.
+// A EventValidator and its findings.
 struct Checked {
   std::vector<Finding> findings;
-  Validator validator{{}, [this](Finding finding) { findings.push_back(std::move(finding)); }};
+  EventValidator validator{{}, [this](Finding finding) { findings.push_back(std::move(finding)); }};
 
   void Read(Reader* reader) {
     for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
@@ -110,7 +110,7 @@ TEST(ValidatorSegmentsTest, FindTheSameAsTheWhole) {
 std::string ReportOf(const std::string& bytes, size_t jobs) {
   ValidateOptions options;
   options.jobs = jobs;
-  options.jobs_from_bytes = 0;
+  options.tuning.jobs_from_bytes = 0;
   options.max_per_check = 3;
   return ShowReport(ValidateTrace(*SourceFromBytes(bytes), options));
 }

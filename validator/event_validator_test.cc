@@ -1,5 +1,3 @@
-#include "validator/validator.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "gotrace/check.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/validate.h"
+#include "gotrace/validator.h"
 #include "gtest/gtest.h"
 #include "parser/generation/generation_tables.h"
 #include "testing/finding_case.h"
@@ -82,7 +81,7 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
   validator.Check(SyncNumber(1).Time(1).Build());
-  validator.Lose();
+  validator.NoteLoss();
   validator.Check(
       Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable).Time(2).Build());
   validator.Finish();
@@ -94,14 +93,14 @@ class ToldGenerations {
  public:
   void Begin(bool is_damaged = false) {
     validator_.BeginGeneration(++number_);
-    if (is_damaged) validator_.Lose();
+    if (is_damaged) validator_.NoteLoss();
     Check(SyncNumber(number_));
   }
   void Check(EventBuilder event) {
     time_ += 10;
     validator_.Check(event.Time(time_).Offset(static_cast<uint64_t>(time_)).Build());
   }
-  void Lose() { validator_.Lose(); }
+  void NoteLoss() { validator_.NoteLoss(); }
   void Finish() { validator_.Finish(); }
 
   // The names of the checks that found something since the last call.
@@ -131,7 +130,7 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(Status(kG2, GoState::kRunnable));
-  generations.Lose();
+  generations.NoteLoss();
   generations.Check(Unblock(kG2));
   generations.Check(Status(kG3, GoState::kWaiting));
   EXPECT_EQ(generations.Found(), Names());
@@ -183,7 +182,7 @@ TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
   validator.Check(SyncNumber(2).Time(10).Build());
   validator.Check(SyncNumber(3).Time(20).Build());
   EXPECT_EQ(found, std::vector<CheckId>({CheckId::kEventTime}));
-  validator.Lose();
+  validator.NoteLoss();
   validator.BeginGeneration(1);
   validator.Check(SyncNumber(4).Time(5).Build());
   EXPECT_EQ(found.size(), 1u);
@@ -221,7 +220,7 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(OfTask(EventType::kUserTaskBegin, 1));
   generations.Check(RegionOf(EventType::kUserRegionBegin, kG1));
-  generations.Lose();
+  generations.NoteLoss();
   // Its end may be missing.
   generations.Check(OfTask(EventType::kUserTaskBegin, 2));
 

@@ -1,0 +1,30 @@
+// Knobs that only benchmarks and tests need. Unstable: they may change or disappear in any release.
+#ifndef GOTRACE_TUNING_H_
+#define GOTRACE_TUNING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gotrace {
+
+struct Tuning {
+  // Up to this many threads in a generation, events of different threads with the same time are in
+  // exactly the order in which Go's reader returns them (FORMAT.md §9). That takes time in
+  // proportion to the number of threads for each event that has to wait. With more threads this
+  // order is kept as long as few events have to wait, as in the traces that programs write; in
+  // others, or if this is 0, events with the same time may be in another order that is as right.
+  size_t exact_ties_threads = 64;
+
+  // Generations, or segments, of fewer bytes are read on one core, however many may be used: with
+  // so few, the help of another core takes longer than it saves.
+  uint64_t jobs_from_bytes = 1 << 20;
+
+  // If not nullptr, set with each block of events to how often an event was tried against the model
+  // of Go's scheduler so far. Apart from decoding, the cost of reading is in proportion to that.
+  // Includes attempts for later events, and some events twice, depending on ReaderOptions::jobs.
+  uint64_t* attempts = nullptr;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TUNING_H_
