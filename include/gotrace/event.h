@@ -21,8 +21,7 @@
 
 namespace gotrace::internal {
 class EventTables;
-class ReaderImpl;
-class Scheduler;
+class EventWriter;
 }  // namespace gotrace::internal
 
 namespace gotrace {
@@ -268,21 +267,7 @@ class Event {
 
  private:
   friend class EventBuilder;
-  friend class internal::ReaderImpl;
-  friend class internal::Scheduler;
-
-  // Clocks of different cores may disagree by a little: what comes later in order comes later in
-  // time. `*last_time` is that of the event before this one, and becomes this one's, which happened
-  // at `time`. Clocks are coarse enough for many events to have the same time, in no order that a
-  // processor could foresee: no branch here.
-  void MakeLaterThan(int64_t* last_time, int64_t time) {
-    *last_time = time_ = LaterTime(*last_time, time);
-  }
-  static int64_t LaterTime(int64_t last_time, int64_t time) {
-    const int64_t next = static_cast<int64_t>(static_cast<uint64_t>(last_time) + 1);
-    return time <= last_time ? next : time;
-  }
-  void MakeLaterThan(int64_t* last_time) { MakeLaterThan(last_time, time_); }
+  friend class internal::EventWriter;
 
   absl::string_view String(uint64_t id) const;
   absl::string_view TaskTypeAtEnd() const;

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
+#include "parser/event/event_writer.h"
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler_common_rules.h"
 #include "parser/order/scheduler_inline.h"
@@ -158,7 +159,7 @@ Scheduler::Outcome Scheduler::Advance(ThreadCursor* cursor) {
     return false;
   }
   const auto take = [&] {
-    run->room->MakeLaterThan(&run->last_time, step.event.time);
+    EventWriter(run->room).MakeLaterThan(&run->last_time, step.event.time);
     ++run->room;
   };
   take();

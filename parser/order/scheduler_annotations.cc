@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/event/event_writer.h"
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 #include "util/quote.h"
@@ -32,15 +33,14 @@ Scheduler::Outcome Scheduler::OrderUserTaskBegin(Step step) {
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) tasks_.emplace(id, TaskState{names_.Hold(name), parent});
-  Emit(step).args_[1] = parent.value;
+  EventWriter(&Emit(step)).Arg(1, parent.value);
   return Outcome::kAdvanced;
 }
 
 Scheduler::Outcome Scheduler::OrderUserTaskEnd(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
-  Event& event = Emit(step);
-  event.args_[2] = TaskId::kNone.value;
-  event.task_type_ = nullptr;
+  EventWriter event(&Emit(step));
+  event.Arg(2, TaskId::kNone.value).TaskType(nullptr);
   const TaskId id{step.arg(0)};
   std::optional<TaskState> task;
   if (const auto open = tasks_.find(id); open != tasks_.end()) {
@@ -50,10 +50,9 @@ Scheduler::Outcome Scheduler::OrderUserTaskEnd(Step step) {
     task = MeetTaskEnd(id);
   }
   if (!task.has_value()) return Outcome::kAdvanced;
-  event.args_[2] = task->parent.value;
   // The generation in which the task ends may not have its type in the string table. The name pool
   // keeps the text until the next generation.
-  event.task_type_ = &task->name.text()->first;
+  event.Arg(2, task->parent.value).TaskType(&task->name.text()->first);
   return Outcome::kAdvanced;
 }
 

@@ -1,8 +1,7 @@
 // The rules for goroutines, but for those in scheduler_common_rules.h.
-#include <cstring>
-
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
+#include "parser/event/event_writer.h"
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_common_rules.h"
 #include "parser/order/scheduler_inline.h"
@@ -112,8 +111,7 @@ void Scheduler::EmitExtraEnd(Step step, GoroutineState* goroutine, GoState from)
   Erase(goroutine);
   Event& event = EmitBare(step, step.context(),
                           TagsOf(EventType::kGoDestroy).WithTransition(from, GoState::kNotExist));
-  event.subject_ = id;
-  std::memset(event.args_, 0, sizeof(event.args_));
+  EventWriter(&event).Subject(id).NoArgs();
 }
 
 // GoSwitch and GoSwitchDestroy: three transitions in one. The next goroutine is unblocked, the

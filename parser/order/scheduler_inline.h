@@ -3,8 +3,7 @@
 #ifndef GOTRACE_PARSER_ORDER_SCHEDULER_INLINE_H_
 #define GOTRACE_PARSER_ORDER_SCHEDULER_INLINE_H_
 
-#include <cstring>
-
+#include "parser/event/event_writer.h"
 #include "parser/order/batch_decoder.h"
 #include "parser/order/scheduler.h"
 
@@ -72,19 +71,20 @@ inline void Scheduler::SetProc(Step step, ProcId id, ProcessorState* state) {
 [[gnu::always_inline]] inline Event& Scheduler::EmitBare(Step step, const Context& context,
                                                          EventTags tags) {
   Event& event = *events_end_++;
-  event.time_ = step.event.time;
-  event.goroutine_ = context.goroutine;
-  event.proc_ = context.proc;
-  event.thread_ = context.thread;
-  event.tables_ = tables_;
-  event.offset_ = step.event.offset;
-  event.tags_ = tags;
+  EventWriter(&event)
+      .Time(step.event.time)
+      .Goroutine(context.goroutine)
+      .Proc(context.proc)
+      .Thread(context.thread)
+      .Tables(tables_)
+      .Offset(step.event.offset)
+      .Tags(tags);
   return event;
 }
 
 [[gnu::always_inline]] inline Event& Scheduler::Emit(Step step, const Context& context) {
   Event& event = EmitBare(step, context, TagsOf(step.type()));
-  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
+  EventWriter(&event).Args(step.event.args);
   return event;
 }
 
@@ -94,8 +94,7 @@ template <class AnyStep, class Subject, class State>
                                                              State to) {
   const EventTags tags = TagsOf(step.type()).WithTransition(from, to);
   Event& event = EmitBare(step, context, tags);
-  event.subject_ = subject->id.value;
-  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
+  EventWriter(&event).Subject(subject->id.value).Args(step.event.args);
 }
 
 template <class Subject, class State>
@@ -103,8 +102,7 @@ void Scheduler::EmitExtra(Step step, const Context& context, EventType type, Sub
                           State from, State to) {
   const EventTags tags = TagsOf(type).WithTransition(from, to);
   Event& event = EmitBare(step, context, tags);
-  event.subject_ = subject->id.value;
-  std::memset(event.args_, 0, sizeof(event.args_));
+  EventWriter(&event).Subject(subject->id.value).NoArgs();
 }
 
 template <class AnyStep>
@@ -114,8 +112,7 @@ template <class AnyStep>
   Erase(goroutine);
   Event& event =
       EmitBare(step, context, TagsOf(step.type()).WithTransition(from, GoState::kNotExist));
-  event.subject_ = id;
-  std::memcpy(event.args_, step.event.args, sizeof(event.args_));
+  EventWriter(&event).Subject(id).Args(step.event.args);
 }
 
 }  // namespace gotrace::internal

@@ -1,6 +1,7 @@
 // The rules for ranges of time, the garbage collector's cycles, and metrics.
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
+#include "parser/event/event_writer.h"
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 
@@ -116,7 +117,7 @@ Scheduler::Outcome Scheduler::OrderGoRangeEnd(Step step) {
   }
   Event& event = Emit(step);
   // The end says nothing of the reason; it is the begin's.
-  if (step.event.type == EventType::kSTWEnd) event.args_[0] = kind;
+  if (step.event.type == EventType::kSTWEnd) EventWriter(&event).Arg(0, kind);
   return Outcome::kAdvanced;
 }
 

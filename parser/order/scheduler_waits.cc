@@ -63,30 +63,30 @@ void Scheduler::ListMet(WaitConditions* conditions) const {
 }
 
 void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const {
-  switch (event.tags_.type()) {
+  switch (event.type()) {
     case EventType::kGCActive:
     case EventType::kGCBegin:
     case EventType::kGCEnd:
       conditions->push_back({Kind::kGC, 0, gc_sequence_});
       return;
     case EventType::kProcSteal:  // It takes the P from this thread.
-      conditions->push_back({Kind::kThread, static_cast<int64_t>(event.args_[2])});
+      conditions->push_back({Kind::kThread, static_cast<int64_t>(event.arg(2))});
       break;
     case EventType::kGoStatus:
     case EventType::kGoStatusStack:  // It may give this thread a goroutine.
-      conditions->push_back({Kind::kThread, event.thread_.value});
+      conditions->push_back({Kind::kThread, event.thread().value});
       break;
     default:
       break;
   }
-  if (event.tags_.kind() != EventKind::kStateTransition) return;
+  if (event.kind() != EventKind::kStateTransition) return;
   // An event changes what it is about, and what its thread executes.
   const ResourceId subject = event.transition_resource();
-  ListMetOfGoroutine(event.goroutine_, conditions);
-  ListMetOfProc(event.proc_, conditions);
+  ListMetOfGoroutine(event.goroutine(), conditions);
+  ListMetOfProc(event.proc(), conditions);
   if (subject.kind == ResourceKind::kProc) {
-    if (subject.id != event.proc_.value) ListMetOfProc(ProcId{subject.id}, conditions);
-  } else if (subject.id != event.goroutine_.value) {
+    if (subject.id != event.proc().value) ListMetOfProc(ProcId{subject.id}, conditions);
+  } else if (subject.id != event.goroutine().value) {
     ListMetOfGoroutine(GoId{subject.id}, conditions);
   }
 }

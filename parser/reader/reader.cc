@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
+#include "parser/event/event_writer.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/order/fault_context.h"
 #include "parser/order/stall.h"
@@ -60,9 +61,9 @@ size_t ReaderImpl::Finish(Event* events, size_t count) {
 
 void ReaderImpl::PutInTime(Event* event) {
   if (was_stuck_) [[unlikely]] {
-    last_time_ = std::max(last_time_, event->time_);
+    last_time_ = std::max(last_time_, event->time());
   } else {
-    event->MakeLaterThan(&last_time_);
+    EventWriter(event).MakeLaterThan(&last_time_);
   }
 }
 
@@ -284,25 +285,27 @@ ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
 
 Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset) {
   sync_ = Event();
-  sync_.tags_ = EventTags(EventType::kNone, EventKind::kSync);
-  sync_.tables_ = tables;
-  sync_.time_ = time;
-  sync_.offset_ = offset;
-  sync_.args_[0] = ++syncs_;
+  EventWriter(&sync_)
+      .Tags(EventTags(EventType::kNone, EventKind::kSync))
+      .Tables(tables)
+      .Time(time)
+      .Offset(offset)
+      .Arg(0, ++syncs_);
   return &sync_;
 }
 
 void ReaderImpl::TakeSample(Event* event) {
   const CpuSample& sample = samples_[next_sample_++];
   *event = Event();
-  event->tags_ = TagsOf(EventType::kCPUSample);
-  event->tables_ = &generation_->tables();
-  event->time_ = sample.time;
-  event->thread_ = sample.thread;
-  event->proc_ = sample.proc;
-  event->goroutine_ = sample.goroutine;
-  event->offset_ = sample.offset;
-  event->args_[0] = sample.stack;
+  EventWriter(event)
+      .Tags(TagsOf(EventType::kCPUSample))
+      .Tables(&generation_->tables())
+      .Time(sample.time)
+      .Thread(sample.thread)
+      .Proc(sample.proc)
+      .Goroutine(sample.goroutine)
+      .Offset(sample.offset)
+      .Arg(0, sample.stack);
 }
 
 void ReaderImpl::AdvanceFrontier() {
@@ -355,21 +358,21 @@ Event* ReaderImpl::Fail(Fault fault) {
 }
 
 bool ReaderImpl::CheckIds(Event* event) {
-  const EventSpec* const spec = FindEventSpec(event->tags_.type());
+  const EventSpec* const spec = FindEventSpec(event->type());
   // A kSync event has no row.
   if (spec == nullptr) return true;
   if (!spec->timed()) {
     // A sample's stack is not checked by Go's reader.
-    if (tolerant() && !event->tables_->HasStack(event->args_[0])) {
-      ResolveId(/*is_stack=*/true, event->args_[0], "stack", event);
+    if (tolerant() && !event->tables()->HasStack(event->arg(0))) {
+      ResolveId(/*is_stack=*/true, event->arg(0), "stack", event);
     }
     return true;
   }
   for (int i = 1; i < spec->arg_count; ++i) {
-    const uint64_t id = event->args_[i - 1];
+    const uint64_t id = event->arg(i - 1);
     const bool is_stack = spec->arg_types[i] == ArgType::kStack;
     const bool is_string = spec->arg_types[i] == ArgType::kString;
-    if (is_stack ? event->tables_->HasStack(id) : !is_string || event->tables_->HasString(id)) {
+    if (is_stack ? event->tables()->HasStack(id) : !is_string || event->tables()->HasString(id)) {
       continue;
     }
     if (!ResolveId(is_stack, id, spec->arg_names[i], event)) return false;
@@ -381,10 +384,10 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   Fault fault = {is_stack ? FaultId::kEventStackId : FaultId::kEventStringId, Place(),
                  absl::StrCat("expected ", is_stack ? "stack " : "string ", id,
                               " in the table, for the argument ", arg, ", found none")};
-  fault.place.offset = event->offset_;
+  fault.place.offset = event->offset();
   fault.place.generation = generation_->number();
-  fault.place.thread = event->thread_;
-  fault.place.event = event->tags_.type();
+  fault.place.thread = event->thread();
+  fault.place.event = event->type();
   if (TakesContext()) AddStack(event->stack(), &fault.context);
   const bool told_incomplete = tolerant() && tolerant_generations_.incomplete();
   fault = SayIfCut(std::move(fault));

@@ -1,10 +1,9 @@
 // The modes that go on after faults.
-#include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/event/event_writer.h"
 #include "parser/reader/reader_impl.h"
 
 namespace gotrace::internal {
@@ -93,11 +92,12 @@ void ReaderImpl::LeaveOutGeneration() {
 // The model asks for the names of tasks and regions before CheckIds() sees the event.
 bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
   Event event;
-  event.tags_ = TagsOf(cursor->event().type);
-  event.offset_ = cursor->offset();
-  event.thread_ = cursor->thread();
-  event.tables_ = &generation_->tables();
-  std::copy(std::begin(cursor->event().args), std::end(cursor->event().args), event.args_);
+  EventWriter(&event)
+      .Tags(TagsOf(cursor->event().type))
+      .Offset(cursor->offset())
+      .Thread(cursor->thread())
+      .Tables(&generation_->tables())
+      .Args(cursor->event().args);
   CheckIds(&event);
   if (scheduler_.Advance(cursor) == Scheduler::Outcome::kAdvanced) return true;
   if (scheduler_.fault_id() != FaultId::kRegionNesting) return GoOnAfterFault(cursor);
@@ -113,7 +113,7 @@ bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
     return false;
   }
   for (Event& event : scheduler_.events()) {
-    event.tags_ = event.tags_.WithFault(why);
+    EventWriter(&event).Tags(event.tags().WithFault(why));
     ++losses_.marked_events;
   }
   return true;
