@@ -18,7 +18,7 @@
 #include "parser/order/batch_decoder.h"
 #include "parser/order/event_order.h"
 #include "parser/order/frontier.h"
-#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
 namespace {
@@ -94,14 +94,14 @@ void FillTables(benchmark::State& state, const std::string& bytes) {
 }
 
 // Brings the thread at `index` to its next event, if its event can come next.
-EventOrder::Outcome Attempt(size_t index, Frontier* frontier, Scheduler* scheduler) {
+EventOrder::Outcome Attempt(size_t index, Frontier* frontier, SchedulerModel* scheduler) {
   ThreadCursor& cursor = frontier->cursor(index);
   switch (scheduler->Advance(&cursor)) {
-    case Scheduler::Outcome::kAdvanced:
+    case SchedulerModel::Outcome::kAdvanced:
       break;
-    case Scheduler::Outcome::kWaits:
+    case SchedulerModel::Outcome::kWaits:
       return EventOrder::Outcome::kWaits;
-    case Scheduler::Outcome::kFault:
+    case SchedulerModel::Outcome::kFault:
       return EventOrder::Outcome::kStopped;
   }
   switch (cursor.Advance()) {
@@ -118,7 +118,7 @@ EventOrder::Outcome Attempt(size_t index, Frontier* frontier, Scheduler* schedul
 }
 
 // Puts the events of `generation` in order, and adds their number to `*events`.
-bool OrderGeneration(Generation* generation, Scheduler* scheduler, uint64_t* events) {
+bool OrderGeneration(Generation* generation, SchedulerModel* scheduler, uint64_t* events) {
   EventOrder order(scheduler);
   Frontier& frontier = order.frontier();
   scheduler->BeginGeneration(generation);
@@ -146,7 +146,7 @@ void OrderAll(benchmark::State& state, const std::string& bytes) {
   }
   uint64_t events = 0;
   for (auto _ : state) {
-    Scheduler scheduler;
+    SchedulerModel scheduler;
     events = 0;
     for (const std::unique_ptr<Generation>& generation : generations) {
       if (!OrderGeneration(generation.get(), &scheduler, &events)) {

@@ -25,6 +25,6 @@ int main() {
   check(EventType::kGoCreate, 100, GoState::kNotExist, GoState::kRunnable);
   check(EventType::kGoStart, 101, GoState::kRunnable, GoState::kRunning);
   check(EventType::kGoStart, 102, GoState::kRunnable, GoState::kRunning);
-  validator.Finish();
+  validator.Finish().IgnoreError();
   return sound ? 0 : 1;
 }

@@ -19,7 +19,7 @@
 
 namespace gotrace::internal {
 
-// The states after the events so far. In contrast to the Scheduler, it takes every event for
+// The states after the events so far. In contrast to the SchedulerModel, it takes every event for
 // granted: GenerationWriter asks first.
 class ProgramModel {
  public:

@@ -84,7 +84,7 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   validator.NoteLoss();
   validator.Check(
       Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable).Time(2).Build());
-  validator.Finish();
+  validator.Finish().IgnoreError();
   EXPECT_TRUE(findings.empty());
 }
 
@@ -101,7 +101,7 @@ class ToldGenerations {
     validator_.Check(event.Time(time_).Offset(static_cast<uint64_t>(time_)).Build());
   }
   void NoteLoss() { validator_.NoteLoss(); }
-  void Finish() { validator_.Finish(); }
+  void Finish() { validator_.Finish().IgnoreError(); }
 
   // The names of the checks that found something since the last call.
   std::vector<std::string> Found() { return std::exchange(found_, {}); }

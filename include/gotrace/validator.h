@@ -32,7 +32,7 @@ struct ValidatorOptions {
 //
 //   gotrace::Validator validator({}, [](gotrace::Finding finding) { … });
 //   while (const gotrace::Event* event = reader->Next()) validator.Check(*event);
-//   validator.Finish();
+//   validator.Finish().IgnoreError();
 //
 // ValidateTrace() of gotrace/validate.h does this for a whole trace, and adds the faults of reading
 // it and the checks of its tables.

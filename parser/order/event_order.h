@@ -9,7 +9,7 @@
 
 #include "gotrace/read_mode.h"
 #include "parser/order/frontier.h"
-#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
 
@@ -26,7 +26,8 @@ class EventOrder {
   // `scheduler` must outlive it. For `exact_ties_threads` see Tuning. With more threads, all
   // are tried only where few events have to wait; else each event that advances costs a number of
   // attempts that does not depend on how many wait.
-  explicit EventOrder(Scheduler* scheduler, size_t exact_ties_threads = Tuning().exact_ties_threads)
+  explicit EventOrder(SchedulerModel* scheduler,
+                      size_t exact_ties_threads = Tuning().exact_ties_threads)
       : scheduler_(*scheduler), exact_ties_threads_(exact_ties_threads) {}
 
   // The threads, which the caller puts in.
@@ -112,7 +113,7 @@ class EventOrder {
   void ParkFirst();
   void WakeParked();
 
-  Scheduler& scheduler_;
+  SchedulerModel& scheduler_;
   const size_t exact_ties_threads_;
   Frontier frontier_;
   uint64_t patience_ = 0;  // Attempts that are left, see kFreeRounds.

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/order/fault_context.h"
-#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
 namespace {
@@ -63,9 +63,9 @@ EventType LeaveOfGoroutine(GoStatus status, GoStatus required) {
 }  // namespace
 
 // Looks at the model as it is when nothing can advance.
-class Scheduler::Explainer {
+class SchedulerModel::Explainer {
  public:
-  explicit Explainer(const Scheduler& model) : model_(model) {
+  explicit Explainer(const SchedulerModel& model) : model_(model) {
     for (const auto& [id, thread] : model.threads_) {
       Keep(thread.goroutine, id, &goroutine_threads_);
       Keep(thread.proc, id, &proc_threads_);
@@ -291,12 +291,12 @@ class Scheduler::Explainer {
     return {why, awaited};
   }
 
-  const Scheduler& model_;
+  const SchedulerModel& model_;
   absl::flat_hash_map<GoId, ThreadId> goroutine_threads_;
   absl::flat_hash_map<ProcId, ThreadId> proc_threads_;
 };
 
-FaultContext Scheduler::ContextOf(const ThreadCursor& cursor) const {
+FaultContext SchedulerModel::ContextOf(const ThreadCursor& cursor) const {
   FaultContext context;
   const TimedEvent& event = cursor.event();
   const int8_t stack_arg = kStackArgs[static_cast<uint8_t>(event.type)];
@@ -317,7 +317,7 @@ FaultContext Scheduler::ContextOf(const ThreadCursor& cursor) const {
   return context;
 }
 
-std::vector<Obstacle> Scheduler::Explain(absl::Span<const ThreadCursor* const> waiting) const {
+std::vector<Obstacle> SchedulerModel::Explain(absl::Span<const ThreadCursor* const> waiting) const {
   const Explainer explainer(*this);
   std::vector<Obstacle> obstacles;
   obstacles.reserve(waiting.size());

@@ -3,23 +3,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
-#include "parser/order/scheduler.h"
-#include "parser/order/scheduler_inline.h"
+#include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
 
-Scheduler::Outcome Scheduler::Force(ThreadCursor* cursor) {
+SchedulerModel::Outcome SchedulerModel::Force(ThreadCursor* cursor) {
   if (cursor->state == nullptr && cursor->thread() != ThreadId::kNone) {
     cursor->state = GetThread(cursor->thread());
   }
-  Accommodate(cursor->event(), cursor->state);
+  MakeAdmissible(cursor->event(), cursor->state);
   forcing_ = true;
   const Outcome outcome = Advance(cursor);
   forcing_ = false;
   return outcome == Outcome::kWaits ? Outcome::kFault : outcome;
 }
 
-void Scheduler::Forget() {
+void SchedulerModel::Forget() {
   goroutines_.Clear();
   procs_.Clear();
   threads_.clear();
@@ -31,7 +30,7 @@ void Scheduler::Forget() {
 
 // The effect of each case is that the event's rule finds what it asks for. Where nothing tells
 // which goroutine or P that would be, nothing is done, and the rule will refuse the event.
-void Scheduler::Accommodate(const TimedEvent& event, ThreadState* thread) {
+void SchedulerModel::MakeAdmissible(const TimedEvent& event, ThreadState* thread) {
   const GoId goroutine{static_cast<int64_t>(event.args[0])};
   const ProcId proc{static_cast<int64_t>(event.args[0])};
   switch (event.type) {
@@ -42,37 +41,37 @@ void Scheduler::Accommodate(const TimedEvent& event, ThreadState* thread) {
       break;
     case EventType::kProcStart:
       if (thread != nullptr) thread->Unbind();
-      BelieveProc(proc, ProcStatus::kIdle, event.args[1]);
+      SetProcState(proc, ProcStatus::kIdle, event.args[1]);
       break;
     case EventType::kProcStop:
-      if (thread != nullptr) BelieveCurrentProc(*thread, ProcStatus::kRunning);
+      if (thread != nullptr) SetCurrentProc(*thread, ProcStatus::kRunning);
       break;
     case EventType::kProcSteal:
       // It may be on any thread by now.
-      BelieveProc(proc, ProcStatus::kSyscallAbandoned, event.args[1]);
+      SetProcState(proc, ProcStatus::kSyscallAbandoned, event.args[1]);
       break;
     case EventType::kGoStatus:
     case EventType::kGoStatusStack:
-      AccommodateStatus(event, goroutine);
+      MakeAdmissibleStatus(event, goroutine);
       break;
     case EventType::kGoCreate:
     case EventType::kGoCreateBlocked:
     case EventType::kGoCreateSyscall:
       if (GoroutineState* state = goroutines_.Find(goroutine)) Erase(state);
       if (thread != nullptr && event.type != EventType::kGoCreateSyscall) {
-        BelieveCurrentGoroutine(*thread, GoStatus::kRunning);
+        SetCurrentGoroutine(*thread, GoStatus::kRunning);
       }
       break;
     case EventType::kGoStart:
-      BelieveGoroutine(goroutine, GoStatus::kRunnable, event.args[1]);
+      SetGoroutineState(goroutine, GoStatus::kRunnable, event.args[1]);
       break;
     case EventType::kGoUnblock:
-      BelieveGoroutine(goroutine, GoStatus::kWaiting, event.args[1]);
+      SetGoroutineState(goroutine, GoStatus::kWaiting, event.args[1]);
       break;
     case EventType::kGoSwitch:
     case EventType::kGoSwitchDestroy:
-      if (thread != nullptr) BelieveCurrentGoroutine(*thread, GoStatus::kRunning);
-      BelieveGoroutine(goroutine, GoStatus::kWaiting, event.args[1]);
+      if (thread != nullptr) SetCurrentGoroutine(*thread, GoStatus::kRunning);
+      SetGoroutineState(goroutine, GoStatus::kWaiting, event.args[1]);
       break;
     case EventType::kGCActive:
     case EventType::kGCEnd:
@@ -89,13 +88,13 @@ void Scheduler::Accommodate(const TimedEvent& event, ThreadState* thread) {
       tasks_.erase(TaskId{event.args[0]});
       break;
     default:
-      if (thread != nullptr) AccommodateContext(event, *thread);
+      if (thread != nullptr) MakeAdmissibleContext(event, *thread);
       break;
   }
-  AccommodateRange(event, thread);
+  MakeAdmissibleRange(event, thread);
 }
 
-void Scheduler::AccommodateStatus(const TimedEvent& event, GoId goroutine) {
+void SchedulerModel::MakeAdmissibleStatus(const TimedEvent& event, GoId goroutine) {
   const GoStatus status = static_cast<GoStatus>(static_cast<uint8_t>(event.args[2]));
   if (GoroutineState* state = goroutines_.Find(goroutine)) state->status = status;
   const ThreadId thread{static_cast<int64_t>(event.args[1])};
@@ -105,26 +104,26 @@ void Scheduler::AccommodateStatus(const TimedEvent& event, GoId goroutine) {
 }
 
 // For events that are about what their own thread executes.
-void Scheduler::AccommodateContext(const TimedEvent& event, ThreadState& thread) {
+void SchedulerModel::MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread) {
   switch (event.type) {
     case EventType::kGoDestroy:
     case EventType::kGoStop:
     case EventType::kGoBlock:
-      BelieveCurrentGoroutine(thread, GoStatus::kRunning);
+      SetCurrentGoroutine(thread, GoStatus::kRunning);
       break;
     case EventType::kGoSyscallBegin:
-      BelieveCurrentGoroutine(thread, GoStatus::kRunning);
-      if (ProcessorState* proc = BelieveCurrentProc(thread, ProcStatus::kRunning)) {
+      SetCurrentGoroutine(thread, GoStatus::kRunning);
+      if (ProcessorState* proc = SetCurrentProc(thread, ProcStatus::kRunning)) {
         proc->sequence = Sequence(event.args[0] - 1);
       }
       break;
     case EventType::kGoSyscallEnd:
     case EventType::kGoDestroySyscall:
-      BelieveCurrentGoroutine(thread, GoStatus::kSyscall);
-      BelieveCurrentProc(thread, ProcStatus::kSyscall);
+      SetCurrentGoroutine(thread, GoStatus::kSyscall);
+      SetCurrentProc(thread, ProcStatus::kSyscall);
       break;
     case EventType::kGoSyscallEndBlocked:
-      BelieveCurrentGoroutine(thread, GoStatus::kSyscall);
+      SetCurrentGoroutine(thread, GoStatus::kSyscall);
       // That the P was stolen is what it waited for.
       if (ProcessorState* proc = procs_.Find(thread.proc);
           proc != nullptr && proc->status == ProcStatus::kSyscall) {
@@ -133,12 +132,12 @@ void Scheduler::AccommodateContext(const TimedEvent& event, ThreadState& thread)
       }
       break;
     default:
-      BelieveCurrentGoroutine(thread, GoStatus::kRunning);
+      SetCurrentGoroutine(thread, GoStatus::kRunning);
       break;
   }
 }
 
-void Scheduler::AccommodateRange(const TimedEvent& event, ThreadState* thread) {
+void SchedulerModel::MakeAdmissibleRange(const TimedEvent& event, ThreadState* thread) {
   const EventType start = FindEventSpec(event.type)->start;
   const auto fit = [&](auto* state, bool open, uint64_t kind) {
     if (state == nullptr) return;
@@ -170,14 +169,14 @@ void Scheduler::AccommodateRange(const TimedEvent& event, ThreadState* thread) {
       return fit(procs_.Find(ProcId{static_cast<int64_t>(event.args[0])}), !in_first_generation(),
                  0);
     case EventType::kUserRegionEnd:
-      return AccommodateRegionEnd(event, goroutines_.Find(current_goroutine));
+      return MakeAdmissibleRegionEnd(event, goroutines_.Find(current_goroutine));
     default:
       return;
   }
 }
 
 // Regions inside of the one that ends are taken for ended. One that never began ends alone.
-void Scheduler::AccommodateRegionEnd(const TimedEvent& event, GoroutineState* goroutine) {
+void SchedulerModel::MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine) {
   const absl::string_view* const name = generation_->tables().FindString(event.args[1]);
   if (goroutine == nullptr || name == nullptr) return;
   std::vector<OpenRegion>& regions = goroutine->open().regions;
@@ -194,7 +193,7 @@ void Scheduler::AccommodateRegionEnd(const TimedEvent& event, GoroutineState* go
   }
 }
 
-GoroutineState* Scheduler::BelieveGoroutine(GoId id, GoStatus status, uint64_t next_number) {
+GoroutineState* SchedulerModel::SetGoroutineState(GoId id, GoStatus status, uint64_t next_number) {
   GoroutineState* const state = goroutines_.FindOrInsert(id);
   state->status = status;
   state->number = next_number - 1;
@@ -202,19 +201,19 @@ GoroutineState* Scheduler::BelieveGoroutine(GoId id, GoStatus status, uint64_t n
   return state;
 }
 
-ProcessorState* Scheduler::BelieveProc(ProcId id, ProcStatus status, uint64_t next_number) {
+ProcessorState* SchedulerModel::SetProcState(ProcId id, ProcStatus status, uint64_t next_number) {
   ProcessorState* const state = procs_.FindOrInsert(id);
   state->status = status;
   state->sequence = Sequence(next_number - 1);
   return state;
 }
 
-void Scheduler::BelieveCurrentGoroutine(const ThreadState& thread, GoStatus status) {
+void SchedulerModel::SetCurrentGoroutine(const ThreadState& thread, GoStatus status) {
   if (thread.goroutine == GoId::kNone) return;
   goroutines_.FindOrInsert(thread.goroutine)->status = status;
 }
 
-ProcessorState* Scheduler::BelieveCurrentProc(const ThreadState& thread, ProcStatus status) {
+ProcessorState* SchedulerModel::SetCurrentProc(const ThreadState& thread, ProcStatus status) {
   if (thread.proc == ProcId::kNone) return nullptr;
   ProcessorState* const state = procs_.FindOrInsert(thread.proc);
   state->status = status;

@@ -6,8 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parser/order/preconditions.h"
-#include "parser/order/scheduler.h"
-#include "parser/order/scheduler_inline.h"
+#include "parser/order/scheduler_model.h"
 #include "parser/order/thread_decoder.h"
 
 namespace gotrace::internal {
@@ -52,7 +51,7 @@ InitialContexts FindInitialContexts(const Generation& generation) {
   return contexts;
 }
 
-void Scheduler::StartInMiddle(const Generation& generation, const SegmentStart& start) {
+void SchedulerModel::StartInMiddle(const Generation& generation, const SegmentStart& start) {
   preconditions_ = std::make_unique<SegmentPreconditions>();
   preconditions_->generation = generation.number();
   preconditions_->stated = FindInitialContexts(generation);
@@ -68,7 +67,7 @@ void Scheduler::StartInMiddle(const Generation& generation, const SegmentStart& 
 
 // What is met for the first time. ---------------------------------------------------------------
 
-void Scheduler::MeetThread(ThreadState* thread) {
+void SchedulerModel::MeetThread(ThreadState* thread) {
   const auto stated = preconditions_->stated.find(thread->id);
   InitialContext context;
   if (MayAssume() && stated != preconditions_->stated.end()) context = stated->second;
@@ -77,7 +76,8 @@ void Scheduler::MeetThread(ThreadState* thread) {
   preconditions_->contexts[thread->id] = context;
 }
 
-Scheduler::Outcome Scheduler::MeetSyscallThread(ThreadId id, GoId goroutine, Context* context) {
+SchedulerModel::Outcome SchedulerModel::MeetSyscallThread(ThreadId id, GoId goroutine,
+                                                          Context* context) {
   if (preconditions_ != nullptr && !MayAssume()) {
     return FailToAssume("what the thread executes");
   }
@@ -97,7 +97,7 @@ Scheduler::Outcome Scheduler::MeetSyscallThread(ThreadId id, GoId goroutine, Con
 
 // The thread that states this status steals the P next, and names the thread it steals from. That
 // the P was there all the time makes no difference to a thread of which no event was tried yet.
-Scheduler::Outcome Scheduler::MeetAbandonedProc(Step step, ProcId proc) {
+SchedulerModel::Outcome SchedulerModel::MeetAbandonedProc(Step step, ProcId proc) {
   const DecodedEvent* const next = cursor_ == nullptr ? nullptr : cursor_->Peek();
   const bool is_stolen = next != nullptr && next->type == EventType::kProcSteal &&
                          ProcId{static_cast<int64_t>(next->args[0])} == proc;
@@ -119,7 +119,7 @@ Scheduler::Outcome Scheduler::MeetAbandonedProc(Step step, ProcId proc) {
   return ConfirmAbandonedProc(step, state);
 }
 
-std::optional<GoState> Scheduler::MeetGoroutine(GoId id, GoStatus status) {
+std::optional<GoState> SchedulerModel::MeetGoroutine(GoId id, GoStatus status) {
   if (MayAssume() && !preconditions_->created_goroutines.Has(static_cast<uint64_t>(id.value)) &&
       preconditions_->goroutines.emplace(id, status).second) {
     preconditions_->highest_goroutine = std::max(preconditions_->highest_goroutine, id);
@@ -130,7 +130,7 @@ std::optional<GoState> Scheduler::MeetGoroutine(GoId id, GoStatus status) {
 }
 
 // An id that names one goroutine after another would mix up what they have open.
-bool Scheduler::MayCreate(GoId id) {
+bool SchedulerModel::MayCreate(GoId id) {
   const bool may_be_known = !(preconditions_->highest_goroutine < id);
   if (may_be_known && preconditions_->goroutines.contains(id)) return false;
   return !MayAssume() || preconditions_->created_goroutines.Add(static_cast<uint64_t>(id.value));
@@ -138,7 +138,7 @@ bool Scheduler::MayCreate(GoId id) {
 
 // A P that a generation does not mention was idle before it, and is idle still when a later
 // generation mentions it first.
-ProcState Scheduler::MeetProc(ProcId id, ProcStatus status) {
+ProcState SchedulerModel::MeetProc(ProcId id, ProcStatus status) {
   if (preconditions_ == nullptr) {
     return in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
   }
@@ -151,37 +151,37 @@ ProcState Scheduler::MeetProc(ProcId id, ProcStatus status) {
 }
 
 // Whether the sequence is right is known once the events before this one are.
-void Scheduler::MeetGc(bool running, uint64_t next_sequence) {
+void SchedulerModel::MeetGc(bool running, uint64_t next_sequence) {
   if (preconditions_ == nullptr || gc_state_ != GcState::kUndetermined) return;
   gc_state_ = running ? GcState::kRunning : GcState::kNotRunning;
   gc_sequence_ = next_sequence - 1;
   preconditions_->gc = {running, gc_sequence_};
 }
 
-bool Scheduler::MayBegin(const SegmentPreconditions::ActiveRange& range) {
+bool SchedulerModel::MayBegin(const SegmentPreconditions::ActiveRange& range) {
   if (!MayAssume()) return true;
   if (preconditions_->begun_ranges.size() >= limits_.nesting) return false;
   preconditions_->begun_ranges.insert(range);
   return true;
 }
 
-bool Scheduler::MeetActiveRange(const SegmentPreconditions::ActiveRange& range) {
+bool SchedulerModel::MeetActiveRange(const SegmentPreconditions::ActiveRange& range) {
   return in_first_generation() || (MayAssume() && !preconditions_->begun_ranges.contains(range) &&
                                    preconditions_->ranges.insert(range).second);
 }
 
-bool Scheduler::MeetRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name) {
+bool SchedulerModel::MeetRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name) {
   if (preconditions_ == nullptr) return true;
   if (!MayOpen()) return false;
   preconditions_->regions.push_back({goroutine, task, names_.Hold(name)});
   return true;
 }
 
-bool Scheduler::MayBeginTask(TaskId task) {
+bool SchedulerModel::MayBeginTask(TaskId task) {
   return preconditions_ == nullptr || preconditions_->begun_tasks.Add(task.value);
 }
 
-std::optional<Scheduler::TaskState> Scheduler::MeetTaskEnd(TaskId id) {
+std::optional<SchedulerModel::TaskState> SchedulerModel::MeetTaskEnd(TaskId id) {
   if (preconditions_ == nullptr || preconditions_->begun_tasks.Has(id.value)) return std::nullopt;
   if (!MayOpen()) {
     // Without a record of it nothing can be said of the past.
@@ -196,14 +196,14 @@ std::optional<Scheduler::TaskState> Scheduler::MeetTaskEnd(TaskId id) {
   return TaskState{names_.Get(task->type), task->parent};
 }
 
-Scheduler::Outcome Scheduler::FailToAssume(absl::string_view what) {
+SchedulerModel::Outcome SchedulerModel::FailToAssume(absl::string_view what) {
   return Fail(FaultId::kProcThreadUnknown,
               absl::StrCat("expected the generation to state ", what, ", found nothing that does"));
 }
 
 // Whether the preconditions hold. ---------------------------------------------------------------
 
-void Scheduler::ContinueFrom(const Scheduler& before) {
+void SchedulerModel::ContinueFrom(const SchedulerModel& before) {
   const EndedRegions ended = *EndRegions(before);
   const ReaderLimits half = std::exchange(limits_, before.limits_);
   const uint64_t told = most_goroutines_ - half.goroutines;
@@ -231,7 +231,7 @@ void Scheduler::ContinueFrom(const Scheduler& before) {
   preconditions_.reset();
 }
 
-bool Scheduler::Follows(const Scheduler& before) const {
+bool SchedulerModel::Follows(const SchedulerModel& before) const {
   return preconditions_ != nullptr && before.preconditions_ == nullptr &&
          !preconditions_->forgot_threads && !preconditions_->forgot_tasks && IsWithin(limits_) &&
          before.IsWithin(limits_) && before.first_generation_ != 0 &&
@@ -242,12 +242,12 @@ bool Scheduler::Follows(const Scheduler& before) const {
 }
 
 // Each may have half of what is allowed, so that both together keep to it.
-bool Scheduler::IsWithin(const ReaderLimits& half) const {
+bool SchedulerModel::IsWithin(const ReaderLimits& half) const {
   return threads_.size() <= half.threads && procs_.size() <= half.procs &&
          goroutines_.size() <= half.goroutines && names_.held() + open_ranges_ <= half.nesting;
 }
 
-bool Scheduler::HoldsOfGoroutines(const Scheduler& before) const {
+bool SchedulerModel::HoldsOfGoroutines(const SchedulerModel& before) const {
   return preconditions_->goroutines.size() == before.goroutines_.size() &&
          std::all_of(preconditions_->goroutines.begin(), preconditions_->goroutines.end(),
                      [&](const auto& goroutine) {
@@ -256,7 +256,7 @@ bool Scheduler::HoldsOfGoroutines(const Scheduler& before) const {
                      });
 }
 
-bool Scheduler::HoldsOfProcs(const Scheduler& before) const {
+bool SchedulerModel::HoldsOfProcs(const SchedulerModel& before) const {
   return std::all_of(preconditions_->procs.begin(), preconditions_->procs.end(),
                      [&](const auto& proc) {
                        const ProcessorState* const known = before.procs_.Find(proc.first);
@@ -266,7 +266,7 @@ bool Scheduler::HoldsOfProcs(const Scheduler& before) const {
                       [&](ProcId id) { return before.procs_.Find(id) != nullptr; });
 }
 
-bool Scheduler::HoldsOfThreads(const Scheduler& before) const {
+bool SchedulerModel::HoldsOfThreads(const SchedulerModel& before) const {
   const auto executes = [](const ThreadState& thread, const InitialContext& context) {
     return thread.goroutine == context.goroutine && thread.proc == context.proc;
   };
@@ -281,7 +281,7 @@ bool Scheduler::HoldsOfThreads(const Scheduler& before) const {
   });
 }
 
-bool Scheduler::HoldsOfRanges(const Scheduler& before) const {
+bool SchedulerModel::HoldsOfRanges(const SchedulerModel& before) const {
   if (preconditions_->ranges.size() != before.open_ranges_) return false;
   const auto is_open = [](const auto* known, const OpenRange& range) {
     return known != nullptr && known->spans != nullptr &&
@@ -295,7 +295,8 @@ bool Scheduler::HoldsOfRanges(const Scheduler& before) const {
                      });
 }
 
-std::optional<Scheduler::EndedRegions> Scheduler::EndRegions(const Scheduler& before) const {
+std::optional<SchedulerModel::EndedRegions> SchedulerModel::EndRegions(
+    const SchedulerModel& before) const {
   EndedRegions ended;
   for (const SegmentPreconditions::EndedRegion& region : preconditions_->regions) {
     const GoroutineState* const known = before.goroutines_.Find(region.goroutine);
@@ -311,7 +312,7 @@ std::optional<Scheduler::EndedRegions> Scheduler::EndRegions(const Scheduler& be
   return ended;
 }
 
-void Scheduler::TakeRegions(const GoroutineState& before, const EndedRegions& ended) {
+void SchedulerModel::TakeRegions(const GoroutineState& before, const EndedRegions& ended) {
   GoroutineState* const goroutine = goroutines_.Find(before.id);
   if (goroutine == nullptr) return;  // It has ended.
   const auto found = ended.find(before.id);
@@ -326,7 +327,7 @@ void Scheduler::TakeRegions(const GoroutineState& before, const EndedRegions& en
   inner = std::move(regions);
 }
 
-bool Scheduler::HoldsOfTasks(const Scheduler& before) const {
+bool SchedulerModel::HoldsOfTasks(const SchedulerModel& before) const {
   // A task that begins again before it ended is a fault.
   for (const auto& [id, task] : before.tasks_) {
     if (preconditions_->begun_tasks.Has(id.value)) return false;
@@ -343,7 +344,7 @@ bool Scheduler::HoldsOfTasks(const Scheduler& before) const {
   return true;
 }
 
-bool Scheduler::HoldsOfGc(const Scheduler& before) const {
+bool SchedulerModel::HoldsOfGc(const SchedulerModel& before) const {
   const std::optional<SegmentPreconditions::Gc>& gc = preconditions_->gc;
   if (!gc.has_value()) return true;
   // A cycle that is the first of all may have any number.

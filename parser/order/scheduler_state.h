@@ -94,6 +94,23 @@ struct ProcessorState {
   }
 };
 
+// The state that a status counts as.
+inline GoState StateOf(GoStatus status) {
+  constexpr GoState kStates[kGoStatusEnd] = {GoState::kUndetermined, GoState::kRunnable,
+                                             GoState::kRunning, GoState::kSyscall,
+                                             GoState::kWaiting};
+  return kStates[static_cast<int>(status)];
+}
+
+// The same for a P. One in a syscall still runs; one whose syscall was lost track of is about to be
+// stolen and counts as idle.
+inline ProcState StateOf(ProcStatus status) {
+  constexpr ProcState kStates[kProcStatusEnd] = {ProcState::kUndetermined, ProcState::kRunning,
+                                                 ProcState::kIdle, ProcState::kRunning,
+                                                 ProcState::kIdle};
+  return kStates[static_cast<int>(status)];
+}
+
 // Whether a P of that status is held by a thread in a syscall, from which it can be stolen.
 inline bool InSyscall(ProcStatus status) {
   return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;

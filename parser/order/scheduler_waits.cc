@@ -2,7 +2,7 @@
 // wait, what it finds wanting.
 #include <algorithm>
 
-#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
 namespace {
@@ -11,7 +11,7 @@ using Kind = WaitCondition::Kind;
 
 }  // namespace
 
-void Scheduler::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const {
+void SchedulerModel::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const {
   const ThreadState* const thread = cursor.state;
   const uint64_t* const args = cursor.event().args;
   const int64_t id = static_cast<int64_t>(args[0]);
@@ -57,12 +57,12 @@ void Scheduler::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditio
   }
 }
 
-void Scheduler::ListMet(WaitConditions* conditions) const {
+void SchedulerModel::ListMet(WaitConditions* conditions) const {
   conditions->clear();
   for (const Event* event = events_; event != events_end_; ++event) ListMetBy(*event, conditions);
 }
 
-void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const {
+void SchedulerModel::ListMetBy(const Event& event, WaitConditions* conditions) const {
   switch (event.type()) {
     case EventType::kGCActive:
     case EventType::kGCBegin:
@@ -91,7 +91,7 @@ void Scheduler::ListMetBy(const Event& event, WaitConditions* conditions) const 
   }
 }
 
-void Scheduler::ListMetOfGoroutine(GoId id, WaitConditions* conditions) const {
+void SchedulerModel::ListMetOfGoroutine(GoId id, WaitConditions* conditions) const {
   if (id == GoId::kNone) return;
   const GoroutineState* const goroutine = goroutines_.Find(id);
   if (goroutine == nullptr || goroutine->status != GoStatus::kRunning) {
@@ -105,7 +105,7 @@ void Scheduler::ListMetOfGoroutine(GoId id, WaitConditions* conditions) const {
   }
 }
 
-void Scheduler::ListMetOfProc(ProcId id, WaitConditions* conditions) const {
+void SchedulerModel::ListMetOfProc(ProcId id, WaitConditions* conditions) const {
   const ProcessorState* const proc = procs_.Find(id);
   if (proc == nullptr) return;
   if (proc->status != ProcStatus::kSyscall) {
@@ -119,7 +119,7 @@ void Scheduler::ListMetOfProc(ProcId id, WaitConditions* conditions) const {
   }
 }
 
-bool Scheduler::Holds(const WaitCondition& condition) const {
+bool SchedulerModel::Holds(const WaitCondition& condition) const {
   WaitConditions met;
   switch (condition.kind) {
     case Kind::kGoRunnable:

@@ -204,7 +204,7 @@ std::string DescribeAwaited(const AwaitedEvent& awaited) {
 
 class StallReport {
  public:
-  StallReport(const Frontier& frontier, const Scheduler& scheduler) {
+  StallReport(const Frontier& frontier, const SchedulerModel& scheduler) {
     for (size_t i = 0; i < frontier.size(); ++i) waiting_.push_back(&frontier.cursor(i));
     std::stable_sort(
         waiting_.begin(), waiting_.end(),
@@ -351,7 +351,7 @@ class StallReport {
 
 }  // namespace
 
-Stall ExplainStall(const Frontier& frontier, const Scheduler& scheduler) {
+Stall ExplainStall(const Frontier& frontier, const SchedulerModel& scheduler) {
   return StallReport(frontier, scheduler).Make();
 }
 

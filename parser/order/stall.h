@@ -10,7 +10,7 @@
 
 #include "parser/order/frontier.h"
 #include "parser/order/obstacle.h"
-#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
 
@@ -33,7 +33,7 @@ struct Stall {
 // is an awaited event that no thread has: it is missing. The one that most chains end at is called
 // the likeliest, and among several the one that the earliest event awaits. Chains that run in a
 // circle have no end and tell nothing.
-Stall ExplainStall(const Frontier& frontier, const Scheduler& scheduler);
+Stall ExplainStall(const Frontier& frontier, const SchedulerModel& scheduler);
 
 }  // namespace gotrace::internal
 

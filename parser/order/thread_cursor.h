@@ -84,7 +84,7 @@ class ThreadCursor {
   Place place() const;  // Of the event.
   Fault fault() const;  // After kFault.
 
-  // The scheduler model's state of the thread, looked up once. Set by the Scheduler.
+  // The scheduler model's state of the thread, looked up once. Set by the SchedulerModel.
   ThreadState* state = nullptr;
 
   // Under which a WaitList holds the cursor; 0 if none does.

@@ -69,7 +69,7 @@ void ReaderImpl::PutInTime(Event* event) {
 
 size_t ReaderImpl::FindPlain(absl::Span<Event> room, bool hands_over) {
   size_t count = 0;
-  while (room.size() - count >= Scheduler::kMaxEvents) {
+  while (room.size() - count >= SchedulerModel::kMaxEvents) {
     if (!was_stuck_ && order_.TriesOnlyFirst()) {
       const size_t found = FindRuns(room.subspan(count), hands_over);
       count += found;
@@ -102,9 +102,9 @@ size_t ReaderImpl::FindOnePlain(absl::Span<Event> room) {
 size_t ReaderImpl::FindRuns(absl::Span<Event> room, bool hands_over) {
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  const Scheduler::Run run =
+  const SchedulerModel::Run run =
       scheduler_.AdvanceRuns(&frontier_, {next_sample, watches_time_, hands_over, last_time_,
-                                          room.begin(), room.end() - (Scheduler::kMaxEvents - 1)});
+                                          room.begin(), room.end() - (SchedulerModel::kMaxEvents - 1)});
   order_.CountAttempts(run.attempts);
   last_time_ = run.last_time;
   return run.room - room.begin();
@@ -120,22 +120,22 @@ bool ReaderImpl::IsPlain(ThreadCursor* cursor) const {
 EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   if (!IsPlain(&cursor)) return EventOrder::Outcome::kStopped;
-  const Scheduler::Outcome outcome = scheduler_.Advance(&cursor);
+  const SchedulerModel::Outcome outcome = scheduler_.Advance(&cursor);
   // Calls nothing of the caller's: the next event can be decoded, and where that is watched it is
   // not earlier.
-  if (outcome == Scheduler::Outcome::kAdvanced) return MoveOn(index);
-  return outcome == Scheduler::Outcome::kWaits ? EventOrder::Outcome::kWaits
+  if (outcome == SchedulerModel::Outcome::kAdvanced) return MoveOn(index);
+  return outcome == SchedulerModel::Outcome::kWaits ? EventOrder::Outcome::kWaits
                                                : EventOrder::Outcome::kStopped;
 }
 
 EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   switch (scheduler_.Advance(&cursor)) {
-    case Scheduler::Outcome::kAdvanced:
+    case SchedulerModel::Outcome::kAdvanced:
       break;
-    case Scheduler::Outcome::kWaits:
+    case SchedulerModel::Outcome::kWaits:
       return EventOrder::Outcome::kWaits;
-    case Scheduler::Outcome::kFault:
+    case SchedulerModel::Outcome::kFault:
       if (!tolerant()) {
         Fault fault = FaultAt(cursor);
         // Where events are missing, others contradict each other.

@@ -20,7 +20,7 @@
 #include "parser/generation/tolerant_generation_reader.h"
 #include "parser/order/event_order.h"
 #include "parser/order/frontier.h"
-#include "parser/order/scheduler.h"
+#include "parser/order/scheduler_model.h"
 #include "parser/reader/work_ahead.h"
 #include "util/cores.h"
 
@@ -220,7 +220,7 @@ class ReaderImpl {
   // of it keeps its time: the events that waited would all be told at the end of the others.
   bool was_stuck_ = false;
   std::unique_ptr<Generation> generation_;
-  Scheduler scheduler_;
+  SchedulerModel scheduler_;
   EventOrder order_;
   Frontier& frontier_;
   TableUse use_;  // Of the generation's tables, if options_.on_generation_end asks for it.

@@ -99,7 +99,7 @@ bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
       .Tables(&generation_->tables())
       .Args(cursor->event().args);
   CheckIds(&event);
-  if (scheduler_.Advance(cursor) == Scheduler::Outcome::kAdvanced) return true;
+  if (scheduler_.Advance(cursor) == SchedulerModel::Outcome::kAdvanced) return true;
   if (scheduler_.fault_id() != FaultId::kRegionNesting) return GoOnAfterFault(cursor);
   // A name that nobody knows fits every region.
   ForceEvent(cursor, FaultId::kEventStringId);
@@ -107,7 +107,7 @@ bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
 }
 
 bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
-  if (scheduler_.Force(cursor) != Scheduler::Outcome::kAdvanced) {
+  if (scheduler_.Force(cursor) != SchedulerModel::Outcome::kAdvanced) {
     scheduler_.DropEvents();
     ++losses_.dropped_events;
     return false;

@@ -1,6 +1,6 @@
 // The model of Go's scheduler that puts events in order and judges them (FORMAT.md §9).
-#ifndef GOTRACE_PARSER_ORDER_SCHEDULER_H_
-#define GOTRACE_PARSER_ORDER_SCHEDULER_H_
+#ifndef GOTRACE_PARSER_ORDER_SCHEDULER_MODEL_H_
+#define GOTRACE_PARSER_ORDER_SCHEDULER_MODEL_H_
 
 #include <cstdint>
 #include <functional>
@@ -38,7 +38,7 @@ using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
 // state of the program allows. An event that must wait for another thread's is left for later.
 //
 // The rule X of events.def is the method OrderX.
-class Scheduler {
+class SchedulerModel {
  public:
   enum class Outcome : uint8_t {
     kAdvanced,  // The event comes next: events() gives what it became.
@@ -46,9 +46,9 @@ class Scheduler {
     kFault,     // It can never come: fault_id() and fault_message() tell why.
   };
 
-  explicit Scheduler(const ReaderLimits& limits = {}) : limits_(limits) {}
-  Scheduler(const Scheduler&) = delete;
-  Scheduler& operator=(const Scheduler&) = delete;
+  explicit SchedulerModel(const ReaderLimits& limits = {}) : limits_(limits) {}
+  SchedulerModel(const SchedulerModel&) = delete;
+  SchedulerModel& operator=(const SchedulerModel&) = delete;
 
   // Starts with `generation` as if the model knew the earlier ones: it assumes that what the
   // generation states is what was known. Anything that it cannot assume is a fault. Call this
@@ -58,11 +58,11 @@ class Scheduler {
   // Whether what StartInMiddle() assumed is true after `before`, the model of all earlier
   // generations, and both models together are within its limits. Requires
   // SegmentStart::has_half_of_limits.
-  bool Follows(const Scheduler& before) const;
+  bool Follows(const SchedulerModel& before) const;
 
   // Requires Follows(). Makes this model what it would be had it started at the beginning of the
   // trace.
-  void ContinueFrom(const Scheduler& before);
+  void ContinueFrom(const SchedulerModel& before);
 
   // Tells which generation the following events belong to. It must outlive them.
   void BeginGeneration(Generation* generation);
@@ -278,32 +278,32 @@ class Scheduler {
   bool MayBeginTask(TaskId task);
 
   bool IsWithin(const ReaderLimits& half) const;
-  bool HoldsOfGoroutines(const Scheduler& before) const;
-  bool HoldsOfProcs(const Scheduler& before) const;
-  bool HoldsOfThreads(const Scheduler& before) const;
-  bool HoldsOfRanges(const Scheduler& before) const;
-  bool HoldsOfTasks(const Scheduler& before) const;
-  bool HoldsOfGc(const Scheduler& before) const;
+  bool HoldsOfGoroutines(const SchedulerModel& before) const;
+  bool HoldsOfProcs(const SchedulerModel& before) const;
+  bool HoldsOfThreads(const SchedulerModel& before) const;
+  bool HoldsOfRanges(const SchedulerModel& before) const;
+  bool HoldsOfTasks(const SchedulerModel& before) const;
+  bool HoldsOfGc(const SchedulerModel& before) const;
 
   // How many of a goroutine's regions that were open before have ended; nullopt if others should
   // have ended.
   using EndedRegions = absl::flat_hash_map<GoId, size_t>;
-  std::optional<EndedRegions> EndRegions(const Scheduler& before) const;
+  std::optional<EndedRegions> EndRegions(const SchedulerModel& before) const;
   void TakeRegions(const GoroutineState& before, const EndedRegions& ended);
 
   // Going on after faults: scheduler_force.cc. ---------------------------------------------------
-  void Accommodate(const TimedEvent& event, ThreadState* thread);
-  void AccommodateStatus(const TimedEvent& event, GoId goroutine);
-  void AccommodateContext(const TimedEvent& event, ThreadState& thread);
-  void AccommodateRange(const TimedEvent& event, ThreadState* thread);
-  void AccommodateRegionEnd(const TimedEvent& event, GoroutineState* goroutine);
+  void MakeAdmissible(const TimedEvent& event, ThreadState* thread);
+  void MakeAdmissibleStatus(const TimedEvent& event, GoId goroutine);
+  void MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread);
+  void MakeAdmissibleRange(const TimedEvent& event, ThreadState* thread);
+  void MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine);
 
   // Make the state of a goroutine or P, if there is none, and give it a status; and a sequence
   // number that `next_number` follows.
-  GoroutineState* BelieveGoroutine(GoId id, GoStatus status, uint64_t next_number);
-  ProcessorState* BelieveProc(ProcId id, ProcStatus status, uint64_t next_number);
-  void BelieveCurrentGoroutine(const ThreadState& thread, GoStatus status);
-  ProcessorState* BelieveCurrentProc(const ThreadState& thread, ProcStatus status);
+  GoroutineState* SetGoroutineState(GoId id, GoStatus status, uint64_t next_number);
+  ProcessorState* SetProcState(ProcId id, ProcStatus status, uint64_t next_number);
+  void SetCurrentGoroutine(const ThreadState& thread, GoStatus status);
+  ProcessorState* SetCurrentProc(const ThreadState& thread, ProcStatus status);
 
   // Telling why events wait: scheduler_explain.cc.
   class Explainer;
@@ -447,4 +447,4 @@ class Scheduler {
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_PARSER_ORDER_SCHEDULER_H_
+#endif  // GOTRACE_PARSER_ORDER_SCHEDULER_MODEL_H_
