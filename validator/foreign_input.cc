@@ -68,14 +68,14 @@ constexpr Magic kMagics[] = {
      "\x7f"
      "ELF",
      CheckId::kInputElf, "an ELF file"},
-    {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed by gzip"},
-    {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed by zstd"},
-    {0, "BZh", CheckId::kInputCompressed, "data compressed by bzip2"},
+    {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed with gzip"},
+    {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed with zstd"},
+    {0, "BZh", CheckId::kInputCompressed, "data compressed with bzip2"},
     {0,
      "\xfd"
      "7zXZ",
-     CheckId::kInputCompressed, "data compressed by xz"},
-    {0, "\x04\x22\x4d\x18", CheckId::kInputCompressed, "data compressed by lz4"},
+     CheckId::kInputCompressed, "data compressed with xz"},
+    {0, "\x04\x22\x4d\x18", CheckId::kInputCompressed, "data compressed with lz4"},
 };
 
 // A profile begins with its sample types: submessages of two small numbers each.
@@ -99,7 +99,7 @@ bool IsHtml(absl::string_view text) {
   });
 }
 
-// An object or an array, as far as its beginning tells.
+// Whether `text` looks like the beginning of a JSON object or array.
 bool IsJson(absl::string_view text) {
   const bool is_object = absl::ConsumePrefix(&text, "{");
   if (!is_object && !absl::ConsumePrefix(&text, "[")) return false;
@@ -117,16 +117,16 @@ ForeignInput RecogniseText(absl::string_view begin) {
                         absl::StrCat("expected a trace, found ", what, ": ", ShownText(text)),
                         std::string(what)};
   };
-  if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP answer");
+  if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP response");
   if (IsHtml(text)) return found(CheckId::kInputHtml, "HTML");
   if (IsJson(text)) return found(CheckId::kInputJson, "JSON");
   if (absl::StartsWith(text, "Trace Go1.")) {
-    return found(CheckId::kInputTraceText, "the text form of one");
+    return found(CheckId::kInputTraceText, "the text form of a trace");
   }
   return found(CheckId::kInputText, "text");
 }
 
-// Whether a trace's header stands here, whatever its version: "go 1.22 trace" and zeros.
+// Whether `bytes` begin with a trace header of any version: "go 1.22 trace" and zeros.
 bool IsHeader(absl::string_view bytes) {
   if (!absl::ConsumePrefix(&bytes, "go 1.")) return false;
   while (!bytes.empty() && absl::ascii_isdigit(static_cast<unsigned char>(bytes[0]))) {
@@ -150,8 +150,8 @@ std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
                         std::string(magic.what)};
   }
   if (IsPprof(begin)) {
-    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof",
-                        "a profile of pprof"};
+    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a pprof profile",
+                        "a pprof profile"};
   }
   begin = begin.substr(0, kRecognisedBytes);
   if (begin.size() < kLeastText || TextLength(begin) < begin.size()) return std::nullopt;

@@ -544,7 +544,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       if (inside < header->payload) {
         Fault fault = {FaultId::kBatchHeaderTruncated,
                        Place(),
-                       "expected a batch's header, found the header of another trace in it",
+                       "expected a batch header, found the header of another trace in it",
                        {}};
         fault.place.offset = fault.place.batch_offset = source_.offset();
         TellSkipped(inside, std::move(fault));
@@ -555,7 +555,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
         Fault fault = {
             FaultId::kBatchMisfit, Place(),
             absl::StrCat("expected ", header->end - header->payload,
-                         " bytes of payload, as the batch's header says, found the next batch "
+                         " bytes of payload, according to the batch header, found the next batch "
                          "after ",
                          inside - header->payload)};
         fault.place.offset = fault.place.batch_offset = source_.offset();
@@ -583,7 +583,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     // Another trace has other clocks and ids, which must not be taken for this one's.
     if (BeginsWithHeader(source_.window())) {
       next_trace_ = source_.offset();
-      absl::StrAppend(&fault->message, ", which is left out");
+      absl::StrAppend(&fault->message, ", which is skipped");
       report_(*std::move(fault));
       return false;
     }
@@ -610,7 +610,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
 
 void BatchFinder::TellSkipped(size_t size, Fault fault) {
   const absl::string_view skipped = source_.window().substr(0, size);
-  absl::StrAppend(&fault.message, "; ", skipped.size(), " bytes are left out, which begin with ",
+  absl::StrAppend(&fault.message, "; skipped ", skipped.size(), " bytes, beginning with ",
                   Quoted(skipped.substr(0, kShown)));
   report_(std::move(fault));
 }
@@ -663,8 +663,8 @@ bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
   if (fault.has_value()) {
     Fault reported = *fault;
     absl::StrAppend(&reported.message,
-                    rest == 0 ? "; all of them are whole events"
-                              : absl::StrCat("; all but the last ", rest, " are whole events"));
+                    rest == 0 ? "; all of them form complete events"
+                              : absl::StrCat("; all but the last ", rest, " form complete events"));
     report_(std::move(reported));
   }
   Take(header, header.payload + size, batch);

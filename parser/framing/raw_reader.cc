@@ -62,7 +62,7 @@ const RawEvent* RawReader::Fail(const WireResult& result) {
       break;
     case WireStatus::kVarintOverflow:
       fault.id = FaultId::kEventVarint;
-      fault.message = "expected an argument, found a number that does not fit 64 bits";
+      fault.message = "expected an argument, found a number that does not fit in 64 bits";
       break;
     case WireStatus::kStackTooDeep:
       fault.id = FaultId::kStackDepth;

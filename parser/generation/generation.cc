@@ -18,7 +18,7 @@ absl::Status BatchFault(FaultId id, const Batch& batch, std::string message) {
 absl::Status ZeroGeneration(const Batch& batch) {
   if (batch.kind() == EventType::kEndOfGeneration && batch.payload_offset == batch.offset) {
     Fault fault = {FaultId::kEndOfGenerationEvent, Place(),
-                   "expected a batch, found an end of generation, which traces have since version "
+                   "expected a batch, found an end of generation, which exists since version "
                    "1.26"};
     fault.place.offset = batch.offset;
     return FaultStatus(std::move(fault));

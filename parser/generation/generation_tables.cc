@@ -31,7 +31,7 @@ class GenerationTables::BatchCursor {
       const bool truncated = DiagnoseVarint(pos_, end_) == VarintFault::kTruncated;
       return Fail(varint_fault_, absl::StrCat("expected ", what, ", found ",
                                               truncated ? "the end of the batch"
-                                                        : "a number that does not fit 64 bits"));
+                                                        : "a number that does not fit in 64 bits"));
     }
     pos_ = next;
     return absl::OkStatus();
@@ -98,7 +98,7 @@ absl::Status GenerationTables::AddStrings(const Batch& batch) {
     if (id == 0 || !InsertString(id, text, offset)) {
       return cursor.Fail(FaultId::kStringDuplicate,
                          absl::StrCat("expected a new string id, found ", id,
-                                      id == 0 ? ", which stands for the empty string" : " again"));
+                                      id == 0 ? ", which is the empty string" : " again"));
     }
   }
   return absl::OkStatus();
@@ -126,7 +126,7 @@ absl::Status GenerationTables::AddStacks(const Batch& batch) {
     if (id == 0 || !InsertStack(id, {first, static_cast<uint32_t>(count)}, offset)) {
       return cursor.Fail(FaultId::kStackDuplicate,
                          absl::StrCat("expected a new stack id, found ", id,
-                                      id == 0 ? ", which stands for no stack" : " again"));
+                                      id == 0 ? ", which means no stack" : " again"));
     }
   }
   return absl::OkStatus();

@@ -147,7 +147,7 @@ TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generati
       is_next ? FaultId::kGenerationMixed : FaultId::kGenerationOrder, batch,
       absl::StrCat("expected a batch of generation ", number,
                    version_ >= Version::kGo126 ? " or its end" : " or the next", ", found one of ",
-                   batch.generation, is_stray ? " among them, which is left out" : ""));
+                   batch.generation, is_stray ? " among them, which is skipped" : ""));
   return is_stray ? Belongs::kNowhere : Belongs::kNext;
 }
 
@@ -216,9 +216,9 @@ void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
   incomplete_ |= is_cut;
   Fault fault = {
       FaultId::kNoFrequency, Place(),
-      absl::StrCat("expected a sync batch with a frequency, found none in the generation; times "
-                   "are given ",
-                   last_clock_.known() ? "with that of the generation before" : "in ticks")};
+      absl::StrCat("expected a sync batch with a frequency, found none in the generation; ",
+                   last_clock_.known() ? "using the frequency of the generation before"
+                                       : "times are in ticks")};
   fault.place.offset = end;
   fault.place.generation = generation->number();
   Report(is_cut ? CutOff(std::move(fault)) : std::move(fault));

@@ -28,7 +28,7 @@ class Decompressor : public ByteStream {
       }
       const size_t written = Decompress(buffer, size, &status_);
       more_held_ = written == size;
-      // What was good before an error is given first.
+      // Bytes decompressed before an error are returned first.
       if (written > 0) return Count(written);
       if (!status_.ok()) return status_;
       if (begin_ != end_ || !at_end_) continue;
@@ -54,32 +54,33 @@ class Decompressor : public ByteStream {
   // Whether the library may hold bytes for which there was no room.
   bool more_held() const { return more_held_; }
 
-  // Where the damage stands is not told: the libraries notice it at a place that depends on how
-  // much they are given at once.
+  // The place of the damage is not reported: where the libraries notice it depends on how much
+  // input they get at once.
   absl::Status Corrupt(absl::string_view why) const {
     return FaultStatus({FaultId::kCompressedCorrupt, Place(),
                         absl::StrCat("the ", name_, " data is damaged: ", why)});
   }
 
-  // For where the first bytes behind a whole frame begin none. Frames before them are whole, so
-  // that the place is sure.
+  // For data after a complete frame that does not begin another one. All frames before it are
+  // complete, so the place is certain.
   absl::Status NotAFrame(absl::string_view frame_word) const {
     return FaultStatus(
         {FaultId::kCompressedCorrupt, Place(),
-         absl::StrCat("expected the compressed file to end or to go on with another ", name_, " ",
-                      frame_word, " at its byte ", frame_begin_,
-                      ", found other data; what stands before is ", "whole: `head -c ",
-                      frame_begin_, "` gives it")});
+         absl::StrCat("expected the end of the compressed file or another ", name_, " ", frame_word,
+                      " at its byte ", frame_begin_,
+                      ", found other data; everything before that is intact: extract it with "
+                      "`head -c ",
+                      frame_begin_, "`")});
   }
 
-  // Notes that what begin_ points to is where the next frame may begin.
+  // Records that the next frame may begin at begin_.
   void BeginFrame() { frame_begin_ = input_size_ - (end_ - begin_); }
   bool is_first_frame() const { return frame_begin_ == 0; }
 
-  // No fault of the data.
+  // Not a fault of the data.
   absl::Status NoMemory() const {
     return absl::ResourceExhaustedError(
-        absl::StrCat("there is not enough memory to unpack the ", name_, " data"));
+        absl::StrCat("there is not enough memory to decompress the ", name_, " data"));
   }
 
   const char* begin_ = nullptr;
@@ -165,8 +166,8 @@ class ZstdStream final : public Decompressor {
     switch (ZSTD_getErrorCode(result)) {
       case ZSTD_error_frameParameter_windowTooLarge:
         return Corrupt(
-            "it asks for more than 128 MB of memory; if `zstd --long` made it so, unpack it first "
-            "with `zstd -d --long=31`");
+            "it needs more than 128 MB of memory; if it was compressed with `zstd --long`, "
+            "decompress it first with `zstd -d --long=31`");
       case ZSTD_error_memory_allocation:
         return NoMemory();
       case ZSTD_error_prefix_unknown:

@@ -687,8 +687,8 @@ absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
     fault.id = FaultId::kBytesReplaced;
     fault.place.offset = 0;
     fault.message =
-        "bytes of the trace that are not valid UTF-8 were replaced with U+FFFD, as a conversion to "
-        "text does; the original bytes are lost and cannot be restored. Record or copy the trace "
+        "a conversion to text replaced the bytes of the trace that are not valid UTF-8 with "
+        "U+FFFD; the original bytes are lost and cannot be restored. Record or copy the trace "
         "again, in binary mode and never as a string";
     return FaultStatus(std::move(fault));
   }

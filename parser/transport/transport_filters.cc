@@ -119,18 +119,18 @@ class ChunkedFilter final : public Filter {
       if (input.substr(0, 2) == "\r" && !at_end) return 0;
       if (!SkipLineEnd(input, &pos)) {
         if (!input.empty() && input != "\r") {
-          Fail(absl::StrCat("expected the end of a line behind a chunk, found ", Shown(input[0])));
+          Fail(absl::StrCat("expected the end of a line after a chunk, found ", Shown(input[0])));
         }
         return 0;
       }
     }
     const size_t end = input.find('\n', pos);
     if (end == input.npos) {
-      if (input.size() - pos > kMaxLine) Fail("expected a chunk's size, found a long line");
+      if (input.size() - pos > kMaxLine) Fail("expected a chunk size, found a long line");
       return 0;
     }
     if (!ParseSize(input.substr(pos, end - pos))) {
-      Fail(absl::StrCat("expected a chunk's size, found ",
+      Fail(absl::StrCat("expected a chunk size, found ",
                         Quoted(input.substr(pos, std::min<size_t>(end - pos, 40)))));
       return 0;
     }
@@ -232,7 +232,7 @@ class JsonFilter final : public Filter {
     uint32_t unit = 0;
     if (input.size() < kUnicodeSize && input[1] == 'u') return 0;
     if (!ParseUnicode(input, &unit)) {
-      Fail(absl::StrCat("expected an escape of JSON, found ",
+      Fail(absl::StrCat("expected a JSON escape sequence, found ",
                         Quoted(input.substr(0, kUnicodeSize))));
       return 0;
     }
@@ -288,7 +288,7 @@ class Base64Filter final : public Filter {
         if (c == '=' || c == '"' || c == '\'' || c == '`') {
           Finish();
         } else {
-          Fail(absl::StrCat("expected a digit of base64, found ", Shown(c)));
+          Fail(absl::StrCat("expected a base64 digit, found ", Shown(c)));
         }
         return pos;
       }
