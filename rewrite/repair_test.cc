@@ -333,7 +333,7 @@ TEST(Repair, AssumesAFrequencyWhereNoneIsThere) {
   EXPECT_EQ(repaired.plan.generations[0].clock, RepairedGeneration::Clock::kAssumed);
   EXPECT_EQ(EventsOf(repaired.bytes), EventsOf(AssembleBatches(23, GenerationText(1, "", 23))));
   EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
-                                "its clock lost, so that its times are in ticks"));
+                                "clock lost, so its times are ticks shown as nanoseconds"));
 }
 
 TEST(Repair, PutsAClockSnapshotInThePlaceOfALostOne) {
@@ -426,9 +426,9 @@ TEST(Repair, TakesNothingOfAnotherTraceIntoOneThatWasCutOff) {
   EXPECT_EQ(repaired.plan.generations.size(), 3U);
   const Repaired reversed = Repair(second + first.substr(0, first.size() - 20));
   EXPECT_EQ(reversed.bytes, second);
-  // That it was cut off is told, so it is not called sound.
+  // The report says that it was cut off, so it is not called sound.
   EXPECT_TRUE(absl::EndsWith(DescribeRepair(reversed.plan).back(),
-                             "is left out: it does not follow the generations that are kept"));
+                             "is dropped: it does not follow the generations that are kept"));
 }
 
 TEST(Repair, JoinsWhatFollowsAGapWhereGoDoes) {
@@ -463,8 +463,8 @@ TEST(Repair, KeepsTheWholeEventsOfABatchThatWasCut) {
   EXPECT_EQ(repaired.plan.events, 3u);
   const std::string sound = GenerationText(1);
   EXPECT_EQ(EventsOf(repaired.bytes), EventsOf(AssembleBatches(26, sound)));
-  EXPECT_TRUE(
-      absl::StrContains(DescribeRepair(repaired.plan)[0], "; all but the last 2 are whole events"));
+  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan)[0],
+                                "; all but the last 2 form complete events"));
 }
 
 TEST(Repair, CountsWhatCannotBeReadOfADamagedBatch) {
@@ -479,10 +479,9 @@ TEST(Repair, CountsWhatCannotBeReadOfADamagedBatch) {
   const Repaired repaired = Repair(damaged);
   EXPECT_EQ(repaired.plan.damaged_batches, 1u);
   EXPECT_GE(repaired.plan.unreadable_bytes, 2 * event.size());
-  EXPECT_TRUE(absl::StrContains(
-      DescribeRepair(repaired.plan).back(),
-      absl::StrCat(repaired.plan.unreadable_bytes,
-                   " bytes of events in 1 damaged batch cannot be read and are lost")));
+  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
+                                absl::StrCat("lost ", repaired.plan.unreadable_bytes,
+                                             " bytes of unreadable events in 1 damaged batch")));
 }
 
 // There may be as many threads that wait as events.

@@ -71,11 +71,12 @@ GoStart dt=1 g=9 g_seq=1
 )"));
   TextBuffer text;
   AppendReport("a", report, &text);
-  EXPECT_NE(text.view().find("is a GoCreate of goroutine 9 [no-advance]\n"
-                             "    byte 32, thread 1, time 101: GoStart of goroutine 9 with "
-                             "sequence number 1: goroutine 9 does not exist yet; lacks a GoCreate "
-                             "of goroutine 9\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.view().find("is a GoCreate of goroutine 9 [no-advance]\n"
+                       "    byte 32, thread 1, time 101: GoStart of goroutine 9 with "
+                       "sequence number 1: goroutine 9 does not exist yet; missing a GoCreate "
+                       "of goroutine 9\n"),
+      std::string::npos)
       << text.view();
   TextBuffer json;
   AppendReportJson("a", report, &json);

@@ -1,4 +1,4 @@
-// How a Reader goes about faults.
+// The options of a Reader, among them how it handles faults.
 #ifndef GOTRACE_READ_MODE_H_
 #define GOTRACE_READ_MODE_H_
 
@@ -16,20 +16,23 @@ class GenerationTables;
 class TableUse;
 struct Batch;
 
-// The modes that go on after faults look at half a megabyte of what follows each batch: of a pipe
-// that pauses they give a generation only once as much was written behind it, or the pipe is
-// closed.
+// What a Reader does at a fault.
+//
+// The modes that continue after faults look half a megabyte ahead of each batch. From a pipe that
+// pauses, they return a generation only after that much more was written, or the pipe was closed.
 enum class ReadMode : uint8_t {
   // Stops at the first fault, where Go's reader stops.
   kStrict,
-  // Goes on after each fault as the effect in its row of faults.def allows, so that all faults of a
-  // trace are found and none is only the echo of another.
+  // Continues after each fault as the effect in its row of faults.def allows, so that all faults of
+  // a trace are reported, and none that only follows from another.
   kCollect,
-  // Gives as many events as can be trusted: an event that has to wait for one that is lost is given
-  // where nothing else of its generation can come next. From there to the generation's end events
-  // have the times that their threads' clocks told, which go back and may be equal; else each is
-  // later than the one before, as in the other modes. Only here it is a fault, too, that a
-  // generation does not follow the one before it, which Go's reader does not mind since Go 1.26.
+  // Continues after each fault, and returns as many events as can be trusted. An event that waits
+  // for a lost one is returned once nothing else of its generation can come next. From there to the
+  // end of the generation, events have their original times, which may be equal or go backwards;
+  // otherwise each event is later than the one before, as in the other modes. Only this mode
+  // reports
+  // a fault if a generation does not follow the one before it, which Go's reader accepts since Go
+  // 1.26.
   kSalvage,
 };
 
@@ -39,71 +42,73 @@ inline constexpr size_t kExactTiesThreads = 64;
 // The default of ReaderOptions::jobs_from_bytes.
 inline constexpr uint64_t kJobsFromBytes = 1 << 20;
 
+// The options of a Reader. The defaults suit most programs.
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
-  // Up to this many threads in a generation, events of different threads at the same time come in
-  // the very order in which Go's reader gives them (FORMAT.md §9). That takes time in proportion to
-  // the threads for each event that has to wait. With more threads it is so as long as few events
-  // have to, as in the traces that programs write; in others, or where this is 0, their order is
-  // another, that is as right.
+  // The number of threads in a generation up to which events of different threads with equal times
+  // are always returned in exactly the order of Go's reader (FORMAT.md §9). This takes time
+  // proportional to the number of threads for each event that has to wait. With more threads, the
+  // order is still the same as long as few events have to wait, as in traces that programs write.
+  // Otherwise, or if this is 0, events with equal times may be in another, equally valid order.
   size_t exact_ties_threads = kExactTiesThreads;
 
-  // How many cores may be used, at most; 0 for all that there are. That changes nothing but the
-  // time, and Reader::attempts(): with two or more, a thread of the Reader's own works ahead, where
-  // the trace is large enough. What is wrong with a trace is met, and told, on the caller's thread.
-  // What is gained is a tenth to half of the time (bench/README.md). Such a Reader can be neither
-  // used nor destroyed in a child process that was forked without its thread, so that it has to be
-  // asked for. To read the two halves of a trace at once, each on a core, see read_halves.h.
+  // The maximum number of cores to use; 0 for all cores. With two or more, the Reader starts a
+  // thread that works ahead if the trace is large enough, which saves a tenth to half of the time
+  // (bench/README.md). The results are the same, except for Reader::attempts(). Faults are detected
+  // and callbacks are called on the caller's thread. A Reader with a thread can be neither used nor
+  // destroyed in a forked child process, so the default is 1. To read both halves of a trace at the
+  // same time, see read_halves.h.
   size_t jobs = 1;
 
-  // Generations of fewer bytes are read on one core, whatever `jobs` is. By default so few that
-  // another core's help takes longer than it saves.
+  // The minimum size of a generation, in bytes, for using more than one core. The default is the
+  // size below which a second core costs more time than it saves.
   uint64_t jobs_from_bytes = kJobsFromBytes;
 
-  // What the trace may ask of memory and time. In strict mode reading stops where it passes a
-  // limit. The other modes keep what they have of the generation and go on as the effect in the
-  // limit's row of faults.def tells. A source that was opened before has its own limit of
-  // decompressed bytes.
+  // Limits on the memory and time that the trace can take. In strict mode, reading stops where a
+  // limit is exceeded. The other modes keep what they have of the generation, and continue as the
+  // effect in the limit's row of faults.def says. For a source that is already open, its own limit
+  // of decompressed bytes applies.
   ReaderLimits limits;
 
-  // Told each fault that reading goes on after, in order, before the events that follow it. In
-  // strict mode it is never called: status() tells the fault.
+  // Called for each fault after which reading continues, in order, before the events that follow
+  // it. Never called in strict mode, where Reader::status() has the fault.
   std::function<void(const Fault&)> on_fault;
 
-  // In the modes that go on after faults, called with each batch of a generation, in the order of
-  // the trace, before the generation's kSync event is given, and with the fault that its tables
-  // have, if any. Batches that belong to no generation are left out, and an end of generation is
-  // no batch. The batch's bytes stay valid until the next generation is begun.
+  // In the modes that continue after faults, called for each batch of a generation, in the order of
+  // the trace, before the generation's kSync event is returned. The second argument is the fault in
+  // the batch if it is a table and has one. Not called for batches that belong to no generation, or
+  // for ends of generations. The batch's bytes are valid until the next generation begins.
   std::function<void(const Batch&, const std::optional<Fault>&)> on_batch;
 
-  // In the modes that go on after faults, told each event that is earlier than the one before it of
-  // the same thread, and that one's time in nanoseconds. It is no fault: Go's reader orders such
-  // events like others. Told when the event is decoded, a little before it is given.
+  // In the modes that continue after faults, called for each event that is earlier than the event
+  // before it on the same thread, whose time in nanoseconds is `last_time`. This is not a fault:
+  // Go's reader orders such events like any other. Called when the event is decoded, shortly before
+  // it is returned.
   std::function<void(const Place& event, int64_t last_time)> on_time_back;
 
-  // Shown the tables of each generation after its last event was given, and before they go away:
-  // not of one in which strict reading stops; and what its events and samples referred to. Where
-  // there were faults that is not all.
+  // Called for each generation after its last event was returned, with its tables, which are then
+  // destroyed, and a record of which entries its events and samples referred to. The record is
+  // incomplete if there were faults. Not called for a generation in which strict reading stops.
   std::function<void(const GenerationTables&, const TableUse&)> on_generation_end;
 };
 
-// What reading left out, in the modes that go on after faults.
+// What was lost while reading in the modes that continue after faults.
 struct Losses {
-  uint64_t faults = 0;           // After which reading went on.
-  uint64_t skipped_bytes = 0;    // That belong to no batch.
-  uint64_t dropped_batches = 0;  // That could not be used, or only in part.
-  uint64_t dropped_bytes = 0;    // Of those batches' payloads: the part that could not be used.
-  // As they stand in the trace, that can be decoded and were not given: they contradict everything,
-  // or in kCollect belong to the rest of a thread or of a generation that a fault takes with it.
+  uint64_t faults = 0;           // Faults after which reading continued.
+  uint64_t skipped_bytes = 0;    // Bytes outside any batch.
+  uint64_t dropped_batches = 0;  // Batches that could not be used, or only in part.
+  uint64_t dropped_bytes = 0;    // The unusable bytes of those batches' payloads.
+  // Events on the wire that were decoded but not returned: they contradict all other events or, in
+  // kCollect, belong to the rest of a thread or generation that a fault drops.
   uint64_t dropped_events = 0;
-  uint64_t marked_events = 0;  // That were given with Event::fault() set.
-  uint64_t unresolved = 0;     // Strings and stacks that events name and no table has.
-  // Text that was printed into the trace and is no part of it: how many pieces, and their bytes.
+  uint64_t marked_events = 0;  // Events that were returned with Event::fault() set.
+  uint64_t unresolved = 0;     // Strings and stacks that events refer to and no table has.
+  // Text that was printed into the trace and removed: the number of pieces and of bytes.
   uint64_t text_pieces = 0;
   uint64_t text_bytes = 0;
 
-  // Whether anything is missing from the events that were given.
+  // Returns whether anything is missing from the events that were returned.
   bool any() const { return skipped_bytes + dropped_batches + dropped_events + unresolved > 0; }
 };
 

@@ -105,7 +105,7 @@ TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
   EXPECT_EQ(found.skipped, garbage.size());
   ASSERT_EQ(found.faults.size(), 1u);
   EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * one.size()));
-  EXPECT_NE(found.faults[0].message.find("21 bytes are left out, which begin with \"panic\\x7f"),
+  EXPECT_NE(found.faults[0].message.find("skipped 21 bytes, beginning with \"panic\\x7f"),
             std::string::npos)
       << found.faults[0].message;
 }

@@ -206,8 +206,8 @@ TEST(ReadBatchTest, ShowsTextInPlaceOfABatch) {
   EXPECT_EQ(found("=== second run\n"), "found the text \"=== second run\\n\"");
   EXPECT_EQ(found(std::string(1000, 'x')),
             absl::StrCat("found the text \"", std::string(60, 'x'), "…\""));
-  EXPECT_EQ(found("=\xff\xff"), "found byte 61, which is no event type");
-  EXPECT_EQ(found("\xff"), "found byte 255, which is no event type");
+  EXPECT_EQ(found("=\xff\xff"), "found byte 61, which is not an event type");
+  EXPECT_EQ(found("\xff"), "found byte 255, which is not an event type");
   EXPECT_EQ(found("\x02text"), "found byte 2 (Stacks)");
 }
 

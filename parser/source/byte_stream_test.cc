@@ -154,9 +154,9 @@ TEST(FdStreamTest, TellsThatAFileBecameShorter) {
     const StreamContent rest = ReadStream(&stream, 1000);
     EXPECT_EQ(rest.bytes, RandomBytes(300).substr(100, std::max(end, 100) - 100));
     EXPECT_EQ(rest.status, absl::AbortedError(absl::StrCat(
-                               "reading the file: the file became shorter while it was read: 300 "
-                               "bytes at first, ",
-                               end, " now; byte ", std::max(end, 100), " was reached")));
+                               "reading the file: the file shrank while it was being read, from "
+                               "300 to ",
+                               end, " bytes; reading had reached byte ", std::max(end, 100))));
     EXPECT_EQ(stream.Read(buffer, 1).status(), rest.status);
   }
 }
@@ -394,10 +394,11 @@ TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
     EXPECT_TRUE(found.bytes == content + content);
     EXPECT_TRUE(IsFault(found.status, FaultId::kCompressedCorrupt, std::nullopt));
     EXPECT_EQ(found.status.message(),
-              absl::StrCat("expected the compressed file to end or to go on with another ", name(),
+              absl::StrCat("expected the end of the compressed file or another ", name(),
                            zstd() ? " frame" : " member", " at its byte ", whole.size(),
-                           ", found other data; what stands before is whole: `head -c ",
-                           whole.size(), "` gives it [compressed-corrupt]"));
+                           ", found other data; everything before that is intact: extract it with "
+                           "`head -c ",
+                           whole.size(), "` [compressed-corrupt]"));
   }
   // A frame that begins as one does and then is damaged.
   std::string damaged = whole + Compress(content);

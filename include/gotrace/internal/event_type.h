@@ -6,10 +6,10 @@
 
 namespace gotrace {
 
-// The first byte of each event. Values 128 and above belong to experiments. A byte read from a
-// trace may hold a value that has no enumerator: ask FindEventSpec() before trusting one.
+// The first byte of each event. Values 128 and above belong to experiments. A byte from a trace may
+// have a value without an enumerator: check it with FindEventSpec() first.
 enum class EventType : uint8_t {
-  kNone = 0,  // Stands nowhere in a trace.
+  kNone = 0,  // Never in a trace.
 #define GOTRACE_EVENT(value, name, ...) k##name = value,
 #include "gotrace/internal/events.def"
 #include "gotrace/internal/requires_cxx20.h"
