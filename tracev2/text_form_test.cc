@@ -30,7 +30,7 @@ std::string Describe(const RawEvent& event) {
   return std::string(out.view());
 }
 
-// What parsing came to: the events, each on a line, and the error.
+// The result of parsing: the events, each on a line, and the error.
 struct Parsed {
   std::string events;
   std::string error;
@@ -53,14 +53,14 @@ Parsed Parse(absl::string_view text) {
   return parsed;
 }
 
-// The events of a sound text, behind a header of the newest version.
+// Returns the events of a sound text, to which a header of the newest version is added.
 std::string Events(absl::string_view text) {
   const Parsed parsed = Parse(absl::StrCat("Trace Go1.26\n", text));
   EXPECT_EQ(parsed.error, "");
   return parsed.events;
 }
 
-// The error in a text behind a header of the newest version.
+// Returns the error in a text, to which a header of the newest version is added.
 std::string Error(absl::string_view text) {
   return Parse(absl::StrCat("Trace Go1.26\n", text)).error;
 }
@@ -199,7 +199,7 @@ TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
     EXPECT_EQ(assembler.first_wrong_size()->line, 2u);
     EXPECT_EQ(assembler.first_wrong_size()->told, 3u);
     EXPECT_EQ(assembler.first_wrong_size()->found, 4u);
-    // The last batch is looked at when the text ends.
+    // The last batch is checked when the text ends.
     bytes.clear();
     TextAssembler last(BatchSizeForm::kShortest, &bytes);
     for (const absl::string_view line : {kLines[0], kLines[1], kLines[2]}) {

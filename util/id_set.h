@@ -7,15 +7,16 @@
 
 namespace gotrace {
 
-// For ids of a generation's tables: remembers which were seen, by a bit for each. Ids so large that
-// no program writes them are never remembered, so that a damaged trace cannot make it large.
+// A bitmap of the ids of a generation's tables. It ignores ids that are larger than any program
+// writes, so that a damaged trace cannot make it large.
 class IdSet {
  public:
-  // Whether `id` was added, and is remembered.
+  // Returns whether `id` is in the set.
   bool Has(uint64_t id) const { return id < end_ && (words_[id / 64] >> (id % 64) & 1) != 0; }
 
+  // Adds `id`, unless it is kMaxIds or more.
   void Add(uint64_t id) {
-    if (id >= kMost) return;
+    if (id >= kMaxIds) return;
     if (id >= end_) {
       words_.resize(2 * (id / 64) + 1);
       end_ = 64 * words_.size();
@@ -23,17 +24,17 @@ class IdSet {
     words_[id / 64] |= uint64_t{1} << (id % 64);
   }
 
-  // Keeps the room, which is a megabyte at most.
+  // Removes all ids. Keeps the memory, at most a megabyte.
   void Clear() {
     words_.clear();
     end_ = 0;
   }
 
  private:
-  static constexpr uint64_t kMost = 1 << 22;
+  static constexpr uint64_t kMaxIds = 1 << 22;
 
   std::vector<uint64_t> words_;
-  uint64_t end_ = 0;  // Ids from here on have no bit.
+  uint64_t end_ = 0;  // The number of bits.
 };
 
 }  // namespace gotrace

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "gotrace/internal/requires_cxx20.h"
+
 namespace gotrace {
 
 // The first byte of each event. Values 128 and above belong to experiments. A byte from a trace may
@@ -12,7 +14,6 @@ enum class EventType : uint8_t {
   kNone = 0,  // Never in a trace.
 #define GOTRACE_EVENT(value, name, ...) k##name = value,
 #include "gotrace/internal/events.def"
-#include "gotrace/internal/requires_cxx20.h"
 };
 
 // One past the highest wire value of any version.
