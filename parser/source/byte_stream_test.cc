@@ -101,7 +101,7 @@ TEST(FdStreamTest, GoesOnAfterSignals) {
     for (int i = 0; i < 5; ++i) {
       Sleep();
       pthread_kill(reader, SIGUSR1);
-      // Two signals that are pending at once would come as one.
+      // Two pending signals would be delivered as one.
       while (signals <= i) Sleep();
     }
     pipe.Write("after signals");
@@ -132,7 +132,7 @@ TEST(FdStreamTest, ClosesWhatItOwns) {
   pipe.CloseWriteEnd();
 }
 
-// A file of `size` bytes that nobody else sees, open for reading and writing.
+// Opens an unnamed temporary file of `size` bytes for reading and writing.
 int TemporaryFile(size_t size) {
   std::string path = absl::StrCat(testing::TempDir(), "/byte_stream_test.XXXXXX");
   const int fd = mkstemp(path.data());
@@ -144,7 +144,7 @@ int TemporaryFile(size_t size) {
 }
 
 TEST(FdStreamTest, TellsThatAFileBecameShorter) {
-  // Behind what was read, right where reading stands, and before.
+  // After the read position, at it, and before it.
   for (const int end : {250, 100, 0}) {
     const int fd = TemporaryFile(300);
     FdStream stream(fd, /*owned=*/true, "the file");
@@ -209,7 +209,7 @@ TEST(FdStreamTest, AForkReadsOnItsOwn) {
     EXPECT_EQ(absl::string_view(buffer, 10), bytes.substr(290));
     EXPECT_EQ(stream.ReadAt(280, buffer, 50), 0u);
   }
-  // It outlives what it was made of, and shares its position only on purpose.
+  // The fork outlives the original, and shares the descriptor's position only if asked to.
   EXPECT_EQ(ReadStream(fork.get(), 64).bytes, bytes.substr(170));
 }
 
@@ -246,7 +246,7 @@ TEST(FindCompressionTest, GoesByTheFirstBytes) {
   for (const auto& c : cases) EXPECT_EQ(FindCompression(c.bytes), c.compression) << c.bytes;
 }
 
-// Zstd with a checksum, so that every damage shows.
+// Compresses with zstd and a checksum, so that any damage is detected.
 std::string ZstdChecked(absl::string_view bytes) {
   ZSTD_CCtx* const context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
@@ -359,7 +359,7 @@ TEST_P(DecompressorTest, DamageNeverPassesForContent) {
       damaged[i] = static_cast<char>(damaged[i] ^ 1 << bit);
       const StreamContent found = Decompress(damaged);
       if (found.status.ok()) {
-        // Some bits mean nothing: the time in a gzip header, what fills the last byte of a block.
+        // Some bits have no effect: the time in a gzip header, the padding of a block's last byte.
         EXPECT_EQ(found.bytes, content) << i;
         continue;
       }
@@ -400,7 +400,7 @@ TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
                            "`head -c ",
                            whole.size(), "` [compressed-corrupt]"));
   }
-  // A frame that begins as one does and then is damaged.
+  // A frame with an intact beginning that is damaged after it.
   std::string damaged = whole + Compress(content);
   damaged[whole.size() + (zstd() ? 10 : 2)] ^= 0x10;
   const StreamContent found = Decompress(damaged);
@@ -409,7 +409,7 @@ TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
       << found.status;
 }
 
-// It stands in the last eight bytes of gzip and the last four of zstd.
+// The checksum is in the last eight bytes of gzip and the last four of zstd.
 TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{300'000}}) {
     const std::string content = absl::StrCat(RandomBytes(size / 2), std::string(size / 2, 'x'));
@@ -424,7 +424,7 @@ TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
   }
 }
 
-// How much of it is given does not depend on how it arrives, nor on how it is asked for.
+// How much is returned does not depend on how the input arrives, or on the size of the reads.
 TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
   std::string content;
   for (uint64_t i = 0; i < 100'000; ++i) absl::StrAppend(&content, i * i % 99'991, " ");
@@ -474,13 +474,13 @@ TEST_P(DecompressorTest, ErrorsOfTheInputPassThrough) {
   }
 }
 
-// What the library still holds is given before more input is asked for, which may be long in
-// coming.
+// Output that the library still holds is returned before reading more input, which may take long to
+// arrive.
 TEST_P(DecompressorTest, AsksForNoInputWhileItHoldsContent) {
   const std::string content(200000, 'x');
   const std::string compressed = Compress(content);
   ASSERT_LT(compressed.size(), 1000u);
-  // Without the checksum at the end, so that all that is there is content.
+  // Without the checksum at the end, so that all of it is content.
   const auto stream = MakeDecompressor(
       GetParam(), std::make_unique<PieceStream>(compressed.substr(0, compressed.size() - 4), 1000,
                                                 absl::UnavailableError("the line is dead")));
