@@ -12,8 +12,8 @@
 namespace gotrace {
 namespace {
 
-// Takes numbers off the front of a source, each only once the one before is there, so that a stream
-// that pauses behind an event is not waited for.
+// Reads numbers from the beginning of a source one at a time, so that it does not wait for a stream
+// that pauses after an event.
 class HeaderCursor {
  public:
   explicit HeaderCursor(ByteSource* source) : source_(source) {}
@@ -70,7 +70,7 @@ class HeaderCursor {
 
  private:
   ByteSource* const source_;
-  size_t pos_ = 0;  // How much of the window was taken.
+  size_t pos_ = 0;  // The position in the window.
 };
 
 bool IsBatchType(EventType type) {
@@ -78,7 +78,7 @@ bool IsBatchType(EventType type) {
          type == EventType::kEndOfGeneration;
 }
 
-// Whether another trace begins where a batch should.
+// Returns whether another trace begins where a batch should.
 bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
   constexpr EventType kFirstOfHeader{'g'};
   if (type != kFirstOfHeader) return false;
@@ -86,14 +86,14 @@ bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
   return is_there.ok() && *is_there && BeginsWithHeader(source->window());
 }
 
-// The printed text that stands where a batch should: its first line, or the beginning of that; ""
-// if there is none. So few bytes are looked at that a stream that pauses is seldom waited for.
+// Returns the first line, or the beginning of it, of printed text in place of a batch; "" if there
+// is none. Examines so few bytes that it seldom waits for a stream that pauses.
 std::string PrintedText(HeaderCursor* cursor, ByteSource* source) {
   constexpr size_t kMaxShown = 60;
   // Events whose type is also a character may look like a little text.
   const size_t min_text =
       FindEventSpec(static_cast<EventType>(source->window()[0])) != nullptr ? 8 : 4;
-  // It does not matter why there is no more.
+  // Why there is no more input does not matter here.
   cursor->Need(kMaxShown + 4).IgnoreError();
   const absl::string_view bytes = source->window().substr(0, kMaxShown + 4);
   size_t size = 0;
@@ -149,7 +149,7 @@ constexpr size_t kHeaderSearched = 4096;
 // Describes a trace header that follows other data, such as output of the program; "" if there is
 // none nearby.
 std::string OtherHeader(ByteSource* source) {
-  // It does not matter why there is no more.
+  // Why there is no more input does not matter here.
   source->Fill(kHeaderSearched).IgnoreError();
   const size_t pos = FindHeader(source->window().substr(0, kHeaderSearched));
   if (pos == absl::string_view::npos) return "";
@@ -157,7 +157,7 @@ std::string OtherHeader(ByteSource* source) {
                       ", and `gotrace-dump repair` removes everything before it");
 }
 
-// Why a trace of the v1 version 1.`minor` cannot be read, and what can read it.
+// Says why a trace of the v1 version 1.`minor` cannot be read, and what can read it.
 std::string DescribeV1(uint32_t minor) {
   const V1Version* const version = FindV1Version(minor);
   if (version == nullptr) {
@@ -210,7 +210,7 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
   return FaultStatus(std::move(fault));
 }
 
-// Reads all of the batch but its payload.
+// Reads all of the batch except its payload.
 absl::StatusOr<bool> TakeBatchHeader(HeaderCursor* cursor, ByteSource* source, Batch* batch,
                                      uint64_t* size) {
   *batch = Batch();

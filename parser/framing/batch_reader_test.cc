@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t kMax = ~uint64_t{0};
 const char* const kOverflow = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
 
-// A source for `bytes` that gives one more byte with each read, so that every way a number can be
-// cut by what is at hand comes up.
+// Returns a source of `bytes` that returns one byte with each read, so that a number may be cut at
+// any byte.
 std::unique_ptr<ByteSource> Slowly(absl::string_view bytes) {
   return *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), 1));
 }
@@ -56,7 +56,7 @@ TEST(ReadHeaderTest, ErrorsOfTheInputAreNoFaults) {
   EXPECT_EQ(ReadHeader(source->get()).status(), error);
 }
 
-// Reads one batch of `bytes`, all at hand or one byte after the other: the same comes of it.
+// The result of reading one batch, either from bytes in memory or byte by byte.
 struct ReadResult {
   absl::StatusOr<bool> more;
   Batch batch;
@@ -70,7 +70,7 @@ ReadResult Read(absl::string_view bytes, bool slowly) {
   return result;
 }
 
-// A batch with five bytes of payload; the type and numbers before it take nine.
+// Returns a batch with five bytes of payload; its header has nine.
 std::string SampleBatch() {
   return Wire(EventType::kEventBatch, {3, 77, 1000000, 5}) + std::string("\x0b\x01\x0b\x02\x00", 5);
 }
@@ -82,7 +82,7 @@ void ExpectFault(absl::string_view bytes, FaultId id, uint64_t offset) {
     const std::optional<Fault> fault = FaultOf(result.more.status());
     ASSERT_TRUE(fault.has_value());
     EXPECT_EQ(fault->place.batch_offset, 0u);
-    // Nothing was taken of a batch that is none.
+    // A failed read consumes nothing.
     EXPECT_EQ(result.source->offset(), 0u);
   }
 }
@@ -213,7 +213,7 @@ TEST(ReadBatchTest, ShowsTextInPlaceOfABatch) {
 
 TEST(ReadBatchTest, EveryCutIsToldWhereItCuts) {
   const std::string bytes = SampleBatch();
-  // Where the number begins that a cut before byte i cuts.
+  // The beginning of the number that a cut before byte i divides.
   const uint64_t cuts[] = {0, 1, 2, 3, 3, 3, 6};
   for (size_t size = 1; size < bytes.size(); ++size) {
     SCOPED_TRACE(size);

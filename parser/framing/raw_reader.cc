@@ -29,7 +29,7 @@ const RawEvent* RawReader::Next() {
   return &event_;
 }
 
-// Decodes the event at the window's beginning, and widens the window as far as it has to.
+// Decodes the event at the beginning of the window, extending the window as far as needed.
 WireResult RawReader::Decode() {
   while (true) {
     const absl::string_view window = source_->window();

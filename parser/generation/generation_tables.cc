@@ -9,10 +9,10 @@
 
 namespace gotrace {
 
-// Walks over the events of a batch of tables.
+// Steps through the events of a table batch.
 class GenerationTables::BatchCursor {
  public:
-  // `varint_fault` is what a number that is cut off or too large is called.
+  // `varint_fault` is the fault of a number that is cut off or too large.
   BatchCursor(const Batch& batch, FaultId varint_fault)
       : batch_(batch),
         pos_(batch.payload.data()),
@@ -37,7 +37,7 @@ class GenerationTables::BatchCursor {
     return absl::OkStatus();
   }
 
-  // Takes one event of type `type`, its type byte only. Fails with `fault` on another.
+  // Consumes the type byte of an event, which must be `type`. Otherwise returns `fault`.
   absl::Status Expect(EventType type, FaultId fault) {
     const EventType found = PeekType();
     if (found != type) {
@@ -209,7 +209,7 @@ absl::Status GenerationTables::AddSync(const Batch& batch, Version version) {
     clock_ = TraceClock(frequency);
     frequency_ = Frequency{frequency, offset};
   }
-  // The frequency may stand behind the snapshot, or in another batch.
+  // The frequency may follow the snapshot, or be in another batch.
   if (clock_snapshot_.has_value()) clock_snapshot_->trace_time = clock_.ToNs(snapshot_ticks_);
   return absl::OkStatus();
 }
@@ -279,8 +279,8 @@ void GenerationTables::AddMissingString(uint64_t id) {
 }
 
 void GenerationTables::AddMissingStack(uint64_t id) {
-  // The function's name needs a string id that the trace does not use. The search goes on where the
-  // last one ended: a trace may well use the first million.
+  // The function's name needs a string id that the trace does not use. The search continues where
+  // the last one ended, since a trace may use a million of these ids.
   do {
     --last_own_string_;
   } while (FindString(last_own_string_) != nullptr);

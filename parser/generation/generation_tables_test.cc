@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 const std::string& kOverflow = *new std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02");
-// Where the payload of a batch made by MakeBatch() begins.
+// The offset of the payload of a batch made by MakeBatch().
 constexpr uint64_t kPayload = 1000 + kTestHeaderSize;
 
 std::string String(uint64_t id, absl::string_view text) {
@@ -46,7 +46,7 @@ absl::Status AddSamples(GenerationTables* tables, absl::string_view events) {
   return AddTo(tables, &GenerationTables::AddCpuSamples, EventType::kCPUSamples, events);
 }
 
-// Checks that `events`, which a good event takes up to byte `position`, are refused there.
+// Checks that `events`, which are good up to byte `position`, are rejected there.
 void ExpectFault(absl::Status (*add)(GenerationTables*, absl::string_view),
                  absl::string_view events, FaultId id, uint64_t position) {
   GenerationTables tables;
@@ -93,7 +93,7 @@ TEST(StringTableTest, TellsFaults) {
   ExpectFault(AddStrings, absl::StrCat(good, "\x05\x01", kOverflow), FaultId::kStringVarint, 9);
   ExpectFault(AddStrings, absl::StrCat(good, "\x05\x01\x03", "ab"), FaultId::kStringTruncated, 10);
   ExpectFault(AddStrings, absl::StrCat(good, "\x05\x01\x01"), FaultId::kStringTruncated, 10);
-  // The place is behind the length, and behind the string.
+  // The place is after the length, and after the string.
   ExpectFault(AddStrings, Wire(EventType::kString, {1, kMaxStringSize + 1}), FaultId::kStringSize,
               4);
   ExpectFault(AddStrings, Wire(EventType::kString, {1, kMax}), FaultId::kStringSize, 12);
@@ -145,7 +145,7 @@ TEST(StackTableTest, TheFirstFrameOfAPcIsForAll) {
   GenerationTables tables;
   ASSERT_TRUE(AddStrings(&tables, absl::StrCat(String(1, "f"), String(2, "g"))).ok());
   ASSERT_TRUE(AddStacks(&tables, Wire(EventType::kStack, {1, 1, 100, 1, 1, 11})).ok());
-  // That 99 is not in the table does not matter where it is ignored.
+  // It does not matter that 99 is not in the table, since this definition is ignored.
   ASSERT_TRUE(
       AddStacks(&tables, Wire(EventType::kStack, {2, 2, 200, 2, 2, 22, 100, 99, 99, 99})).ok());
   EXPECT_TRUE(tables.CheckStacks(1).ok());
@@ -158,7 +158,7 @@ TEST(StackTableTest, TellsFaults) {
   const std::string good = Wire(EventType::kStack, {9, 1, 100, 0, 0, 1});  // Seven bytes.
   ExpectFault(AddStacks, absl::StrCat(good, Wire(EventType::kString)), FaultId::kStackBatchEvent,
               7);
-  // Whatever is cut or does not fit stands after the type and the numbers before it.
+  // The place of a bad number is after the type and the preceding numbers.
   std::string numbers = good + "\x03";
   for (const char number : {'\x01', '\x01', '\x05', '\x00', '\x00'}) {
     ExpectFault(AddStacks, numbers, FaultId::kStackVarint, numbers.size());

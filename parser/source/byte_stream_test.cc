@@ -451,12 +451,12 @@ TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
 
 TEST(GzipTest, ZerosBehindAMemberAreNothing) {
   const std::string padded = Gzip("trace") + std::string(512, '\0');
-  for (const absl::string_view behind : {"", "x"}) {
+  for (const absl::string_view after : {"", "x"}) {
     const auto stream = MakeDecompressor(
-        Compression::kGzip, std::make_unique<PieceStream>(absl::StrCat(padded, behind), 100));
+        Compression::kGzip, std::make_unique<PieceStream>(absl::StrCat(padded, after), 100));
     const StreamContent found = ReadStream(stream.get());
     EXPECT_EQ(found.bytes, "trace");
-    EXPECT_EQ(found.status.ok(), behind.empty()) << found.status;
+    EXPECT_EQ(found.status.ok(), after.empty()) << found.status;
   }
 }
 

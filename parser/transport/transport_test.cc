@@ -385,7 +385,7 @@ std::vector<ChangeCase> AllChanges() {
   add("base64 of gzip", {GzipOf, WrappedBase64(76, "\n")}, {"transport-base64"});
   add("base64 of zstd", {ZstdOf, WrappedBase64(76, "\n")}, {"transport-base64"}, true);
   add("base64 twice", {Base64, Base64}, {"transport-base64", "transport-base64"});
-  add("base64 behind a line", {WrappedBase64(76, "\n"), Before(kKubectl)},
+  add("base64 after a line", {WrappedBase64(76, "\n"), Before(kKubectl)},
       {"transport-text-before", "transport-base64"});
   add("base64 in utf-16", {WrappedBase64(76, "\r\n"), Utf16(latin1, false), Before("\xff\xfe")},
       {"transport-utf16", "transport-base64"});
@@ -409,7 +409,7 @@ std::vector<ChangeCase> AllChanges() {
       {"transport-hex"});
   add("xxd in utf-16", {Xxd, Crlf, Utf16(latin1, false), Before("\xff\xfe")},
       {"transport-utf16", "transport-hex"});
-  add("xxd behind a line", {Xxd, Before("$ xxd trace.out\n")},
+  add("xxd after a line", {Xxd, Before("$ xxd trace.out\n")},
       {"transport-text-before", "transport-hex"});
   add("hexdump -C", {HexdumpC}, {"transport-hex"});
   add("od -tx1", {Od('o')}, {"transport-hex"});
