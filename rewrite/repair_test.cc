@@ -388,7 +388,7 @@ TEST(Repair, AddsStacksThatSamplesLack) {
                    " time=1000 size=auto\nCPUSamples\nCPUSample time=1001 m=1 p=0 g=1 stack=61\n");
   // Something else must be wrong, since Go's reader accepts such a sample.
   const Repaired repaired =
-      Repair(AssembleBatches(26, samples + GenerationText(1)) + "printed behind the trace\n");
+      Repair(AssembleBatches(26, samples + GenerationText(1)) + "printed after the trace\n");
   EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.generations[0].entries_added, 1U);
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));

@@ -11,7 +11,7 @@
 namespace gotrace {
 namespace {
 
-// A goroutine's status contradicts what it did, and a task ends that never began.
+// A goroutine's status contradicts its earlier events, and a task ends that never began.
 constexpr char kTrace[] = R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000
@@ -61,7 +61,7 @@ TEST(ReportTextTest, JsonIsOneLineOfJson) {
       << line;
 }
 
-// What is told below a finding, as text and as JSON.
+// The details of a finding, as text and as JSON.
 TEST(ReportTextTest, TellsDetails) {
   const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
