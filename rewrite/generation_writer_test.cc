@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, RewriteOfRealTraces, testing::ValuesIn(TestTrac
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(RewriteOfRealTraces, GivesTheSameEvents) {
+TEST_P(RewriteOfRealTraces, KeepsTheSameEvents) {
   const std::string bytes = ReadTestTrace(GetParam().name);
   const Rewritten rewritten = Rewrite(bytes);
   for (const WrittenGeneration& written : rewritten.generations) {
@@ -465,7 +465,7 @@ TEST(GenerationWriter, LeadsIntoSyscalls) {
                              "1:GoStart g1", "1:GoSyscallBegin g1", "1:GoSyscallEnd g1"}));
 }
 
-TEST(GenerationWriter, TakesGoroutinesOfCThreadsAgain) {
+TEST(GenerationWriter, ReusesGoroutinesOfCThreads) {
   Script script;
   script.Event(1, EventType::kGoCreateSyscall, {5});
   script.Event(2, EventType::kGoCreateSyscall, {5});

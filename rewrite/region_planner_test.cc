@@ -63,7 +63,7 @@ std::vector<int64_t> Owners(const RegionPlan& plan) {
   return owners;
 }
 
-TEST(PlanRegionsTest, TakesNoEvents) {
+TEST(PlanRegionsTest, AcceptsNoEvents) {
   const RegionPlan plan = PlanRegions({});
   EXPECT_TRUE(plan.nothing());
   EXPECT_THAT(plan.fates, IsEmpty());
@@ -295,7 +295,7 @@ TEST(PlanRegionsTest, DoesNotGuessWhichRegionEndsOnAnotherGoroutine) {
   EXPECT_TRUE(Trace().End(1, 7).Begin(1, 5).Plan().nothing());
 }
 
-TEST(PlanRegionsTest, TakesTimesNearTheLimits) {
+TEST(PlanRegionsTest, AcceptsTimesNearTheLimits) {
   const int64_t last = std::numeric_limits<int64_t>::max();
   const RegionPlan plan = Trace()
                               .Begin(1)
@@ -312,7 +312,7 @@ TEST(PlanRegionsTest, TakesTimesNearTheLimits) {
 }
 
 // Regions that all overlap each other, by more than can be delayed. Each needs a lane of its own.
-TEST(PlanRegionsTest, TakesManyRegionsInStartOrder) {
+TEST(PlanRegionsTest, AcceptsManyRegionsInStartOrder) {
   constexpr uint64_t kRegions = 200'000;
   Trace trace;
   for (uint64_t i = 0; i < kRegions; ++i) trace.Begin(i);

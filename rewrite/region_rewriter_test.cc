@@ -287,7 +287,7 @@ TEST(RegionRewriter, MovesNothingWhereTooManyRegionsOverlap) {
 }
 
 // No ids are left for other goroutines.
-TEST(RegionRewriter, TakesTheLargestIds) {
+TEST(RegionRewriter, AcceptsTheLargestIds) {
   for (const absl::string_view status :
        {"GoStatus dt=1 g=9223372036854775807 m=18446744073709551615 gstatus=4\n",
         "ProcStatus dt=1 p=9223372036854775807 pstatus=2\n"}) {

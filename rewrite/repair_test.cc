@@ -137,7 +137,7 @@ TEST(Repair, RemovesTextBetweenBatches) {
             std::string::npos);
 }
 
-TEST(Repair, RemovesTextBeforeTheHeaderAndBehindTheEnd) {
+TEST(Repair, RemovesTextBeforeTheHeaderAndAfterTheEnd) {
   const std::string one = BatchBytes(26, GenerationText(1));
   const Repaired repaired =
       Repair(absl::StrCat("go 1.5 is old\nlistening\n", Header26(), one, "done, bye\n"));
@@ -511,13 +511,13 @@ TEST(Repair, FindsTheNextEventAmongManyWaitingThreads) {
   EXPECT_LE(generation.events_added + generation.statuses_added, 3U * kCount + 2);
 }
 
-TEST(Repair, TellsThatNothingIsLeft) {
+TEST(Repair, ReportsThatNothingIsLeft) {
   const Repaired repaired = Repair(absl::StrCat(Header26(), "nothing but text\n"));
   EXPECT_FALSE(repaired.plan.sound);
   EXPECT_TRUE(repaired.plan.pieces.empty());
 }
 
-TEST(Repair, RefusesWhatIsNoTrace) {
+TEST(Repair, RejectsInputThatIsNotATrace) {
   const auto plan = PlanRepair([] { return SourceFromBytes("<html>error</html>\n"); });
   ASSERT_TRUE(FaultOf(plan.status()).has_value());
   EXPECT_EQ(FaultOf(plan.status())->id, FaultId::kNotATrace);
@@ -598,7 +598,7 @@ TEST_P(RepairOfRealTraces, RemovesTextAfterTheEnd) {
   }
 }
 
-TEST_P(RepairOfRealTraces, GivesASoundTraceWhateverByteIsDamaged) {
+TEST_P(RepairOfRealTraces, MakesASoundTraceWhateverByteIsDamaged) {
   const std::string bytes = ReadTestTrace(GetParam());
   for (size_t pos = kHeaderSize; pos < bytes.size(); pos += 61) {
     SCOPED_TRACE(absl::StrCat("damaged at ", pos));

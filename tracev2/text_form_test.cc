@@ -174,7 +174,7 @@ TEST(TextFormTest, SizesMayBeComputed) {
             MakeHeader(Version::kGo122) + std::string("\x01\x01\x02\x03\x03\x0b\xac\x02", 8));
 }
 
-TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
+TEST(TextFormTest, ReportsWhichBatchHasAnotherSize) {
   constexpr absl::string_view kLines[] = {"Trace Go1.26",
                                           "EventBatch gen=1 m=2 time=3 size=3",
                                           "ProcStatus dt=1 p=1 pstatus=1",
@@ -211,7 +211,7 @@ TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
   }
 }
 
-TEST(TextFormTest, TellsWhatIsWrong) {
+TEST(TextFormTest, ReportsWhatIsWrong) {
   const absl::string_view cases[][2] = {
       {"Nothing dt=1", R"(expected the name of an event, found "Nothing")"},
       {"gostart dt=1", R"(expected the name of an event, found "gostart")"},
@@ -277,7 +277,7 @@ TEST(TextFormTest, VersionsHaveTheirEventsOnly) {
   }
 }
 
-TEST(TextFormTest, AssemblingTellsTheLine) {
+TEST(TextFormTest, AssemblingReportsTheLine) {
   const absl::Status status =
       AssembleText("# a comment\r\nTrace Go1.22\r\n\r\nProcStop dt=x\r\n").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -143,7 +143,7 @@ TEST(VarintTest, TenthByteMayBeOneAtMost) {
   }
 }
 
-TEST(VarintTest, TruncationIsToldFromOverflow) {
+TEST(VarintTest, TruncationIsDistinguishedFromOverflow) {
   for (const char* const byte : {"\x80", "\xff", "\x81"}) {
     std::string bytes;
     for (int size = 0; size < kMaxVarintSize; ++size) {

@@ -39,7 +39,7 @@ TEST(VersionTest, CutHeadersAreTruncated) {
   }
 }
 
-TEST(VersionTest, TellsV1FromUnknownVersions) {
+TEST(VersionTest, DistinguishesV1FromUnknownVersions) {
   for (const int minor : {5, 7, 8, 9, 10, 11, 19, 20, 21}) {
     const Header header = ParseHeader(Padded(absl::StrCat("go 1.", minor, " trace")));
     EXPECT_EQ(header.status, HeaderStatus::kV1) << minor;
@@ -52,7 +52,7 @@ TEST(VersionTest, TellsV1FromUnknownVersions) {
   }
 }
 
-TEST(VersionTest, TellsWhatReadsV1) {
+TEST(VersionTest, ReturnsWhatReadsV1) {
   const auto last_reader = [](uint32_t minor) {
     const V1Version* const version = FindV1Version(minor);
     return version == nullptr ? "" : absl::StrCat(version->last_reader, ", ", version->command);
@@ -128,7 +128,7 @@ TEST(VersionTest, FindsVersionsByNumber) {
   EXPECT_EQ(kNewestVersion, AllVersions().back());
 }
 
-TEST(VersionTest, TellsWhoWritesIt) {
+TEST(VersionTest, ReturnsWhatWritesIt) {
   EXPECT_EQ(WrittenBy(Version::kGo122), "Go 1.22");
   EXPECT_EQ(WrittenBy(Version::kGo123), "Go 1.23 and 1.24");
   EXPECT_EQ(WrittenBy(Version::kGo125), "Go 1.25");

@@ -110,7 +110,7 @@ TEST(WireReaderTest, TypesWithoutARowAreInvalid) {
   }
 }
 
-TEST(WireReaderTest, OverflowIsToldWhereTheNumberBegins) {
+TEST(WireReaderTest, OverflowIsReportedWhereTheNumberBegins) {
   const std::string overflow(10, '\xff');
   const std::string start = Encode(EventType::kGoStart, {300});
   ExpectFault(start + overflow, WireStatus::kVarintOverflow, 3);

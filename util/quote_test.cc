@@ -206,7 +206,7 @@ TEST(QuoteTest, UnquotesAsGoDoes) {
   }
 }
 
-TEST(QuoteTest, RefusesWhatIsNoLiteral) {
+TEST(QuoteTest, RejectsAnythingThatIsNotALiteral) {
   const absl::string_view cases[] = {
       "",
       "a",

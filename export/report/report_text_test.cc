@@ -30,7 +30,7 @@ ValidationReport Validate(const std::string& bytes) {
   return ValidateTrace(*SourceFromBytes(bytes), options);
 }
 
-TEST(ReportTextTest, TellsFoldedFindingsAndShares) {
+TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
   TextBuffer text;
   AppendReport("a.trace", Validate(*AssembleText(kTrace)), &text);
   EXPECT_EQ(text.view(),
@@ -62,7 +62,7 @@ TEST(ReportTextTest, JsonIsOneLineOfJson) {
 }
 
 // The details of a finding, as text and as JSON.
-TEST(ReportTextTest, TellsDetails) {
+TEST(ReportTextTest, FormatsDetails) {
   const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000
@@ -86,7 +86,7 @@ GoStart dt=1 g=9 g_seq=1
 }
 
 // The stack of the event that shows a finding, and the regions that are open on its goroutine.
-TEST(ReportTextTest, TellsStacksAndOpenRegions) {
+TEST(ReportTextTest, FormatsStacksAndOpenRegions) {
   const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000

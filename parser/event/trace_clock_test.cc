@@ -60,14 +60,14 @@ TEST(TraceClockTest, ConvertsAsGoDoes) {
   }
 }
 
-TEST(TraceClockTest, IsKnownOnceToldWhateverItIs) {
+TEST(TraceClockTest, IsKnownForAnyFrequency) {
   EXPECT_FALSE(TraceClock().known());
   for (const uint64_t frequency : {uint64_t{0}, uint64_t{1}, uint64_t{15625000}, kMax}) {
     EXPECT_TRUE(TraceClock(frequency).known());
   }
 }
 
-TEST(TraceClockTest, AFrequencyOfZeroGivesTheLeastTime) {
+TEST(TraceClockTest, AFrequencyOfZeroGivesTheSmallestTime) {
   const TraceClock clock(0);
   EXPECT_EQ(clock.ToNs(0), kLeast);
   EXPECT_EQ(clock.ToNs(1), kLeast);

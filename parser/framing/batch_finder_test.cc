@@ -80,7 +80,7 @@ TEST(BatchFinderTest, FindsAllBatchesOfASoundTrace) {
 }
 
 // Like Go's reader, which reads no further there.
-TEST(BatchFinderTest, TakesALoneTypeOfAnExperimentalBatchForTheEnd) {
+TEST(BatchFinderTest, TreatsALoneTypeOfAnExperimentalBatchAsTheEnd) {
   // The batch contains a byte that may be text.
   const std::string payload =
       Wire(EventType::kProcStop, {5}) + Wire(EventType::kGoCreate, {10, 11, 12, 133});
@@ -97,7 +97,7 @@ TEST(BatchFinderTest, ALoneTypeAfterDamageIsNoBatch) {
   }
 }
 
-TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
+TEST(BatchFinderTest, SkipsBytesThatAreNotTextAndShowsThem) {
   const std::string garbage = "panic\x7f runtime error\n";
   const std::string one = EventsBatch(1, 7);
   const Found found = FindAll(one + EventsBatch(1, 8) + garbage + EventsBatch(1, 9) + "\x34");
@@ -226,7 +226,7 @@ TEST(BatchFinderTest, ATooSmallSizeLosesTheRestOfItsBatchOnly) {
 
 // Bytes that look like a batch and lead to the next one are rejected if the time or the payload is
 // impossible.
-TEST(BatchFinderTest, BelievesNoBatchOfAnotherTimeOrWithoutEvents) {
+TEST(BatchFinderTest, RejectsBatchesOfAnotherTimeOrWithoutEvents) {
   const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
   const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
   const std::string after = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
@@ -251,7 +251,7 @@ TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
   EXPECT_EQ(found.skipped, garbage.size());
 }
 
-TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
+TEST(BatchFinderTest, ReportsWhetherTheTraceWasCut) {
   const std::string bytes = EventsBatch(1, 7) + EventsBatch(1, 8);
   const size_t size = bytes.size() / 2;
   for (size_t cut = 1; cut < size; ++cut) {
@@ -268,7 +268,7 @@ TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
 }
 
 // Bytes that look like a batch that is cut off may not be a batch.
-TEST(BatchFinderTest, BelievesACutBatchOnlyIfItHoldsEventsOfThatTime) {
+TEST(BatchFinderTest, AcceptsACutBatchOnlyIfItHoldsEventsOfThatTime) {
   const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
   const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
   const auto last = [](uint64_t generation, uint64_t time, const std::string& payload) {
@@ -313,7 +313,7 @@ TEST(BatchFinderTest, ErrorsOfTheInputAreKept) {
   EXPECT_TRUE(found.faults.empty());
 }
 
-TEST(BatchFinderTest, CompressedDataThatEndsEarlyIsToldOnce) {
+TEST(BatchFinderTest, CompressedDataThatEndsEarlyIsReportedOnce) {
   const std::string bytes = EventsBatch(1, 7, 300) + EventsBatch(1, 8, 300);
   const std::string zipped = Zstd(bytes);
   const auto source = *SourceFromBytes(absl::string_view(zipped).substr(0, zipped.size() - 3));

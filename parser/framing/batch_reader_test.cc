@@ -35,7 +35,7 @@ TEST(ReadHeaderTest, ReadsEveryVersion) {
   }
 }
 
-TEST(ReadHeaderTest, TellsWhatElseItFound) {
+TEST(ReadHeaderTest, ReportsWhatElseItFound) {
   const std::string header = MakeHeader(Version::kGo122);
   for (size_t size = 0; size < header.size(); ++size) {
     EXPECT_TRUE(IsFault(HeaderError(header.substr(0, size)), FaultId::kHeaderTruncated, 0));
@@ -181,7 +181,7 @@ TEST(ReadBatchTest, EveryOtherTypeBeginsNoBatch) {
   }
 }
 
-TEST(ReadBatchTest, TellsThatAnotherTraceBegins) {
+TEST(ReadBatchTest, ReportsThatAnotherTraceBegins) {
   const auto found = [](absl::string_view bytes) {
     Batch batch;
     return std::string(ReadBatch(Slowly(bytes).get(), &batch).status().message());
@@ -211,7 +211,7 @@ TEST(ReadBatchTest, ShowsTextInPlaceOfABatch) {
   EXPECT_EQ(found("\x02text"), "found byte 2 (Stacks)");
 }
 
-TEST(ReadBatchTest, EveryCutIsToldWhereItCuts) {
+TEST(ReadBatchTest, EveryCutIsReportedAtItsPlace) {
   const std::string bytes = SampleBatch();
   // The beginning of the number that a cut before byte i divides.
   const uint64_t cuts[] = {0, 1, 2, 3, 3, 3, 6};

@@ -42,7 +42,7 @@ RawOutcome ReadRaw(absl::string_view bytes, RawReader::Types types = RawReader::
   return ReadRaw(*SourceFromBytes(bytes), types);
 }
 
-TEST(RawReaderTest, GivesTheSameHoweverTheTraceComes) {
+TEST(RawReaderTest, ReturnsTheSameHoweverTheTraceArrives) {
   const std::string trace = ReadTestTrace("go1.27-gc.trace");
   const RawOutcome whole = ReadRaw(trace);
   EXPECT_TRUE(whole.status.ok()) << whole.status;
@@ -57,7 +57,7 @@ TEST(RawReaderTest, GivesTheSameHoweverTheTraceComes) {
   }
 }
 
-TEST(RawReaderTest, GivesWhatIsBeforeAFaultAndTellsItsPlace) {
+TEST(RawReaderTest, ReturnsEventsBeforeAFaultAndReportsItsPlace) {
   const std::string header = MakeHeader(Version::kGo122);
   const std::string batch("\x01\x01\x01\x64\x05", 5);  // At byte 16, so that byte 21 is next.
   const std::string too_long(10, '\xff');              // Longer than any number.

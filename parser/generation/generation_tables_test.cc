@@ -81,7 +81,7 @@ TEST(StringTableTest, ViewsTheSource) {
   EXPECT_EQ(tables.FindString(1)->data(), payload.data() + 4);
 }
 
-TEST(StringTableTest, TellsFaults) {
+TEST(StringTableTest, ReportsFaults) {
   const std::string good = String(9, "good");  // Seven bytes.
   ExpectFault(AddStrings, absl::StrCat(good, Wire(EventType::kStrings)), FaultId::kStringBatchEvent,
               7);
@@ -101,7 +101,7 @@ TEST(StringTableTest, TellsFaults) {
   ExpectFault(AddStrings, String(0, ""), FaultId::kStringDuplicate, 3);
 }
 
-TEST(StringTableTest, TakesTheLongestString) {
+TEST(StringTableTest, AcceptsTheLongestString) {
   GenerationTables tables;
   const std::string text(kMaxStringSize, 'x');
   ASSERT_TRUE(AddStrings(&tables, String(1, text)).ok());
@@ -154,7 +154,7 @@ TEST(StackTableTest, TheFirstFrameOfAPcIsForAll) {
   EXPECT_EQ(tables.GetFrame(2, 1).line, 11u);
 }
 
-TEST(StackTableTest, TellsFaults) {
+TEST(StackTableTest, ReportsFaults) {
   const std::string good = Wire(EventType::kStack, {9, 1, 100, 0, 0, 1});  // Seven bytes.
   ExpectFault(AddStacks, absl::StrCat(good, Wire(EventType::kString)), FaultId::kStackBatchEvent,
               7);
@@ -174,7 +174,7 @@ TEST(StackTableTest, TellsFaults) {
   ExpectFault(AddStacks, Wire(EventType::kStack, {0, 0}), FaultId::kStackDuplicate, 3);
 }
 
-TEST(StackTableTest, TakesTheDeepestStack) {
+TEST(StackTableTest, AcceptsTheDeepestStack) {
   std::string stack = Wire(EventType::kStack, {1, kMaxFramesPerStack});
   for (uint64_t i = 0; i < kMaxFramesPerStack; ++i) {
     for (const uint64_t number : {i, uint64_t{0}, uint64_t{0}, i + 1000}) {
@@ -257,7 +257,7 @@ TEST(SampleTableTest, SortsByTimeAndKeepsTheOrderOfEqualOnes) {
   EXPECT_EQ(stacks, (std::vector<uint64_t>{5, 2, 4, 1, 3}));
 }
 
-TEST(SampleTableTest, TellsFaults) {
+TEST(SampleTableTest, ReportsFaults) {
   const std::string good = Sample(1);  // Six bytes.
   ExpectFault(AddSamples, absl::StrCat(good, "\x08"), FaultId::kSampleBatchEvent, 6);
   std::string numbers = good + "\x07";
@@ -274,7 +274,7 @@ void ExpectSyncFault(Version version, absl::string_view events, FaultId id, uint
   EXPECT_TRUE(IsFault(AddSync(&tables, version, events), id, kPayload + position));
 }
 
-TEST(SyncTest, TellsTheFrequency) {
+TEST(SyncTest, ReturnsTheFrequency) {
   for (const Version version : {Version::kGo122, Version::kGo123}) {
     GenerationTables tables;
     EXPECT_FALSE(tables.clock().known());
@@ -284,7 +284,7 @@ TEST(SyncTest, TellsTheFrequency) {
   }
 }
 
-TEST(SyncTest, TellsTheClockSnapshotInAnyOrder) {
+TEST(SyncTest, ReturnsTheClockSnapshotInAnyOrder) {
   const std::string sync = Wire(EventType::kSync);
   const std::string snapshot = Wire(EventType::kClockSnapshot, {5, 777, 1700000000, 123456789});
   for (const std::string& events :
@@ -322,7 +322,7 @@ TEST(SyncTest, SnapshotTimesWrapAround) {
   EXPECT_EQ(tables.clock_snapshot()->wall, absl::FromUnixSeconds(-1) - absl::Nanoseconds(1));
 }
 
-TEST(SyncTest, TellsFaults) {
+TEST(SyncTest, ReportsFaults) {
   const Version v23 = Version::kGo123, v25 = Version::kGo125;
   const std::string frequency = Frequency(5);  // Two bytes.
   const std::string snapshot = Wire(EventType::kClockSnapshot, {1, 2, 3, 4});

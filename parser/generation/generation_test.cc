@@ -200,7 +200,7 @@ TEST(SpillTest, WhatWasReadBeforeABrokenBatchIsGiven) {
   }
 }
 
-TEST(SpillTest, ABrokenBatchIsToldInPlaceOfWhatTheGenerationLacks) {
+TEST(SpillTest, ABrokenBatchIsReportedRatherThanMissingParts) {
   const std::string first = Bytes(3, "\x0b\x01");
   ExpectFault(Version::kGo122, first + "\x02", FaultId::kBatchType, first.size());
   ExpectFault(Version::kGo122, first, FaultId::kNoFrequency, first.size());

@@ -88,7 +88,7 @@ void ExpectGives(ByteSource* source, absl::string_view bytes, uint32_t seed) {
   EXPECT_EQ(source->offset(), bytes.size());
 }
 
-TEST(ByteSourceTest, GivesTheSameBytesFromEverywhere) {
+TEST(ByteSourceTest, ReturnsTheSameBytesFromEverySource) {
   const std::string bytes = MakeBytes(4000000);
   const std::string zstd = Zstd(bytes);
   const std::string gzip = Gzip(bytes);
@@ -105,7 +105,7 @@ TEST(ByteSourceTest, GivesTheSameBytesFromEverywhere) {
   }
 }
 
-TEST(ByteSourceTest, ViewsStayUntilTheyAreLetGoOf) {
+TEST(ByteSourceTest, ViewsStayValidUntilReleased) {
   // Several blocks, released at many different places.
   const std::string bytes = MakeBytes(5000000);
   for (uint32_t seed = 1; seed <= 30; ++seed) {
@@ -113,7 +113,7 @@ TEST(ByteSourceTest, ViewsStayUntilTheyAreLetGoOf) {
   }
 }
 
-TEST(ByteSourceTest, GivesShortInputsInPiecesOfOneByte) {
+TEST(ByteSourceTest, ReturnsShortInputsInPiecesOfOneByte) {
   for (const size_t size : {0, 1, 2, 3, 4, 5, 100, 3000}) {
     const std::string bytes = MakeBytes(size);
     ExpectGives(FromStream(std::make_unique<PieceStream>(bytes, 1)).get(), bytes, 1);
@@ -167,7 +167,7 @@ TEST(ByteSourceTest, ReadsNoMoreThanItMust) {
   EXPECT_EQ(reads, 3);
 }
 
-TEST(ByteSourceTest, TellsHowMuchWasRead) {
+TEST(ByteSourceTest, ReportsHowMuchWasRead) {
   const std::string bytes = MakeBytes(3000000);
   const std::string zstd = Zstd(bytes);
   for (const absl::string_view input : {absl::string_view(bytes), absl::string_view(zstd)}) {

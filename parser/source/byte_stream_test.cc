@@ -42,7 +42,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-TEST(MemoryStreamTest, GivesAllBytesAndThenNone) {
+TEST(MemoryStreamTest, ReturnsAllBytesAndThenNone) {
   for (const size_t size : {1, 2, 3, 100}) {
     MemoryStream stream("abcdefg");
     EXPECT_EQ(ReadStream(&stream, size).bytes, "abcdefg");
@@ -53,7 +53,7 @@ TEST(MemoryStreamTest, GivesAllBytesAndThenNone) {
   EXPECT_EQ(ReadStream(&empty).bytes, "");
 }
 
-TEST(FdStreamTest, GivesWhatIsThereWithoutWaitingForMore) {
+TEST(FdStreamTest, ReturnsAvailableBytesWithoutWaitingForMore) {
   Pipe pipe;
   FdStream stream(pipe.read_end(), /*owned=*/true, "the pipe");
   char buffer[100];
@@ -89,7 +89,7 @@ TEST(FdStreamTest, WaitsWhereANonBlockingDescriptorHasNothing) {
 
 std::atomic<int> signals{0};
 
-TEST(FdStreamTest, GoesOnAfterSignals) {
+TEST(FdStreamTest, ContinuesAfterSignals) {
   // Without SA_RESTART a signal ends read() with EINTR.
   struct sigaction action = {};
   action.sa_handler = [](int) { ++signals; };
@@ -114,7 +114,7 @@ TEST(FdStreamTest, GoesOnAfterSignals) {
   EXPECT_EQ(signals, 5);
 }
 
-TEST(FdStreamTest, TellsErrorsWithItsName) {
+TEST(FdStreamTest, ReportsErrorsWithItsName) {
   FdStream stream(-1, /*owned=*/false, "the input");
   char byte = 0;
   const absl::Status status = stream.Read(&byte, 1).status();
@@ -143,7 +143,7 @@ int TemporaryFile(size_t size) {
   return fd;
 }
 
-TEST(FdStreamTest, TellsThatAFileBecameShorter) {
+TEST(FdStreamTest, ReportsThatAFileBecameShorter) {
   // After the read position, at it, and before it.
   for (const int end : {250, 100, 0}) {
     const int fd = TemporaryFile(300);
@@ -213,7 +213,7 @@ TEST(FdStreamTest, AForkReadsOnItsOwn) {
   EXPECT_EQ(ReadStream(fork.get(), 64).bytes, bytes.substr(170));
 }
 
-TEST(FdStreamTest, AForkTellsThatTheFileBecameShorter) {
+TEST(FdStreamTest, AForkReportsThatTheFileBecameShorter) {
   const int fd = TemporaryFile(300);
   const FdStream stream(fd, /*owned=*/true, "the file");
   const std::unique_ptr<FdStream> fork = stream.Fork(100);
@@ -283,7 +283,7 @@ class DecompressorTest : public testing::TestWithParam<Compression> {
   }
 };
 
-TEST_P(DecompressorTest, GivesTheContentHoweverItIsRead) {
+TEST_P(DecompressorTest, ReturnsTheContentHoweverItIsRead) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{70000}}) {
     for (const std::string& content : {RandomBytes(size), std::string(size, 'x')}) {
       const std::string compressed = Compress(content);
@@ -375,7 +375,7 @@ TEST_P(DecompressorTest, DamageNeverPassesForContent) {
   EXPECT_GT(corrupt, static_cast<int>(compressed.size()));
 }
 
-TEST_P(DecompressorTest, TellsCorruptFromTruncated) {
+TEST_P(DecompressorTest, DistinguishesCorruptFromTruncated) {
   const std::string content = RandomBytes(1000);
   std::string damaged = Compress(content);
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
@@ -386,7 +386,7 @@ TEST_P(DecompressorTest, TellsCorruptFromTruncated) {
       << found.status;
 }
 
-TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
+TEST_P(DecompressorTest, ReportsWhereFramesEndAndOtherDataBegins) {
   const std::string content = RandomBytes(1000);
   const std::string whole = Compress(content) + Compress(content);
   for (const size_t piece : {1, 2, 3, 1 << 16}) {
@@ -410,7 +410,7 @@ TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
 }
 
 // The checksum is in the last eight bytes of gzip and the last four of zstd.
-TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
+TEST_P(DecompressorTest, ReturnsEverythingBeforeAWrongChecksum) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{300'000}}) {
     const std::string content = absl::StrCat(RandomBytes(size / 2), std::string(size / 2, 'x'));
     std::string damaged = Compress(content);
@@ -425,7 +425,7 @@ TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
 }
 
 // How much is returned does not depend on how the input arrives, or on the size of the reads.
-TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
+TEST_P(DecompressorTest, ReturnsEverythingBeforeDamage) {
   std::string content;
   for (uint64_t i = 0; i < 100'000; ++i) absl::StrAppend(&content, i * i % 99'991, " ");
   std::string damaged = Compress(content);
@@ -449,7 +449,7 @@ TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
   }
 }
 
-TEST(GzipTest, ZerosBehindAMemberAreNothing) {
+TEST(GzipTest, ZerosAfterAMemberAreIgnored) {
   const std::string padded = Gzip("trace") + std::string(512, '\0');
   for (const absl::string_view after : {"", "x"}) {
     const auto stream = MakeDecompressor(

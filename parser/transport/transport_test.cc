@@ -473,7 +473,7 @@ TEST_P(TransportTest, IsUndoneForEveryTrace) {
 }
 
 // Wherever an input is cut off, everything before that is decoded.
-TEST_P(TransportTest, GivesTheBeginningOfACutInput) {
+TEST_P(TransportTest, ReturnsTheBeginningOfACutInput) {
   std::minstd_rand random(1);
   for (const absl::string_view name : {"go1.22-gc.trace", "go1.26-annotations.trace"}) {
     const std::string trace = ReadTestTrace(name);
@@ -555,7 +555,7 @@ TEST(TransportTest, LeavesDamagedTracesAlone) {
   }
 }
 
-TEST(TransportTest, LeavesWhatIsNoTraceAlone) {
+TEST(TransportTest, LeavesInputThatIsNotATraceAlone) {
   std::string words;
   while (words.size() < 300'000) words += "0000000 {\"a\": [\"67 6f\"]}\nZ28gMS4 --b\r\n\r\n";
   const std::string inputs[] = {
@@ -584,7 +584,7 @@ TEST(TransportTest, LeavesWhatIsNoTraceAlone) {
   }
 }
 
-TEST(TransportTest, TellsBytesThatWereReplaced) {
+TEST(TransportTest, ReportsBytesThatWereReplaced) {
   for (const absl::string_view name : {"go1.22-gc.trace", "go1.27-annotations.trace"}) {
     std::string replaced;
     for (const char c : ReadTestTrace(name)) {
@@ -630,7 +630,7 @@ TEST(TransportTest, ObeysTheLimitOfBytes) {
 }
 
 // Everything before damage is returned, and then the place of the damage.
-TEST(TransportTest, TellsDamageOfWhatIsAround) {
+TEST(TransportTest, ReportsDamageOfLayersAroundTheTrace) {
   const std::string trace = ReadTestTrace("go1.22-gc.trace");
   struct Damaged {
     std::string input;
