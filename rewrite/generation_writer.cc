@@ -19,7 +19,7 @@ namespace {
 
 // When ordering by time: how long an event may wait for one of another thread, in nanoseconds, and
 // how many other events may come before it.
-constexpr int64_t kLongestWait = 10'000;
+constexpr int64_t kMaxWaitNs = 10'000;
 constexpr size_t kMaxAhead = 16;
 
 // The maximum number of missing GC events that are added so that later sequence numbers stay valid.
@@ -138,7 +138,7 @@ void GenerationWriter::WriteByTime() {
   std::vector<Head> tried;
   while (!heads.empty()) {
     tried.clear();
-    const int64_t until = heads.top().time + kLongestWait;
+    const int64_t until = heads.top().time + kMaxWaitNs;
     size_t chosen = 0;
     while (!heads.empty() && tried.size() < kMaxAhead && heads.top().time <= until) {
       tried.push_back(heads.top());

@@ -103,11 +103,11 @@ bool IsBlank(absl::string_view line) { return TakeToken(&line).empty(); }
 
 // Returns an error that ends with the beginning of `text`, quoted.
 absl::Status Unexpected(absl::string_view message, absl::string_view text) {
-  constexpr size_t kLongestQuote = 100;
+  constexpr size_t kMaxQuoted = 100;
   TextBuffer quoted;
-  AppendQuoted(text.substr(0, kLongestQuote), &quoted);
+  AppendQuoted(text.substr(0, kMaxQuoted), &quoted);
   return absl::InvalidArgumentError(
-      absl::StrCat(message, ", found ", quoted.view(), text.size() > kLongestQuote ? "..." : ""));
+      absl::StrCat(message, ", found ", quoted.view(), text.size() > kMaxQuoted ? "..." : ""));
 }
 
 }  // namespace

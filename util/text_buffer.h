@@ -61,14 +61,14 @@ class TextBuffer {
 
   // Appends `number` in lower-case hexadecimal, without a prefix.
   void AppendHex(uint64_t number) {
-    constexpr size_t kLongest = 2 * sizeof(number);
-    char* const begin = Reserve(kLongest);
-    size_ += std::to_chars(begin, begin + kLongest, number, 16).ptr - begin;
+    constexpr size_t kMaxSize = 2 * sizeof(number);
+    char* const begin = Reserve(kMaxSize);
+    size_ += std::to_chars(begin, begin + kMaxSize, number, 16).ptr - begin;
   }
 
  private:
   // The longest number of 64 bits, with its sign.
-  static constexpr size_t kLongestNumber = std::numeric_limits<uint64_t>::digits10 + 2;
+  static constexpr size_t kMaxNumberSize = std::numeric_limits<uint64_t>::digits10 + 2;
 
   // Returns how many bytes Put() may write for a piece, including any after the end of its text.
   static size_t MaxSize(absl::string_view text) { return text.size(); }
@@ -77,8 +77,8 @@ class TextBuffer {
     return kSize;
   }
   static size_t MaxSize(char) { return 1; }
-  static size_t MaxSize(uint64_t) { return kLongestNumber; }
-  static size_t MaxSize(int64_t) { return kLongestNumber; }
+  static size_t MaxSize(uint64_t) { return kMaxNumberSize; }
+  static size_t MaxSize(int64_t) { return kMaxNumberSize; }
 
   // Writes a piece to `out` and returns the end of its text.
   static char* Put(absl::string_view text, char* out) {
@@ -96,10 +96,10 @@ class TextBuffer {
     return out + 1;
   }
   static char* Put(uint64_t number, char* out) {
-    return std::to_chars(out, out + kLongestNumber, number).ptr;
+    return std::to_chars(out, out + kMaxNumberSize, number).ptr;
   }
   static char* Put(int64_t number, char* out) {
-    return std::to_chars(out, out + kLongestNumber, number).ptr;
+    return std::to_chars(out, out + kMaxNumberSize, number).ptr;
   }
 
   // Returns the end of the text, after making room for at least `size` more bytes.

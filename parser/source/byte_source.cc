@@ -157,7 +157,7 @@ class StreamSource final : public ByteSource {
   }
 
  private:
-  static constexpr size_t kMostSpares = 8;
+  static constexpr size_t kMaxSpares = 8;
   static constexpr uint64_t kNever = static_cast<uint64_t>(-1);
 
   struct Block {
@@ -170,7 +170,7 @@ class StreamSource final : public ByteSource {
 
   void ReleaseBlocks(uint64_t offset) {
     while (blocks_.size() > 1 && blocks_.front().end_offset <= offset) {
-      if (spares_.size() < kMostSpares) spares_.push_back(std::move(blocks_.front().data));
+      if (spares_.size() < kMaxSpares) spares_.push_back(std::move(blocks_.front().data));
       blocks_.pop_front();
     }
     FindNextRelease();
