@@ -10,7 +10,7 @@
 #include "gotrace/event.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Caches the texts of a generation's stacks, up to kMaxSize bytes. Not thread-safe.
 class StackTexts {
@@ -47,6 +47,6 @@ class StackTexts {
   Text last_text_;              // The text of the last stack.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_STACK_TEXTS_H_

@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "gotrace/event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Converts times using the latest clock snapshot of a trace. Since Go 1.25, the kSync event of each
 // generation has one, so the result is right even if the wall clock is set during the trace.
@@ -32,6 +32,6 @@ class WallClock {
   std::optional<ClockSnapshot> snapshot_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_WALL_CLOCK_H_

@@ -9,11 +9,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 #include "parser/event/trace_clock.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A reader orders events by time as far as the scheduler's rules allow. To fix the order, each
 // event gets a time that is not earlier than that of the event before it and, if the two are on
@@ -62,6 +62,6 @@ class EventEncoder {
   int64_t last_time_ = -1;  // The time of the last event.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_EVENT_ENCODER_H_

@@ -14,7 +14,7 @@
 #include "tracev2/varint.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // When ordering by time: how long an event may wait for one of another thread, in nanoseconds, and
@@ -988,4 +988,4 @@ void GenerationWriter::WriteExperimental() {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "rewrite/writer_event.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The state after the events so far. Unlike the Scheduler, it accepts every event: GenerationWriter
 // checks them first.
@@ -134,6 +134,6 @@ class ProgramModel {
   uint64_t gc_number_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_PROGRAM_MODEL_H_

@@ -9,7 +9,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The maximum number of begins and ends of regions, and of writes in a plan. Each of the two takes
@@ -267,4 +267,4 @@ std::optional<RegionChanges> RegionRewriter::Apply(GenerationContent* content) {
   return GenerationRewriter(this, content, places, first).Rewrite();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

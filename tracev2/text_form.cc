@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The text before each argument of an event; for the first it includes the name: "GoStart dt=",
@@ -296,4 +296,4 @@ absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm f
   return bytes;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Returns `text` padded with zeros to the length of a header.
@@ -136,4 +136,4 @@ TEST(VersionTest, ReturnsWhatWritesIt) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

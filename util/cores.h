@@ -4,12 +4,12 @@
 
 #include <cstddef>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns the number of cores that this process may use, at least 1. This can be less than the
 // machine has, because of `taskset` or a container.
 size_t AvailableCores();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_CORES_H_

@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A table of entries, keyed by their member `id`, which is an integer or has an integer member
 // `value`. Go numbers goroutines, Ps and threads consecutively, so the slot of an entry is usually
@@ -180,6 +180,6 @@ class DenseTable {
 // short-lived goroutines collide with the hundreds of long-lived ones.
 inline constexpr size_t kSlotsForGoroutines = 8192;
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_DENSE_TABLE_H_

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Blocks signals for threads that are started while this object exists, except SIGPROF and those
@@ -42,4 +42,4 @@ std::optional<std::thread> StartHelper(std::function<void()> work) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A bitmap of the ids of a generation's tables. It ignores ids that are larger than any program
 // writes, so that a damaged trace cannot make it large.
@@ -37,6 +37,6 @@ class IdSet {
   uint64_t end_ = 0;  // The number of bits.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_ID_SET_H_

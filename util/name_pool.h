@@ -10,7 +10,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A pool of reference-counted names that stores equal names once: a million open regions usually
 // have only a few different names. Must outlive all of its names.
@@ -107,6 +107,6 @@ class NamePool {
   uint64_t held_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_NAME_POOL_H_

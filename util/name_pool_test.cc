@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Removes texts without references, and returns how many remain.
@@ -64,4 +64,4 @@ TEST(NamePoolTest, KeepsWhatNobodyHoldsUntilItIsSwept) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

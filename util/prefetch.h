@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Tells the processor to fetch the cache line `distance` bytes after `address` for writing. The
 // address need not be valid; checking it would cost more. Without this, writing to a line that
@@ -22,6 +22,6 @@ inline void PrefetchForWrite(const void* address, size_t distance) {
 #endif
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_PREFETCH_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "validator/foreign_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The kind of place that a fault is at, which decides where to look for foreign text.
@@ -111,4 +111,4 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source) {
   return finding;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

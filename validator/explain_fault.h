@@ -9,7 +9,7 @@
 #include "gotrace/finding.h"
 #include "validator/shown_source.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns the finding for `fault`: a second trace or text at that place, if there is any in the
 // bytes of `source`; otherwise the fault itself. `source` may be nullptr. If the trace is cut off
@@ -20,6 +20,6 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source);
 // "1000000 bytes"; "" if `size` is not a round number.
 std::string SizeLimitOf(uint64_t size);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_EXPLAIN_FAULT_H_

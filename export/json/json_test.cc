@@ -17,7 +17,7 @@
 #include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Returns the lines of all events of the trace `bytes`.
@@ -376,4 +376,4 @@ TEST(FormatUtc, LeavesOutZerosAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot
 // represent them.
@@ -76,6 +76,6 @@ class JsonWriter {
   bool comma_ = false;  // Whether the next value needs a comma before it.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_TEXT_H_

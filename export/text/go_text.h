@@ -11,7 +11,7 @@
 #include "gotrace/event.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Formats the events of one Reader. Each stack is formatted once per generation, until their texts
 // reach StackTexts::kMaxSize bytes; further stacks are formatted each time. Not thread-safe.
@@ -49,6 +49,6 @@ class GoTextFormatter {
   StackTexts stack_texts_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_TEXT_GO_TEXT_H_

@@ -13,15 +13,19 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
 #include "gotrace/ids.h"
 #include "gotrace/internal/event_tags.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/states.h"
 
-namespace gotrace {
-
+namespace gotrace::internal {
 class EventTables;
+class ReaderImpl;
+class Scheduler;
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 // One frame of a stack. The views are valid as long as the stack.
 struct StackFrame {
@@ -39,7 +43,7 @@ class Stack {
   Stack() = default;
 
   // The stack `id` of `tables`, which must not be nullptr. Used by readers of traces.
-  Stack(const EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
+  Stack(const internal::EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
 
   // Returns whether there is no stack. A stack without frames is different: the runtime recorded
   // that it is empty.
@@ -57,14 +61,14 @@ class Stack {
 
   // Returns the tables that hold the stack, or nullptr if none(). Exporters use them as part of the
   // key under which they cache stacks.
-  const EventTables* tables() const { return tables_; }
+  const internal::EventTables* tables() const { return tables_; }
 
   friend bool operator==(const Stack& a, const Stack& b) {
     return a.tables_ == b.tables_ && a.id_ == b.id_;
   }
 
  private:
-  const EventTables* tables_ = nullptr;
+  const internal::EventTables* tables_ = nullptr;
   uint64_t id_ = 0;
 };
 
@@ -288,16 +292,16 @@ class Event {
   bool TransitionHasSameStack() const;
 
   // Returns the type, kind, states and fault in one word, for programs that store many events.
-  EventTags tags() const { return tags_; }
+  internal::EventTags tags() const { return tags_; }
 
   // Returns the tables of the event's generation, which are valid as long as its strings; nullptr
   // for the last kSync event.
-  const EventTables* tables() const { return tables_; }
+  const internal::EventTables* tables() const { return tables_; }
 
  private:
   friend class EventBuilder;
-  friend class ReaderImpl;
-  friend class Scheduler;
+  friend class internal::ReaderImpl;
+  friend class internal::Scheduler;
 
   static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
 
@@ -321,18 +325,18 @@ class Event {
   GoId goroutine_;
   ProcId proc_;
   ThreadId thread_;
-  const EventTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
+  const internal::EventTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
   // The arguments without the time difference. The third and fourth of a UserTaskEnd are the
   // parent's id and the address of the type's text or 0, the first of an STWEnd is the reason of
   // its begin, and the first of a kSync event is its number.
   uint64_t args_[4] = {};
   uint64_t offset_ = 0;
   int64_t subject_ = -1;  // For kStateTransition: the goroutine or P that changes.
-  EventTags tags_;
+  internal::EventTags tags_;
 };
 
 inline uint64_t Event::stack_id() const {
-  const int8_t arg = kStackArgs[static_cast<uint8_t>(tags_.type())];
+  const int8_t arg = internal::kStackArgs[static_cast<uint8_t>(tags_.type())];
   // No processor can predict the types of events, so this has no branch.
   return args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
 }

@@ -8,9 +8,9 @@
 
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
 #include "gotrace/internal/event_tags.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/states.h"
 
 namespace gotrace {
@@ -20,13 +20,13 @@ namespace gotrace {
 class EventBuilder {
  public:
   // Begins an event of `type` and the corresponding kind.
-  explicit EventBuilder(EventType type) { event_.tags_ = TagsOf(type); }
+  explicit EventBuilder(EventType type) { event_.tags_ = internal::TagsOf(type); }
 
   // Begins the kSync event number `n`, whose clock snapshot and batches are in `tables`, the tables
   // of the generation that begins, or nullptr at the end of a trace.
-  static EventBuilder MakeSync(uint64_t n, const EventTables* tables) {
+  static EventBuilder MakeSync(uint64_t n, const internal::EventTables* tables) {
     EventBuilder builder(EventType::kNone);
-    builder.event_.tags_ = EventTags(EventType::kNone, EventKind::kSync);
+    builder.event_.tags_ = internal::EventTags(EventType::kNone, EventKind::kSync);
     return builder.Arg(0, n).Tables(tables);
   }
 
@@ -38,7 +38,9 @@ class EventBuilder {
 
   // Sets the tables that hold the strings and stacks of the event, which must outlive it. Required
   // if the event refers to any.
-  EventBuilder& Tables(const EventTables* tables) { return event_.tables_ = tables, *this; }
+  EventBuilder& Tables(const internal::EventTables* tables) {
+    return event_.tables_ = tables, *this;
+  }
 
   // Sets the argument `index` of the event's row in events.def, not counting the time difference.
   // Requires index < 4.

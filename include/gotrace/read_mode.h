@@ -10,11 +10,13 @@
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 
-namespace gotrace {
-
+namespace gotrace::internal {
 class GenerationTables;
 class TableUse;
 struct Batch;
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 // What a Reader does at a fault.
 //
@@ -79,7 +81,7 @@ struct ReaderOptions {
   // the trace, before the generation's kSync event is returned. The second argument is the fault in
   // the batch if it is a table and has one. Not called for batches that belong to no generation, or
   // for ends of generations. The batch's bytes are valid until the next generation begins.
-  std::function<void(const Batch&, const std::optional<Fault>&)> on_batch;
+  std::function<void(const internal::Batch&, const std::optional<Fault>&)> on_batch;
 
   // In the modes that continue after faults, called for each event that is earlier than the event
   // before it on the same thread, whose time in nanoseconds is `last_time`. This is not a fault:
@@ -90,7 +92,8 @@ struct ReaderOptions {
   // Called for each generation after its last event was returned, with its tables, which are then
   // destroyed, and a record of which entries its events and samples referred to. The record is
   // incomplete if there were faults. Not called for a generation in which strict reading stops.
-  std::function<void(const GenerationTables&, const TableUse&)> on_generation_end;
+  std::function<void(const internal::GenerationTables&, const internal::TableUse&)>
+      on_generation_end;
 };
 
 // What was lost while reading in the modes that continue after faults.

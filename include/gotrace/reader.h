@@ -26,6 +26,11 @@
 #include "gotrace/read_mode.h"
 #include "gotrace/version.h"
 
+namespace gotrace::internal {
+class ReaderImpl;
+class SplitTrace;
+}  // namespace gotrace::internal
+
 namespace gotrace {
 
 // Facts about the generation being read, for programs that report on a trace.
@@ -52,8 +57,6 @@ struct GenerationInfo {
   // never have been written. Set only in the modes that continue after faults.
   bool ends_with_trace = false;
 };
-
-class ReaderImpl;
 
 // Reads a trace from front to back. It returns the same events as the internal/trace Reader of Go
 // 1.27, and stops where that stops; parser/DIVERGENCES.md lists the exceptions. Memory is bounded
@@ -135,7 +138,7 @@ class Reader {
   // Returns how many goroutines are waiting after the last event of the trace, by the id of the
   // reason's string in the last generation. Meant for ReaderOptions::on_generation_end, which has
   // access to those strings. Meaningless before Next() has returned nullptr.
-  WaitingGoroutines CountWaiting() const;
+  internal::WaitingGoroutines CountWaiting() const;
 
   // Returns the size of the file in bytes, compressed or not, or 0 if it is not known. For progress
   // reports only.
@@ -145,13 +148,13 @@ class Reader {
   uint64_t input_read() const;
 
  private:
-  friend class SplitTrace;
-  explicit Reader(std::unique_ptr<ReaderImpl> impl);
+  friend class internal::SplitTrace;
+  explicit Reader(std::unique_ptr<internal::ReaderImpl> impl);
 
   // Gets the next events, or returns false if there are none.
   bool Refill();
 
-  std::unique_ptr<ReaderImpl> impl_;
+  std::unique_ptr<internal::ReaderImpl> impl_;
   // The events that were not returned yet. They belong to impl_.
   const Event* next_ = nullptr;
   const Event* end_ = nullptr;

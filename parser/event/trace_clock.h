@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns whether a trace clock can have this frequency. Go's runtime writes frequencies between a
 // few hundred thousand and a few thousand million ticks per second.
@@ -59,6 +59,6 @@ class TraceClock {
   uint64_t few_ticks_ = 0;  // Fewer ticks than this fit in an int64_t, also in nanoseconds.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_

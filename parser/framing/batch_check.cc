@@ -4,7 +4,7 @@
 #include "gotrace/internal/limits.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Returns whether the runtime could write `value` for an argument of `type`. The limits are
@@ -177,4 +177,4 @@ Walk WalkBatches(absl::string_view bytes, bool whole) {
   return walk;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

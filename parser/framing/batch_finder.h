@@ -19,7 +19,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/printed_text.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads batches like ReadBatch(), but continues after damage.
 //
@@ -158,6 +158,6 @@ class BatchFinder {
   absl::Status io_status_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_BATCH_FINDER_H_

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The header of a batch, or an EndOfGeneration.
 struct BatchHead {
@@ -33,6 +33,6 @@ enum class HeadStatus : uint8_t {
 // any numbers, except a payload larger than a batch can have. Sets `*head` if it returns kOk.
 HeadStatus ParseBatchHead(absl::string_view bytes, BatchHead* head);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_BATCH_HEAD_H_

@@ -9,7 +9,7 @@
 #include "tracev2/varint.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Reads numbers from the beginning of a source one at a time, so that it does not wait for a stream
@@ -295,4 +295,4 @@ absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t*
   return TakeBatchHeader(&cursor, source, batch, size);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

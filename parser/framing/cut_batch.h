@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns the total size of the complete events at the beginning of `payload`, which is the
 // beginning of an ordinary batch's payload (FORMAT.md §4) whose rest is lost. Returns 0 if no event
@@ -14,6 +14,6 @@ namespace gotrace {
 // not a batch; and for a sync batch, which is of little use unless it is complete.
 size_t SizeOfWholeEvents(absl::string_view payload);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_CUT_BATCH_H_

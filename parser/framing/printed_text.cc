@@ -15,13 +15,13 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/event_spec.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/internal/limits.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The maximum number of readings at one byte.
@@ -812,4 +812,4 @@ std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextCon
   return result;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

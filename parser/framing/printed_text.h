@@ -17,7 +17,7 @@
 #include "gotrace/version.h"
 #include "parser/framing/batch_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns the size in bytes of the character at the beginning of `bytes` if it may be part of text:
 // a printable character in UTF-8, a tab, the end of a line, or an escape to a terminal. Otherwise
@@ -71,6 +71,6 @@ struct TextContext {
 std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context,
                                           uint64_t* steps);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_

@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The result of reading the raw events of a trace.
@@ -100,4 +100,4 @@ TEST(RawReaderTest, CanTakeTheEventsThatGosToolKnows) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

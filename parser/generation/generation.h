@@ -20,7 +20,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation_tables.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns whether `batch` is a sync batch in a trace of `version`.
 bool IsSyncBatch(const Batch& batch, Version version);
@@ -172,6 +172,6 @@ class GenerationReader {
   absl::Status after_;          // Why nothing can be read after the last generation.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_GENERATION_H_

@@ -10,7 +10,7 @@
 
 #include "parser/generation/generation_tables.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Records the ids to which the events of one generation refer, as they are decoded. Not
 // thread-safe.
@@ -69,6 +69,6 @@ class TableUse {
   Ids stacks_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_TABLE_USE_H_

@@ -17,7 +17,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Like GenerationReader, but continues after faults of framing, generations and tables: damaged
 // parts are skipped, and the rest is returned. For a sound trace it returns the same generations.
@@ -102,6 +102,6 @@ class TolerantGenerationReader {
   Observer observer_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_TOLERANT_GENERATION_READER_H_

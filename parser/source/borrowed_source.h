@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "gotrace/byte_source.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads from another source and leaves it at the position where reading ends. The other source must
 // outlive this one, and must not be used in the meantime.
@@ -46,6 +46,6 @@ class BorrowedSource final : public ByteSource {
   ByteSource& source_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_SOURCE_BORROWED_SOURCE_H_

@@ -259,7 +259,9 @@ absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
     return std::make_unique<FdStream>(STDIN_FILENO, /*owned=*/false, "the standard input");
   }
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", QuotedUnlessPlain(path)));
+  if (fd < 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("opening ", internal::QuotedUnlessPlain(path)));
+  }
   // Makes the kernel read further ahead than by default. Errors do not matter.
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   return std::make_unique<FdStream>(fd, /*owned=*/true, path);

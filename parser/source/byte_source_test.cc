@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Returns bytes in which no two longer sequences are equal, so that a wrong position shows.
@@ -338,4 +338,4 @@ TEST(ByteSourceTest, ReadsTheStandardInput) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

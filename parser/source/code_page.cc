@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The characters of the bytes from 0x80 on. The lower bytes are ASCII in all code pages.
@@ -100,4 +100,4 @@ CodePageEncoder::CodePageEncoder(CodePage page) : bytes_(kEnd, kNone) {
   for (int i = 0; i < 128; ++i) bytes_[upper[i]] = static_cast<int16_t>(0x80 + i);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

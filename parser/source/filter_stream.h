@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_stream.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Transforms bytes. The result must not depend on how the input is divided among the steps.
 class Filter {
@@ -49,6 +49,6 @@ std::unique_ptr<ByteStream> MakeFilterStream(std::unique_ptr<Filter> filter, std
 // Returns a stream of `input` without its first `size` bytes.
 std::unique_ptr<ByteStream> SkipBytes(uint64_t size, std::unique_ptr<ByteStream> input);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_SOURCE_FILTER_STREAM_H_

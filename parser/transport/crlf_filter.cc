@@ -24,7 +24,7 @@
 #include "parser/framing/batch_reader.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kPair = "\r\n";
@@ -419,4 +419,4 @@ std::unique_ptr<Filter> MakeEveryCrlfFilter() {
   return std::make_unique<CrlfFilter>(/*every_pair=*/true);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 
 #include "parser/source/filter_stream.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns a filter that restores a trace in which "\n" was converted to "\r\n".
 //
@@ -23,6 +23,6 @@ std::unique_ptr<Filter> MakeCrlfFilter();
 // converted more than once.
 std::unique_ptr<Filter> MakeEveryCrlfFilter();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_TRANSPORT_CRLF_FILTER_H_

@@ -7,11 +7,17 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/limits.h"
 #include "gotrace/version.h"
 
-namespace gotrace {
+namespace gotrace::internal {
+
+// One past the highest wire value of any version.
+inline constexpr int kEventTypeEnd = 137;
+
+// One past the highest experiment id known.
+inline constexpr int kExperimentEnd = 2;
 
 // The layout of an event (FORMAT.md §7, §8).
 enum class EventForm : uint8_t {
@@ -105,12 +111,6 @@ bool VersionHas(Version version, const EventSpec& spec);
 // It supports experimental events only in version 1.26, although they exist since 1.23.
 bool GoToolPrints(Version version, const EventSpec& spec);
 
-// Returns the name of `type`, or "Invalid" if it has none. Static lifetime.
-absl::string_view EventTypeName(EventType type);
-
-// Returns the name of `experiment` as Go spells it, or "" if it is not known. Static lifetime.
-absl::string_view ExperimentName(uint64_t experiment);
-
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_EVENT_SPEC_H_

@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The type, kind, states and fault of an event, in one word that is always written as a whole:
 // reading a word soon after writing its bytes one by one would stall the processor.
@@ -68,6 +68,6 @@ inline constexpr std::array<EventTags, 256> kEventTags = [] {
 
 constexpr EventTags TagsOf(EventType type) { return kEventTags[static_cast<uint8_t>(type)]; }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_EVENT_TAGS_H_

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The maximum size of a batch's payload, in bytes (FORMAT.md §4).
 inline constexpr uint64_t kMaxBatchSize = 64 << 10;
@@ -20,6 +20,6 @@ inline constexpr uint64_t kMaxStringSize = 1 << 10;
 // The maximum number of arguments of a timed event, including the time difference (FORMAT.md §7).
 inline constexpr int kMaxTimedArgs = 5;
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_LIMITS_H_

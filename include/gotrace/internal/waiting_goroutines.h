@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The number of waiting goroutines for each reason, indexed by the id of the reason's string in the
 // current generation. The first element counts goroutines whose reason is not in this generation,
@@ -13,6 +13,6 @@ namespace gotrace {
 // has a higher id, which does not happen in practice.
 using WaitingGoroutines = std::array<uint64_t, 256>;
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
