@@ -484,7 +484,7 @@ absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPla
 }
 
 // Replaces the trace of this plan with that of the other plan if that has more events. In either
-// case, adds the other plan's faults and notes.
+// case, adds the other plan's generations and faults.
 void Join(RepairPlan other, RepairPlan* plan) {
   RepairPlan& loser = other.events > plan->events ? *plan : other;
   for (RepairedGeneration& generation : loser.generations) {
