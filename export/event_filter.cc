@@ -5,7 +5,7 @@
 namespace gotrace::internal {
 namespace {
 
-// What the event is about besides its context.
+// Returns the resource that the event is about, apart from its context.
 ResourceId SubjectOf(const Event& event) {
   switch (event.kind()) {
     case EventKind::kStateTransition:

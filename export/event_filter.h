@@ -1,4 +1,4 @@
-// Which events of a trace somebody wants to see.
+// Selects events of a trace.
 #ifndef GOTRACE_EXPORT_EVENT_FILTER_H_
 #define GOTRACE_EXPORT_EVENT_FILTER_H_
 
@@ -11,18 +11,18 @@
 
 namespace gotrace::internal {
 
-// Conditions that an event must all meet. One that is not set is met by every event.
+// Conditions that an event must meet, all of them. Every event meets a condition that is not set.
 struct EventFilter {
   // The event's kind.
   absl::flat_hash_set<EventKind> kinds;
 
-  // The goroutine or the P that the event is about: that of its context, the one whose state it
-  // changes, or the one that a range or a label is bound to. For a thread that of its context.
+  // The goroutine, P or thread of the event's context. For goroutines and Ps also the one whose
+  // state the event changes, or to which its range or label belongs.
   absl::flat_hash_set<int64_t> goroutines;
   absl::flat_hash_set<int64_t> procs;
   absl::flat_hash_set<int64_t> threads;
 
-  // The first and the last time, in nanoseconds.
+  // The first and the last time, both included, in nanoseconds.
   struct Times {
     int64_t from = std::numeric_limits<int64_t>::min();
     int64_t to = std::numeric_limits<int64_t>::max();
@@ -30,16 +30,16 @@ struct EventFilter {
     bool MatchesAll() const;
     bool Has(int64_t time) const { return from <= time && time <= to; }
   };
-  Times since_start;  // Since the first event of the trace.
-  Times times;        // As Event::time() tells them.
+  Times since_start;  // Times since the first event of the trace.
+  Times times;        // Values of Event::time().
 
-  // Whether no condition is set.
+  // Returns whether no condition is set.
   bool MatchesAll() const;
 
-  // Whether `event` meets all conditions. `start` is the time of the trace's first event.
+  // Returns whether `event` meets all conditions. `start` is the time of the trace's first event.
   bool Matches(const Event& event, int64_t start) const;
 
-  // Whether no later event can meet the conditions on time.
+  // Returns whether no event after `event` can meet the conditions on time.
   bool IsPast(const Event& event, int64_t start) const;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Each event is known by its time since the first one, which is at 1000.
+// Events are identified by their times since the first event, which is at 1000.
 constexpr char kTrace[] = R"(Trace Go1.23
 EventBatch gen=1 m=0 time=1000 size=auto
 Frequency freq=1000000000
@@ -61,7 +61,7 @@ HeapAlloc dt=1 heapalloc_value=2
 //   14 Metric            m 8, p 1, g 2
 //   15 Sync              none
 
-// The times of the events that `filter` lets through.
+// Returns the times of the events that `filter` selects.
 std::vector<int64_t> Select(const EventFilter& filter) {
   const absl::StatusOr<std::string> bytes = AssembleText(kTrace);
   EXPECT_TRUE(bytes.ok()) << bytes.status();
@@ -109,7 +109,7 @@ TEST(EventFilter, ByGoroutineOfTheContextOrOfTheSubject) {
   EXPECT_THAT(Select(filter), IsEmpty());
 }
 
-// No goroutine is goroutine -1, as it is printed.
+// No goroutine is goroutine -1, as printed.
 TEST(EventFilter, ByNoGoroutine) {
   EventFilter filter;
   filter.goroutines = {-1};
@@ -181,7 +181,7 @@ TEST(EventFilter, AllConditionsMustHold) {
   EXPECT_THAT(Select(filter), ElementsAre(13));
 }
 
-// A goroutine's condition says nothing of Ps with the same number.
+// A condition on goroutines does not select Ps with the same number.
 TEST(EventFilter, GoroutinesAreNoProcs) {
   EventFilter filter;
   filter.goroutines = {0};

@@ -1,5 +1,5 @@
-// Reads every case of testdata/cases and compares what it gives with what the case expects. After a
-// change that is meant, `bazel run //testing:rebase_goldens` rewrites them all.
+// Reads every case of testdata/cases and compares the result with what the case expects. After an
+// intended change, `bazel run //testing:rebase_goldens` rewrites them all.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -29,7 +29,7 @@ constexpr char kDirectory[] = "testdata/cases";
 
 struct LoadedCase {
   GoldenCase golden;
-  std::string text;   // Of the file.
+  std::string text;   // The contents of the file.
   std::string input;  // The bytes of its trace.
 };
 
@@ -43,7 +43,7 @@ absl::StatusOr<LoadedCase> Load(const std::string& path) {
   return LoadedCase{*std::move(golden), *std::move(text), *std::move(input)};
 }
 
-// Gives one byte at a time, so that the window grows in the smallest steps.
+// Returns one byte at a time, so that the window grows in the smallest steps.
 class SlowStream final : public ByteStream {
  public:
   explicit SlowStream(absl::string_view bytes) : stream_(bytes) {}
@@ -63,7 +63,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     case_ = *std::move(loaded);
   }
 
-  // Expects that `reading` is what the case says.
+  // Expects the outcome of the case.
   void ExpectSame(const Reading& reading) const {
     EXPECT_EQ(FormatOutcome(reading.status), case_.golden.outcome);
     EXPECT_EQ(reading.events, case_.golden.events);
@@ -72,8 +72,8 @@ class GoldenTest : public testing::TestWithParam<std::string> {
   LoadedCase case_;
 };
 
-// Where many threads wait, those that wait for others are set aside, and woken by what ends the
-// wait. Only the order of events at the same time may differ.
+// If many threads wait, a waiting thread is set aside until an event ends the wait. Only the order
+// of events with equal times may differ.
 TEST_P(GoldenTest, ReadsTheSameWhereThreadsAreSetAside) {
   const auto lines_of = [](const std::string& text) {
     std::vector<std::string> lines = absl::StrSplit(text, '\n');
@@ -108,7 +108,7 @@ TEST_P(GoldenTest, CutAnywhereEndsOrFaults) {
   constexpr size_t kMaxCuts = 2000;  // Keeps the few large inputs fast.
   const size_t step = case_.input.size() / kMaxCuts + 1;
   for (size_t size = 0; size < case_.input.size(); size += step) {
-    // An exact copy, so that a sanitizer sees reads behind the end.
+    // An exact copy, so that a sanitizer sees reads past the end.
     const std::vector<char> cut(case_.input.begin(), case_.input.begin() + size);
     const Reading reading =
         ReadTrace(SourceFromBytes(absl::string_view(cut.data(), cut.size())), ReadBy::kEvent);
@@ -128,7 +128,7 @@ std::string CaseName(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Cases, GoldenTest, testing::ValuesIn(ListGoldenCases(kDirectory)),
                          CaseName);
 
-// What all cases together show. -------------------------------------------------------------------
+// Properties of all cases together. ---------------------------------------------------------------
 
 class CoverageTest : public testing::Test {
  protected:
@@ -177,9 +177,10 @@ TEST_F(CoverageTest, EveryEventTypeIsRefused) {
   }
 }
 
-// Faults that strict reading cannot meet: the flat view of FORMAT.md §12.3 knows the first three,
-// and the modes that go on after faults the fourth. A Reader undoes nothing, and so does not meet
-// the next two. The default limits are beyond any case.
+// Returns whether strict reading never reports the fault. The first three are faults of the flat
+// view of FORMAT.md §12.3, and the fourth of the modes that continue after faults. A Reader does
+// not undo damage in transport, and therefore does not report the next two. No case reaches the
+// default limits.
 bool IsNeverMet(FaultId id) {
   return id == FaultId::kEventTruncated || id == FaultId::kEventVersion ||
          id == FaultId::kEventDataSize || id == FaultId::kBatchMisfit ||

@@ -22,10 +22,10 @@ absl::string_view StackTexts::Find(const Stack& stack) {
 }
 
 StackTexts::Text StackTexts::Keep(uint32_t index, const Stack& stack) {
-  // Tables grow where a Reader goes on after an event that names a stack they lack.
+  // Tables grow when a Reader continues after an event that refers to a missing stack.
   if (index >= texts_.size()) texts_.resize(stack.tables()->stack_count());
   Text& text = texts_[index];
-  if (text.size == 0 && buffer_.size() < kMost) {
+  if (text.size == 0 && buffer_.size() < kMaxSize) {
     text.begin = static_cast<uint32_t>(buffer_.size());
     append_(stack, &buffer_);
     text.size = static_cast<uint32_t>(buffer_.size()) - text.begin;

@@ -1,4 +1,4 @@
-// Texts of stacks, which many events have in common.
+// A cache of the texts of stacks, which many events share.
 #ifndef GOTRACE_EXPORT_STACK_TEXTS_H_
 #define GOTRACE_EXPORT_STACK_TEXTS_H_
 
@@ -12,38 +12,39 @@
 
 namespace gotrace::internal {
 
-// Keeps the texts of a generation's stacks until they fill kMost bytes. Not thread-safe.
+// Caches the texts of a generation's stacks, up to kMaxSize bytes. Not thread-safe.
 class StackTexts {
  public:
-  // No further stack's text is kept where there are as many bytes. Those of a busy server are a
-  // million; deep stacks of long names could take a thousand times what they take in the trace.
-  static constexpr size_t kMost = 8 << 20;
+  // The size in bytes at which no more texts are added. The stacks of a busy server take a million
+  // bytes; deep stacks with long names could take a thousand times their size in the trace.
+  static constexpr size_t kMaxSize = 8 << 20;
 
   // `append` appends the text of a stack.
   explicit StackTexts(void (*append)(const Stack& stack, TextBuffer* out)) : append_(append) {}
 
-  // The text of `stack`, or nothing where it is not kept, or is empty. Valid until the next call.
+  // Returns the text of `stack`, or "" if it cannot be cached or is empty. Valid until the next
+  // call.
   absl::string_view Find(const Stack& stack);
 
-  // How many bytes are kept.
+  // Returns the size of the cached texts in bytes.
   size_t size() const { return buffer_.size(); }
 
  private:
   struct Text {
     uint32_t begin = 0;
-    uint32_t size = 0;  // 0 where it was not made; then making it costs nothing, or does not pay.
+    uint32_t size = 0;  // 0 if it is not cached, or empty.
   };
-  static_assert(kMost < (uint64_t{1} << 31));
+  static_assert(kMaxSize < (uint64_t{1} << 31));
 
-  // The text of a stack with the index, of size 0 if there is none or no room to keep it.
+  // Returns the text of the stack at `index`, of size 0 if it is empty or cannot be cached.
   Text Keep(uint32_t index, const Stack& stack);
 
   void (*const append_)(const Stack& stack, TextBuffer* out);
-  uint64_t tables_serial_ = 0;  // Of the tables whose stacks stand in texts_.
-  std::vector<Text> texts_;     // By GenerationTables::StackIndex().
-  TextBuffer buffer_;           // What texts_ point into.
-  uint64_t last_stack_ = 0;     // The id of the last one, as many events tell one twice;
-  Text last_text_;              // and its text.
+  uint64_t tables_serial_ = 0;  // EventTables::serial() of the tables whose stacks are in texts_.
+  std::vector<Text> texts_;     // By EventTables::StackIndex().
+  TextBuffer buffer_;           // The texts.
+  uint64_t last_stack_ = 0;     // The id of the last stack, since many events have it twice.
+  Text last_text_;              // The text of the last stack.
 };
 
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@ absl::Time WallClock::At(int64_t time) const {
 }
 
 int64_t WallClock::TraceTimeAt(absl::Time wall) const {
-  // Saturates, as the sum does.
+  // Both this and the sum below saturate.
   const int64_t since = absl::ToInt64Nanoseconds(wall - snapshot_->wall);
   int64_t time = 0;
   if (!__builtin_add_overflow(snapshot_->trace_time, since, &time)) return time;

@@ -1,4 +1,4 @@
-// From the trace clock to the wall clock and back.
+// Converts between the trace clock and the wall clock.
 #ifndef GOTRACE_EXPORT_WALL_CLOCK_H_
 #define GOTRACE_EXPORT_WALL_CLOCK_H_
 
@@ -10,22 +10,22 @@
 
 namespace gotrace::internal {
 
-// Converts by the latest clock snapshot of a trace so far. Since Go 1.25 each generation has one,
-// which its kSync event carries, so that the wall clock may be set while a trace is written.
+// Converts times using the latest clock snapshot of a trace. Since Go 1.25, the kSync event of each
+// generation has one, so the result is right even if the wall clock is set during the trace.
 class WallClock {
  public:
-  // Takes the snapshot of a kSync event, if it has one. Call it with each of them, before the event
-  // itself is converted; others are ignored.
+  // Uses the snapshot of a kSync event, if it has one. Call it with each kSync event before
+  // converting the event's time; other events are ignored.
   void See(const Event& event);
 
-  // Whether there was a snapshot.
+  // Returns whether there was a snapshot.
   bool known() const { return snapshot_.has_value(); }
 
-  // The wall-clock time of `time`, which is one of Event::time(). Requires known().
+  // Returns the wall-clock time of `time`, a value of Event::time(). Requires known().
   absl::Time At(int64_t time) const;
 
-  // The trace's time at the wall-clock time `wall`: the inverse of At(), or the first or last time
-  // that there is where that lies outside of what the trace clock can say. Requires known().
+  // Returns the trace time of the wall-clock time `wall`: the inverse of At(). Saturates at the
+  // smallest and largest int64_t. Requires known().
   int64_t TraceTimeAt(absl::Time wall) const;
 
  private:

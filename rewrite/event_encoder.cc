@@ -17,7 +17,7 @@ EventEncoder::EventEncoder(uint64_t generation, uint64_t ticks_per_second, std::
 
 uint64_t EventEncoder::TicksAt(int64_t time) const {
   if (time <= 0) return 0;
-  // The estimate is off by little where the time has more than 53 bits.
+  // The estimate is slightly off if the time has more than 53 bits.
   const double estimate = std::ceil((static_cast<double>(time) + 1) / ns_per_tick_) - 1;
   uint64_t ticks = estimate <= 0 ? 0 : static_cast<uint64_t>(estimate);
   while (ticks > 0 && clock_.ToNs(ticks) > time) --ticks;
@@ -38,7 +38,7 @@ void EventEncoder::Add(ThreadId thread_id, EventType type, absl::Span<const uint
     thread.base = std::max(TicksAt(time), TicksFrom(earliest));
     thread.time = clock_.ToNs(thread.base);
   } else {
-    // Readers convert each difference on its own, and round it down.
+    // Readers convert each difference separately, and round it down.
     ticks = std::max(TicksAt(time - thread.time), TicksFrom(earliest - thread.time));
     thread.time += clock_.ToNs(ticks);
   }

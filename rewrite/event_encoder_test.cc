@@ -18,7 +18,7 @@ struct Added {
   int64_t time;
 };
 
-// The times at which a reader has the events, in the order in which they were added.
+// Returns the times at which a reader returns the events, in the order in which they were added.
 std::vector<int64_t> Encode(uint64_t frequency, const std::vector<Added>& events) {
   std::string bytes;
   EventEncoder encoder(1, frequency, &bytes);

@@ -17,12 +17,12 @@
 namespace gotrace::internal {
 namespace {
 
-// How long an event may wait for another thread's where the order is found by time, in nanoseconds,
-// and how many others may come before it.
-constexpr int64_t kLongestWait = 10'000;
+// When ordering by time: how long an event may wait for one of another thread, in nanoseconds, and
+// how many other events may come before it.
+constexpr int64_t kMaxWaitNs = 10'000;
 constexpr size_t kMaxAhead = 16;
 
-// How many GC cycles' events may be missing for them to be added, so that later numbers stay valid.
+// The maximum number of missing GC events that are added so that later sequence numbers stay valid.
 constexpr uint64_t kMaxGcGap = 8;
 
 constexpr uint64_t kNobody = ~uint64_t{0};
@@ -36,7 +36,7 @@ uint64_t Number(ThreadId id) { return static_cast<uint64_t>(id.value); }
 uint64_t Number(GoStatus status) { return static_cast<uint64_t>(status); }
 uint64_t Number(ProcStatus status) { return static_cast<uint64_t>(status); }
 
-// Whether the event may come from no thread.
+// Returns whether an event of this type may have no thread.
 bool MayHaveNoThread(EventType type) {
   switch (type) {
     case EventType::kProcStatus:
@@ -107,7 +107,7 @@ void GenerationWriter::WriteInOrder() {
 
 void GenerationWriter::WriteByTime() {
   const std::vector<WriterEvent>& events = content_->events;
-  // Each thread's events, and which of them is next.
+  // The events of a thread, and the index of the next one.
   struct Queue {
     std::vector<uint32_t> places;
     size_t next = 0;
@@ -123,7 +123,7 @@ void GenerationWriter::WriteByTime() {
     int64_t time;
     uint32_t place;
     size_t queue;
-    bool operator<(const Head& other) const {  // The queue below gives the greatest first.
+    bool operator<(const Head& other) const {  // std::priority_queue returns the greatest first.
       return time != other.time ? time > other.time : place > other.place;
     }
   };
@@ -138,7 +138,7 @@ void GenerationWriter::WriteByTime() {
   std::vector<Head> tried;
   while (!heads.empty()) {
     tried.clear();
-    const int64_t until = heads.top().time + kLongestWait;
+    const int64_t until = heads.top().time + kMaxWaitNs;
     size_t chosen = 0;
     while (!heads.empty() && tried.size() < kMaxAhead && heads.top().time <= until) {
       tried.push_back(heads.top());
@@ -176,7 +176,7 @@ void GenerationWriter::Put(WriterEvent event) {
   result_.events += model_.Apply(&event, is_region ? StringOf(event.args[1]) : "");
   const EventSpec& spec = *FindEventSpec(event.type);
   const size_t count = spec.arg_count - 1;
-  // With another sequence number Go's reader would wait.
+  // With the original sequence number, Go's reader would wait.
   result_.changed |= !std::equal(before, before + count, event.args);
   encoder_->Add(event.thread, event.type, absl::MakeConstSpan(event.args, count), time_);
 }
@@ -234,7 +234,7 @@ bool GenerationWriter::Admit(WriterEvent* event) {
     case EventType::kGoUnblock:
       if (!MakeWaiting(GoArg(*event), event->thread)) return false;
       State(GoArg(*event), event->thread, /*needed=*/true);
-      // Whoever unblocks need not run, but if it is known who does, it is to be seen.
+      // The unblocking goroutine need not run, but if it is known, the context must show it.
       if (event->goroutine != GoId::kNone && event->goroutine != GoArg(*event) &&
           event->thread != ThreadId::kNone &&
           model_.FindThread(event->thread).goroutine != event->goroutine) {
@@ -300,7 +300,7 @@ bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
   const Proc* const proc = model_.FindProc(id);
   if (proc == nullptr) return true;
   if (proc->status == status) {
-    // The thread that states it has it then.
+    // The thread that writes the status then has the P.
     return !binds || proc->thread == thread || proc->thread == ThreadId::kNone ||
            GiveProc(thread, id);
   }
@@ -340,7 +340,7 @@ bool GenerationWriter::AdmitProcSteal(WriterEvent* event) {
     return true;
   }
   if (proc->status == ProcStatus::kRunning && proc->thread != ThreadId::kNone) {
-    // Its thread must have begun a syscall meanwhile.
+    // Its thread must have begun a syscall in the meantime.
     const ThreadId victim = proc->thread;
     const Goroutine* const running = model_.FindGoroutine(model_.FindThread(victim).goroutine);
     if (running != nullptr && running->status == GoStatus::kRunning) {
@@ -372,7 +372,7 @@ bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
   }
   const GoStatus status = static_cast<GoStatus>(event->args[2]);
   if (status == GoStatus::kSyscall) {
-    // Only the thread itself may say so in any case.
+    // The status is written on that thread, where Go's reader always accepts it.
     if (event->args[1] == kNobody) return false;
     event->thread = ThreadId{static_cast<int64_t>(event->args[1])};
   }
@@ -412,7 +412,7 @@ bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
 
 bool GenerationWriter::AdmitGoCreateSyscall(const WriterEvent& event) {
   const GoId id = GoArg(event);
-  // The ids of goroutines for C threads are used again.
+  // The ids of goroutines for C threads are reused.
   if (const Goroutine* const old = model_.FindGoroutine(id); old != nullptr) {
     if (old->status != GoStatus::kSyscall || old->thread == ThreadId::kNone) return false;
     const ThreadId thread = old->thread;
@@ -480,7 +480,7 @@ bool GenerationWriter::AdmitGc(const WriterEvent& event) {
   } else if (begins == (model_.gc() == Gc::kRunning)) {
     begins ? Add(EventType::kGCEnd, thread, {0}) : Add(EventType::kGCBegin, thread, {0, 0});
   }
-  // Where few are missing, later generations keep their numbers.
+  // If few are missing, later generations keep their numbers.
   const uint64_t last = model_.gc_number();
   uint64_t missing = event.args[0] > last ? event.args[0] - 1 - last : 0;
   if (missing > kMaxGcGap || missing % 2 != 0) missing = 0;
@@ -510,7 +510,7 @@ bool GenerationWriter::AdmitGoRange(const WriterEvent& event) {
   switch (event.type) {
     case EventType::kSTWBegin:
       if (ranges.Find({EventType::kSTWBegin, event.args[0]}) != OpenRanges::kNone) {
-        // An end closes the first, which need not be this one.
+        // An end closes the first such range, which need not be this one.
         return false;
       }
       return true;
@@ -558,11 +558,11 @@ bool GenerationWriter::AdmitAnnotation(const WriterEvent& event) {
 
 bool GenerationWriter::AdmitRegionEnd(const WriterEvent& event) {
   const Goroutine& own = *model_.FindGoroutine(model_.FindThread(event.thread).goroutine);
-  // One without a beginning began before the trace.
+  // A region without a begin began before the trace.
   if (own.spans == nullptr || own.spans->regions.empty()) return true;
   const std::vector<ProgramModel::Region>& regions = own.spans->regions;
   const absl::string_view name = StringOf(event.args[1]);
-  // A broken trace may have a million regions open; the beginning is sought among the innermost.
+  // A broken trace may have a million open regions, so only the innermost ones are searched.
   constexpr size_t kSearched = 100;
   const size_t first = regions.size() > kSearched ? regions.size() - kSearched : 0;
   for (size_t i = regions.size(); i > first; --i) {
@@ -611,7 +611,7 @@ bool GenerationWriter::CanComeNext(const WriterEvent& event) const {
   }
 }
 
-// Leading to a state. ----------------------------------------------------------------------------
+// Reaching a state. ------------------------------------------------------------------------------
 
 bool GenerationWriter::GiveProc(ThreadId thread, ProcId id) {
   if (thread == ThreadId::kNone) return false;
@@ -624,7 +624,7 @@ bool GenerationWriter::GiveProc(ThreadId thread, ProcId id) {
   const Proc* const proc = model_.FindProc(id);
   if (proc == nullptr) {
     AddStatus(EventType::kProcStatus, thread, {Number(id), Number(ProcStatus::kRunning)});
-    // It cannot be left out.
+    // This status cannot be omitted.
     result_.changed = true;
     return true;
   }
@@ -634,7 +634,7 @@ bool GenerationWriter::GiveProc(ThreadId thread, ProcId id) {
   return true;
 }
 
-// The P that a thread had last is the likeliest.
+// Prefers the P that the thread had last.
 ProcId GenerationWriter::ChooseProc(ThreadId thread) const {
   const std::set<ProcId>& idle = model_.idle_procs();
   const ProcId last = model_.FindThread(thread).last_proc;
@@ -642,7 +642,7 @@ ProcId GenerationWriter::ChooseProc(ThreadId thread) const {
   return idle.empty() ? model_.NewProc() : *idle.begin();
 }
 
-// Makes a P that is known Idle. `helper` is the thread that may steal it.
+// Makes a known P Idle. `helper` is the thread that may steal it.
 void GenerationWriter::MakeIdle(ProcId id, ThreadId helper) {
   const Proc& proc = *model_.FindProc(id);
   if (proc.status == ProcStatus::kIdle) return;
@@ -653,13 +653,13 @@ void GenerationWriter::MakeIdle(ProcId id, ThreadId helper) {
     return;
   }
   if (proc.thread == ThreadId::kNone) {
-    // Whoever states it has it.
+    // The thread that writes the status has the P.
     Add(EventType::kProcStatus, helper, {Number(id), Number(proc.status)});
   }
   Add(EventType::kProcStop, proc.thread);
 }
 
-// Ends the syscall of the thread's goroutine, which then runs or is runnable.
+// Ends the syscall of the thread's goroutine, which is then running or runnable.
 void GenerationWriter::EndSyscall(ThreadId thread) {
   const Proc* const proc = model_.FindProc(model_.FindThread(thread).proc);
   const bool has_proc = proc != nullptr && proc->status == ProcStatus::kSyscall;
@@ -730,7 +730,7 @@ bool GenerationWriter::MakeRunnable(GoId id, ThreadId helper) {
   }
   const ThreadId thread = goroutine->thread;
   if (thread == ThreadId::kNone) {
-    // Nothing of it can come next but that a thread says that it runs it.
+    // The only possible next event is a status that binds it to a thread.
     return goroutine->status == GoStatus::kRunning &&
            MakeRunning(helper == ThreadId::kNone ? kHelper : helper, id, ProcId::kNone) &&
            MakeRunnable(id, helper);
@@ -768,7 +768,7 @@ bool GenerationWriter::MakeWaiting(GoId id, ThreadId helper) {
       return true;
     }
   }
-  // It blocks only while it runs.
+  // A goroutine can block only while it runs.
   if (!MakeRunnable(id, helper)) return false;
   State(id, helper, /*needed=*/true);
   const Lent lent = Lend(helper);
@@ -842,7 +842,7 @@ void GenerationWriter::State(GoId id, ThreadId helper, bool needed) {
   if (goroutine == nullptr || model_.IsStated(*goroutine)) return;
   const bool is_bound =
       goroutine->status == GoStatus::kRunning || goroutine->status == GoStatus::kSyscall;
-  // It would be bound to the helper.
+  // The status would bind it to the helper.
   if (is_bound && goroutine->thread == ThreadId::kNone) return;
   const ThreadId thread = is_bound ? goroutine->thread : helper;
   AddStatus(EventType::kGoStatus, thread,
@@ -945,7 +945,8 @@ void GenerationWriter::WriteStacks() {
     AppendEvent(EventType::kStack, {id, size}, &entry);
     for (size_t i = 0; i < size; ++i) {
       GenerationTables::RawFrame frame = tables.GetRawFrame(id, i);
-      // Readers take frames at the same PC for the same one. No program has code up there.
+      // Readers treat frames with equal PCs as the same frame, so each missing stack gets its own
+      // PC, at addresses where no program has code.
       if (tables.IsMissingStack(id)) frame.pc = --missing_pc;
       for (const uint64_t number : {frame.pc, frame.func, frame.file, frame.line}) {
         AppendVarint(number, &entry);

@@ -1,9 +1,9 @@
 // Writes generations: turns ordered events into the bytes of a trace that Go's reader accepts.
 //
-// The events may come from a sound trace, from one that is damaged, or from nowhere. Where one
-// contradicts what the events before it say, the writer puts others before it that lead to what it
-// asks for: a goroutine that is to start while it still runs elsewhere stops there first. An event
-// that nothing can lead to is left out.
+// The events may come from a sound trace, from a damaged one, or from none. If an event contradicts
+// the events before it, the writer adds events that lead to the state it requires: for example, a
+// goroutine that starts while it still runs elsewhere first stops there. An event whose required
+// state cannot be reached is dropped.
 #ifndef GOTRACE_REWRITE_GENERATION_WRITER_H_
 #define GOTRACE_REWRITE_GENERATION_WRITER_H_
 
@@ -24,61 +24,60 @@
 
 namespace gotrace::internal {
 
-// One generation that is to be written.
+// The contents of a generation to write.
 struct GenerationContent {
   uint64_t number = 0;
 
   int64_t begin = 0;  // The time of its sync event, in nanoseconds.
 
-  // The frequency of the trace clock, in ticks per second. One that EventEncoder does not take
-  // counts as a billion.
+  // The frequency of the trace clock, in ticks per second. A value outside EventEncoder's range is
+  // replaced with a billion.
   uint64_t frequency = 0;
 
-  // Needed from version 1.25 on, and left out before.
+  // Required from version 1.25 on, and ignored before.
   ClockSnapshot clock_snapshot;
 
-  // The strings, stacks, CPU samples and experimental batches, which must outlive the writing.
-  // Whatever the events refer to is to be there.
+  // The strings, stacks, CPU samples and experimental batches, which must outlive the call of
+  // Write(). They must contain everything to which the events refer, except for `additions`.
   const GenerationTables* tables = nullptr;
 
-  // Strings and stacks that `events` refer to and `tables` lacks.
+  // Strings and stacks to which `events` refer and that `tables` lacks.
   std::optional<TableAdditions> additions;
 
   std::vector<WriterEvent> events;
 
-  // Whether the order of `events` is not to be kept, because not all of it is known: then they are
-  // put in order by their times, each thread's as they are, but for some microseconds in which an
-  // event waits for what another thread has to do first.
+  // Whether the order of `events` is only partly known. They are then ordered by time, keeping the
+  // order of each thread's events; an event waits some microseconds for an event of another thread
+  // that must come first.
   bool order_by_time = false;
 };
 
-// What became of a generation.
+// The result of writing a generation.
 struct WrittenGeneration {
-  uint64_t events = 0;           // That a reader gives of it, without its kSync event.
-  uint64_t statuses_added = 0;   // Of goroutines and Ps that are not stated before they are used.
-  uint64_t events_added = 0;     // Others that lead from one event to the next.
-  uint64_t events_left_out = 0;  // Of GenerationContent::events.
+  uint64_t events = 0;           // Events that a reader returns for it, without the kSync event.
+  uint64_t statuses_added = 0;   // Statuses added for goroutines and Ps used without one.
+  uint64_t events_added = 0;     // Other events added to connect one event to the next.
+  uint64_t events_left_out = 0;  // Events of GenerationContent::events that were dropped.
 
-  uint64_t strings_added = 0;  // To the string table, besides GenerationContent::additions.
+  uint64_t strings_added = 0;  // Strings added in addition to GenerationContent::additions.
 
-  // Whether Go's reader needs any of these changes, or other sequence numbers, where it has read
-  // the generations before as they were written. If not, it accepts the events as they were.
+  // Whether Go's reader, after reading the previous generations as written, needs any of these
+  // changes or other sequence numbers. If not, it accepts the original events.
   bool changed = false;
 };
 
-// Writes one generation after the other, all of one trace. Memory is what the state of the program
-// takes, and that of one generation. The time that an event takes does not depend on how many there
-// are.
+// Writes the generations of one trace, one after the other. Memory is bounded by the state of the
+// program and one generation. The time for an event does not depend on the number of events.
 class GenerationWriter {
  public:
   explicit GenerationWriter(Version version) : version_(version) {}
   GenerationWriter(const GenerationWriter&) = delete;
   GenerationWriter& operator=(const GenerationWriter&) = delete;
 
-  // The thread of what is added where no other thread can do it. No system gives this id.
+  // The thread of added events that no other thread can have. No system assigns this id.
   static constexpr ThreadId kHelper{0};
 
-  // Appends the bytes of a generation to `*out`. The header of the trace is the caller's.
+  // Appends the bytes of a generation to `*out`. The caller writes the header of the trace.
   WrittenGeneration Write(const GenerationContent& content, std::string* out);
 
  private:
@@ -86,11 +85,11 @@ class GenerationWriter {
   using Proc = ProgramModel::Proc;
   using Thread = ProgramModel::Thread;
 
-  // A thread that runs nothing and has a P, for a moment.
+  // A thread that temporarily runs nothing and has a P.
   struct Lent {
     ThreadId thread;
-    GoId goroutine;         // That ran there before, and goes on.
-    bool has_proc = false;  // Whether it had the P before.
+    GoId goroutine;         // The goroutine that ran there before, and will continue.
+    bool has_proc = false;  // Whether the thread had the P before.
   };
 
   // Writing events. ------------------------------------------------------------------------------
@@ -98,11 +97,11 @@ class GenerationWriter {
   void WriteInOrder();
   void WriteByTime();
   void Put(WriterEvent event);
-  // An event that is added.
+  // Adds an event that is not in the content.
   void Add(EventType type, ThreadId thread, std::initializer_list<uint64_t> args = {});
   void AddStatus(EventType type, ThreadId thread, std::initializer_list<uint64_t> args);
 
-  // Makes the event admissible, or returns false if that cannot be. May change the event.
+  // Makes the event admissible, or returns false if that is impossible. May change the event.
   bool Admit(WriterEvent* event);
   bool AdmitProcStatus(WriterEvent* event);
   bool AdmitProcStart(const WriterEvent& event);
@@ -118,36 +117,36 @@ class GenerationWriter {
   bool AdmitAnnotation(const WriterEvent& event);
   bool AdmitRegionEnd(const WriterEvent& event);
 
-  // Whether Admit() would do nothing, as far as other threads' events matter to that.
+  // Returns whether Admit() would add nothing, as far as that depends on other threads' events.
   bool CanComeNext(const WriterEvent& event) const;
 
-  // Leading to a state. Each returns false if nothing leads there. -------------------------------
-  // Gives the thread the P, or any if that is kNone.
+  // Reaching a state. Each function returns false if the state cannot be reached. ----------------
+  // Gives the thread the P, or any P if `id` is kNone.
   bool GiveProc(ThreadId thread, ProcId id);
   ProcId ChooseProc(ThreadId thread) const;
   void MakeIdle(ProcId id, ThreadId helper);
-  // Takes the goroutine that the thread runs off it.
+  // Removes the goroutine that the thread runs.
   bool Vacate(ThreadId thread);
   bool MakeRunning(ThreadId thread, GoId id, ProcId proc);
   bool MakeRunnable(GoId id, ThreadId helper);
   bool MakeWaiting(GoId id, ThreadId helper);
   bool MakeSyscall(ThreadId thread, GoId id, ProcId proc);
-  // As the context of an event says, where it has to run a goroutine.
+  // Makes the thread of an event run the goroutine of its context.
   bool MakeRunningContext(const WriterEvent& event);
   void EndSyscall(ThreadId thread);
   Lent Lend(ThreadId preferred);
   void GiveBack(const Lent& lent);
 
-  // Give the status in this generation if that was not done, where `needed` because Go's reader
-  // asks for it.
+  // Writes the status in this generation unless that was done. `needed` says whether Go's reader
+  // requires it.
   void State(GoId id, ThreadId helper, bool needed);
   void State(ProcId id, ThreadId helper, bool needed);
   void StateContext(const WriterEvent& event);
 
-  // The status that the goroutine will need next, of Runnable and Waiting.
+  // Returns the status that the goroutine will need next, Runnable or Waiting.
   GoStatus NextStatus(GoId id);
 
-  // The id of a string that says why what was added happened.
+  // Returns the id of the string that is the reason of added events.
   uint64_t AddedReason();
   uint64_t StringId(absl::string_view text);
   absl::string_view StringOf(uint64_t id) const;
@@ -161,15 +160,15 @@ class GenerationWriter {
   const Version version_;
   ProgramModel model_;
 
-  // Of the generation being written.
+  // The generation being written.
   const GenerationContent* content_ = nullptr;
   std::string* out_ = nullptr;
   EventEncoder* encoder_ = nullptr;
   uint64_t begin_ticks_ = 0;
   WrittenGeneration result_;
-  int64_t time_ = 0;                                           // Of the event being written,
-  size_t place_ = 0;                                           // and its index.
-  std::optional<TableAdditions> additions_;                    // To the tables.
+  int64_t time_ = 0;                                           // The time of the current event.
+  size_t place_ = 0;                                           // The index of the current event.
+  std::optional<TableAdditions> additions_;                    // Additions to the tables.
   bool has_subjects_ = false;                                  // Whether subjects_ was filled.
   absl::flat_hash_map<GoId, std::vector<uint32_t>> subjects_;  // Events about each goroutine.
 };

@@ -21,11 +21,11 @@
 namespace gotrace::internal {
 namespace {
 
-// What is written of a trace, generation by generation.
+// A trace that was read and written again, generation by generation.
 struct Rewritten {
   std::string bytes;
   std::vector<WrittenGeneration> generations;
-  std::set<EventType> types;  // Of the trace's events.
+  std::set<EventType> types;  // The types of the trace's events.
 };
 
 // Reads a sound trace and writes all of it.
@@ -60,7 +60,7 @@ Rewritten Rewrite(absl::string_view bytes, bool order_by_time = false) {
 }
 
 struct Described {
-  std::string text;  // All but the time and the place.
+  std::string text;  // Everything except the time and the place.
   int64_t time = 0;
 };
 
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, RewriteOfRealTraces, testing::ValuesIn(TestTrac
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(RewriteOfRealTraces, GivesTheSameEvents) {
+TEST_P(RewriteOfRealTraces, KeepsTheSameEvents) {
   const std::string bytes = ReadTestTrace(GetParam().name);
   const Rewritten rewritten = Rewrite(bytes);
   for (const WrittenGeneration& written : rewritten.generations) {
@@ -113,7 +113,7 @@ TEST_P(RewriteOfRealTraces, GivesTheSameEvents) {
 
 constexpr absl::string_view kNobody = "18446744073709551615";
 
-// A trace with all types of timed events that `version` has.
+// Returns a trace with all types of timed events of `version`.
 std::string AllTypes(uint32_t version) {
   const bool has_switch = version >= 23;
   std::string text = absl::StrCat(
@@ -229,7 +229,7 @@ TEST_P(EveryVersion, EveryEventTypeIsWrittenAsItWas) {
 
 // Writing events made by hand. -------------------------------------------------------------------
 
-// One event: "1:GoStart 5", on thread 1, with its arguments as numbers.
+// Builds events, and reads them back as "1:GoStart 5": on thread 1, with the arguments as numbers.
 class Script {
  public:
   explicit Script(Version version = Version::kGo126) : writer_(version) {
@@ -238,7 +238,7 @@ class Script {
     tables_.AddMissingStack(1);
   }
 
-  // Adds an event `context`, its goroutine, is -1 for none.
+  // Adds an event. `goroutine` is the goroutine of its context, -1 for none.
   Script& Event(int64_t thread, EventType type, std::vector<uint64_t> args, int64_t goroutine = -1,
                 int64_t proc = -1) {
     return EventAt(time_ += 100, thread, type, std::move(args), goroutine, proc);
@@ -256,7 +256,7 @@ class Script {
     return *this;
   }
 
-  // Writes a generation of the events since the last call.
+  // Writes a generation with the events since the last call.
   WrittenGeneration Write(bool order_by_time = false) {
     GenerationContent content;
     content.number = ++number_;
@@ -268,8 +268,8 @@ class Script {
     return writer_.Write(content, &bytes_);
   }
 
-  // What a reader gives of all that was written: "1:GoStart 5" and so on; and after each event that
-  // is not at the time of the one before plus 100, "@TIME".
+  // Returns the events that a reader returns for everything written: "1:GoStart 5" and so on.
+  // "@TIME" follows each event whose time is not that of the previous event plus 100.
   std::vector<std::string> Read() const {
     std::vector<std::string> all;
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes_);
@@ -287,7 +287,7 @@ class Script {
     return all;
   }
 
-  // The times of what Read() gave.
+  // Returns the times of the events that Read() returned.
   const std::vector<int64_t>& times() const { return times_; }
   const std::string& bytes() const { return bytes_; }
 
@@ -343,7 +343,7 @@ TEST(GenerationWriter, StatesInEachGenerationWhatIsUsed) {
   const WrittenGeneration written = script.Write();
   EXPECT_EQ(script.Read(), After(kOneRuns, {"1:ProcStatus p0", "1:GoStatus g1", "1:HeapAlloc"}));
   EXPECT_EQ(written.statuses_added, 2U);
-  // Go's reader would take the event without them.
+  // Go's reader would accept the event without them.
   EXPECT_FALSE(written.changed);
 }
 
@@ -396,7 +396,7 @@ TEST(GenerationWriter, UsesAnIdlePForAThreadWithoutOne) {
   OneRuns script;
   script.Event(1, EventType::kProcStatus, {1, kProcIdle});
   script.Event(1, EventType::kGoStatus, {2, ~uint64_t{0}, kRunnable});
-  // A thread without a P, which is nobody's.
+  // An event without a thread or a P.
   script.Event(-1, EventType::kGoUnblock, {2, 1, 0});
   script.Write();
   EXPECT_EQ(script.Read(),
@@ -422,12 +422,12 @@ TEST(GenerationWriter, CreatesWhatAppearsLate) {
 
 TEST(GenerationWriter, GivesPsToThreads) {
   OneRuns script;
-  // The thread has one already.
+  // The thread already has this P.
   script.Event(1, EventType::kProcStart, {0, 1});
   // Another takes it.
   script.Event(2, EventType::kProcStart, {0, 7});
   script.Event(2, EventType::kProcStop, {}, -1, 0);
-  // One that nothing is known of.
+  // An unknown P.
   script.Event(2, EventType::kProcStart, {3, 7});
   script.Write();
   EXPECT_EQ(script.Read(),
@@ -437,12 +437,12 @@ TEST(GenerationWriter, GivesPsToThreads) {
 
 TEST(GenerationWriter, StealsPs) {
   OneRuns script;
-  // A syscall that was not seen to begin.
+  // A syscall whose beginning is missing.
   script.Event(2, EventType::kProcSteal, {0, 5, 9});
   script.Event(1, EventType::kGoSyscallEndBlocked, {}, 1);
-  // A P that nothing is known of.
+  // An unknown P.
   script.Event(2, EventType::kProcSteal, {4, 5, 9});
-  // One that is idle: nothing is to be stolen.
+  // An idle P, which cannot be stolen.
   script.Event(2, EventType::kProcSteal, {4, 6, 9});
   const WrittenGeneration written = script.Write();
   EXPECT_EQ(script.Read(),
@@ -465,7 +465,7 @@ TEST(GenerationWriter, LeadsIntoSyscalls) {
                              "1:GoStart g1", "1:GoSyscallBegin g1", "1:GoSyscallEnd g1"}));
 }
 
-TEST(GenerationWriter, TakesGoroutinesOfCThreadsAgain) {
+TEST(GenerationWriter, ReusesGoroutinesOfCThreads) {
   Script script;
   script.Event(1, EventType::kGoCreateSyscall, {5});
   script.Event(2, EventType::kGoCreateSyscall, {5});
@@ -486,9 +486,9 @@ TEST(GenerationWriter, NumbersGcCycles) {
   OneRuns script;
   script.Event(1, EventType::kGCEnd, {4}, 1, 0);
   script.Event(1, EventType::kGCBegin, {5, 0}, 1, 0);
-  // The end is lost, and another cycle.
+  // The end and another cycle are lost.
   script.Event(1, EventType::kGCBegin, {9, 0}, 1, 0);
-  // So many are lost that the number has to change.
+  // So many events are lost that the number has to change.
   script.Event(1, EventType::kGCEnd, {1000}, 1, 0);
   script.Write();
   EXPECT_EQ(script.Read(), After(kOneRuns, {"1:GCActive", "1:GCEnd", "1:GCBegin", "1:GCEnd",
@@ -519,7 +519,7 @@ TEST(GenerationWriter, EndsInnerRegionsFirst) {
   OneRuns script;
   script.Event(1, EventType::kUserRegionBegin, {0, 1, 0}, 1, 0);
   script.Event(1, EventType::kUserRegionBegin, {0, 2, 0}, 1, 0);
-  // One that is not open.
+  // A region that is not open.
   script.Event(1, EventType::kUserRegionEnd, {0, 3, 0}, 1, 0);
   script.Event(1, EventType::kUserRegionEnd, {0, 1, 0}, 1, 0);
   const WrittenGeneration written = script.Write();
@@ -555,7 +555,7 @@ TEST(GenerationWriter, PushesTimesForwardThatGoBack) {
 
 TEST(GenerationWriter, FindsTheOrderByTime) {
   OneRuns script;
-  // The start is listed, and told to be, before the creation that it waits for.
+  // The start is listed before the creation that it waits for, and has an earlier time.
   script.EventAt(2000, 2, EventType::kProcStatus, {1, kProcRunning});
   script.EventAt(3000, 2, EventType::kGoStart, {5, 1}, -1, 1);
   script.EventAt(9000, 2, EventType::kGoStop, {1, 0}, 5, 1);

@@ -1,9 +1,9 @@
-// Sound traces with lines printed into them: salvaging gives the events of the trace without the
-// lines, and repairing removes the lines.
+// Tests sound traces with lines printed into them: salvaging returns the events of the trace
+// without the lines, and repairing removes the lines.
 //
 // By default it tries 100 traces of testdata/. `--traces=1000` tries more, `--seed=N` begins with
-// another one, `--file=FILE`, any number of times, takes uncompressed traces instead of those in
-// testdata/, and `--verbose` names those of which events are lost.
+// another one, `--file=FILE`, any number of times, uses uncompressed traces instead of those in
+// testdata/, and `--verbose` lists the traces of which events are lost.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// What a program that is being written as a trace does, as far as Go's reader asks: the states of
-// its goroutines, Ps and threads, and what is open on them (FORMAT.md §9).
+// The state of the program whose trace is being written, as far as Go's reader checks it: the
+// states of its goroutines, Ps and threads, and what is open on them (FORMAT.md §9).
 #ifndef GOTRACE_REWRITE_PROGRAM_MODEL_H_
 #define GOTRACE_REWRITE_PROGRAM_MODEL_H_
 
@@ -19,8 +19,8 @@
 
 namespace gotrace::internal {
 
-// The states after the events so far. In contrast to the SchedulerModel, it takes every event for
-// granted: GenerationWriter asks first.
+// The state after the events so far. Unlike the SchedulerModel, it accepts every event:
+// GenerationWriter checks them first.
 class ProgramModel {
  public:
   struct Region {
@@ -28,7 +28,7 @@ class ProgramModel {
     std::string name;
   };
 
-  // What is open on a goroutine; most have nothing.
+  // The open ranges and regions of a goroutine; most have none.
   struct Spans {
     OpenRanges ranges;
     std::vector<Region> regions;  // The innermost last.
@@ -36,9 +36,9 @@ class ProgramModel {
 
   struct Goroutine {
     GoStatus status = GoStatus::kBad;
-    ThreadId thread = ThreadId::kNone;  // Where it is Running or in a syscall.
-    uint32_t generation = 0;            // In which its status was given last, by index,
-    uint64_t number = 0;                // and its sequence number there.
+    ThreadId thread = ThreadId::kNone;  // The thread on which it is Running or in a syscall.
+    uint32_t generation = 0;            // The index of the generation with its last status.
+    uint64_t number = 0;                // Its sequence number in that generation.
     std::unique_ptr<Spans> spans;
 
     Spans& open() {
@@ -49,7 +49,7 @@ class ProgramModel {
 
   struct Proc {
     ProcStatus status = ProcStatus::kBad;
-    ThreadId thread = ThreadId::kNone;  // That has it; none if Idle or SyscallAbandoned.
+    ThreadId thread = ThreadId::kNone;  // Its thread; none if Idle or SyscallAbandoned.
     uint32_t generation = 0;
     uint64_t number = 0;
     bool sweeping = false;
@@ -65,19 +65,20 @@ class ProgramModel {
 
   void BeginGeneration() { ++generation_; }
 
-  // To be called at the end of a generation.
+  // Call it at the end of a generation.
   void EndGeneration() { first_ = first_ && !has_events_; }
 
-  // Whether no earlier generation has timed events. Only there goroutines appear out of nothing.
+  // Returns whether no earlier generation has timed events. Only then may goroutines appear without
+  // having been created.
   bool first() const { return first_; }
 
-  // nullptr if there is none.
+  // Return nullptr if there is none.
   Goroutine* FindGoroutine(GoId id) { return Find(&goroutines_, id); }
   Proc* FindProc(ProcId id) { return Find(&procs_, id); }
   const Goroutine* FindGoroutine(GoId id) const { return Find(&goroutines_, id); }
   const Proc* FindProc(ProcId id) const { return Find(&procs_, id); }
 
-  // What a thread executes. An unknown thread executes nothing.
+  // Return what a thread executes. An unknown thread executes nothing.
   Thread& thread(ThreadId id) { return threads_[id]; }
   Thread FindThread(ThreadId id) const {
     const auto it = threads_.find(id);
@@ -87,10 +88,10 @@ class ProgramModel {
   const std::set<ProcId>& idle_procs() const { return idle_procs_; }
   const std::set<ProcId>& bound_procs() const { return bound_procs_; }
 
-  // A P that does not exist.
+  // Returns the id of a P that does not exist.
   ProcId NewProc() const { return ProcId{last_proc_ + 1}; }
 
-  // Whether the status was given, or the goroutine created, in the generation at hand.
+  // Return whether a status was written, or the goroutine was created, in the current generation.
   bool IsStated(const Goroutine& goroutine) const { return goroutine.generation == generation_; }
   bool IsStated(const Proc& proc) const { return proc.generation == generation_; }
 
@@ -98,8 +99,8 @@ class ProgramModel {
   uint64_t gc_number() const { return gc_number_; }
   bool HasTask(uint64_t id) const { return tasks_.contains(id); }
 
-  // Gives `*event` the sequence number that it has here, if it has one, and changes the states as
-  // it tells. `name` is that of a region that begins. Returns how many events a reader makes of it.
+  // Sets the sequence number of `*event`, if it has one, and changes the state accordingly. `name`
+  // is the name of a region that begins. Returns how many events a reader returns for the event.
   int Apply(WriterEvent* event, absl::string_view name);
 
  private:
@@ -126,7 +127,7 @@ class ProgramModel {
   absl::node_hash_map<ProcId, Proc> procs_;
   absl::node_hash_map<ThreadId, Thread> threads_;
   std::set<ProcId> idle_procs_;
-  std::set<ProcId> bound_procs_;  // Those that a thread has.
+  std::set<ProcId> bound_procs_;  // The Ps that belong to a thread.
   int64_t last_proc_ = -1;
   absl::flat_hash_set<uint64_t> tasks_;
   Gc gc_ = Gc::kUndetermined;

@@ -1,4 +1,5 @@
-// Two passes: Match() makes regions of the events, Place() decides where each region is open.
+// Plans regions in two passes: Match() combines the events to regions, and Place() decides where
+// each region is open.
 #include "rewrite/region_planner.h"
 
 #include <algorithm>
@@ -23,14 +24,14 @@ struct Region {
   bool crosses = false;    // Whether it ends on another goroutine than it begins on.
 };
 
-// The regions that are open on a goroutine or a lane, the innermost last. Some have ended and wait
-// for those inside them.
+// The regions that are open on a goroutine or a lane, innermost last. Some have ended and wait for
+// the regions inside them.
 class OpenRegions {
  public:
   bool empty() const { return open_.empty(); }
   uint32_t innermost() const { return open_.back().region; }
 
-  // The latest time at which a region that begins now may end.
+  // Returns the latest time at which a region that begins now may end.
   int64_t limit() const { return open_.empty() ? kNever : open_.back().limit; }
 
   // Opens a region that ends at `end`, which is at most limit().
@@ -43,7 +44,7 @@ class OpenRegions {
  private:
   struct Open {
     uint32_t region;
-    int64_t limit;  // The least of this region's and those outside it.
+    int64_t limit;  // The smallest limit of this region and those outside it.
   };
   std::vector<Open> open_;
 };
@@ -79,10 +80,10 @@ class Planner {
   // An end that has no begin on its goroutine.
   struct Unmatched {
     uint32_t event;
-    bool is_second;  // Whether it looks like the second end of a region.
+    bool is_second;  // Whether it looks like a repeated end of a region.
   };
 
-  // A trace may use the id of a goroutine again after its end, for another one.
+  // A trace may reuse the id of a goroutine after its end, for another one.
   void NumberGoroutines() {
     absl::flat_hash_map<int64_t, uint32_t> running;
     uint32_t count = 0;
@@ -160,7 +161,7 @@ class Planner {
     unmatched_ = std::move(still_unmatched);
   }
 
-  // Drops second ends. The other ends without a begin belong to regions that began before the
+  // Drops repeated ends. All other ends without a begin belong to regions that began before the
   // trace. These are outside all others, and the one that ends last is the outermost.
   void SettleUnmatched() {
     for (auto unmatched = unmatched_.rbegin(); unmatched != unmatched_.rend(); ++unmatched) {
@@ -211,7 +212,7 @@ class Planner {
     ++plan_.regions_moved;
   }
 
-  // Finds the lane with the least limit that will do, and takes it out of Lanes::by_limit.
+  // Finds the lane with the smallest sufficient limit, and removes it from Lanes::by_limit.
   uint32_t TakeLane(const Region& region, int64_t end) {
     Lanes& lanes = LanesOf(region);
     const auto found = lanes.by_limit.lower_bound({end, 0});
@@ -241,7 +242,7 @@ class Planner {
     lanes.by_limit.emplace(open.limit(), region.lane);
   }
 
-  // Closes the innermost regions, as far as they have ended, at the time of event i.
+  // Closes those innermost regions that have ended, at the time of event i.
   void CloseEnded(uint32_t i, OpenRegions* open) {
     plan_.fates[i] = RegionEventFate::kMoves;
     while (!open->empty() && regions_[open->innermost()].end <= i) {
@@ -271,10 +272,10 @@ class Planner {
   }
 
   const absl::Span<const RegionEvent> events_;
-  std::vector<uint32_t> goroutine_of_;  // Of each event.
-  std::vector<uint32_t> region_of_;     // Of each event. kNone if it has none.
+  std::vector<uint32_t> goroutine_of_;  // By event.
+  std::vector<uint32_t> region_of_;     // By event. kNone if it has none.
   std::vector<Region> regions_;
-  std::vector<Unmatched> unmatched_;  // By rising event.
+  std::vector<Unmatched> unmatched_;  // Sorted by event.
   std::vector<Goroutine> goroutines_;
   std::vector<OpenRegions> lanes_;
   Lanes lanes_without_owner_;

@@ -1,15 +1,15 @@
 // Plans how a trace's user regions are written so that Go's reader accepts them.
 //
-// Go's reader demands that the regions of a goroutine nest: an end must be that of the innermost
-// region that is open there. The runtime does not see to that. Programs start several regions and
-// end them in the order of their starts, or end one inside another that began later, or twice, or
-// on another goroutine, and Go's reader then refuses the whole trace.
+// Go's reader requires that the regions of a goroutine nest: an end must be the end of the
+// innermost region that is open there. The runtime does not enforce this. Some programs start
+// several regions and end them in the order of their starts, or end a region inside one that began
+// later, or twice, or on another goroutine, and Go's reader then rejects the whole trace.
 //
 // The plan keeps every region, the place where it begins, and its duration up to
 // kMaxRegionDelayNs:
 //
 // - Ends are matched to begins. Of equal regions (same goroutine, task and type) the innermost ends
-//   first. An end that finds none on its own goroutine belongs to the only region of its task and
+//   first. An end without a begin on its own goroutine belongs to the only region of its task and
 //   type that was left open elsewhere, if there is exactly one.
 // - A region stays on its goroutine if it ends before all regions that are open there, or at most
 //   kMaxRegionDelayNs after one of them. In the second case the outer region's end is delayed until
@@ -20,16 +20,16 @@
 //   nothing but begin and end regions. A lane follows the same rule as a goroutine. There are as
 //   many lanes as needed, and a region takes the lane that it fits best.
 // - A region whose end is on another goroutine than its begin moves to a lane.
-// - An end without a begin is dropped where it can only be a second end: its goroutine had such a
+// - An end without a begin is dropped if it can only be a repeated end: its goroutine had such a
 //   region before, and another region is open. Otherwise the region began before the trace did. Its
 //   end stays, and the region counts as open from the beginning of the trace.
-// - A region that never ends stays open. It is taken to end after all others, and so it moves if
+// - A region that never ends stays open. It is treated as ending after all others, so it moves if
 //   another region is open that does end.
 //
-// Why not on one goroutine alone: a region that outlives an outer one by more than an instant could
-// be kept there only with a wrong duration, as nothing but its goroutine, task and type identifies
-// a region to Go's reader. Why not on lanes alone: it would take regions away from the goroutines
-// that ran them, in order to save a few microseconds.
+// Keeping all regions on their goroutines is not possible: a region that outlives an outer one by
+// more than an instant could stay only with a wrong duration, because Go's reader identifies a
+// region only by its goroutine, task and type. Moving all of them to lanes would take regions away
+// from the goroutines that ran them in order to save a few microseconds.
 #ifndef GOTRACE_REWRITE_REGION_PLANNER_H_
 #define GOTRACE_REWRITE_REGION_PLANNER_H_
 
@@ -71,7 +71,7 @@ struct RegionWrite {
   static constexpr size_t kOwnGoroutine = static_cast<size_t>(-1);
 
   size_t at = 0;     // The event at whose time it is written, after that event. >= event.
-  size_t event = 0;  // What is written. If it is a kGoroutineEnd, the lane ends here.
+  size_t event = 0;  // The event to write. If it is a kGoroutineEnd, the lane ends here.
   size_t lane = kOwnGoroutine;  // An index in RegionPlan::lanes.
 
   friend bool operator==(const RegionWrite&, const RegionWrite&) = default;
@@ -87,18 +87,18 @@ struct RegionLane {
   int64_t owner = kNoOwner;
 };
 
+// The result of PlanRegions().
 struct RegionPlan {
   std::vector<RegionEventFate> fates;  // One for each event.
-  std::vector<RegionWrite> writes;     // By rising `at`. Equal ones are written in this order.
+  std::vector<RegionWrite> writes;     // Sorted by `at`. Equal ones are written in this order.
   std::vector<RegionLane> lanes;       // In the order of their first events.
 
-  // What the plan comes to.
-  size_t regions_moved = 0;  // To lanes.
-  size_t ends_delayed = 0;   // On goroutines and on lanes.
-  size_t ends_dropped = 0;   // Second ends.
-  int64_t max_delay_ns = 0;  // The largest change of a region's duration.
+  size_t regions_moved = 0;  // The number of regions moved to lanes.
+  size_t ends_delayed = 0;   // The number of ends delayed on goroutines and lanes.
+  size_t ends_dropped = 0;   // The number of repeated ends dropped.
+  int64_t max_delay_ns = 0;  // The largest change of a region's duration, in nanoseconds.
 
-  // Whether everything stays: the regions nest.
+  // Returns whether nothing changes: the regions nest.
   bool nothing() const { return writes.empty() && ends_dropped == 0; }
 };
 

@@ -63,7 +63,7 @@ std::vector<int64_t> Owners(const RegionPlan& plan) {
   return owners;
 }
 
-TEST(PlanRegionsTest, TakesNoEvents) {
+TEST(PlanRegionsTest, AcceptsNoEvents) {
   const RegionPlan plan = PlanRegions({});
   EXPECT_TRUE(plan.nothing());
   EXPECT_THAT(plan.fates, IsEmpty());
@@ -257,7 +257,7 @@ TEST(PlanRegionsTest, MovesARegionThatEndsOnAnotherGoroutine) {
   EXPECT_THAT(Owners(plan), ElementsAre(RegionLane::kNoOwner));
 }
 
-// A lane on which a region has just ended has room for one that ends later.
+// A lane on which a region has just ended has room for a region that ends later.
 TEST(PlanRegionsTest, NestsRegionsThatEndOnAnotherGoroutine) {
   const RegionPlan plan = Trace()
                               .Begin(1, 5)
@@ -286,7 +286,7 @@ TEST(PlanRegionsTest, ARegionMayEndAfterTheGoroutineOnWhichItBegan) {
 
 TEST(PlanRegionsTest, DoesNotGuessWhichRegionEndsOnAnotherGoroutine) {
   EXPECT_TRUE(Trace().Begin(1, 5).Begin(1, 6).End(1, 7).Plan().nothing());
-  // The one on goroutine 6 ends there.
+  // The region on goroutine 6 ends there.
   const RegionPlan plan = Trace().Begin(1, 5).Begin(1, 6).End(1, 7).End(1, 6).Plan();
   EXPECT_THAT(plan.fates, ElementsAre(kMoves, kStays, kMoves, kStays));
   // Task and type must agree, and the begin comes first.
@@ -295,7 +295,7 @@ TEST(PlanRegionsTest, DoesNotGuessWhichRegionEndsOnAnotherGoroutine) {
   EXPECT_TRUE(Trace().End(1, 7).Begin(1, 5).Plan().nothing());
 }
 
-TEST(PlanRegionsTest, TakesTimesNearTheLimits) {
+TEST(PlanRegionsTest, AcceptsTimesNearTheLimits) {
   const int64_t last = std::numeric_limits<int64_t>::max();
   const RegionPlan plan = Trace()
                               .Begin(1)
@@ -312,7 +312,7 @@ TEST(PlanRegionsTest, TakesTimesNearTheLimits) {
 }
 
 // Regions that all overlap each other, by more than can be delayed. Each needs a lane of its own.
-TEST(PlanRegionsTest, TakesManyRegionsInStartOrder) {
+TEST(PlanRegionsTest, AcceptsManyRegionsInStartOrder) {
   constexpr uint64_t kRegions = 200'000;
   Trace trace;
   for (uint64_t i = 0; i < kRegions; ++i) trace.Begin(i);
@@ -323,7 +323,7 @@ TEST(PlanRegionsTest, TakesManyRegionsInStartOrder) {
   EXPECT_EQ(plan.writes.size(), 2 * (kRegions - 1));
 }
 
-// What a plan makes of a trace: who begins and ends regions where and when.
+// An event of a trace after applying a plan.
 struct Written {
   bool on_lane;
   int64_t place;  // The number of a goroutine, or of a lane.
@@ -331,7 +331,7 @@ struct Written {
   int64_t time;
 };
 
-// Follows the plan. Checks that it writes each event once at most, and none before its time.
+// Applies the plan. Checks that it writes each event at most once, and none before its time.
 std::vector<Written> Apply(const std::vector<RegionEvent>& events, const RegionPlan& plan) {
   std::vector<Written> written;
   std::vector<int> count(events.size());
@@ -368,7 +368,7 @@ std::vector<Written> Apply(const std::vector<RegionEvent>& events, const RegionP
 
 using Durations = std::multiset<std::tuple<uint64_t, uint32_t, int64_t>>;  // Task, type, ns.
 
-// Reads regions as Go's reader does, and returns their durations; -1 for those that never end.
+// Reads regions like Go's reader, and returns their durations; -1 for regions that never end.
 Durations ReadStrictly(const std::vector<Written>& written) {
   std::map<std::pair<bool, int64_t>, std::vector<const Written*>> open;
   Durations durations;
@@ -401,7 +401,7 @@ Durations ReadStrictly(const std::vector<Written>& written) {
 
 constexpr int64_t kOther = 1000;  // A goroutine that ends regions of others.
 
-// Random regions. Those of a task have no equal if `unique`.
+// Random regions. If `unique`, no two regions of a task are equal.
 struct RandomTrace {
   RandomTrace(uint32_t seed, bool unique) {
     std::mt19937 random(seed);
@@ -483,7 +483,7 @@ TEST(PlanRegionsTest, KeepsDurationsOfRandomRegions) {
     delayed += plan.ends_delayed;
     dropped += plan.ends_dropped;
   }
-  // All of it was tried.
+  // All kinds of changes occurred.
   EXPECT_GT(moved, 10'000);
   EXPECT_GT(delayed, 5'000);
   EXPECT_GT(dropped, 1'000);

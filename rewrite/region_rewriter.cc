@@ -12,15 +12,15 @@
 namespace gotrace::internal {
 namespace {
 
-// How many begins and ends of regions are collected, and how many writes a plan may have. Each
-// takes about a gigabyte: a moved event takes seven in a generation's list.
+// The maximum number of begins and ends of regions, and of writes in a plan. Each of the two takes
+// about a gigabyte; a moved event becomes seven events in a generation.
 constexpr size_t kMaxRegionEvents = size_t{1} << 23;
 constexpr size_t kMaxWrites = size_t{1} << 21;
 
-// Readers limit how many goroutines there are.
+// Readers limit the number of goroutines.
 constexpr size_t kMaxLanes = size_t{1} << 16;
 
-// The runtime counts from 1. Where a trace uses larger ids, its regions stay as they are.
+// The runtime counts from 1. If a trace uses larger ids than this, its regions are not changed.
 constexpr int64_t kMaxId = int64_t{1} << 62;
 
 bool EndsGoroutine(EventType type) {
@@ -34,7 +34,7 @@ bool IsRegionEvent(const WriterEvent& event) {
          EndsGoroutine(event.type);
 }
 
-// Puts events in the order of their times. Those of a thread keep their order.
+// Sorts events by time. The events of a thread keep their order.
 void SortByTime(std::vector<WriterEvent>* events) {
   absl::flat_hash_map<ThreadId, int64_t> latest;
   std::vector<std::pair<int64_t, size_t>> order;
@@ -91,7 +91,7 @@ void RegionRewriter::Collect(GenerationContent* content) {
   for (const size_t place : places) {
     const WriterEvent& event = content->events[place];
     RegionEvent& added = events_.emplace_back();
-    // The times of a broken trace may go backward.
+    // The times of a broken trace may go backwards.
     const int64_t before = events_.size() < 2 ? event.time : events_[events_.size() - 2].time;
     added.time = std::max(event.time, before);
     added.goroutine = event.goroutine.value;
@@ -116,10 +116,10 @@ void RegionRewriter::Plan() {
 
 void RegionRewriter::BeginRun() { std::fill(lanes_.begin(), lanes_.end(), Lane()); }
 
-// Changes the list of one generation's events.
+// Changes the events of one generation.
 class RegionRewriter::GenerationRewriter {
  public:
-  // The first of `places` is that of event `first` of the plan.
+  // The first of `places` belongs to event `first` of the plan.
   GenerationRewriter(RegionRewriter* trace, GenerationContent* content,
                      const std::vector<size_t>& places, size_t first)
       : trace_(*trace), content_(*content), places_(places), first_(first) {
@@ -166,7 +166,7 @@ class RegionRewriter::GenerationRewriter {
       return;
     }
     Lane& lane = trace_.lanes_[write.lane];
-    // The generations that had its regions may be left out.
+    // The generations with its regions may have been dropped.
     if (event.kind == RegionEventKind::kGoroutineEnd && !lane.exists) return;
     time_ = at.time;
     goroutine_ = GoId{trace_.last_goroutine_ + 1 + static_cast<int64_t>(write.lane)};
@@ -203,7 +203,7 @@ class RegionRewriter::GenerationRewriter {
     Add(EventType::kGoStart, {id}).goroutine = GoId::kNone;
   }
 
-  // The stack that a lane starts with, which tools name it after.
+  // Returns the start stack of a lane, from which tools take its name.
   uint64_t StartOf(int64_t owner) {
     const std::string name = owner == RegionLane::kNoOwner
                                  ? "regions that end on another goroutine"
@@ -213,7 +213,7 @@ class RegionRewriter::GenerationRewriter {
 
   ProcId Proc() const { return ProcId{trace_.last_proc_ + 1}; }
 
-  // Adds an event of the lane at hand.
+  // Adds an event of the current lane.
   WriterEvent& Add(EventType type, std::initializer_list<uint64_t> args = {}) {
     WriterEvent& event = written_.emplace_back();
     event.type = type;
@@ -225,7 +225,7 @@ class RegionRewriter::GenerationRewriter {
     return event;
   }
 
-  // Makes `*event` begin or end the region that event `index` does.
+  // Makes `*event` begin or end the same region as event `index` of the plan.
   void SetRegion(size_t index, WriterEvent* event) {
     const RegionEvent& region = trace_.events_[index];
     event->type = region.kind == RegionEventKind::kBegin ? EventType::kUserRegionBegin
@@ -236,7 +236,7 @@ class RegionRewriter::GenerationRewriter {
       std::copy(std::begin(original.args), std::end(original.args), event->args);
       return;
     }
-    // It is of an earlier generation, whose tables have other ids.
+    // The region is of an earlier generation, whose tables have other ids.
     event->args[0] = region.task;
     event->args[1] = additions_->StringId(trace_.types_[region.type]);
   }
@@ -249,7 +249,7 @@ class RegionRewriter::GenerationRewriter {
   std::vector<WriterEvent> written_;
   RegionChanges changes_;
 
-  // Of the lane being written.
+  // The goroutine of the lane being written.
   GoId goroutine_;
   int64_t time_ = 0;
 };

@@ -1,4 +1,4 @@
-// Repairs traces whose regions do not nest, and reads how long the regions are in the result.
+// Repairs traces whose regions do not nest, and checks the durations of the regions in the result.
 #include "rewrite/region_rewriter.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-// The task and the type of a region, and how long it is in nanoseconds.
+// The task and type of a region, and its duration in nanoseconds.
 using Durations = std::vector<std::pair<std::string, int64_t>>;
 
 std::string NameOf(const Event& event) {
@@ -41,7 +41,7 @@ void ReadSound(absl::string_view bytes, See see) {
   EXPECT_TRUE(reader->status().ok()) << reader->status();
 }
 
-// The regions that end in a sound trace, in the order of their ends.
+// Returns the regions that end in a sound trace, in the order of their ends.
 Durations Regions(absl::string_view bytes) {
   std::map<int64_t, std::vector<std::pair<std::string, int64_t>>> open;
   Durations durations;
@@ -57,7 +57,7 @@ Durations Regions(absl::string_view bytes) {
   return durations;
 }
 
-// The regions of a trace in which no two are open that have the same task and type.
+// Returns the regions of a trace in which no two open regions have the same task and type.
 Durations RegionsAsTheyWere(absl::string_view bytes) {
   ReaderOptions options;
   options.mode = ReadMode::kSalvage;
@@ -139,8 +139,8 @@ std::vector<GenerationFate> FatesOf(const RepairPlan& plan) {
   return fates;
 }
 
-// How much longer a region may become in these tests where only the writing makes it longer: a tick
-// for each time that the trace goes from thread to thread.
+// How much longer a region may become in these tests just from being written: a tick for each time
+// that the trace changes threads.
 constexpr int64_t kTicks = 10;
 
 auto IsAbout(int64_t duration) {
@@ -217,7 +217,7 @@ TEST(RegionRewriter, MovesTheEndOfARegionThatMovedInAnEarlierGeneration) {
               ElementsAre(Pair("0 A", IsAbout(200'000)), Pair("0 B", IsAbout(999'900'000))));
 }
 
-// There its type has another id.
+// In that generation its type has another id.
 TEST(RegionRewriter, DelaysAnEndIntoTheNextGeneration) {
   const Repaired repaired =
       Repair(Trace({GenerationText(1, Begin(1) + Begin(2) + End(1, 999'798'000)),
@@ -237,7 +237,7 @@ TEST(RegionRewriter, AddsAGoroutineThatIsNamedAfterItsOwnerAndEndsWithIt) {
   EXPECT_THAT(Regions(repaired.bytes),
               ElementsAre(Pair("0 A", IsAbout(200'000)), Pair("0 B", IsAbout(200'000)),
                           Pair("0 A", IsAbout(200'000)), Pair("0 B", IsAbout(200'000))));
-  // Of goroutine 8, the states it comes to.
+  // The states of goroutine 8.
   std::vector<GoState> states;
   std::vector<std::string> names;
   ReadSound(repaired.bytes, [&](const Event& event) {
@@ -287,7 +287,7 @@ TEST(RegionRewriter, MovesNothingWhereTooManyRegionsOverlap) {
 }
 
 // No ids are left for other goroutines.
-TEST(RegionRewriter, TakesTheLargestIds) {
+TEST(RegionRewriter, AcceptsTheLargestIds) {
   for (const absl::string_view status :
        {"GoStatus dt=1 g=9223372036854775807 m=18446744073709551615 gstatus=4\n",
         "ProcStatus dt=1 p=9223372036854775807 pstatus=2\n"}) {

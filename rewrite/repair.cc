@@ -16,11 +16,11 @@
 namespace gotrace::internal {
 namespace {
 
-// How many places with stray bytes are kept.
+// The maximum number of framing faults kept in the plan.
 constexpr size_t kStrayKept = 5;
 
-// Reads to the end and returns how it ended, and how many events there were: all of them, and those
-// besides the kSync ones.
+// Reads to the end, returns the final status, and stores the number of events with and without
+// kSync events.
 absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
                           uint64_t* events, uint64_t* events_with_syncs) {
   ReaderOptions options;
@@ -32,13 +32,13 @@ absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits
   while (true) {
     const absl::Span<const Event> block = reader->NextBlock();
     if (block.empty()) return reader->status();
-    // A block has no other kSync event than its first.
+    // Only the first event of a block can be a kSync event.
     *events_with_syncs += block.size();
     *events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
   }
 }
 
-// Opens the input, and undoes what happened to it on its way.
+// Opens the input, and undoes what happened to it in transport.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenUndone(const OpenInput& open,
                                                        const ReaderLimits& limits,
                                                        std::vector<TransportNote>* notes) {
@@ -79,8 +79,8 @@ void LeaveApart(RepairedGeneration* generation) {
   generation->regions = RegionChanges();
 }
 
-// Whether a fault says nothing against the batches that were found, but only reports what is
-// between them or missing.
+// Returns whether the batches that were found can be sound despite the fault, because it is only
+// about bytes between them or about missing parts.
 bool LeavesBatchesSound(FaultId id) {
   switch (id) {
     case FaultId::kGenerationZero:
@@ -96,7 +96,7 @@ bool LeavesBatchesSound(FaultId id) {
 
 // A generation of the output.
 struct OutputGeneration {
-  size_t index = 0;  // In RepairPlan::generations.
+  size_t index = 0;  // The index in RepairPlan::generations.
   std::vector<RepairPiece> pieces;
 };
 
@@ -107,8 +107,8 @@ struct Run {
   std::unique_ptr<GenerationWriter> writer;
   std::vector<OutputGeneration> generations;
   uint64_t events = 0;
-  uint64_t last_number = 0;  // Of its last generation, in the input and in the output.
-  uint64_t last_new_number = 0;
+  uint64_t last_number = 0;      // The number of its last generation in the input.
+  uint64_t last_new_number = 0;  // The number of its last generation in the output.
 };
 
 uint64_t SizeOf(const RepairPiece& piece) {
@@ -127,8 +127,8 @@ void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
   last->bytes += piece.bytes;
 }
 
-// Puts a plan together, one generation after the other. If `regions` is not nullptr, it collects
-// the regions or, once they are planned, changes them.
+// Builds a plan, one generation after the other. If `regions` is not nullptr, it collects the
+// regions or, once they are planned, changes them.
 class Planner {
  public:
   Planner(const ReaderLimits& limits, RegionRewriter* regions, RepairPlan* plan)
@@ -173,10 +173,10 @@ class Planner {
     return reader->status();
   }
 
-  // Whether no region ends while another is open inside it.
+  // Returns whether no region ends while another region is open inside it.
   bool regions_nest() const { return regions_nest_; }
 
-  // Where another trace begins after this one.
+  // Returns the offset of another trace after this one, if any.
   std::optional<uint64_t> next_trace() const { return next_trace_; }
 
   void Choose(uint64_t input_bytes) {
@@ -196,14 +196,15 @@ class Planner {
 
  private:
   void Note(const Fault& fault) {
-    // What there is no room for cannot be kept, and must not go without asking.
+    // Data that exceeds a limit cannot be kept, and must not be dropped without the caller's
+    // consent.
     if (IsLimit(fault.id) && !passed_limit_.has_value()) passed_limit_ = fault;
-    // It is of the file and not of a generation.
+    // The fault is about the file and not about a generation.
     if (IsOfCompression(fault.id)) {
       plan_.input_fault = fault;
       return;
     }
-    // The text is removed, and nothing else.
+    // Only the text is removed.
     if (fault.id == FaultId::kTextInTrace) {
       if (!plan_.first_text.has_value()) plan_.first_text = fault;
       return;
@@ -215,14 +216,14 @@ class Planner {
   }
 
   void GoToHeader(ByteSource* source) {
-    // An error shows again when the header is read.
+    // An error occurs again when the header is read.
     source->Fill(kMostBeforeHeader).IgnoreError();
     const size_t pos = FindHeader(source->window().substr(0, kMostBeforeHeader));
     if (pos != absl::string_view::npos) source->Skip(pos);
     plan_.header_offset = source->offset();
   }
 
-  // Plans the generation whose events and batches were all read.
+  // Plans a generation after all of its events and batches were read.
   void EndGeneration(const GenerationTables& tables) {
     const GenerationInfo& info = reader_->generation();
     RepairedGeneration found;
@@ -248,7 +249,7 @@ class Planner {
       return;
     }
     if (!run_->generations.empty() && found->number == run_->last_number) {
-      // What comes twice is to be there once.
+      // A generation that appears twice is kept once.
       LeaveApart(found);
       return;
     }
@@ -263,14 +264,14 @@ class Planner {
     std::string bytes;
     const WrittenGeneration written = run_->writer->Write(content, &bytes);
     const Losses& losses = reader_->losses();
-    // Of a trace in which nothing was wrong so far Go's reader takes whatever the Reader does.
+    // As long as nothing is wrong, Go's reader accepts whatever the Reader accepts.
     const bool was_sound = losses.faults == 0 && !changed_regions_;
     const bool is_sound =
         was_sound || (!has_new_regions && IsSound(tables, losses) && !written.changed);
     if (content.number != found->number) found->new_number = content.number;
     if (is_sound) {
       found->fate = GenerationFate::kKept;
-      // The Reader may have forgotten a P that a goroutine loses as it ends, after a fault.
+      // After a fault, the Reader may not know a P that a goroutine loses as it ends.
       found->events = losses.faults == 0 ? given : written.events - written.statuses_added;
       found->clock = RepairedGeneration::Clock::kOwn;
       KeepBatches(content.number, &output.pieces);
@@ -304,8 +305,8 @@ class Planner {
     return changed_regions_ = true;
   }
 
-  // Whether Go's reader takes the batches of the generation, as far as they do not depend on those
-  // before.
+  // Returns whether Go's reader accepts the batches of the generation, apart from anything that
+  // depends on previous generations.
   bool IsSound(const GenerationTables& tables, const Losses& losses) const {
     return sound_batches_ && sound_events_ && tables.frequency().has_value() &&
            (plan_.version < Version::kGo125 || tables.clock_snapshot().has_value()) &&
@@ -318,7 +319,7 @@ class Planner {
     using Clock = RepairedGeneration::Clock;
     GenerationContent content;
     content.tables = &tables;
-    // Whatever is to change about a generation's events is to change here.
+    // Any changes to a generation's events belong here.
     content.events = collector_.Take();
     for (size_t i = 1; i < content.events.size() && !content.order_by_time; ++i) {
       content.order_by_time = content.events[i].time < content.events[i - 1].time;
@@ -356,7 +357,7 @@ class Planner {
     return content;
   }
 
-  // Adds the bytes of the batch from `begin` on, without the text that was printed into it.
+  // Adds the bytes of the batch from `begin` on, without any text that was printed into it.
   static void AddInput(const Batch& batch, uint64_t begin, std::vector<RepairPiece>* pieces) {
     for (const ByteRange& text : batch.text) {
       if (text.begin > begin) AddPiece({begin, text.begin - begin, ""}, pieces);
@@ -397,27 +398,27 @@ class Planner {
   RegionRewriter* const regions_;
   RepairPlan& plan_;
   bool regions_nest_ = true;
-  bool changed_regions_ = false;  // Whether any generation has other regions than it had.
+  bool changed_regions_ = false;  // Whether the regions of any generation were changed.
   const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;
   std::optional<uint64_t> next_trace_;
-  std::optional<Run> run_;   // That is being extended.
-  std::optional<Run> best_;  // The one with the most events of those that ended.
+  std::optional<Run> run_;   // The current run.
+  std::optional<Run> best_;  // The earlier run with the most events.
 
-  // Of the generation being read.
+  // The generation being read.
   std::vector<Batch> batches_;
   WriterEventCollector collector_;
   std::optional<Fault> first_fault_;
-  bool sound_batches_ = true;  // Whether all batches are whole, and their tables sound.
+  bool sound_batches_ = true;  // Whether all batches are complete, and their tables sound.
   bool sound_events_ = true;   // Whether no fault is about its events.
 
-  // Of those before.
+  // The losses of previous generations.
   Losses losses_before_;
   std::optional<uint64_t> frequency_;
   std::optional<ClockSnapshot> snapshot_;
 };
 
-// The output, piece by piece.
+// Reads the output, piece by piece.
 class RepairedStream final : public ByteStream {
  public:
   RepairedStream(std::vector<RepairPiece> pieces, std::unique_ptr<ByteSource> source)
@@ -441,12 +442,12 @@ class RepairedStream final : public ByteStream {
   }
 
  private:
-  // What comes next of the piece: at least one and at most `size` bytes.
+  // Returns the next bytes of the piece: at least one and at most `size`.
   absl::StatusOr<absl::string_view> Show(const RepairPiece& piece, size_t size) {
     if (!piece.bytes.empty()) return absl::string_view(piece.bytes).substr(done_, size);
     size = std::min({size, static_cast<size_t>(piece.size - done_), ByteSource::kMaxFill});
     absl::Status status = MoveTo(piece.offset + done_);
-    // What a cut off input still gave is all that the piece was made of.
+    // If the input is cut off, the piece consists only of bytes before the cut.
     if (status.ok()) status = source_->Fill(size);
     const absl::string_view window = source_->window().substr(0, size);
     if (!window.empty() && source_->offset() == piece.offset + done_) return window;
@@ -469,7 +470,7 @@ class RepairedStream final : public ByteStream {
   const std::vector<RepairPiece> pieces_;
   const std::unique_ptr<ByteSource> source_;
   size_t next_ = 0;
-  uint64_t done_ = 0;  // Of the next piece.
+  uint64_t done_ = 0;  // The number of bytes already returned of the next piece.
 };
 
 // Reads the output as Go's reader would, and counts its events.
@@ -482,8 +483,8 @@ absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPla
   return ReadStrictly(*std::move(source), limits, &without_syncs, &plan->events_with_syncs);
 }
 
-// Takes the other plan's trace in place of this one's if it has more events, and what it tells of
-// its own in any case.
+// Replaces the trace of this plan with that of the other plan if that has more events. In either
+// case, adds the other plan's generations and faults.
 void Join(RepairPlan other, RepairPlan* plan) {
   RepairPlan& loser = other.events > plan->events ? *plan : other;
   for (RepairedGeneration& generation : loser.generations) {
@@ -515,11 +516,11 @@ bool PassesLimit(const absl::Status& status) {
   return fault.has_value() && IsLimit(fault->id);
 }
 
-// Counts whatever follows the last trace among the input's bytes.
+// Adds everything after the last trace to the input's size.
 absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
   const absl::Status status = CountBytes(source).status();
   plan->input_bytes = source->offset();
-  // That the compression around it is damaged does not matter to the traces before.
+  // Damaged compression there does not affect the traces before it.
   plan->input_fault = FaultOf(status);
   return plan->input_fault.has_value() ? absl::OkStatus() : status;
 }
@@ -527,9 +528,9 @@ absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
 // The regions of each trace in the input.
 using Regions = std::vector<std::unique_ptr<RegionRewriter>>;
 
-// Plans each of the traces that stand one behind the other in the input, and takes the best.
-// `regions` is nullptr, or empty to be filled, or what an earlier call filled. Clears
-// `*regions_nest` if those of some trace do not.
+// Plans each of the consecutive traces in the input, and keeps the best plan. `regions` is nullptr,
+// or empty and will be filled, or was filled by an earlier call. Clears `*regions_nest` if the
+// regions of any trace do not nest.
 absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions* regions,
                         RepairPlan* plan, bool* regions_nest) {
   plan->events = 0;
@@ -542,8 +543,8 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions*
     }
     Planner planner(limits, regions == nullptr ? nullptr : (*regions)[index].get(), &part);
     if (absl::Status status = planner.ReadAll(source); !status.ok()) {
-      // The first trace may be followed by data that is not a trace. An error of I/O is never
-      // reported by a plan, nor is a limit, behind which there may be more.
+      // The first trace may be followed by data that is not a trace. I/O errors and exceeded limits
+      // are returned: there may be more of the trace after them.
       const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
       if (is_first || !may_end) return status;
       return CountRest(source, plan);
@@ -560,8 +561,8 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions*
   return absl::OkStatus();
 }
 
-// Plans the traces of the input. That of regions which do not nest takes a second look, as where
-// one is written depends on all events after its begin.
+// Plans the traces of the input. If regions do not nest, this needs a second pass, because where a
+// region is written depends on all events after its begin.
 absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool regions_nest,
                        RepairPlan* plan) {
   Regions regions;
@@ -584,10 +585,11 @@ absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool r
   return has_changes ? plan_traces(&regions) : absl::OkStatus();
 }
 
-// Leaves out the generation that shows `fault` when the output is read, and all after it.
+// Drops the generation that has `fault` when the output is read, and all later generations.
 void KeepBefore(const Fault& fault, RepairPlan* plan) {
   const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
-  uint64_t end = 0;  // Of what is kept: never all, so that there is an end to this.
+  uint64_t end =
+      0;  // The end of the kept part, which is never everything, so that this terminates.
   for (const RepairedGeneration& generation : plan->generations) {
     const uint64_t its_end = generation.output_end;
     if (its_end <= place && its_end < plan->output_bytes) end = std::max(end, its_end);

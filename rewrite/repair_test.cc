@@ -36,7 +36,7 @@ std::string ReadToEnd(ByteStream* stream) {
   }
 }
 
-// Repairs the bytes, and reads what comes of it.
+// Repairs the bytes, and reads the result.
 Repaired Repair(absl::string_view bytes) {
   const OpenInput open = [&] { return SourceFromBytes(bytes); };
   Repaired repaired;
@@ -44,7 +44,7 @@ Repaired Repair(absl::string_view bytes) {
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return repaired;
   repaired.plan = *std::move(plan);
-  // What is undone is no part of the trace.
+  // Layers around the trace are not part of it.
   if (repaired.plan.notes.empty()) {
     EXPECT_EQ(repaired.plan.input_bytes, bytes.size());
   }
@@ -65,7 +65,7 @@ Fates FatesOf(const RepairPlan& plan) {
   return fates;
 }
 
-// The events of the trace without their offsets, and without the kSync events.
+// Returns the events of the trace without their offsets, and without kSync events.
 std::vector<std::string> EventsOf(absl::string_view bytes) {
   std::vector<std::string> events;
   for (std::string& event : ReadAll(Reader::FromBytes(bytes)).events) {
@@ -137,7 +137,7 @@ TEST(Repair, RemovesTextBetweenBatches) {
             std::string::npos);
 }
 
-TEST(Repair, RemovesTextBeforeTheHeaderAndBehindTheEnd) {
+TEST(Repair, RemovesTextBeforeTheHeaderAndAfterTheEnd) {
   const std::string one = BatchBytes(26, GenerationText(1));
   const Repaired repaired =
       Repair(absl::StrCat("go 1.5 is old\nlistening\n", Header26(), one, "done, bye\n"));
@@ -294,7 +294,7 @@ TEST(Repair, KeepsWhatIsBeforeAGenerationThatCannotBeVerified) {
   EXPECT_EQ(opened, 4);
 }
 
-// The fault is met at the end, and says nothing of where its generation is.
+// The fault is found at the end, and does not give the place of its generation.
 TEST(Repair, LeavesOutTheLastGenerationWhereTheEndCannotBeVerified) {
   const std::string first = AssembleBatches(23, GenerationText(1, "", 23));
   const std::string second = BatchBytes(23, GenerationText(2, "", 23));
@@ -321,7 +321,7 @@ TEST(Repair, SaysFirstThatATraceIsCutOff) {
   }
 }
 
-// Where there is no frequency, and no generation before.
+// There is no frequency, and no earlier generation.
 TEST(Repair, AssumesAFrequencyWhereNoneIsThere) {
   const std::string text =
       absl::StrReplaceAll(GenerationText(1, "", 23),
@@ -333,7 +333,7 @@ TEST(Repair, AssumesAFrequencyWhereNoneIsThere) {
   EXPECT_EQ(repaired.plan.generations[0].clock, RepairedGeneration::Clock::kAssumed);
   EXPECT_EQ(EventsOf(repaired.bytes), EventsOf(AssembleBatches(23, GenerationText(1, "", 23))));
   EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
-                                "its clock lost, so that its times are in ticks"));
+                                "clock lost, so its times are ticks shown as nanoseconds"));
 }
 
 TEST(Repair, PutsAClockSnapshotInThePlaceOfALostOne) {
@@ -346,7 +346,7 @@ TEST(Repair, PutsAClockSnapshotInThePlaceOfALostOne) {
   EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kKept, GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.generations[1].clock, RepairedGeneration::Clock::kBorrowed);
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
-  // As much later as its time is.
+  // Later by the same amount as its time.
   EXPECT_TRUE(
       absl::StrContains(outcome.events[4], "sync 2 2000 1005 1970-01-01T00:00:06.000001007"))
       << outcome.events[4];
@@ -364,7 +364,7 @@ TEST(Repair, LeavesOutWhatMisusesRegions) {
   EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.generations[0].regions.ends_dropped, 1U);
   EXPECT_EQ(repaired.plan.generations[0].fault->id, FaultId::kRegionNesting);
-  // What follows keeps its time.
+  // Later events keep their times.
   const std::string expected =
       AssembleBatches(26, absl::StrReplaceAll(text(""), {{"HeapAlloc dt=5", "HeapAlloc dt=305"}}));
   EXPECT_EQ(EventsOf(repaired.bytes), EventsOf(expected));
@@ -386,9 +386,9 @@ TEST(Repair, AddsStacksThatSamplesLack) {
   const std::string samples =
       absl::StrCat("EventBatch gen=1 m=", kNobody,
                    " time=1000 size=auto\nCPUSamples\nCPUSample time=1001 m=1 p=0 g=1 stack=61\n");
-  // Something else is wrong, since Go's reader takes such a sample as it is.
+  // Something else must be wrong, since Go's reader accepts such a sample.
   const Repaired repaired =
-      Repair(AssembleBatches(26, samples + GenerationText(1)) + "printed behind the trace\n");
+      Repair(AssembleBatches(26, samples + GenerationText(1)) + "printed after the trace\n");
   EXPECT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
   EXPECT_EQ(repaired.plan.generations[0].entries_added, 1U);
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
@@ -426,9 +426,9 @@ TEST(Repair, TakesNothingOfAnotherTraceIntoOneThatWasCutOff) {
   EXPECT_EQ(repaired.plan.generations.size(), 3U);
   const Repaired reversed = Repair(second + first.substr(0, first.size() - 20));
   EXPECT_EQ(reversed.bytes, second);
-  // That it was cut off is told, so it is not called sound.
+  // The report says that it was cut off, so it is not called sound.
   EXPECT_TRUE(absl::EndsWith(DescribeRepair(reversed.plan).back(),
-                             "is left out: it does not follow the generations that are kept"));
+                             "is dropped: it does not follow the generations that are kept"));
 }
 
 TEST(Repair, JoinsWhatFollowsAGapWhereGoDoes) {
@@ -463,8 +463,8 @@ TEST(Repair, KeepsTheWholeEventsOfABatchThatWasCut) {
   EXPECT_EQ(repaired.plan.events, 3u);
   const std::string sound = GenerationText(1);
   EXPECT_EQ(EventsOf(repaired.bytes), EventsOf(AssembleBatches(26, sound)));
-  EXPECT_TRUE(
-      absl::StrContains(DescribeRepair(repaired.plan)[0], "; all but the last 2 are whole events"));
+  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan)[0],
+                                "; all but the last 2 form complete events"));
 }
 
 TEST(Repair, CountsWhatCannotBeReadOfADamagedBatch) {
@@ -479,14 +479,13 @@ TEST(Repair, CountsWhatCannotBeReadOfADamagedBatch) {
   const Repaired repaired = Repair(damaged);
   EXPECT_EQ(repaired.plan.damaged_batches, 1u);
   EXPECT_GE(repaired.plan.unreadable_bytes, 2 * event.size());
-  EXPECT_TRUE(absl::StrContains(
-      DescribeRepair(repaired.plan).back(),
-      absl::StrCat(repaired.plan.unreadable_bytes,
-                   " bytes of events in 1 damaged batch cannot be read and are lost")));
+  EXPECT_TRUE(absl::StrContains(DescribeRepair(repaired.plan).back(),
+                                absl::StrCat("lost ", repaired.plan.unreadable_bytes,
+                                             " bytes of unreadable events in 1 damaged batch")));
 }
 
-// There may be as many threads that wait as events.
-TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
+// There may be as many waiting threads as events.
+TEST(Repair, FindsTheNextEventAmongManyWaitingThreads) {
   constexpr int kCount = 4000;
   std::string events = "HeapAlloc dt=1000 heapalloc_value=1\n";
   for (int i = 0; i < kCount; ++i) absl::StrAppend(&events, "HeapAlloc dt=1 heapalloc_value=1\n");
@@ -498,13 +497,13 @@ TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
     absl::StrAppend(&events, "EventBatch gen=1 m=", 100 + i,
                     " time=1200 size=auto\nGoStart dt=1 g=9 g_seq=5\n");
   }
-  // Without its end Go's reader refuses the generation before it looks for events.
+  // Without its end, Go's reader rejects the generation before it orders events.
   std::string trace = AssembleBatches(26, GenerationText(1, events));
   trace.pop_back();
   const Repaired repaired = Repair(trace);
   ASSERT_EQ(FatesOf(repaired.plan), (Fates{GenerationFate::kRewritten}));
-  // All that is there, and for each of the threads what stops goroutine 9 elsewhere and gives it a
-  // P.
+  // All existing events and, for each of the threads, the events that stop goroutine 9 elsewhere
+  // and give the thread a P.
   const RepairedGeneration& generation = repaired.plan.generations[0];
   EXPECT_EQ(generation.events_left_out, 0U);
   EXPECT_EQ(generation.events - generation.events_added - generation.statuses_added,
@@ -512,13 +511,13 @@ TEST(Repair, FindsWhatComesNextBehindManyWaitingThreads) {
   EXPECT_LE(generation.events_added + generation.statuses_added, 3U * kCount + 2);
 }
 
-TEST(Repair, TellsThatNothingIsLeft) {
+TEST(Repair, ReportsThatNothingIsLeft) {
   const Repaired repaired = Repair(absl::StrCat(Header26(), "nothing but text\n"));
   EXPECT_FALSE(repaired.plan.sound);
   EXPECT_TRUE(repaired.plan.pieces.empty());
 }
 
-TEST(Repair, RefusesWhatIsNoTrace) {
+TEST(Repair, RejectsInputThatIsNotATrace) {
   const auto plan = PlanRepair([] { return SourceFromBytes("<html>error</html>\n"); });
   ASSERT_TRUE(FaultOf(plan.status()).has_value());
   EXPECT_EQ(FaultOf(plan.status())->id, FaultId::kNotATrace);
@@ -531,7 +530,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, RepairOfRealTraces,
                                          "go1.25-syscalls.trace", "go1.26-cgocallback.trace",
                                          "go1.27-generations.trace", "go1.27-threads.trace"));
 
-// How many events of the trace stand in generations that end before `size` bytes.
+// The end of a generation, and the number of events up to it.
 struct GenerationEnd {
   uint64_t offset;
   uint64_t events;
@@ -553,7 +552,7 @@ std::vector<GenerationEnd> GenerationEnds(absl::string_view bytes) {
   return ends;
 }
 
-// How many events ReadMode::kSalvage gives, without the kSync events.
+// Returns the number of events that ReadMode::kSalvage returns, without kSync events.
 uint64_t CountSalvaged(absl::string_view bytes) {
   ReaderOptions options;
   options.mode = ReadMode::kSalvage;
@@ -563,7 +562,7 @@ uint64_t CountSalvaged(absl::string_view bytes) {
   return count;
 }
 
-// What was added does not count.
+// Returns the number of kept events, not counting added ones.
 uint64_t CountKept(const RepairPlan& plan) {
   uint64_t count = plan.events;
   for (const RepairedGeneration& generation : plan.generations) {
@@ -586,7 +585,7 @@ TEST_P(RepairOfRealTraces, KeepsWhatStoodBeforeACut) {
   }
 }
 
-// What a program or a shell prints after the trace, the last line whole or not, however much.
+// Text that a program or a shell prints after the trace, with a complete last line or not.
 TEST_P(RepairOfRealTraces, RemovesTextAfterTheEnd) {
   const std::string bytes = ReadTestTrace(GetParam());
   std::string log;
@@ -599,7 +598,7 @@ TEST_P(RepairOfRealTraces, RemovesTextAfterTheEnd) {
   }
 }
 
-TEST_P(RepairOfRealTraces, GivesASoundTraceWhateverByteIsDamaged) {
+TEST_P(RepairOfRealTraces, MakesASoundTraceWhateverByteIsDamaged) {
   const std::string bytes = ReadTestTrace(GetParam());
   for (size_t pos = kHeaderSize; pos < bytes.size(); pos += 61) {
     SCOPED_TRACE(absl::StrCat("damaged at ", pos));

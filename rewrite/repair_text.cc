@@ -1,4 +1,4 @@
-// What a repair does, in sentences.
+// Describes a repair in sentences.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,11 +26,11 @@ std::string Changes(const RepairedGeneration& generation) {
   std::vector<std::string> changes;
   if (generation.events_left_out > 0) {
     changes.push_back(
-        absl::StrCat(Count(generation.events_left_out, "event", "events"), " left out"));
+        absl::StrCat(Count(generation.events_left_out, "event", "events"), " dropped"));
   }
   if (generation.events_added > 0) {
     changes.push_back(absl::StrCat(Count(generation.events_added, "event", "events"),
-                                   " added where events are lost"));
+                                   " added in place of lost ones"));
   }
   if (generation.statuses_added > 0) {
     changes.push_back(
@@ -41,10 +41,10 @@ std::string Changes(const RepairedGeneration& generation) {
         absl::StrCat(Count(generation.entries_added, "table entry", "table entries"), " added"));
   }
   if (generation.clock == Clock::kBorrowed) {
-    changes.push_back("its clock taken from the generation before");
+    changes.push_back("clock taken from the generation before");
   }
   if (generation.clock == Clock::kAssumed) {
-    changes.push_back("its clock lost, so that its times are in ticks, shown as nanoseconds");
+    changes.push_back("clock lost, so its times are ticks shown as nanoseconds");
   }
   return absl::StrJoin(changes, ", ");
 }
@@ -70,20 +70,20 @@ std::string RegionLine(const RegionChanges& regions) {
 std::string WhatBecomes(const RepairedGeneration& generation) {
   switch (generation.fate) {
     case GenerationFate::kKept:
-      return "is kept without what is damaged in it";
+      return "is kept without its damaged parts";
     case GenerationFate::kRewritten: {
       const std::string changes = Changes(generation);
-      // With its kSync event, as `info` counts.
+      // The kSync event is included, as in the counts of `info`.
       return absl::StrCat("is rewritten with ", Count(generation.events + 1, "event", "events"),
                           changes.empty() ? "" : ", ", changes);
     }
     case GenerationFate::kBroken:
-      return "is left out";
+      return "is dropped";
     case GenerationFate::kApart:
-      return absl::StrCat("is left out", generation.fault.has_value() ? "" : ", though it is sound",
+      return absl::StrCat("is dropped", generation.fault.has_value() ? "" : ", though it is sound",
                           ": it does not follow the generations that are kept");
     case GenerationFate::kEmpty:
-      return "is left out: it was begun at the end, and has no events";
+      return "is dropped: it begins at the end of the trace and has no events";
   }
   return "";
 }
@@ -111,13 +111,12 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
     lines.push_back(absl::StrCat("undone: ", DescribeTransport(note)));
   }
   if (plan.input_fault.has_value()) {
-    lines.push_back(
-        absl::StrCat(FormatFault(*plan.input_fault),
-                     plan.pieces.empty() ? "" : "; what could be decompressed is used"));
+    lines.push_back(absl::StrCat(FormatFault(*plan.input_fault),
+                                 plan.pieces.empty() ? "" : "; using everything before that"));
   }
   if (plan.header_offset > 0) {
-    lines.push_back(absl::StrCat(Count(plan.header_offset, "byte", "bytes"),
-                                 " before the trace's header are removed"));
+    lines.push_back(absl::StrCat("removed ", Count(plan.header_offset, "byte", "bytes"),
+                                 " before the trace header"));
   }
   if (plan.first_text.has_value()) {
     lines.push_back(absl::StrCat("removed ", Count(plan.text_pieces, "piece", "pieces"),
@@ -139,18 +138,17 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
         absl::StrCat("generation ", generation.number, ", bytes ", generation.begin_offset, " to ",
                      generation.end_offset, ", ", WhatBecomes(generation),
                      is_renumbered ? absl::StrCat(", as generation ", *generation.new_number) : "");
-    const bool tells_why =
+    const bool gives_reason =
         generation.fate != GenerationFate::kApart && generation.fate != GenerationFate::kEmpty;
-    if (generation.fault.has_value() && tells_why && !IsDescribed(plan, *generation.fault)) {
+    if (generation.fault.has_value() && gives_reason && !IsDescribed(plan, *generation.fault)) {
       absl::StrAppend(&line, ": ", FormatFault(*generation.fault));
     }
     lines.push_back(std::move(line));
   }
   if (plan.unreadable_bytes > 0) {
-    lines.push_back(absl::StrCat(Count(plan.unreadable_bytes, "byte", "bytes"), " of events in ",
-                                 Count(plan.damaged_batches, "damaged batch", "damaged batches"),
-                                 " cannot be read and ", plan.unreadable_bytes == 1 ? "is" : "are",
-                                 " lost"));
+    lines.push_back(absl::StrCat("lost ", Count(plan.unreadable_bytes, "byte", "bytes"),
+                                 " of unreadable events in ",
+                                 Count(plan.damaged_batches, "damaged batch", "damaged batches")));
   }
   if (plan.regions != RegionChanges()) lines.push_back(RegionLine(plan.regions));
   return lines;

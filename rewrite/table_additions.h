@@ -1,4 +1,4 @@
-// Strings and stacks that are added to the tables of a generation.
+// Strings and stacks to be added to the tables of a generation.
 #ifndef GOTRACE_REWRITE_TABLE_ADDITIONS_H_
 #define GOTRACE_REWRITE_TABLE_ADDITIONS_H_
 
@@ -14,11 +14,11 @@
 
 namespace gotrace::internal {
 
-// Gives ids to strings and stacks that the tables of a generation lack. The ids count down from
-// 2^64 - 1 and leave out those that the tables use.
+// Assigns ids to strings and stacks that the tables of a generation lack. The ids count down from
+// 2^64 - 1 and skip those that the tables use.
 class TableAdditions {
  public:
-  // A stack of one frame. func and file are ids of strings.
+  // A stack of one frame. `func` and `file` are ids of strings.
   struct Stack {
     uint64_t id = 0;
     uint64_t func = 0;
@@ -29,21 +29,23 @@ class TableAdditions {
   // `tables` must outlive this.
   explicit TableAdditions(const GenerationTables& tables) : tables_(&tables) {}
 
-  // Returns the id of the string, which is added if it is new here. That of "" is 0.
+  // Returns the id of the string, adding it unless it was added before. The id of "" is 0.
   uint64_t StringId(absl::string_view text);
 
-  // Returns the id of a stack whose one frame is in function `func`, and adds it if it is new here.
+  // Returns the id of a stack whose only frame is in function `func`, adding it unless it was added
+  // before.
   uint64_t StackId(absl::string_view func, absl::string_view file, uint64_t line);
 
-  // Returns the string with that id, which is in the tables or was added; "" if there is none.
+  // Returns the string `id`, in the tables or added; "" if there is none.
   absl::string_view FindString(uint64_t id) const;
 
+  // Returns the number of added strings.
   size_t string_count() const { return string_ids_.size(); }
 
-  // Returns what was added, by rising ids. The views live until more is added.
+  // Returns the added strings, in ascending order of ids. The views are valid until more are added.
   std::vector<std::pair<uint64_t, absl::string_view>> Strings() const;
 
-  // What was added, by falling ids.
+  // Returns the added stacks, in descending order of ids.
   const std::vector<Stack>& stacks() const { return stacks_; }
 
  private:

@@ -21,8 +21,8 @@ void WriterEventCollector::Add(const Event& event) {
   if (!spec->timed()) return;
   const bool same_place = !events_.empty() && event.offset() == last_offset_;
   if (same_place) {
-    // Of the transitions that a GoSwitch stands for the first has its type; a GoDestroySyscall
-    // comes after the loss of its P.
+    // The first of the transitions of a GoSwitch has its type; a GoDestroySyscall comes after the
+    // loss of its P.
     const EventType before = events_.back().type;
     if (IsSwitch(before)) return;
     if (event.type() == EventType::kGoDestroySyscall && before == EventType::kProcSteal) {
@@ -37,7 +37,7 @@ void WriterEventCollector::Add(const Event& event) {
   added.proc = event.proc();
   added.time = event.time();
   for (int i = 0; i + 1 < spec->arg_count; ++i) added.args[i] = event.arg(i);
-  // The wire has no parent as 0.
+  // On the wire, parent 0 means none.
   if (added.type == EventType::kUserTaskBegin && added.args[1] == TaskId::kNone.value) {
     added.args[1] = 0;
   }

@@ -1,4 +1,4 @@
-// Events on their way into a trace: what GenerationWriter writes.
+// The events that GenerationWriter writes.
 #ifndef GOTRACE_REWRITE_WRITER_EVENT_H_
 #define GOTRACE_REWRITE_WRITER_EVENT_H_
 
@@ -11,13 +11,13 @@
 
 namespace gotrace::internal {
 
-// A timed event as it is to stand on the wire, with the context that it is to be seen in.
+// A timed event to write, with the context in which a reader must see it.
 struct WriterEvent {
   EventType type = EventType::kNone;
-  ThreadId thread = ThreadId::kNone;  // Whose event it is; kNone for no thread.
+  ThreadId thread = ThreadId::kNone;  // The event's thread; kNone for no thread.
 
-  // What the thread executes just before the event, kNone where that is nothing or not known. For
-  // the types that say themselves what they are about it need not be given.
+  // What the thread executes just before the event; kNone if nothing or unknown. Not required for
+  // types whose arguments say what they are about.
   GoId goroutine = GoId::kNone;
   ProcId proc = ProcId::kNone;
 
@@ -28,25 +28,25 @@ struct WriterEvent {
   uint64_t args[4] = {};
 };
 
-// Turns the events that a Reader gives into those of the wire.
+// Converts the events that a Reader returns to events on the wire.
 class WriterEventCollector {
  public:
-  // Adds what `event` stands for. kSync events and CPU samples stand for nothing here: they belong
-  // to the generation's tables.
+  // Adds the wire event of `event`. Ignores kSync events and CPU samples, which belong to the
+  // generation's tables.
   void Add(const Event& event);
 
   const std::vector<WriterEvent>& events() const { return events_; }
 
-  // Gives up and returns the events since the last Take().
+  // Returns the events since the last Take(), and clears them.
   std::vector<WriterEvent> Take();
 
-  // How many events a Reader gave of those, and of CPU samples, since the last Take().
+  // Returns the number of events added since the last Take(), including CPU samples.
   uint64_t given() const { return given_; }
 
  private:
   std::vector<WriterEvent> events_;
   uint64_t given_ = 0;
-  uint64_t last_offset_ = 0;  // Of the last one in events_.
+  uint64_t last_offset_ = 0;  // The offset of the last of events_.
 };
 
 }  // namespace gotrace::internal

@@ -14,26 +14,23 @@ namespace {
 constexpr const char kBegin[] =
     "# Checks\n"
     "\n"
-    "What `gotrace-dump validate` looks for. This file is made from the tables "
-    "`include/gotrace/internal/faults.def`,\n"
-    "`include/gotrace/internal/transports.def` and `include/gotrace/internal/checks.def` by `bazel "
-    "run "
-    "//testing:write_checks`.\n"
+    "This page lists what `gotrace-dump validate` checks. It is generated from the tables\n"
+    "`include/gotrace/internal/faults.def`, `include/gotrace/internal/transports.def` and\n"
+    "`include/gotrace/internal/checks.def` by `bazel run //testing:write_checks`.\n"
     "\n"
-    "- An **error** is what Go's own reader or validator refuses: the trace is broken.\n"
-    "- A **warning** is odd, or tells that something is missing; what there is can be trusted.\n"
-    "- A **note** is worth knowing; sound traces have such things.\n"
+    "- An **error** is something that Go's own reader or validator rejects: the trace is broken.\n"
+    "- A **warning** is something unusual or missing; the rest of the trace can be trusted.\n"
+    "- A **note** is worth knowing, and is found in sound traces too.\n"
     "\n"
-    "The effect tells what is lost of the trace where reading goes on after a finding. The "
-    "examples "
-    "are\n"
-    "what the cases of `testdata/findings` print, each named after its check; those of checks that "
-    "no "
-    "trace\n"
-    "can show come from events made without one.\n"
+    "The effect says how much of the trace is lost when reading continues after a finding: `go "
+    "on` means\n"
+    "only the bytes or events in question. The examples are the output for the cases of\n"
+    "`testdata/findings`, each named after its check. Examples of checks that no trace can trigger "
+    "come\n"
+    "from synthetic events.\n"
     "\n";
 
-// The lines of `outcome` that tell of `check`: the finding's and those of its history.
+// Returns the lines of `outcome` that report `check`: the finding and its history.
 std::string LinesOf(absl::string_view outcome, CheckId check) {
   const std::string tag = absl::StrCat("[", SpecOf(check).name, "]");
   std::string lines;

@@ -264,7 +264,7 @@ Flags:
                         procs=64K: Ps
                         goroutines=256K: live goroutines
                         nesting=4M: tasks, regions and ranges open at a time
-                        decompressed-bytes=1T: bytes in what the compressed input stands for
+                        decompressed-bytes=1T: bytes after decompression
 
 Examples:
   gotrace-dump info trace.out

@@ -470,26 +470,26 @@ TEST(Dump, TellsWhatIsWrongWithTheInput) {
   };
   const Case kCases[] = {
       {"empty", "",
-       "byte 0: expected the 16 bytes of a trace's header, found an empty input "
+       "byte 0: expected the 16-byte header of a trace, found an empty input "
        "[header-truncated]"},
       {"short", "go 1.26 tr",
-       "byte 0: expected the 16 bytes of a trace's header, found only 10 bytes "
+       "byte 0: expected the 16-byte header of a trace, found only 10 bytes "
        "[header-truncated]"},
       {"page.html", "<!DOCTYPE html><html></html>\n",
        "byte 0: expected a trace, found HTML: \"<!DOCTYPE html><html></html>\\n\". Read the page, "
-       "and fetch the trace again from /debug/pprof/trace?seconds=5 with `curl -f`, which fails on "
-       "errors. [not-a-trace]"},
+       "then fetch the trace again from /debug/pprof/trace?seconds=5 with `curl -f`, which fails "
+       "on errors. [not-a-trace]"},
       {"prefixed", "\x01 and other bytes\n" + ReadTestTrace("go1.27-gc.trace"),
        "byte 0: expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found \"\\x01 and other "
-       "byte\"; a trace's header stands at byte 18, and `gotrace-dump repair` removes what is "
-       "before it "
+       "byte\"; a trace header is at byte 18, and `gotrace-dump repair` removes everything before "
+       "it "
        "[not-a-trace]"},
       {"v1", std::string("go 1.21 trace\0\0\0", 16),
        "byte 0: found a v1 trace, written by Go 1.21; gotrace reads traces of Go 1.22 and later; "
        "the last release that reads this one, with `go tool trace`, is Go 1.27 [v1-trace]"},
       {"newer", std::string("go 1.99 trace\0\0\0", 16),
-       "byte 0: found trace version 1.99; the newest version that this gotrace knows is 1.26, of "
-       "Go 1.26 and 1.27; a newer gotrace may read it [unknown-version]"},
+       "byte 0: found trace version 1.99; the newest version that this gotrace supports is 1.26, "
+       "written by Go 1.26 and 1.27; a newer gotrace may read it [unknown-version]"},
       {"cut.zst", ReadTestFile("go1.27-gc.trace.zst").substr(0, 10),
        "the zstd data ends inside a frame, after 10 bytes of the compressed file "
        "[compressed-truncated]"}};
@@ -554,7 +554,7 @@ GoStart dt=1 g=9 g_seq=1
       absl::StrCat(
           ", and the likeliest missing event is a GoCreate of goroutine 9 [no-advance]\n"
           "    byte 32, thread 1, time 101: GoStart of goroutine 9 with sequence number 1: "
-          "goroutine 9 does not exist yet; lacks a GoCreate of goroutine 9\n"
+          "goroutine 9 does not exist yet; missing a GoCreate of goroutine 9\n"
           "gotrace-dump: 1 event could be read before that\n",
           kHint)))
       << result.err;
@@ -687,8 +687,8 @@ TEST(Dump, TellsThatTheInputBecameShorter) {
   EXPECT_GT(result.out.size(), 1000000u);
   EXPECT_TRUE(absl::StartsWith(
       result.err, absl::StrCat("gotrace-dump: reading ", path,
-                               ": the file became shorter while it was read: ", trace->size(),
-                               " bytes at first, 100 now; byte ")))
+                               ": the file shrank while it was being read, from ", trace->size(),
+                               " to 100 bytes; reading had reached byte ")))
       << result.err;
 }
 

@@ -1,5 +1,5 @@
-// Encodes batches and what stands in them (FORMAT.md §4): the one place where a batch is put
-// together from numbers. WireWriter writes a whole trace, event by event, with this.
+// Encodes batches and their contents (FORMAT.md §4). WireWriter uses this to write a whole trace,
+// event by event.
 #ifndef GOTRACE_TRACEV2_BATCH_ENCODER_H_
 #define GOTRACE_TRACEV2_BATCH_ENCODER_H_
 
@@ -16,18 +16,18 @@ namespace gotrace::internal {
 
 // How the payload size of a batch is encoded.
 enum class BatchSizeForm : uint8_t {
-  kShortest,  // As every other number.
+  kShortest,  // Like every other number.
   kPadded,    // In ten bytes, as Go's runtime does, which knows the size only when the batch ends.
 };
 
-// What the header of a batch says besides the size of its payload.
+// The header of a batch, without the size of its payload.
 struct BatchHeader {
   static constexpr uint64_t kNoThread = ~uint64_t{0};
 
   uint64_t generation = 0;
   uint64_t thread = kNoThread;
   uint64_t time = 0;        // In ticks.
-  uint64_t experiment = 0;  // 0 for an EventBatch, else an ExperimentalBatch; at most 255.
+  uint64_t experiment = 0;  // 0 for an EventBatch, otherwise an ExperimentalBatch; at most 255.
 };
 
 // Appends the payload size of a batch.
@@ -37,7 +37,7 @@ void AppendBatchSize(uint64_t size, BatchSizeForm form, std::string* out);
 void AppendBatchHeader(const BatchHeader& header, uint64_t size, BatchSizeForm form,
                        std::string* out);
 
-// Appends a whole batch.
+// Appends a complete batch.
 void AppendBatch(const BatchHeader& header, absl::string_view payload, BatchSizeForm form,
                  std::string* out);
 
@@ -47,7 +47,7 @@ inline void AppendEvent(EventType type, std::initializer_list<uint64_t> numbers,
   AppendEvent(type, absl::MakeConstSpan(numbers.begin(), numbers.size()), out);
 }
 
-// The same for a timed event, which happened `ticks` after the one before it in its batch.
+// Appends a timed event that happened `ticks` ticks after the event before it in its batch.
 void AppendTimedEvent(EventType type, uint64_t ticks, absl::Span<const uint64_t> args,
                       std::string* out);
 inline void AppendTimedEvent(EventType type, uint64_t ticks, std::initializer_list<uint64_t> args,
@@ -58,7 +58,7 @@ inline void AppendTimedEvent(EventType type, uint64_t ticks, std::initializer_li
 // Appends a String event, an entry of a string table.
 void AppendString(uint64_t id, absl::string_view text, std::string* out);
 
-// Collects entries, which must not be divided, in as few batches of one kind as hold them.
+// Writes indivisible entries in as few batches of one kind as possible.
 class BatchSplitter {
  public:
   // The payload of each batch begins with `kind` unless that is kNone. Batches are appended to

@@ -23,7 +23,7 @@ namespace {
 // A row of the tables in FORMAT.md §8.
 struct DocumentRow {
   std::string name;
-  std::vector<std::string> args;  // With "dt", which the tables of timed events leave out.
+  std::vector<std::string> args;  // Including "dt", which the tables of timed events omit.
   uint32_t since = 0;
   EventForm form = EventForm::kTimed;
   int start = 0;
@@ -57,8 +57,8 @@ std::vector<std::string> Cells(absl::string_view line) {
   return cells;
 }
 
-// The rows of §8 by the value of their types. Tables are told apart by their number of columns and
-// by the section they stand in.
+// Returns the rows of §8 by the value of their types. Tables are distinguished by their number of
+// columns and by their section.
 std::map<int, DocumentRow> ReadDocumentRows() {
   std::map<int, DocumentRow> rows;
   std::string section;
@@ -102,7 +102,7 @@ TEST(EventSpecTest, RowsAreThoseOfTheDocument) {
     EXPECT_EQ(spec.since, row.since);
     EXPECT_EQ(static_cast<int>(spec.start), row.start);
     EXPECT_EQ(spec.experiment, row.experimental ? Experiment::kAllocFree : Experiment::kNone);
-    // A clock snapshot is laid out as timed events are, but stands in sync batches.
+    // A clock snapshot has the layout of timed events, but is in sync batches.
     EXPECT_EQ(spec.form, spec.type == EventType::kClockSnapshot ? EventForm::kTimed : row.form);
   }
 }

@@ -1,4 +1,4 @@
-// One event as it stands on the wire, uninterpreted.
+// An event in the form that it has on the wire, not interpreted.
 #ifndef GOTRACE_TRACEV2_RAW_EVENT_H_
 #define GOTRACE_TRACEV2_RAW_EVENT_H_
 
@@ -14,20 +14,20 @@ namespace gotrace::internal {
 inline constexpr const char* kFrameFields[] = {"pc", "func", "file", "line"};
 inline constexpr int kFrameFieldCount = 4;
 
-// Framing and tables are events too: batches appear as EventBatch events, whose payload follows as
-// events of its own.
+// An event on the wire. Framing and tables are events too: a batch is an EventBatch event followed
+// by the events of its payload.
 struct RawEvent {
   EventType type = EventType::kNone;
 
-  // The arguments that the event's row in events.def names; for a Stack event four more for each
-  // frame, in order of kFrameFields.
+  // The arguments of the event's row in events.def; for a Stack event, four more for each frame, in
+  // the order of kFrameFields.
   std::vector<uint64_t> args;
 
-  // The trailing bytes of an event with EventForm::kData. Owned by whoever made the event.
+  // The trailing bytes of an event with EventForm::kData. Not owned.
   absl::string_view data;
 
-  // For an EventBatch on its way to WireWriter: that its `size` shall be computed from what follows
-  // instead of taken from `args`. The text form says `size=auto`.
+  // For an EventBatch passed to WireWriter: whether its size is computed from the following events
+  // and not taken from `args`. `size=auto` in the text form.
   bool auto_size = false;
 };
 

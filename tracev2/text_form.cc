@@ -13,8 +13,8 @@
 namespace gotrace::internal {
 namespace {
 
-// What stands before each argument of an event, with the event's name before the first: "GoStart
-// dt=", " g=".
+// The text before each argument of an event; for the first it includes the name: "GoStart dt=",
+// " g=".
 using EventLabels = std::array<ShortText<32>, EventSpec::kMaxArgs>;
 
 constexpr EventLabels MakeLabels(absl::string_view name, std::initializer_list<const char*> args) {
@@ -35,7 +35,8 @@ constexpr std::array<EventLabels, kEventTypeEnd> kLabels = [] {
   return labels;
 }();
 
-// The name of an event and all of its arguments, in one call each, as a loop takes longer.
+// Appends the name of an event and all of its arguments. One call for each number of arguments is
+// faster than a loop.
 void AppendArgs(const EventSpec& spec, const EventLabels& labels, const uint64_t* args,
                 TextBuffer* out) {
   const auto& [label0, label1, label2, label3, label4] = labels;
@@ -63,8 +64,8 @@ void AppendFrames(absl::Span<const uint64_t> fields, TextBuffer* out) {
   }
 }
 
-// Takes the next token, which ends at a space or a '#', off the front of `*line`. Returns "" at the
-// end of the line or before a comment.
+// Removes the next token, which ends at a space or a '#', from the front of `*line`, and returns
+// it. Returns "" at the end of the line or before a comment.
 absl::string_view TakeToken(absl::string_view* line) {
   int size = 0;
   while (!line->empty() && IsSpace(DecodeRune(*line, &size))) line->remove_prefix(size);
@@ -79,7 +80,7 @@ absl::string_view TakeToken(absl::string_view* line) {
   return token;
 }
 
-// As Go's strconv.ParseUint in base ten: digits only, no sign.
+// Like Go's strconv.ParseUint in base ten: digits only, no sign.
 bool ParseUint(absl::string_view digits, uint64_t* value) {
   return !digits.empty() && digits.find_first_not_of("0123456789") == absl::string_view::npos &&
          absl::SimpleAtoi(digits, value);
@@ -91,7 +92,7 @@ absl::string_view Trim(absl::string_view text) {
   while (!text.empty()) {
     size_t last = text.size() - 1;
     while (last > 0 && (static_cast<uint8_t>(text[last]) & 0xC0) == 0x80) --last;
-    // Behind a shorter rune stand bytes that are none.
+    // The bytes after a shorter rune do not belong to it.
     if (!IsSpace(DecodeRune(text.substr(last), &size)) || last + size != text.size()) break;
     text.remove_suffix(size);
   }
@@ -100,13 +101,13 @@ absl::string_view Trim(absl::string_view text) {
 
 bool IsBlank(absl::string_view line) { return TakeToken(&line).empty(); }
 
-// An error with `text`, or what it begins with, quoted at its end.
+// Returns an error that ends with the beginning of `text`, quoted.
 absl::Status Unexpected(absl::string_view message, absl::string_view text) {
-  constexpr size_t kLongestQuote = 100;
+  constexpr size_t kMaxQuoted = 100;
   TextBuffer quoted;
-  AppendQuoted(text.substr(0, kLongestQuote), &quoted);
+  AppendQuoted(text.substr(0, kMaxQuoted), &quoted);
   return absl::InvalidArgumentError(
-      absl::StrCat(message, ", found ", quoted.view(), text.size() > kLongestQuote ? "..." : ""));
+      absl::StrCat(message, ", found ", quoted.view(), text.size() > kMaxQuoted ? "..." : ""));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::string Describe(const RawEvent& event) {
   return std::string(out.view());
 }
 
-// What parsing came to: the events, each on a line, and the error.
+// The result of parsing: the events, each on a line, and the error.
 struct Parsed {
   std::string events;
   std::string error;
@@ -53,14 +53,14 @@ Parsed Parse(absl::string_view text) {
   return parsed;
 }
 
-// The events of a sound text, behind a header of the newest version.
+// Returns the events of a sound text, to which a header of the newest version is added.
 std::string Events(absl::string_view text) {
   const Parsed parsed = Parse(absl::StrCat("Trace Go1.26\n", text));
   EXPECT_EQ(parsed.error, "");
   return parsed.events;
 }
 
-// The error in a text behind a header of the newest version.
+// Returns the error in a text, to which a header of the newest version is added.
 std::string Error(absl::string_view text) {
   return Parse(absl::StrCat("Trace Go1.26\n", text)).error;
 }
@@ -174,7 +174,7 @@ TEST(TextFormTest, SizesMayBeComputed) {
             MakeHeader(Version::kGo122) + std::string("\x01\x01\x02\x03\x03\x0b\xac\x02", 8));
 }
 
-TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
+TEST(TextFormTest, ReportsWhichBatchHasAnotherSize) {
   constexpr absl::string_view kLines[] = {"Trace Go1.26",
                                           "EventBatch gen=1 m=2 time=3 size=3",
                                           "ProcStatus dt=1 p=1 pstatus=1",
@@ -199,7 +199,7 @@ TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
     EXPECT_EQ(assembler.first_wrong_size()->line, 2u);
     EXPECT_EQ(assembler.first_wrong_size()->told, 3u);
     EXPECT_EQ(assembler.first_wrong_size()->found, 4u);
-    // The last batch is looked at when the text ends.
+    // The last batch is checked when the text ends.
     bytes.clear();
     TextAssembler last(BatchSizeForm::kShortest, &bytes);
     for (const absl::string_view line : {kLines[0], kLines[1], kLines[2]}) {
@@ -211,7 +211,7 @@ TEST(TextFormTest, TellsWhichBatchHasAnotherSize) {
   }
 }
 
-TEST(TextFormTest, TellsWhatIsWrong) {
+TEST(TextFormTest, ReportsWhatIsWrong) {
   const absl::string_view cases[][2] = {
       {"Nothing dt=1", R"(expected the name of an event, found "Nothing")"},
       {"gostart dt=1", R"(expected the name of an event, found "gostart")"},
@@ -277,7 +277,7 @@ TEST(TextFormTest, VersionsHaveTheirEventsOnly) {
   }
 }
 
-TEST(TextFormTest, AssemblingTellsTheLine) {
+TEST(TextFormTest, AssemblingReportsTheLine) {
   const absl::Status status =
       AssembleText("# a comment\r\nTrace Go1.22\r\n\r\nProcStop dt=x\r\n").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -1,5 +1,5 @@
-// Unsigned LEB128 varints as Go's encoding/binary reads and writes them (FORMAT.md §3): at most ten
-// bytes, the tenth at most 1, overlong zeros accepted.
+// Reads and writes unsigned LEB128 varints like Go's encoding/binary (FORMAT.md §3): at most ten
+// bytes, the tenth at most 1, overlong encodings accepted.
 #ifndef GOTRACE_TRACEV2_VARINT_H_
 #define GOTRACE_TRACEV2_VARINT_H_
 
@@ -14,11 +14,12 @@ inline constexpr int kMaxVarintSize = 10;
 // Why ReadVarint() returned nullptr.
 enum class VarintFault : uint8_t {
   kTruncated,  // The bytes end before the varint does.
-  kOverflow,   // It does not fit 64 bits: a tenth byte above 1, or an eleventh.
+  kOverflow,   // It does not fit in 64 bits: a tenth byte above 1, or an eleventh byte.
 };
 
 // Reads the varint at `pos` into `*value` and returns the position after it. Returns nullptr, with
-// `*value` unspecified, when it is truncated by `end` or overflows: DiagnoseVarint() tells which.
+// `*value` unspecified, if the varint is cut off by `end` or overflows; DiagnoseVarint() says
+// which.
 inline const char* ReadVarint(const char* pos, const char* end, uint64_t* value) {
   if (pos < end && static_cast<uint8_t>(*pos) < 0x80) {
     *value = static_cast<uint8_t>(*pos);
@@ -38,11 +39,11 @@ inline const char* ReadVarint(const char* pos, const char* end, uint64_t* value)
   return nullptr;
 }
 
-// ReadVarint() where at least kMaxVarintSize bytes can be read at `pos`, so that no byte needs a
-// check against an end. Returns nullptr on overflow, the only fault left.
+// Like ReadVarint(), without checks against an end. Requires that at least kMaxVarintSize bytes can
+// be read at `pos`. Returns nullptr on overflow.
 inline const char* ReadVarintUnchecked(const char* pos, uint64_t* value);
 
-// Why ReadVarint(pos, end, …) failed. Requires that it did.
+// Returns why ReadVarint(pos, end, …) failed. Requires that it did.
 inline VarintFault DiagnoseVarint(const char* pos, const char* end) {
   return end - pos < kMaxVarintSize ? VarintFault::kTruncated : VarintFault::kOverflow;
 }
@@ -56,8 +57,8 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// Appends `value` in exactly `size` bytes, with overlong zeros, as the runtime does where it fills
-// in a number later. Requires VarintSize(value) <= size <= kMaxVarintSize.
+// Appends `value` in exactly `size` bytes, padded with zeros, as the runtime does for numbers that
+// it fills in later. Requires VarintSize(value) <= size <= kMaxVarintSize.
 inline void AppendPaddedVarint(uint64_t value, int size, std::string* out) {
   for (int i = 1; i < size; ++i) {
     out->push_back(static_cast<char>(value | 0x80));
@@ -66,7 +67,7 @@ inline void AppendPaddedVarint(uint64_t value, int size, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// The length in bytes of the shortest encoding of `value`.
+// Returns the size in bytes of the shortest encoding of `value`.
 inline int VarintSize(uint64_t value) {
   int size = 1;
   for (; value >= 0x80; value >>= 7) ++size;
@@ -75,8 +76,9 @@ inline int VarintSize(uint64_t value) {
 
 // Implementation details follow.
 
-// ReadVarintUnchecked() after the first `size` bytes, at least one. `sum` is what they add to the
-// value, the last one's continuation bit included, which the next byte takes away.
+// Continues ReadVarintUnchecked() after the first `size` bytes, at least one. `sum` is their
+// contribution to the value, including the continuation bit of the last one, which the next byte
+// subtracts.
 [[gnu::noinline]] inline const char* ReadLongVarint(const char* pos, int size, uint64_t sum,
                                                     uint64_t* value) {
   for (int i = size; i < kMaxVarintSize - 1; ++i) {

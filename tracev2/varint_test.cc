@@ -30,7 +30,7 @@ std::ostream& operator<<(std::ostream& os, const Result& r) {
   return os << (r.fault == VarintFault::kTruncated ? "truncated" : "overflow");
 }
 
-// The definition, byte by byte: it is known to overflow as soon as the tenth byte is.
+// The definition, byte by byte. Overflow is known as soon as the tenth byte is.
 Result Reference(absl::string_view bytes) {
   Result result;
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -48,8 +48,7 @@ Result Reference(absl::string_view bytes) {
   return result;
 }
 
-// What ReadVarint makes of exactly `bytes`: in memory of its own, so that sanitizers see a byte
-// read too many.
+// Calls ReadVarint with a copy of exactly `bytes`, so that sanitizers see a read past the end.
 Result Read(absl::string_view bytes) {
   const auto copy = std::make_unique<char[]>(bytes.size());
   if (!bytes.empty()) std::memcpy(copy.get(), bytes.data(), bytes.size());
@@ -144,7 +143,7 @@ TEST(VarintTest, TenthByteMayBeOneAtMost) {
   }
 }
 
-TEST(VarintTest, TruncationIsToldFromOverflow) {
+TEST(VarintTest, TruncationIsDistinguishedFromOverflow) {
   for (const char* const byte : {"\x80", "\xff", "\x81"}) {
     std::string bytes;
     for (int size = 0; size < kMaxVarintSize; ++size) {

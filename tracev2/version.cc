@@ -22,8 +22,8 @@ constexpr WrittenByRow kWrittenBy[] = {
     {Version::kGo126, "Go 1.26 and 1.27"},
 };
 
-// Go 1.23 dropped the versions before 1.11. The two oldest releases write no names of functions,
-// which the tool takes from the program.
+// Go 1.23 dropped support for versions before 1.11. The two oldest releases write no function
+// names, which the tool takes from the program.
 constexpr V1Version kV1Versions[] = {
     {5, "Go 1.5 and 1.6", "Go 1.22", "go tool trace PROGRAM"},
     {7, "Go 1.7", "Go 1.22", "go tool trace"},
@@ -41,7 +41,7 @@ constexpr absl::string_view kSuffix = " trace";
 // The newest version of the v1 format.
 constexpr uint32_t kNewestV1 = 21;
 
-// Whether `rest`, which follows the digits, is " trace" and NUL bytes, as far as it goes.
+// Returns whether `rest`, which follows the digits, is " trace" and NUL bytes or a prefix of that.
 bool IsSuffix(absl::string_view rest) {
   const size_t known = std::min(rest.size(), kSuffix.size());
   return rest.substr(0, known) == kSuffix.substr(0, known) &&
@@ -70,7 +70,7 @@ Header ParseHeader(absl::string_view bytes) {
   if (header.minor <= kNewestV1) {
     header.status = HeaderStatus::kV1;
   } else if (const Version* version = FindVersion(header.minor)) {
-    // Leading zeros would make a header of another length.
+    // With leading zeros, the header would have another length.
     if (bytes != MakeHeader(*version)) return header;
     header.status = HeaderStatus::kOk;
     header.version = *version;

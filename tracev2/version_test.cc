@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 namespace {
 
-// `text` with zeros behind it, to the length of a header.
+// Returns `text` padded with zeros to the length of a header.
 std::string Padded(absl::string_view text) {
   std::string bytes(text);
   bytes.resize(kHeaderSize, '\0');
@@ -39,7 +39,7 @@ TEST(VersionTest, CutHeadersAreTruncated) {
   }
 }
 
-TEST(VersionTest, TellsV1FromUnknownVersions) {
+TEST(VersionTest, DistinguishesV1FromUnknownVersions) {
   for (const int minor : {5, 7, 8, 9, 10, 11, 19, 20, 21}) {
     const Header header = ParseHeader(Padded(absl::StrCat("go 1.", minor, " trace")));
     EXPECT_EQ(header.status, HeaderStatus::kV1) << minor;
@@ -52,7 +52,7 @@ TEST(VersionTest, TellsV1FromUnknownVersions) {
   }
 }
 
-TEST(VersionTest, TellsWhatReadsV1) {
+TEST(VersionTest, ReturnsWhatReadsV1) {
   const auto last_reader = [](uint32_t minor) {
     const V1Version* const version = FindV1Version(minor);
     return version == nullptr ? "" : absl::StrCat(version->last_reader, ", ", version->command);
@@ -96,7 +96,7 @@ TEST(VersionTest, EveryOtherByteInAHeaderIsNoticed) {
       changed[i] = byte;
       // Only digits may differ, and then the version does.
       EXPECT_EQ(ParseHeader(changed).status, HeaderStatus::kNotATrace) << absl::CHexEscape(changed);
-      // What shows in the first bytes needs no more of them to be refused.
+      // A mismatch in the first bytes is reported without more of them.
       EXPECT_EQ(ParseHeader(changed.substr(0, i + 1)).status,
                 i == 6 && byte == ' ' ? HeaderStatus::kTruncated : HeaderStatus::kNotATrace)
           << absl::CHexEscape(changed);
@@ -110,7 +110,7 @@ TEST(VersionTest, FindsTheFirstHeader) {
   EXPECT_EQ(FindHeader("go 1.25 trace"), absl::string_view::npos);
   EXPECT_EQ(FindHeader(header), 0u);
   EXPECT_EQ(FindHeader(absl::StrCat("a line\n", header, header)), 7u);
-  // What begins like one, or is one of a version that is not known.
+  // Input that begins like a header, or is a header of an unknown version.
   EXPECT_EQ(FindHeader(absl::StrCat("go 1.go 1.", header)), 10u);
   EXPECT_EQ(FindHeader(absl::StrCat(Padded("go 1.21 trace"), Padded("go 1.99 trace"), header)),
             2 * kHeaderSize);
@@ -128,7 +128,7 @@ TEST(VersionTest, FindsVersionsByNumber) {
   EXPECT_EQ(kNewestVersion, AllVersions().back());
 }
 
-TEST(VersionTest, TellsWhoWritesIt) {
+TEST(VersionTest, ReturnsWhatWritesIt) {
   EXPECT_EQ(WrittenBy(Version::kGo122), "Go 1.22");
   EXPECT_EQ(WrittenBy(Version::kGo123), "Go 1.23 and 1.24");
   EXPECT_EQ(WrittenBy(Version::kGo125), "Go 1.25");

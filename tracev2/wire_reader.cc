@@ -10,7 +10,7 @@ namespace {
 static_assert(kMaxRawEventSize >= 1 + 6 * kMaxVarintSize + kMaxBatchSize);
 static_assert(kMaxRawEventSize >= 1 + (2 + kFrameFieldCount * kMaxFramesPerStack) * kMaxVarintSize);
 
-// Walks over the bytes of one event and remembers the first fault.
+// Steps through the bytes of one event and remembers the first fault.
 class Cursor {
  public:
   explicit Cursor(absl::string_view bytes)

@@ -21,7 +21,7 @@ std::string Encode(EventType type, std::initializer_list<uint64_t> numbers) {
   return bytes;
 }
 
-// Decodes `bytes` from memory of their own, so that sanitizers see a byte read too many.
+// Decodes a copy of exactly `bytes`, so that sanitizers see a read past the end.
 WireResult Decode(absl::string_view bytes, RawEvent* event) {
   const auto copy = std::make_unique<char[]>(bytes.size());
   std::memcpy(copy.get(), bytes.data(), bytes.size());
@@ -82,7 +82,7 @@ TEST(WireReaderTest, DecodesEveryType) {
   }
 }
 
-// Where the number or the data begins that a cut at `size` cuts.
+// Returns where the number or data begins that a cut at `size` divides.
 size_t CutPosition(const RawEvent& event, size_t size) {
   size_t begin = 1;
   for (const uint64_t arg : event.args) {
@@ -110,7 +110,7 @@ TEST(WireReaderTest, TypesWithoutARowAreInvalid) {
   }
 }
 
-TEST(WireReaderTest, OverflowIsToldWhereTheNumberBegins) {
+TEST(WireReaderTest, OverflowIsReportedWhereTheNumberBegins) {
   const std::string overflow(10, '\xff');
   const std::string start = Encode(EventType::kGoStart, {300});
   ExpectFault(start + overflow, WireStatus::kVarintOverflow, 3);

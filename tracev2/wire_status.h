@@ -1,4 +1,4 @@
-// The status values of goroutines and Ps as GoStatus and ProcStatus events carry them.
+// The status values of goroutines and Ps in GoStatus and ProcStatus events.
 #ifndef GOTRACE_TRACEV2_WIRE_STATUS_H_
 #define GOTRACE_TRACEV2_WIRE_STATUS_H_
 
@@ -22,17 +22,19 @@ enum class ProcStatus : uint8_t {
   kRunning = 1,
   kIdle = 2,
   kSyscall = 3,
-  // In a syscall whose beginning is unknown: a ProcSteal is the first mention of the P in its
-  // generation, or its goroutine was destroyed in the syscall.
+  // In a syscall on a thread that is no longer known: either a ProcSteal is the first mention of
+  // the P in its generation, or its goroutine was destroyed in the syscall.
   kSyscallAbandoned = 4,
 };
 inline constexpr int kProcStatusEnd = 5;
 
-// The name of a status, "Bad" for a value that has none.
+// Returns the name of a goroutine's status, "Bad" for a value without a name.
 constexpr const char* GoStatusName(GoStatus status) {
   constexpr const char* kNames[kGoStatusEnd] = {"Bad", "Runnable", "Running", "Syscall", "Waiting"};
   return kNames[static_cast<int>(status) < kGoStatusEnd ? static_cast<int>(status) : 0];
 }
+
+// Returns the name of a P's status, "Bad" for a value without a name.
 constexpr const char* ProcStatusName(ProcStatus status) {
   constexpr const char* kNames[kProcStatusEnd] = {"Bad", "Running", "Idle", "Syscall",
                                                   "SyscallAbandoned"};

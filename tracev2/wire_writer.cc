@@ -29,7 +29,7 @@ void WireWriter::Write(const RawEvent& event) {
   for (size_t i = 0; i < count; ++i) AppendVarint(event.args[i], &out_);
   if (is_batch) WriteBatchSize(event);
   if (FindEventSpec(event.type)->form == EventForm::kData) {
-    // An experimental batch's data is its payload.
+    // The data of an experimental batch is its payload.
     if (event.type == EventType::kExperimentalBatch) {
       AppendBatchSize(event.data.size(), form_, &out_);
     } else {

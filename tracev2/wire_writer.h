@@ -1,4 +1,4 @@
-// Raw events to the bytes of a trace: the inverse of DecodeRawEvent().
+// Encodes raw events to the bytes of a trace: the inverse of DecodeRawEvent().
 #ifndef GOTRACE_TRACEV2_WIRE_WRITER_H_
 #define GOTRACE_TRACEV2_WIRE_WRITER_H_
 
@@ -12,11 +12,12 @@
 
 namespace gotrace::internal {
 
-// Whether an event of `type` ends the batch before it: it begins another one, or ends a generation.
+// Returns whether an event of `type` ends the batch before it, because it begins another batch or
+// ends a generation.
 bool EndsBatch(EventType type);
 
-// Appends events to a string. Numbers take their shortest form. No check is made whether the events
-// form a sound trace, so that broken ones can be written too.
+// Appends events to a string. Numbers are in their shortest form. The events need not form a sound
+// trace, so broken traces can be written too.
 class WireWriter {
  public:
   // Writes the header of a trace of `version` to `*out`, which must outlive the writer.
@@ -26,14 +27,14 @@ class WireWriter {
   // with four more for each frame of a stack.
   void Write(const RawEvent& event);
 
-  // Fills in the size of a last batch whose size is to be computed. Call it after the last event.
+  // Fills in the size of the last batch if it is computed. Call it after the last event.
   void Finish();
 
-  // How many bytes at the beginning of `*out` are final. The caller may take them away, and must
-  // then call Taken().
+  // Returns how many bytes at the beginning of `*out` are final. The caller may remove them, and
+  // must then call Taken().
   size_t final_size() const;
 
-  // Tells that the first `size` bytes of `*out`, at most final_size(), were taken away.
+  // Records that the caller removed the first `size` bytes of `*out`, at most final_size().
   void Taken(size_t size);
 
  private:
@@ -43,7 +44,7 @@ class WireWriter {
 
   std::string& out_;
   const BatchSizeForm form_;
-  size_t open_batch_ = kNone;  // Where in out_ the size of the open batch is to be inserted.
+  size_t open_batch_ = kNone;  // Where in out_ the size of the open batch will be inserted.
 };
 
 }  // namespace gotrace::internal

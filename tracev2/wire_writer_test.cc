@@ -30,7 +30,7 @@ RawEvent AutoBatch(uint64_t generation) {
 
 std::string Hex(absl::string_view bytes) { return absl::BytesToHexString(bytes); }
 
-// What stands behind the header, in hexadecimal.
+// Returns everything after the header, in hexadecimal.
 std::string Body(const std::string& bytes) {
   return Hex(absl::string_view(bytes).substr(kHeaderSize));
 }

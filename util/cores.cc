@@ -11,7 +11,7 @@ namespace gotrace::internal {
 
 size_t AvailableCores() {
 #ifdef __linux__
-  // The standard library counts those that the process may not use too.
+  // std::thread::hardware_concurrency() also counts cores that this process may not use.
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return CPU_COUNT(&cores);
 #endif

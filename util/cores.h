@@ -1,4 +1,4 @@
-// How much can be done at once.
+// The number of available cores.
 #ifndef GOTRACE_UTIL_CORES_H_
 #define GOTRACE_UTIL_CORES_H_
 
@@ -6,8 +6,8 @@
 
 namespace gotrace::internal {
 
-// How many cores this process may use, at least 1: what `taskset` or a container's set of cores
-// leaves of the machine's.
+// Returns the number of cores that this process may use, at least 1. This can be less than the
+// machine has, because of `taskset` or a container.
 size_t AvailableCores();
 
 }  // namespace gotrace::internal

@@ -1,4 +1,4 @@
-// States by ids that are mostly dense.
+// A table of states by ids that are mostly dense.
 #ifndef GOTRACE_UTIL_DENSE_TABLE_H_
 #define GOTRACE_UTIL_DENSE_TABLE_H_
 
@@ -14,29 +14,30 @@
 
 namespace gotrace::internal {
 
-// Holds entries by their member `id`, which is an integer or has one as its member `value`. Go
-// numbers goroutines, Ps and threads one after the other, so an id's lowest bits mostly tell its
-// place; an entry whose place is taken goes into a hash map. So those that live long keep their
-// places, and of the many that come and go few meet one. Ids may be any, and memory stays in
-// proportion to the most entries there were at a time. Addresses stay as long as the entry does.
+// A table of entries, keyed by their member `id`, which is an integer or has an integer member
+// `value`. Go numbers goroutines, Ps and threads consecutively, so the slot of an entry is usually
+// given by the lowest bits of its id; an entry whose slot is taken goes into a hash map. Long-lived
+// entries thus keep their slots, and few of the many short-lived ones collide with them. Ids may
+// have any value, and memory is proportional to the maximum number of entries at a time. An entry's
+// address does not change.
 template <class Entry>
 class DenseTable {
  public:
   using IdType = decltype(Entry::id);
 
-  // Begins with `fewest_slots`, a power of two, and goes back to as many at Clear().
+  // Starts with `fewest_slots` slots, a power of two. Clear() returns to that number.
   explicit DenseTable(size_t fewest_slots = 64) : fewest_slots_(fewest_slots) {
     MakeSlots(fewest_slots);
   }
 
-  // The entry of `id`, or nullptr.
+  // Returns the entry of `id`, or nullptr.
   Entry* Find(IdType id) const {
     Entry* const entry = slots_[SlotOf(id)];
     if (entry != nullptr && entry->id == id) return entry;
     return crowds_[CrowdOf(id)] == 0 ? nullptr : FindOverflow(id);
   }
 
-  // Adds an entry for `id` as Entry() makes it. Requires that there is none.
+  // Adds a default-constructed entry for `id`. Requires that there is none.
   [[gnu::noinline]] Entry* Insert(IdType id) {
     Entry* const entry = Allocate();
     entry->id = id;
@@ -45,7 +46,7 @@ class DenseTable {
     return entry;
   }
 
-  // Takes out an entry of this table. It becomes Entry(), and is used again for another.
+  // Removes an entry of this table. Its memory will be reused.
   void Erase(Entry* entry) {
     Entry*& slot = slots_[SlotOf(entry->id)];
     if (slot == entry) {
@@ -55,14 +56,14 @@ class DenseTable {
       --crowds_[CrowdOf(entry->id)];
     }
     --size_;
-    // In its place: to build another one and copy it makes loads wait for narrower stores.
+    // In place: assigning a new Entry would make later loads wait for narrower stores.
     std::destroy_at(entry);
     std::construct_at(entry);
     free_.push_back(entry);
   }
 
-  // Takes out all entries. Costs time in proportion to the most that there were since the last
-  // time.
+  // Removes all entries. Takes time proportional to the maximum number of entries since the last
+  // Clear().
   void Clear() {
     if (slot_count() == fewest_slots_) {
       EmptySlots();
@@ -77,7 +78,8 @@ class DenseTable {
     size_ = 0;
   }
 
-  // Calls `see` with each entry, in no order. Costs time in proportion to the slots.
+  // Calls `see` with each entry, in no particular order. Takes time proportional to the number of
+  // slots.
   template <class See>
   void ForEach(const See& see) const {
     for (size_t slot = 0; slot < slot_count(); ++slot) {
@@ -88,11 +90,11 @@ class DenseTable {
 
   size_t size() const { return size_; }
 
-  // How many entries there is room for without a hash map. For tests.
+  // Returns the number of slots. For tests.
   size_t slot_count() const { return slot_mask_ + 1; }
 
  private:
-  static constexpr size_t kSlotsPerEntry = 2;  // At least; at most twice as many.
+  static constexpr size_t kSlotsPerEntry = 2;  // The minimum; the maximum is twice as many.
   static constexpr size_t kChunk = 256;
   static constexpr size_t kCrowds = 64;
 
@@ -108,13 +110,13 @@ class DenseTable {
 
   static size_t CrowdOf(IdType id) { return NumberOf(id) % kCrowds; }
 
-  // Requires a power of two.
+  // Requires that `count` is a power of two.
   void MakeSlots(size_t count) {
     slots_ = std::make_unique<Entry*[]>(count);
     slot_mask_ = count - 1;
   }
 
-  // Each of a table that has few entries is looked for, rather than to write over many slots.
+  // Clears only the slots of the entries ever allocated, which are fewer than all slots.
   void EmptySlots() {
     for (const std::unique_ptr<Entry[]>& chunk : chunks_) {
       for (size_t i = 0; i < kChunk; ++i) slots_[SlotOf(chunk[i].id)] = nullptr;
@@ -164,18 +166,18 @@ class DenseTable {
   size_t fewest_slots_;
   std::unique_ptr<Entry*[]> slots_;
   size_t slot_mask_ = 0;
-  absl::flat_hash_map<IdType, Entry*> overflow_;  // Never has an id that stands in its slot.
-  // How many of those there are for each value of an id's lowest bits, so that what is nowhere is
-  // mostly found to be so without hashing.
+  absl::flat_hash_map<IdType, Entry*> overflow_;  // The entries whose slots are taken.
+  // The number of entries in overflow_ for each value of an id's lowest bits, so that most unknown
+  // ids are recognised without hashing.
   std::array<uint64_t, kCrowds> crowds_ = {};
   std::vector<std::unique_ptr<Entry[]>> chunks_;
-  size_t used_ = kChunk;  // Of the last chunk.
+  size_t used_ = kChunk;  // The number of entries used in the last chunk.
   std::vector<Entry*> free_;
   size_t size_ = 0;
 };
 
-// So many slots for goroutines, by their ids, fit the second cache of a core, and let few that live
-// shortly meet the hundreds that live long.
+// The number of slots for goroutines. It fits the L2 cache of a core, and is large enough that few
+// short-lived goroutines collide with the hundreds of long-lived ones.
 inline constexpr size_t kSlotsForGoroutines = 8192;
 
 }  // namespace gotrace::internal

@@ -17,8 +17,8 @@ struct Entry {
 };
 using Table = DenseTable<Entry>;
 
-// Inserts and erases `ids` in some order, so that at most `alive` are there at a time, and holds
-// the table against a plain map.
+// Inserts and erases `ids` in some order, with at most `alive` entries at a time, and compares the
+// table with a plain map.
 void ExpectBehavesAsMap(const std::vector<int64_t>& ids, size_t alive) {
   Table table;
   std::unordered_map<int64_t, Entry*> expected;

@@ -9,8 +9,9 @@
 namespace gotrace::internal {
 namespace {
 
-// The caller's handlers of signals expect to run on its own threads: one that starts while this
-// lives gets none but those that its own instructions cause.
+// Blocks signals for threads that are started while this object exists, except SIGPROF and those
+// that a thread's own instructions cause: the caller's signal handlers expect to run on the
+// caller's threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -36,7 +37,7 @@ std::optional<std::thread> StartHelper(std::function<void()> work) {
   try {
     return std::thread(std::move(work));
   } catch (const std::system_error&) {
-    // That is how std::thread tells that there are too many.
+    // There are too many threads.
     return std::nullopt;
   }
 }

@@ -1,4 +1,4 @@
-// Starts the threads that the library has of its own.
+// Starts the library's own threads.
 #ifndef GOTRACE_UTIL_HELPER_THREAD_H_
 #define GOTRACE_UTIL_HELPER_THREAD_H_
 
@@ -8,9 +8,9 @@
 
 namespace gotrace::internal {
 
-// Starts a thread that calls `work`, which must not throw. All signals are blocked there but those
-// that its own instructions cause, such as SIGBUS, and SIGPROF. Returns nullopt if there can be no
-// further one.
+// Starts a thread that calls `work`, which must not throw. All signals are blocked on the thread,
+// except SIGPROF and those that its own instructions cause, such as SIGBUS. Returns nullopt if the
+// system cannot create another thread.
 std::optional<std::thread> StartHelper(std::function<void()> work);
 
 }  // namespace gotrace::internal

@@ -1,4 +1,4 @@
-// A table of entries by the ids that a trace gives them.
+// A table of entries by the ids that a trace assigns.
 #ifndef GOTRACE_UTIL_ID_TABLE_H_
 #define GOTRACE_UTIL_ID_TABLE_H_
 
@@ -13,16 +13,16 @@
 
 namespace gotrace::internal {
 
-// Which ids of a table are found by index.
+// A view of the ids of an IdTable that are found by index.
 class NearIds {
  public:
   static constexpr uint32_t kAbsent = std::numeric_limits<uint32_t>::max();
 
-  // `index` has kAbsent at `end`, which stands for all ids from there on, and something else at the
-  // ids that have entries.
+  // `index` has `end` + 1 elements: kAbsent at ids without entries, and at `end`, which represents
+  // all ids from there on.
   NearIds(const uint32_t* index, uint64_t end) : index_(index), end_(end) {}
 
-  // Whether `id` is 0 or has an entry that is found by index. Costs few instructions.
+  // Returns whether `id` is 0 or has an entry that is found by index. Takes few instructions.
   bool Has(uint64_t id) const { return id == 0 || index_[std::min(id, end_)] != kAbsent; }
 
  private:
@@ -30,8 +30,9 @@ class NearIds {
   uint64_t end_;
 };
 
-// Ids are nearly always 1, 2, 3, … in some order; those are found by index. Others may be anything
-// up to 2^64 and go into a hash map, so that memory stays in proportion to the number of entries.
+// A table of entries by id. Ids are nearly always 1, 2, 3, … in some order, and are found by index.
+// Others may have any value, and go into a hash map, so that memory is proportional to the number
+// of entries.
 template <class T>
 class IdTable {
  public:
@@ -48,30 +49,31 @@ class IdTable {
     } else {
       sparse_.emplace(id, index);
     }
-    // Where ids come in no order, the first ones may have been far. So rarely that all in all
-    // at most twice as many ids are looked at as there are.
+    // If ids come in no order, the first ones may have been far. Checked only when the size is a
+    // power of two, so the total cost is proportional to the number of ids.
     if ((entries_.size() & (entries_.size() - 1)) == 0) PutNearWhatIs();
     while (near().Has(gapless_ + 1)) ++gapless_;
     return true;
   }
 
-  // Whether there is an entry under `id`, which must not be 0.
+  // Returns whether there is an entry under `id`, which must not be 0.
   bool Contains(uint64_t id) const { return id <= gapless_ || Find(id) != kAbsent; }
 
-  // The id up to which, from 1 on, all have entries. That is never above last_near(): of as many
-  // entries as ids none of those is far.
+  // Returns the largest id such that all ids from 1 up to it have entries. It is never above
+  // last_near(), since ids without gaps are always found by index.
   uint64_t gapless() const { return gapless_; }
 
-  // The last id that is found by index, or 0 if none is. Some before it may have no entry.
+  // Returns the largest id that is found by index, or 0 if there is none. Smaller ids may have no
+  // entry.
   uint64_t last_near() const { return last_near_; }
 
-  // Those that are found by index. A view of the table, up to the next Insert().
+  // Returns a view of the ids that are found by index, valid until the next Insert().
   NearIds near() const {
     if (dense_.empty()) return NearIds(&kAbsent, 0);
     return NearIds(dense_.data(), last_near_ + 1);
   }
 
-  // The index of the entry under `id`, counted in order of insertion, or kAbsent.
+  // Returns the index of the entry under `id`, in order of insertion, or kAbsent.
   uint32_t Find(uint64_t id) const {
     if (id < dense_.size() && dense_[id] != kAbsent) return dense_[id];
     if (sparse_.empty()) return kAbsent;
@@ -81,7 +83,8 @@ class IdTable {
 
   const T& operator[](uint32_t index) const { return entries_[index]; }
 
-  // The ids of all entries, in ascending order. Takes time and memory in proportion to them.
+  // Returns the ids of all entries, in ascending order. Takes time and memory proportional to their
+  // number.
   std::vector<uint64_t> Ids() const {
     std::vector<uint64_t> ids;
     ids.reserve(entries_.size());
@@ -97,8 +100,8 @@ class IdTable {
   size_t size() const { return entries_.size(); }
 
  private:
-  // Whether there are entries enough for one under `id` to be found by index.
-  bool IsNear(uint64_t id) const { return id < kFewest + 2 * entries_.size(); }
+  // Returns whether `id` is small enough, for the number of entries, to be found by index.
+  bool IsNear(uint64_t id) const { return id < kMinNear + 2 * entries_.size(); }
 
   void PutNear(uint64_t id, uint32_t index) {
     last_near_ = std::max(last_near_, id);
@@ -114,11 +117,11 @@ class IdTable {
     });
   }
 
-  static constexpr uint64_t kFewest = 1024;
-  static constexpr size_t kRoomAtFirst = 64;  // Most tables have as many entries.
+  static constexpr uint64_t kMinNear = 1024;
+  static constexpr size_t kRoomAtFirst = 64;  // Most tables have at least as many entries.
 
   std::vector<T> entries_;
-  std::vector<uint32_t> dense_;  // Index by id; if it is not empty, up to last_near_ + 1 or more.
+  std::vector<uint32_t> dense_;  // Index by id; has more than last_near_ + 1 elements, or none.
   uint64_t last_near_ = 0;
   uint64_t gapless_ = 0;
   absl::flat_hash_map<uint64_t, uint32_t> sparse_;

@@ -116,7 +116,7 @@ TEST(IdTableTest, FindsSparseAndHugeIds) {
 }
 
 TEST(IdTableTest, FindsSparseIdsThatBecomeDense) {
-  // The first ids lie too far out for an index by id; those that follow fill the room before them.
+  // The first ids are too large to be found by index; the following ids fill the gap before them.
   std::vector<uint64_t> ids = {3000, 2999, 5000, 1024, 1030};
   for (uint64_t id = 1; id <= 6000; ++id) ids.push_back(id);
   ExpectFinds(ids);

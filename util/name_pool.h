@@ -1,4 +1,4 @@
-// Names that outlive the generation whose strings they are.
+// Names that outlive the generation whose string table they come from.
 #ifndef GOTRACE_UTIL_NAME_POOL_H_
 #define GOTRACE_UTIL_NAME_POOL_H_
 
@@ -12,8 +12,8 @@
 
 namespace gotrace::internal {
 
-// Keeps each name once, as long as somebody holds it: a million open regions mostly have a few
-// names between them. Must outlive all of its names.
+// A pool of reference-counted names that stores equal names once: a million open regions usually
+// have only a few different names. Must outlive all of its names.
 class NamePool {
   struct Uses {
     uint64_t count = 0;
@@ -21,11 +21,11 @@ class NamePool {
   };
 
  public:
-  // A text that is kept: until the next Sweep(), and as long as a Name holds it. Equal texts are
-  // the same one.
+  // A text in the pool. It is valid until the next Sweep(), and as long as a Name refers to it.
+  // Equal texts have the same address.
   using Text = std::pair<const std::string, Uses>;
 
-  // A name in a pool. Movable.
+  // A reference to a text in a pool. Movable.
   class Name {
    public:
     Name() = default;
@@ -44,7 +44,7 @@ class NamePool {
       return text_ == nullptr ? "" : absl::string_view(text_->first);
     }
 
-    // nullptr if it was made without a pool.
+    // Returns the text, or nullptr for a default-constructed or moved-from Name.
     const Text* text() const { return text_; }
 
    private:
@@ -59,24 +59,25 @@ class NamePool {
   NamePool(const NamePool&) = delete;
   NamePool& operator=(const NamePool&) = delete;
 
-  // Keeps `text`, which nobody need hold.
+  // Adds `text` to the pool without a reference to it.
   Text* Keep(absl::string_view text) {
     Text* const kept = &*uses_.try_emplace(text).first;
     if (kept->second.count == 0) List(kept);
     return kept;
   }
 
-  // Holds a text of this pool.
+  // Returns a reference to a text of this pool.
   Name Hold(Text* text) {
     ++text->second.count;
     ++held_;
     return Name(this, text);
   }
 
+  // Adds `text` to the pool and returns a reference to it.
   Name Get(absl::string_view text) { return Hold(&*uses_.try_emplace(text).first); }
 
-  // Lets go of what nobody holds. Costs time in proportion to what came to be held by nobody since
-  // the last time.
+  // Removes texts without references. Takes time proportional to the number of texts that lost
+  // their last reference since the last Sweep().
   void Sweep() {
     for (Text* const text : unheld_) {
       text->second.is_listed = false;
@@ -85,10 +86,10 @@ class NamePool {
     unheld_.clear();
   }
 
-  // How many names are held, equal ones too.
+  // Returns the number of Names.
   uint64_t held() const { return held_; }
 
-  // How many different names are kept.
+  // Returns the number of different texts.
   size_t size() const { return uses_.size(); }
 
  private:
@@ -102,7 +103,7 @@ class NamePool {
   }
 
   absl::node_hash_map<std::string, Uses> uses_;
-  std::vector<Text*> unheld_;  // All that nobody holds, and some that somebody does again.
+  std::vector<Text*> unheld_;  // All texts without references, and some that have one again.
   uint64_t held_ = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace gotrace::internal {
 namespace {
 
-// How many are kept once those that nobody holds are gone.
+// Removes texts without references, and returns how many remain.
 size_t SizeAfterSweep(NamePool* pool) {
   pool->Sweep();
   return pool->size();

@@ -44,7 +44,7 @@ void AppendUtf8(uint32_t rune, std::string* out) {
   }
 }
 
-// The one-letter escapes, each with the byte that it stands for.
+// The one-letter escapes and their bytes.
 struct Escape {
   char letter;
   char byte;
@@ -72,21 +72,21 @@ void AppendEscaped(uint32_t rune, TextBuffer* out) {
   }
 }
 
-// The bytes that stand in quotes as they are.
+// The bytes that need no escape in quotes.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain = {};
   for (int byte = ' '; byte < 0x7F; ++byte) plain[byte] = byte != '"' && byte != '\\';
   return plain;
 }();
 
-// The length of the longest beginning of `text` that stands in quotes as it is, found bytewise.
+// Returns the length of the longest prefix of `text` whose bytes need no escape.
 size_t PlainPrefix(absl::string_view text) {
   size_t size = 0;
   while (size < text.size() && kPlain[static_cast<uint8_t>(text[size])]) ++size;
   return size;
 }
 
-// Appends the first rune of `text`, as it is or escaped, and returns its length in bytes.
+// Appends the first rune of `text`, escaped if necessary, and returns its length in bytes.
 int AppendRune(absl::string_view text, TextBuffer* out) {
   int size = 0;
   const uint32_t rune = DecodeRune(text, &size);
@@ -103,7 +103,7 @@ int AppendRune(absl::string_view text, TextBuffer* out) {
   return size;
 }
 
-// Takes `digits` digits of `base` off the front of `*text`. Returns false if there are fewer.
+// Removes `digits` digits of `base` from the front of `*text`. Returns false if there are fewer.
 bool TakeDigits(int digits, uint32_t base, absl::string_view* text, uint32_t* value) {
   if (text->size() < static_cast<size_t>(digits)) return false;
   *value = 0;
@@ -160,7 +160,7 @@ bool TakeCharacter(char quote, absl::string_view* text, std::string* out) {
     text->remove_prefix(1);
     return TakeEscape(quote, text, out);
   }
-  // What is no UTF-8 becomes U+FFFD, as in Go: only an escape can make such bytes.
+  // Bytes that are not UTF-8 become U+FFFD, as in Go; only an escape can produce such bytes.
   int size = 0;
   AppendUtf8(DecodeRune(*text, &size), out);
   text->remove_prefix(size);

@@ -17,7 +17,7 @@ std::string Quote(absl::string_view text) {
   return std::string(out.view().substr(6));
 }
 
-// A view of a literal with all of its bytes, NUL too.
+// A view of a literal with all of its bytes, including NUL.
 template <size_t kSize>
 absl::string_view Bytes(const char (&text)[kSize]) {
   return absl::string_view(text, kSize - 1);
@@ -134,7 +134,7 @@ TEST(QuoteTest, DecodesRunes) {
       {"\xf0\x90\x80\x80", 0x10000, 4},
       {"\xf4\x8f\xbf\xbf", 0x10ffff, 4},
       {"\xc2\x80more", 0x80, 2},
-      // What is no UTF-8 is one byte long.
+      // An invalid byte has length 1.
       {"\x80", 0xfffd, 1},
       {"\xbf\xbf", 0xfffd, 1},
       {"\xc0\xaf", 0xfffd, 1},
@@ -206,7 +206,7 @@ TEST(QuoteTest, UnquotesAsGoDoes) {
   }
 }
 
-TEST(QuoteTest, RefusesWhatIsNoLiteral) {
+TEST(QuoteTest, RejectsAnythingThatIsNotALiteral) {
   const absl::string_view cases[] = {
       "",
       "a",

@@ -1,4 +1,4 @@
-// A block of text under construction: what every text output of gotrace is built in.
+// A buffer in which every text output of gotrace is built.
 #ifndef GOTRACE_UTIL_TEXT_BUFFER_H_
 #define GOTRACE_UTIL_TEXT_BUFFER_H_
 
@@ -14,14 +14,14 @@
 
 namespace gotrace::internal {
 
-// A text of less than `kSize` bytes that is appended faster than others: kSize bytes are copied,
-// whatever its length, so that no length has to be looked at. For tables of names.
+// A text of less than `kSize` bytes that can be appended quickly: always kSize bytes are copied,
+// whatever its length. For tables of names.
 template <size_t kSize>
 class ShortText {
  public:
   constexpr ShortText() = default;
 
-  // Joins `pieces`. Pieces that are too long are no constant expression, and must not be given.
+  // Joins `pieces`, which must fit. In a constant expression, pieces that do not fit are an error.
   constexpr ShortText(std::initializer_list<absl::string_view> pieces) {
     for (const absl::string_view piece : pieces) {
       for (const char c : piece) text_[size_++] = c;
@@ -38,9 +38,9 @@ class ShortText {
   uint8_t size_ = 0;
 };
 
-// Grows as needed and keeps its memory over clear(), so that a caller who writes it out from time
-// to time allocates no more. Unlike std::string it never fills with zeros what is about to be
-// written. Not thread-safe.
+// A growing buffer of text. clear() keeps its memory, so that a caller who writes the text out from
+// time to time does not allocate again. Unlike std::string, it does not fill memory with zeros
+// before it is written. Not thread-safe.
 class TextBuffer {
  public:
   TextBuffer() = default;
@@ -49,8 +49,8 @@ class TextBuffer {
   size_t size() const { return size_; }
   void clear() { size_ = 0; }
 
-  // Appends one or more pieces behind one another: texts, characters, ShortTexts, and numbers of 64
-  // bits, in decimal. What is told in one call costs less than in several.
+  // Appends one or more pieces: texts, characters, ShortTexts, and 64-bit numbers, in decimal. One
+  // call with several pieces is faster than several calls.
   template <class... Pieces>
   void Append(const Pieces&... pieces) {
     char* const begin = Reserve((MaxSize(pieces) + ...));
@@ -61,24 +61,24 @@ class TextBuffer {
 
   // Appends `number` in lower-case hexadecimal, without a prefix.
   void AppendHex(uint64_t number) {
-    constexpr size_t kLongest = 2 * sizeof(number);
-    char* const begin = Reserve(kLongest);
-    size_ += std::to_chars(begin, begin + kLongest, number, 16).ptr - begin;
+    constexpr size_t kMaxSize = 2 * sizeof(number);
+    char* const begin = Reserve(kMaxSize);
+    size_ += std::to_chars(begin, begin + kMaxSize, number, 16).ptr - begin;
   }
 
  private:
   // The longest number of 64 bits, with its sign.
-  static constexpr size_t kLongestNumber = std::numeric_limits<uint64_t>::digits10 + 2;
+  static constexpr size_t kMaxNumberSize = std::numeric_limits<uint64_t>::digits10 + 2;
 
-  // How many bytes Put() may write for a piece, those behind its text included.
+  // Returns how many bytes Put() may write for a piece, including any after the end of its text.
   static size_t MaxSize(absl::string_view text) { return text.size(); }
   template <size_t kSize>
   static size_t MaxSize(const ShortText<kSize>&) {
     return kSize;
   }
   static size_t MaxSize(char) { return 1; }
-  static size_t MaxSize(uint64_t) { return kLongestNumber; }
-  static size_t MaxSize(int64_t) { return kLongestNumber; }
+  static size_t MaxSize(uint64_t) { return kMaxNumberSize; }
+  static size_t MaxSize(int64_t) { return kMaxNumberSize; }
 
   // Writes a piece to `out` and returns the end of its text.
   static char* Put(absl::string_view text, char* out) {
@@ -96,13 +96,13 @@ class TextBuffer {
     return out + 1;
   }
   static char* Put(uint64_t number, char* out) {
-    return std::to_chars(out, out + kLongestNumber, number).ptr;
+    return std::to_chars(out, out + kMaxNumberSize, number).ptr;
   }
   static char* Put(int64_t number, char* out) {
-    return std::to_chars(out, out + kLongestNumber, number).ptr;
+    return std::to_chars(out, out + kMaxNumberSize, number).ptr;
   }
 
-  // The end of the text, where at least `size` more bytes fit.
+  // Returns the end of the text, after making room for at least `size` more bytes.
   char* Reserve(size_t size) {
     if (capacity_ - size_ < size) Grow(size);
     return data_.get() + size_;

@@ -68,7 +68,7 @@ TEST(TextBufferTest, GrowsByNumbersAtEveryPosition) {
   }
 }
 
-TEST(TextBufferTest, AppendsPiecesBehindOneAnother) {
+TEST(TextBufferTest, AppendsConsecutivePieces) {
   constexpr ShortText<16> kName = {"na", "", "me"};
   EXPECT_EQ(kName.view(), "name");
   TextBuffer buffer;

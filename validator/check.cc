@@ -3,59 +3,56 @@
 namespace gotrace {
 namespace {
 
-// What helps against a fault is the same for many.
+// Many faults share a remedy.
 constexpr absl::string_view RemedyOf(FaultId id) {
   switch (id) {
     case FaultId::kNotATrace:
-      return "Give gotrace the file that trace.Start or the flight recorder wrote, whole and "
-             "unchanged.";
+      return "Use the file that trace.Start or the flight recorder wrote, complete and unchanged.";
     case FaultId::kV1Trace:
       return "Open it with `go tool trace` of the Go release that the message names, or build the "
              "program with Go 1.22 or later.";
     case FaultId::kUnknownVersion:
-      return "Take a newer gotrace, or see whether the header was altered.";
+      return "Use a newer gotrace, or check whether the header was altered.";
     case FaultId::kTransportCorrupt:
-      return "Fetch or copy the file again; `gotrace-dump repair` or `--salvage` gives what comes "
-             "before the damage.";
+      return "Fetch or copy the file again; `gotrace-dump repair` or `--salvage` recovers "
+             "everything before the damage.";
     case FaultId::kBytesReplaced:
       return "Record or copy the trace again, in binary mode and never as a string.";
     case FaultId::kCompressedCorrupt:
       return "Fetch or copy the file again, in binary mode.";
     case FaultId::kHeaderTruncated:
-      return "Nothing can be had from it: let the program call trace.Stop and close the file "
-             "before "
-             "it ends, and copy the file only then.";
+      return "Nothing can be recovered: make sure the program calls trace.Stop and closes the file "
+             "before it exits, and copy the file only then.";
     case FaultId::kCompressedTruncated:
     case FaultId::kBatchHeaderTruncated:
     case FaultId::kBatchTruncated:
     case FaultId::kGenerationIncomplete:
     case FaultId::kEventTruncated:
-      return "Let the program call trace.Stop and close the file before it ends, and copy the file "
-             "only then; `gotrace-dump repair` or `--salvage` gives what there is.";
+      return "Make sure the program calls trace.Stop and closes the file before it exits, and copy "
+             "the file only then; `gotrace-dump repair` or `--salvage` recovers what is there.";
     case FaultId::kTextInTrace:
-      return "Let the program write its trace to a file that nothing else writes to, as the "
-             "standard output is not.";
+      return "Write the trace to a file that nothing else writes to, not to standard output.";
     case FaultId::kBatchType:
     case FaultId::kBatchHeaderVarint:
     case FaultId::kBatchSize:
     case FaultId::kBatchMisfit:
-      return "Look for what changed the file: a copy in text mode, something else that writes to "
-             "it, a damaged disk; `gotrace-dump repair` or `--salvage` gives the batches that are "
-             "whole.";
+      return "Find out what changed the file: a copy in text mode, another writer, a damaged disk; "
+             "`gotrace-dump repair` or `--salvage` recovers the intact batches.";
     case FaultId::kGenerationZero:
     case FaultId::kGenerationOrder:
     case FaultId::kGenerationMixed:
     case FaultId::kEndOfGenerationEvent:
-      return "Look whether parts of the file are missing, doubled, swapped or of another trace; "
-             "`gotrace-dump repair` or `--salvage` gives the generations that can be told apart.";
+      return "Check whether parts of the file are missing, duplicated, swapped or from another "
+             "trace; `gotrace-dump repair` or `--salvage` recovers the generations that can be "
+             "distinguished.";
     case FaultId::kNoFrequency:
     case FaultId::kNoClockSnapshot:
     case FaultId::kFrequencyDuplicate:
     case FaultId::kClockSnapshotDuplicate:
     case FaultId::kSyncBatchEvent:
     case FaultId::kSyncVarint:
-      return "Look for damage in the sync batch, or for what dropped it; trust no times of the "
-             "generation.";
+      return "Look for damage in the sync batch, or find out what dropped it; do not rely on the "
+             "generation's times.";
     case FaultId::kStringBatchEvent:
     case FaultId::kStringVarint:
     case FaultId::kStringSize:
@@ -68,33 +65,34 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kStackString:
     case FaultId::kSampleBatchEvent:
     case FaultId::kSampleVarint:
-      return "Look for damage in this batch; `--salvage` gives the events, with names such as "
-             "`?string#12` for what is lost.";
+      return "Look for damage in this batch; `--salvage` returns the events, with names such as "
+             "`?string#12` for whatever is lost.";
     case FaultId::kEventStringId:
     case FaultId::kEventStackId:
-      return "Look whether a batch of the generation's table is missing or damaged; `--salvage` "
-             "gives the event with a name such as `?string#12`.";
+      return "Check whether a batch of the generation's tables is missing or damaged; `--salvage` "
+             "returns the event with a name such as `?string#12`.";
     case FaultId::kEventType:
     case FaultId::kEventNotTimed:
     case FaultId::kEventVarint:
     case FaultId::kEventVersion:
     case FaultId::kEventDataSize:
-      return "Look for damage at this place; `--salvage` gives what the other batches hold.";
+      return "Look for damage at this place; `--salvage` returns the contents of the other "
+             "batches.";
     case FaultId::kLimitGenerationBytes:
     case FaultId::kLimitThreads:
     case FaultId::kLimitProcs:
     case FaultId::kLimitGoroutines:
     case FaultId::kLimitNesting:
     case FaultId::kLimitDecompressedBytes:
-      return "Take the file for one made to do harm, unless you know where it comes from; then "
-             "raise the limit that the message names, by `--limits` or in `ReaderLimits`.";
+      return "Treat the file as malicious unless you know where it comes from; if you trust it, "
+             "raise the limit that the message names with `--limits` or in `ReaderLimits`.";
     case FaultId::kNoAdvance:
-      return "Look for an event that is missing before this place, mostly with a batch that is: "
-             "the message names the likeliest, and the lines below it tell what each thread waits "
-             "for. `--salvage` gives the events all the same.";
+      return "Look for a missing event before this place, usually part of a missing batch: the "
+             "message names the most likely one, and the lines below it say what each thread is "
+             "waiting for. `--salvage` returns the events anyway.";
     default:
-      return "Look for an event that is missing or damaged before this place; in a trace of Go's "
-             "own runtime that nothing changed it is a bug to report.";
+      return "Look for a missing or damaged event before this place; if the trace comes unchanged "
+             "from the Go runtime, report a bug.";
   }
 }
 

@@ -1,4 +1,4 @@
-// Each check is shown by exactly one of a case in testdata/findings and what made_case.h makes.
+// Tests that each check is shown either by a case in testdata/findings or by a case of made_case.h.
 #include "gotrace/check.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 namespace {
 
-// What kind of place a fault is at, for whether text there is foreign.
+// The kind of place that a fault is at, which decides where to look for foreign text.
 enum class Stands { kNowhere, kForBatch, kAmongEvents, kAmongStrings };
 
 Stands WhereIs(FaultId id) {
@@ -50,7 +50,7 @@ std::optional<ForeignInput> FindForeign(const Fault& fault, const RetainingSourc
   if (stands == Stands::kForBatch) {
     return RecogniseInTrace(source.BytesAt(fault.place.batch_offset.value_or(*fault.place.offset)));
   }
-  // Some of the text may have been taken for an event before the fault.
+  // The first part of the text may have been decoded as events before the fault.
   const uint64_t offset = *fault.place.offset;
   for (uint64_t back = std::min<uint64_t>(offset, kMostTextBefore);; back /= 2) {
     const absl::string_view bytes = source.BytesAt(offset - back);
@@ -65,14 +65,13 @@ bool IsCutOff(const Fault& fault) {
   return fault.cut_off || fault.id == FaultId::kCompressedTruncated;
 }
 
-// Where a trace is cut off at a round size, that is no chance.
-std::string TellSizeLimit(const Fault& fault, const RetainingSource& source) {
+// A trace that is cut off at a round size probably hit a size limit.
+std::string DescribeSizeLimit(const Fault& fault, const RetainingSource& source) {
   const uint64_t size =
       fault.id == FaultId::kCompressedTruncated ? source.input_size() : source.end();
   const std::string limit = SizeLimitOf(size);
   if (limit.empty()) return "";
-  return absl::StrCat("; the input is exactly ", limit,
-                      " long: something that limits its size probably cut it off");
+  return absl::StrCat("; the input is exactly ", limit, " long: a size limit probably cut it off");
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ Finding ExplainFault(const Fault& fault, const RetainingSource* source) {
     finding.details = fault.details;
     finding.context = fault.context;
     if (source != nullptr && IsCutOff(fault)) {
-      finding.message += TellSizeLimit(fault, *source);
+      finding.message += DescribeSizeLimit(fault, *source);
     }
   }
   finding.severity = SpecOf(finding.check).severity;

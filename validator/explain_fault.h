@@ -1,4 +1,4 @@
-// Tells of a fault of reading what a user can do something about.
+// Explains faults of reading in terms that a user can act on.
 #ifndef GOTRACE_VALIDATOR_EXPLAIN_FAULT_H_
 #define GOTRACE_VALIDATOR_EXPLAIN_FAULT_H_
 
@@ -11,13 +11,13 @@
 
 namespace gotrace::internal {
 
-// The finding for `fault`, which `source` showed the bytes of unless it is nullptr: a second trace
-// or text that stands there, or else the fault itself. Where the trace was cut off the message says
-// so.
+// Returns the finding for `fault`: a second trace or text at that place, if there is any in the
+// bytes of `source`; otherwise the fault itself. `source` may be nullptr. If the trace is cut off
+// at a round size, the message says so.
 Finding ExplainFault(const Fault& fault, const RetainingSource* source);
 
-// The limit that an input of `size` bytes, which ends where it should not, seems to have run into:
-// "64 KiB", "3 MiB", "1000000 bytes"; "" if it is no round number.
+// Returns the size limit that seems to have cut off an input of `size` bytes: "64 KiB", "3 MiB",
+// "1000000 bytes"; "" if `size` is not a round number.
 std::string SizeLimitOf(uint64_t size);
 
 }  // namespace gotrace::internal

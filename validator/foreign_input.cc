@@ -12,11 +12,11 @@
 namespace gotrace::internal {
 namespace {
 
-// How many bytes in a row must be text for it to be no chance.
-constexpr size_t kLeastText = 8;
+// How many consecutive bytes must be text for it not to be a coincidence.
+constexpr size_t kMinText = 8;
 
-// How much of a text a message shows, in bytes.
-constexpr size_t kMostShown = 120;
+// The maximum size of text in a message, in bytes.
+constexpr size_t kMaxShown = 120;
 
 bool IsTextByte(char c) {
   return absl::ascii_isprint(static_cast<unsigned char>(c)) || c == '\n' || c == '\r' ||
@@ -27,11 +27,11 @@ size_t TextLength(absl::string_view bytes) {
   return std::find_if_not(bytes.begin(), bytes.end(), IsTextByte) - bytes.begin();
 }
 
-// How much text in UTF-8 begins `bytes`. No more than can be shown is looked at: it may be as long
-// as the file.
+// Returns the UTF-8 text at the beginning of `bytes`, up to slightly more than a message shows: it
+// may be as long as the file.
 absl::string_view TextAtFront(absl::string_view bytes) {
   size_t size = 0;
-  while (size <= kMostShown) {
+  while (size <= kMaxShown) {
     const size_t character = TextCharacterSize(bytes.substr(size));
     if (character == 0) break;
     size += character;
@@ -39,11 +39,11 @@ absl::string_view TextAtFront(absl::string_view bytes) {
   return bytes.substr(0, size);
 }
 
-// Whether `text`, as far as TextAtFront() gives it, is what a program prints: whole lines or much
-// on one. The strings of a trace hold names, which may come to stand anywhere once sizes are
-// damaged, and numbers may look like text by chance, but hardly like words.
+// Returns whether `text`, a result of TextAtFront(), looks like output of a program: complete
+// lines, or a long one. Names in the strings of a trace may be anywhere if sizes are damaged, and
+// numbers may look like text by coincidence, but hardly like words.
 bool IsPrinted(absl::string_view text) {
-  if (text.find('\n') == text.npos && text.size() <= kMostShown) return false;
+  if (text.find('\n') == text.npos && text.size() <= kMaxShown) return false;
   const auto count = std::count_if(text.begin(), text.end(), [](char c) {
     return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == ' ';
   });
@@ -51,7 +51,7 @@ bool IsPrinted(absl::string_view text) {
 }
 
 std::string ShownText(absl::string_view text) {
-  return absl::StrCat(Quoted(text.substr(0, kMostShown)), text.size() > kMostShown ? "…" : "");
+  return absl::StrCat(Quoted(text.substr(0, kMaxShown)), text.size() > kMaxShown ? "…" : "");
 }
 
 struct Magic {
@@ -68,14 +68,14 @@ constexpr Magic kMagics[] = {
      "\x7f"
      "ELF",
      CheckId::kInputElf, "an ELF file"},
-    {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed by gzip"},
-    {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed by zstd"},
-    {0, "BZh", CheckId::kInputCompressed, "data compressed by bzip2"},
+    {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed with gzip"},
+    {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed with zstd"},
+    {0, "BZh", CheckId::kInputCompressed, "data compressed with bzip2"},
     {0,
      "\xfd"
      "7zXZ",
-     CheckId::kInputCompressed, "data compressed by xz"},
-    {0, "\x04\x22\x4d\x18", CheckId::kInputCompressed, "data compressed by lz4"},
+     CheckId::kInputCompressed, "data compressed with xz"},
+    {0, "\x04\x22\x4d\x18", CheckId::kInputCompressed, "data compressed with lz4"},
 };
 
 // A profile begins with its sample types: submessages of two small numbers each.
@@ -99,7 +99,7 @@ bool IsHtml(absl::string_view text) {
   });
 }
 
-// An object or an array, as far as its beginning tells.
+// Whether `text` looks like the beginning of a JSON object or array.
 bool IsJson(absl::string_view text) {
   const bool is_object = absl::ConsumePrefix(&text, "{");
   if (!is_object && !absl::ConsumePrefix(&text, "[")) return false;
@@ -117,16 +117,16 @@ ForeignInput RecogniseText(absl::string_view begin) {
                         absl::StrCat("expected a trace, found ", what, ": ", ShownText(text)),
                         std::string(what)};
   };
-  if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP answer");
+  if (absl::StartsWith(text, "HTTP/")) return found(CheckId::kInputHttp, "an HTTP response");
   if (IsHtml(text)) return found(CheckId::kInputHtml, "HTML");
   if (IsJson(text)) return found(CheckId::kInputJson, "JSON");
   if (absl::StartsWith(text, "Trace Go1.")) {
-    return found(CheckId::kInputTraceText, "the text form of one");
+    return found(CheckId::kInputTraceText, "the text form of a trace");
   }
   return found(CheckId::kInputText, "text");
 }
 
-// Whether a trace's header stands here, whatever its version: "go 1.22 trace" and zeros.
+// Whether `bytes` begin with a trace header of any version: "go 1.22 trace" and zeros.
 bool IsHeader(absl::string_view bytes) {
   if (!absl::ConsumePrefix(&bytes, "go 1.")) return false;
   while (!bytes.empty() && absl::ascii_isdigit(static_cast<unsigned char>(bytes[0]))) {
@@ -150,11 +150,11 @@ std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
                         std::string(magic.what)};
   }
   if (IsPprof(begin)) {
-    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a profile of pprof",
-                        "a profile of pprof"};
+    return ForeignInput{CheckId::kInputPprof, "expected a trace, found a pprof profile",
+                        "a pprof profile"};
   }
   begin = begin.substr(0, kRecognisedBytes);
-  if (begin.size() < kLeastText || TextLength(begin) < begin.size()) return std::nullopt;
+  if (begin.size() < kMinText || TextLength(begin) < begin.size()) return std::nullopt;
   return RecogniseText(begin);
 }
 
@@ -167,20 +167,20 @@ std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes) {
         ""};
   }
   const absl::string_view text = TextAtFront(bytes);
-  if (text.size() < kLeastText || !IsPrinted(text)) return std::nullopt;
+  if (text.size() < kMinText || !IsPrinted(text)) return std::nullopt;
   return ForeignInput{CheckId::kFaultTextInTrace,
                       absl::StrCat("expected a batch, found the text ", ShownText(text)), ""};
 }
 
 std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t position,
                                                bool among_strings) {
-  constexpr size_t kLeastTextInPayload = 16;
+  constexpr size_t kMinTextInPayload = 16;
   size_t begin = position;
   if (!among_strings) {
     while (begin > 0 && absl::ascii_isprint(static_cast<unsigned char>(bytes[begin - 1]))) --begin;
   }
   const absl::string_view text = TextAtFront(bytes.substr(begin));
-  if (text.size() < kLeastTextInPayload || begin + text.size() <= position) return std::nullopt;
+  if (text.size() < kMinTextInPayload || begin + text.size() <= position) return std::nullopt;
   if (!IsPrinted(text) || (among_strings && text.find('\n') == text.npos)) return std::nullopt;
   return ForeignInput{CheckId::kFaultTextInTrace,
                       absl::StrCat("expected an event, found the text ", ShownText(text)), ""};

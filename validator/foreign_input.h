@@ -1,4 +1,4 @@
-// Recognises what people give for a trace and is none.
+// Recognises input that is not a trace.
 #ifndef GOTRACE_VALIDATOR_FOREIGN_INPUT_H_
 #define GOTRACE_VALIDATOR_FOREIGN_INPUT_H_
 
@@ -11,28 +11,32 @@
 
 namespace gotrace::internal {
 
+// Something in place of a trace, or of a part of it.
 struct ForeignInput {
   CheckId check = CheckId::kEnd;
   std::string message;  // What was expected and found.
-  std::string what;     // The input, if it is no trace at all: "HTML"; else "".
+  std::string what;     // The kind of input if it is not a trace at all: "HTML"; otherwise "".
 };
 
-// How much of an input is enough for RecogniseInput(), in bytes: tar has its magic at 257.
+// The number of bytes that RecogniseInput() needs; the magic number of tar is at 257.
 inline constexpr size_t kRecognisedBytes = 512;
 
-// What an input is that begins with `begin`, decompressed; nullopt if it may be a trace, or is
-// nothing that is known. `begin` may be shorter than kRecognisedBytes only if the input is.
+// Recognises an input that begins with `begin`, decompressed. Returns nullopt if it may be a trace,
+// or is not recognised. `begin` must have at least kRecognisedBytes bytes unless the input is
+// shorter.
 std::optional<ForeignInput> RecogniseInput(absl::string_view begin);
 
-// What `bytes` are that stand where a batch must begin: a second trace, or text; else nullopt.
+// Recognises `bytes` in place of a batch: a second trace, or text. Returns nullopt for anything
+// else.
 std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes);
 
-// How far before a fault text may begin that RecogniseInPayload() is to find, in bytes.
+// How far before a fault the text that RecogniseInPayload() finds may begin, in bytes.
 inline constexpr size_t kMostTextBefore = 64;
 
-// Text that something wrote among the events of a batch, at a fault at `bytes[position]`; nullopt
-// if there is none. Requires position < bytes.size(). `among_strings` tells that strings of the
-// trace stand there too: then only what ends a line is taken for foreign.
+// Recognises text that something wrote among the events of a batch, at a fault at
+// `bytes[position]`. Returns nullopt if there is none. Requires position < bytes.size().
+// `among_strings` says that there are also strings of the trace; then only text with the end of a
+// line counts.
 std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t position,
                                                bool among_strings);
 

@@ -1,4 +1,4 @@
-// What memory reading and judging take of traces that are made to ask for much of it.
+// Tests the memory that reading and validating need for traces that are made to need much of it.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -46,7 +46,7 @@ constexpr uint64_t Bound(uint64_t largest_generation) {
 enum class Way { kStrict, kCollect, kSalvage, kValidate };
 constexpr Way kWays[] = {Way::kStrict, Way::kCollect, Way::kSalvage, Way::kValidate};
 
-// What came of reading a trace.
+// The result of reading a trace.
 struct Read {
   uint64_t events = 0;
   uint64_t peak = 0;                       // Bytes allocated at a time.
@@ -282,7 +282,7 @@ TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
   EXPECT_LE(read.peak, 8 * kMega);
 }
 
-// Ten thousand goroutines are created in each generation, and none is told of again.
+// Ten thousand goroutines are created in each generation, and none is mentioned again.
 MakeStep ForgottenGoroutines(uint64_t generations) {
   return [generations](LargeTraceMaker* maker, uint64_t step) {
     constexpr uint64_t kEach = 10'000;

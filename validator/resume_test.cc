@@ -1,4 +1,4 @@
-// A damaged generation is no reason to find anything wrong with the sound ones behind it.
+// Tests that a damaged generation causes no findings in the sound generations after it.
 #include <cstdint>
 #include <random>
 #include <string>

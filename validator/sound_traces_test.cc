@@ -22,8 +22,8 @@ TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
   }
 }
 
-// A page that was fetched in place of a trace has no bytes of one, however it arrives; and of what
-// is passed over all counts as read.
+// A page that was fetched in place of a trace has no bytes of a trace, however it arrives; and the
+// skipped bytes count as read.
 TEST(SoundTracesTest, TellHowFarReadingCame) {
   const std::string page = "<html>" + std::string(100'000, ' ');
   for (const std::string& input : {ReadTestTrace("go1.27-gc.trace"), page, std::string("tar")}) {
@@ -39,7 +39,7 @@ TEST(SoundTracesTest, TellHowFarReadingCame) {
   }
 }
 
-// A trace that is cut anywhere is judged too.
+// A trace that is cut off anywhere is validated too.
 TEST(SoundTracesTest, CutAreBroken) {
   const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
   for (size_t size = 0; size < bytes.size(); size += bytes.size() / 50) {

@@ -1,4 +1,4 @@
-// Stacks of a generation that somebody looks out for.
+// Watches for certain stacks of a generation.
 #ifndef GOTRACE_VALIDATOR_STACK_WATCH_H_
 #define GOTRACE_VALIDATOR_STACK_WATCH_H_
 
@@ -11,11 +11,11 @@
 
 namespace gotrace::internal {
 
-// A set of stack ids. Most generations have none, or one that is soon met.
+// A set of stack ids. For most generations it is empty, or has one id that is soon removed.
 class StackWatch {
  public:
-  // Watches for all ids above `last`, and for `ids`, none of which is above it. Takes memory in
-  // proportion to `last`, if there are any.
+  // Sets the ids to `ids`, none of which is above `last`, and all ids above `last`. Unless `ids` is
+  // empty, takes memory proportional to `last`.
   void Begin(uint64_t last, absl::Span<const uint64_t> ids) {
     last_ = last;
     words_.clear();
@@ -24,14 +24,14 @@ class StackWatch {
     Advance(0);
   }
 
-  // Forgets an id, unless it is above `last`.
+  // Removes an id, unless it is above `last`.
   void Forget(uint64_t id) {
     if (id > last_ || words_.empty()) return;
     words_[id / 64] &= ~(uint64_t{1} << (id % 64));
     if (id == first_) Advance(id);
   }
 
-  // Whether `id` is watched for.
+  // Returns whether `id` is in the set.
   bool Has(uint64_t id) const { return id >= first_ && HasFar(id); }
 
  private:
@@ -39,7 +39,7 @@ class StackWatch {
     return id > last_ || (id / 64 < words_.size() && (words_[id / 64] >> (id % 64) & 1) != 0);
   }
 
-  // Sets first_, which is `from` or more.
+  // Sets first_ to the smallest id in the set, which is at least `from`.
   void Advance(uint64_t from) {
     for (size_t word = from / 64; word < words_.size(); ++word) {
       if (words_[word] == 0) continue;
@@ -51,7 +51,7 @@ class StackWatch {
   }
 
   uint64_t last_ = std::numeric_limits<uint64_t>::max();
-  uint64_t first_ = std::numeric_limits<uint64_t>::max();  // No id below is watched for.
+  uint64_t first_ = std::numeric_limits<uint64_t>::max();  // No smaller id is in the set.
   std::vector<uint64_t> words_;                            // A bit for each id up to last_.
 };
 

@@ -43,7 +43,7 @@ void TableChecks::CheckFrequency(uint64_t number, const GenerationTables& tables
         CheckId::kFrequencyImplausible, number, offset,
         absl::StrCat("expected between 1000 and 100000000000 ticks of the trace clock per second, "
                      "found ",
-                     found, ": the times of the generation mean nothing"));
+                     found, ": the generation's times are meaningless"));
   }
   const std::optional<uint64_t> last = std::exchange(last_frequency_, found);
   if (!first_frequency_.has_value()) first_frequency_ = found;
@@ -57,15 +57,15 @@ void TableChecks::CheckUse(uint64_t number, const GenerationTables& tables, cons
   const TableUse::Unused strings = use.UnusedStrings(tables);
   if (strings.count > kRuntimeStrings) {
     Report(CheckId::kStringUnused, number, tables.StringOffset(strings.last_index),
-           absl::StrCat("expected that something refers to every string, found nothing for ",
-                        strings.count, " of ", strings.all, ", the last of which is ",
+           absl::StrCat("expected every string to be used, found ", strings.count, " of ",
+                        strings.all, " unused, the last of which is ",
                         Quoted(tables.StringAt(strings.last_index))));
   }
   const TableUse::Unused stacks = use.UnusedStacks(tables);
   if (stacks.count > 0) {
     Report(CheckId::kStackUnused, number, tables.StackOffset(stacks.last_index),
-           absl::StrCat("expected that something refers to every stack, found nothing for ",
-                        stacks.count, " of ", stacks.all, ", the last of which stands here"));
+           absl::StrCat("expected every stack to be used, found ", stacks.count, " of ", stacks.all,
+                        " unused, the last of which is here"));
   }
 }
 

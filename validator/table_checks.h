@@ -1,4 +1,4 @@
-// The checks of what generations bring besides events: their tables and their clocks.
+// Checks of the tables and clocks of generations.
 #ifndef GOTRACE_VALIDATOR_TABLE_CHECKS_H_
 #define GOTRACE_VALIDATOR_TABLE_CHECKS_H_
 
@@ -13,14 +13,14 @@
 
 namespace gotrace::internal {
 
-// Takes the tables of each generation, in order.
+// Checks the tables of each generation, in order.
 class TableChecks {
  public:
-  // `sink` is told each finding at once.
+  // `sink` is called with each finding.
   explicit TableChecks(std::function<void(Finding)> sink) : sink_(std::move(sink)) {}
 
-  // Judges the tables of generation `number`. What nothing refers to is told by `use`, if it is not
-  // nullptr.
+  // Checks the tables of generation `number`. `use` says which entries are used; if it is nullptr,
+  // that is not checked.
   void EndGeneration(uint64_t number, const GenerationTables& tables, const TableUse* use);
 
   // Whether nothing would be reported between the generations of `before` and these.

@@ -13,7 +13,7 @@ void AppendResource(absl::string_view key, const ResourceId& resource, JsonWrite
                 "\",\"id\":", resource.id, '}');
 }
 
-// A task's id as a number that is -1 for none, as for other ids.
+// Appends a task's id as a number, -1 for none, like other ids.
 void AppendTaskId(absl::string_view key, TaskId id, JsonWriter* json) {
   json->Key(key);
   if (id == TaskId::kNone) {

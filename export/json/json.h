@@ -1,4 +1,4 @@
-// Events as JSON, one object a line. docs/commands.md lists the fields.
+// Formats events as JSON, one object per line. docs/commands.md lists the members.
 #ifndef GOTRACE_EXPORT_JSON_JSON_H_
 #define GOTRACE_EXPORT_JSON_JSON_H_
 
@@ -13,26 +13,25 @@
 
 namespace gotrace::internal {
 
-// `time` as RFC 3339 in UTC, to the nanosecond without zeros at the end.
+// Formats `time` as RFC 3339 in UTC, to the nanosecond without trailing zeros.
 std::string FormatUtc(absl::Time time);
 
-// The same with all nine digits of the nanoseconds.
+// Formats `time` as RFC 3339 in UTC, with all nine digits of the nanoseconds.
 std::string FormatUtcNanoseconds(absl::Time time);
 
-// Formats the events of one Reader. Stacks are formatted once in each generation until their texts
-// fill StackTexts::kMost bytes; further ones each time anew. Not thread-safe.
+// Formats the events of one Reader. Each stack is formatted once per generation, until their texts
+// reach StackTexts::kMaxSize bytes; further stacks are formatted each time. Not thread-safe.
 //
-// The details of each kind stand in an object named as Event's accessor for them. Ids are numbers,
-// with -1 for none; times are nanoseconds; wall-clock times are RFC 3339 in UTC.
+// The details of each kind are in an object named like Event's accessor for them. Ids are numbers,
+// with -1 for none; times are in nanoseconds; wall-clock times are RFC 3339 in UTC.
 class JsonFormatter {
  public:
-  // Stacks are written only if `stacks` is set: they are most of the text. With `wall_clock`, which
-  // must outlive the formatter and has seen each kSync event before the event is appended, events
-  // have their wall-clock time as "wall" once it is known.
+  // Writes stacks, which are most of the text, only if `stacks`. With `wall_clock`, events have
+  // their wall-clock time as "wall" once it is known. `wall_clock` must outlive the formatter, and
+  // must see each kSync event before the event is appended.
   explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr);
 
-  // Appends `event` as an object and a newline. One that is marked with a fault tells it as
-  // "fault".
+  // Appends `event` as an object and a newline. The fault of a marked event is the member "fault".
   void Append(const Event& event, TextBuffer* out);
 
  private:

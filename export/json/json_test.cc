@@ -20,7 +20,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The lines of all events of the trace `bytes`.
+// Returns the lines of all events of the trace `bytes`.
 std::vector<std::string> JsonLines(absl::string_view bytes, bool stacks) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok()) << reader.status();
@@ -30,7 +30,7 @@ std::vector<std::string> JsonLines(absl::string_view bytes, bool stacks) {
   while (const Event* event = reader->Next()) formatter.Append(*event, &text);
   EXPECT_TRUE(reader->status().ok()) << reader->status();
   std::vector<std::string> lines = absl::StrSplit(text.view(), '\n');
-  EXPECT_EQ(lines.back(), "");  // A newline ends each line, and none stands inside one.
+  EXPECT_EQ(lines.back(), "");  // A newline ends each line.
   lines.pop_back();
   return lines;
 }
@@ -41,7 +41,7 @@ std::string Assemble(absl::string_view text) {
   return bytes.ok() ? *bytes : std::string();
 }
 
-// Everything of the trace but the thread's events: tables that have one of each.
+// The trace without the thread's events: tables with one of each kind of entry.
 constexpr char kTables[] = R"(Trace Go1.26
 EventBatch gen=1 m=18446744073709551615 time=1000 size=auto
 Sync
@@ -81,7 +81,7 @@ ExperimentalBatch exp=1 gen=1 m=8 time=0
 EventBatch gen=1 m=7 time=1000 size=auto
 )";
 
-// What comes neither from an event of the thread nor after one.
+// The event before all events of the thread.
 constexpr absl::string_view kFirstSync =
     R"({"time":1000,"kind":"Sync","m":-1,"p":-1,"g":-1,"offset":16,"sync":{"n":1,"clock_snapshot":{"trace_time":1000,"mono":5000,"wall":"2023-11-14T22:13:20.123456Z"},"experimental_batches":[{"experiment":1,"name":"AllocFree","m":7,"data":"AP8+Pw=="},{"experiment":1,"name":"AllocFree","m":8,"data":""}]}})";
 constexpr absl::string_view kSamples[] = {
@@ -210,13 +210,14 @@ TEST(JsonFormatter, WasShownEveryKind) {
   EXPECT_EQ(seen, all);
 }
 
-// The stacks of kTables as they are written.
+// The stacks of kTables in JSON.
 constexpr absl::string_view kStack1 =
     R"("stack":[{"func":"main.main","file":"main.go","line":10,"pc":18446744073709551615},)"
     R"({"func":"main.main","file":"","line":0,"pc":16}])";
 constexpr absl::string_view kStack2 = R"("stack":[{"func":"","file":"main.go","line":11,"pc":32}])";
 
-// `json` with a stack in it: of what changes its state, and of the context, each "" for none.
+// Adds stacks to `json`: that of the goroutine that changes state, and that of the context; "" for
+// none.
 std::string WithStacks(absl::string_view json, absl::string_view transition,
                        absl::string_view context) {
   absl::ConsumeSuffix(&json, "}");
@@ -241,7 +242,7 @@ TEST(JsonFormatter, WritesStacksWhereEventsHaveThem) {
     absl::string_view transition = is_transition_stack ? kStack1 : "";
     if (absl::StartsWith(event.wire, "GoStatusStack ")) context = transition = kStack2;
     if (absl::StartsWith(event.wire, "GoCreate ")) transition = kStack2;
-    // The new goroutine's stack is known to be empty; its creator's is not known.
+    // The new goroutine's stack is known to be empty; its creator's stack is unknown.
     if (absl::StartsWith(event.wire, "GoCreateBlocked ")) transition = R"("stack":[])";
     expected.push_back(WithStacks(event.json, transition, context));
     if (expected.size() != 2) continue;
@@ -253,7 +254,7 @@ TEST(JsonFormatter, WritesStacksWhereEventsHaveThem) {
   EXPECT_EQ(JsonLines(TraceOfAllEvents(), /*stacks=*/true), expected);
 }
 
-// Go's names of tasks and the like are any bytes at all.
+// Names of tasks and other strings may contain any bytes.
 TEST(JsonFormatter, EscapesStringsOfTheTrace) {
   const std::string trace = Assemble(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto

@@ -1,4 +1,4 @@
-// Pieces of JSON.
+// Writes JSON.
 #ifndef GOTRACE_EXPORT_JSON_JSON_TEXT_H_
 #define GOTRACE_EXPORT_JSON_JSON_TEXT_H_
 
@@ -9,11 +9,12 @@
 
 namespace gotrace::internal {
 
-// Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot hold
-// them.
+// Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot
+// represent them.
 void AppendJsonString(absl::string_view text, TextBuffer* out);
 
-// Writes one JSON value piece by piece and puts the commas. The caller closes what it opens.
+// Writes one JSON value piece by piece and adds the commas. The caller must close objects and
+// arrays.
 class JsonWriter {
  public:
   // Appends to `*out`, which must outlive the writer.
@@ -24,8 +25,8 @@ class JsonWriter {
   void BeginArray() { Open('['); }
   void EndArray() { Close(']'); }
 
-  // Begins a member of the open object: a value must follow. Keys are taken as they are. Inline, as
-  // their length is mostly known then.
+  // Begins a member of the open object; its value must follow. Keys are not escaped. Inline,
+  // because the length of most keys is then a constant.
   [[gnu::always_inline]] void Key(absl::string_view key) {
     if (comma_) out_.Append(',');
     out_.Append('"', key, "\":");
@@ -45,15 +46,15 @@ class JsonWriter {
     Value(value);
   }
 
-  // One or more members of the open object, which `pieces` are the text of: as TextBuffer::Append()
-  // takes them, without a comma at either end. Costs less than Member() for each.
+  // Appends one or more members of the open object whose text is `pieces`, as for
+  // TextBuffer::Append(), without a comma at either end. Faster than Member() for each.
   template <class... Pieces>
   [[gnu::always_inline]] void Members(const Pieces&... pieces) {
     Begin();
     out_.Append(pieces...);
   }
 
-  // Where all is appended to.
+  // Returns the output.
   TextBuffer& out() { return out_; }
 
  private:
@@ -72,7 +73,7 @@ class JsonWriter {
   }
 
   TextBuffer& out_;
-  bool comma_ = false;  // Whether something stands before the next value.
+  bool comma_ = false;  // Whether the next value needs a comma before it.
 };
 
 }  // namespace gotrace::internal

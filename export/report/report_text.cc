@@ -16,7 +16,7 @@ namespace {
 
 constexpr absl::string_view kVerdicts[] = {"sound", "broken", "unjudged"};
 
-// How many findings of `check` there were beyond those that were kept.
+// Returns the number of findings of `check` beyond those kept in the report.
 uint64_t Folded(const ValidationReport& report, CheckId check) {
   uint64_t kept = 0;
   for (const Finding& finding : report.findings) kept += finding.check == check ? 1 : 0;
@@ -32,7 +32,7 @@ void ForEachFolded(const ValidationReport& report, Function function) {
   }
 }
 
-// "99.95 %", never 100 where something is bad.
+// Formats a share as "99.95 %"; never 100 % unless everything is good.
 std::string Share(uint64_t good, uint64_t all) {
   if (good == all) return "100 %";
   const double share = 100.0 * static_cast<double>(good) / static_cast<double>(all);
@@ -142,8 +142,9 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
                              " events and ", Share(report.good_bytes, report.bytes), " of ",
                              report.bytes, " bytes are good"));
     if (report.lost_events > 0) {
-      out->Append(absl::StrCat("; errors took ", report.lost_events,
-                               report.lost_events == 1 ? " event" : " events", " with them"));
+      out->Append(absl::StrCat("; ", report.lost_events,
+                               report.lost_events == 1 ? " event was" : " events were",
+                               " lost to errors"));
     }
   }
   out->Append('\n');

@@ -1,4 +1,4 @@
-// A validation report as text and as JSON.
+// Formats validation reports as text and as JSON.
 #ifndef GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_
 #define GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_
 
@@ -12,20 +12,21 @@
 
 namespace gotrace::internal {
 
-// Appends a line or more for each finding, one for each check that has more findings than were
-// kept, and the verdict with how much of the trace is good. Every line of its own begins with
-// `name`, that of the file.
+// Appends one or more lines for each finding, one line for each check with more findings than were
+// kept, and the verdict with how much of the trace is good. Every line that is not indented begins
+// with `name`, the name of the file.
 void AppendReport(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
 // Appends the report as one JSON object on a line: docs/validate.schema.json describes it.
 void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
-// The same for a file that nobody called a trace and that is none, as ValidationReport::foreign
-// tells: one line says what it is, and its JSON has the verdict "skipped".
+// Appends a line for a file in a directory that is skipped, with ValidationReport::WhySkipped().
 void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
+// Appends the report of a skipped file like AppendReportJson(), with the verdict "skipped".
 void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
-// Adds the member "traces" to an object, unless there are none.
+// Adds the member "traces" to the open object, unless there are none.
 void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
 
 }  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A goroutine's status contradicts what it did, and a task ends that never began.
+// A goroutine's status contradicts its earlier events, and a task ends that never began.
 constexpr char kTrace[] = R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000
@@ -30,7 +30,7 @@ ValidationReport Validate(const std::string& bytes) {
   return ValidateTrace(*SourceFromBytes(bytes), options);
 }
 
-TEST(ReportTextTest, TellsFoldedFindingsAndShares) {
+TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
   TextBuffer text;
   AppendReport("a.trace", Validate(*AssembleText(kTrace)), &text);
   EXPECT_EQ(text.view(),
@@ -61,8 +61,8 @@ TEST(ReportTextTest, JsonIsOneLineOfJson) {
       << line;
 }
 
-// What is told below a finding, as text and as JSON.
-TEST(ReportTextTest, TellsDetails) {
+// The details of a finding, as text and as JSON.
+TEST(ReportTextTest, FormatsDetails) {
   const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000
@@ -71,11 +71,12 @@ GoStart dt=1 g=9 g_seq=1
 )"));
   TextBuffer text;
   AppendReport("a", report, &text);
-  EXPECT_NE(text.view().find("is a GoCreate of goroutine 9 [no-advance]\n"
-                             "    byte 32, thread 1, time 101: GoStart of goroutine 9 with "
-                             "sequence number 1: goroutine 9 does not exist yet; lacks a GoCreate "
-                             "of goroutine 9\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.view().find("is a GoCreate of goroutine 9 [no-advance]\n"
+                       "    byte 32, thread 1, time 101: GoStart of goroutine 9 with "
+                       "sequence number 1: goroutine 9 does not exist yet; missing a GoCreate "
+                       "of goroutine 9\n"),
+      std::string::npos)
       << text.view();
   TextBuffer json;
   AppendReportJson("a", report, &json);
@@ -85,7 +86,7 @@ GoStart dt=1 g=9 g_seq=1
 }
 
 // The stack of the event that shows a finding, and the regions that are open on its goroutine.
-TEST(ReportTextTest, TellsStacksAndOpenRegions) {
+TEST(ReportTextTest, FormatsStacksAndOpenRegions) {
   const ValidationReport report = Validate(*AssembleText(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000

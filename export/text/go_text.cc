@@ -14,7 +14,7 @@ namespace {
 constexpr int kGoStateEnd = static_cast<int>(GoState::kSyscall) + 1;
 constexpr int kProcStateEnd = static_cast<int>(ProcState::kIdle) + 1;
 
-// What stands between the context and the time of an event, by its kind.
+// The text between the context and the time of an event, by its kind.
 constexpr auto kKindTexts = [] {
   std::array<ShortText<32>, kEventKindEnd> texts;
   for (int i = 0; i < kEventKindEnd; ++i) {
@@ -23,7 +23,7 @@ constexpr auto kKindTexts = [] {
   return texts;
 }();
 
-// What stands behind the id in a transition, by the states before and after it.
+// The text after the id in a transition, by the states before and after it.
 template <class State, int kEnd>
 constexpr auto MakeTransitionTexts(absl::string_view (*name)(State)) {
   std::array<std::array<ShortText<48>, kEnd>, kEnd> texts;
@@ -50,13 +50,13 @@ void AppendQuotedField(absl::string_view name, absl::string_view value, TextBuff
   AppendQuoted(value, out);
 }
 
-// As Go does: at least four digits, and a sign before them.
+// Formats a year like Go: at least four digits, with a sign before them.
 void AppendYear(absl::civil_year_t year, TextBuffer* out) {
   if (year < 0) out->Append('-');
   out->Append(absl::StrFormat("%04d", year < 0 ? -year : year));
 }
 
-// As Go's time.RFC3339Nano: no zeros at the end of the fraction, and Z where the offset is zero.
+// Formats a time like Go's time.RFC3339Nano: no trailing zeros, and Z if the offset is zero.
 void AppendWallTime(absl::Time time, const absl::TimeZone& zone, TextBuffer* out) {
   AppendYear(zone.At(time).cs.year(), out);
   out->Append(absl::FormatTime("-%m-%d%ET%H:%M:%E*S", time, zone));

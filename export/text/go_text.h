@@ -1,4 +1,4 @@
-// Events as the text that `go tool trace -d=parsed` of Go 1.27 prints, byte for byte.
+// Formats events as text, byte for byte like `go tool trace -d=parsed` of Go 1.27.
 #ifndef GOTRACE_EXPORT_TEXT_GO_TEXT_H_
 #define GOTRACE_EXPORT_TEXT_GO_TEXT_H_
 
@@ -13,29 +13,29 @@
 
 namespace gotrace::internal {
 
-// Formats the events of one Reader. Stacks are formatted once in each generation until their texts
-// fill StackTexts::kMost bytes; further ones each time anew. Not thread-safe.
+// Formats the events of one Reader. Each stack is formatted once per generation, until their texts
+// reach StackTexts::kMaxSize bytes; further stacks are formatted each time. Not thread-safe.
 class GoTextFormatter {
  public:
-  // Wall-clock times are told in `zone`; Go's tool tells them in the local one.
+  // Prints wall-clock times in `zone`; Go's tool uses the local zone.
   explicit GoTextFormatter(absl::TimeZone zone = absl::LocalTimeZone());
 
-  // Appends the text of `event` and a newline. An event that is marked with a fault tells it at the
-  // end of its first line, as Fault=ID.
+  // Appends the text of `event` and a newline. The fault of a marked event is at the end of its
+  // first line, as Fault=ID.
   void Append(const Event& event, TextBuffer* out);
 
-  // How many bytes of stacks' text are kept.
+  // Returns the size of the cached texts of stacks in bytes.
   size_t stack_texts_size() const { return stack_texts_.size(); }
 
  private:
-  // "M=1 P=2 G=", by the thread.
+  // The beginning of the lines of a thread: "M=1 P=2 G=".
   struct ThreadText {
     ThreadId thread;
     ProcId proc;
     ShortText<64> text;
   };
 
-  // What the line of an event begins with. Kept, as a thread mostly stays with its P.
+  // Returns the beginning of an event's line. It is cached, because a thread usually keeps its P.
   const ShortText<64>& ThreadTextOf(ThreadId thread, ProcId proc);
   void AppendDetails(const Event& event, TextBuffer* out);
   void AppendRange(const Event& event, TextBuffer* out);
@@ -45,7 +45,7 @@ class GoTextFormatter {
 
   const absl::TimeZone zone_;
   std::array<ThreadText, 64> thread_texts_;
-  TextBuffer thread_text_;  // Where they are made.
+  TextBuffer thread_text_;  // A buffer for building a ThreadText.
   StackTexts stack_texts_;
 };
 

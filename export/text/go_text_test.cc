@@ -76,7 +76,7 @@ TEST(GoTextTest, WallTimesAreOfTheZone) {
   }
 }
 
-// One formatter may be used on one reader after the other: stacks of the one before are forgotten.
+// A formatter may be used with one reader after another: it forgets the stacks of the previous one.
 TEST(GoTextTest, TracesDoNotMix) {
   const std::string first = ReadTestTrace("go1.22-oddstrings.trace");
   const std::string second = ReadTestTrace("go1.27-coroutines.trace");
@@ -89,8 +89,8 @@ TEST(GoTextTest, TracesDoNotMix) {
   EXPECT_EQ(std::string(out.view()), Format(first).text + Format(second).text + Format(first).text);
 }
 
-// A trace of `stacks` samples, two of each stack, where each stack has the most frames there may be
-// and the longest names.
+// Returns a trace of `stacks` samples, two of each stack. Each stack has the maximum number of
+// frames and the longest names.
 std::string TraceOfDeepStacks(int stacks) {
   std::string text = R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1000 size=auto
@@ -118,7 +118,7 @@ Strings
 
 TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
   const size_t stack_size = kMaxFramesPerStack * (2 * 1000 + 32);
-  const int stacks = static_cast<int>(StackTexts::kMost / stack_size) * 3 / 2;
+  const int stacks = static_cast<int>(StackTexts::kMaxSize / stack_size) * 3 / 2;
   const std::string bytes = TraceOfDeepStacks(stacks);
   Reader reader = *Reader::FromBytes(bytes);
   GoTextFormatter formatter(absl::UTCTimeZone());
@@ -134,8 +134,8 @@ TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
   }
   EXPECT_TRUE(reader.status().ok()) << reader.status();
   EXPECT_EQ(samples, 2 * stacks);
-  EXPECT_GE(formatter.stack_texts_size(), StackTexts::kMost);
-  EXPECT_LE(formatter.stack_texts_size(), StackTexts::kMost + stack_size);
+  EXPECT_GE(formatter.stack_texts_size(), StackTexts::kMaxSize);
+  EXPECT_LE(formatter.stack_texts_size(), StackTexts::kMaxSize + stack_size);
 }
 
 }  // namespace

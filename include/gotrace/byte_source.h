@@ -15,58 +15,62 @@
 
 namespace gotrace {
 
-// Bytes that a window has shown stay where they are until Release() lets go of them, so that others
-// may keep views of them. Not thread-safe.
+// A source of bytes with a window on the part that is currently in memory. Bytes that have been in
+// the window stay at their address until they are released with Release(), so views of them may be
+// kept. Not thread-safe.
 class ByteSource {
  public:
-  // The most that Fill() can be asked for, in bytes.
+  // The maximum argument of Fill(), in bytes.
   static constexpr size_t kMaxFill = 1 << 19;
 
   virtual ~ByteSource() = default;
 
-  // Makes the window at least `size` bytes long, or as long as the input lasts. Waits for no more
-  // bytes of a stream than that, though it takes what is there. Requires size <= kMaxFill. An error
-  // is one of I/O or of compression; the window then holds what could be read.
+  // Extends the window to at least `size` bytes, or to the end of the input. Takes more bytes if
+  // they are available, but does not wait for them. Requires size <= kMaxFill. Returns an I/O error
+  // or a compression fault; the window then holds everything that could be read.
   virtual absl::Status Fill(size_t size) = 0;
 
-  // Lets go of the bytes before `offset`, which must not lie behind the window's beginning.
+  // Releases the bytes before `offset`. Requires offset <= offset().
   virtual void Release(uint64_t offset) = 0;
 
-  // Lets go of the bytes from `begin` up to `end`, at most offset(), of which nobody has a view:
-  // what was skipped behind bytes that are still needed. A source that holds nothing need not do
-  // anything.
+  // Releases the bytes from `begin` up to `end`, which were skipped while earlier bytes are still
+  // needed. Requires that no views of them exist and end <= offset(). A source that holds no memory
+  // need not override this.
   virtual void ReleaseSkipped(uint64_t /*begin*/, uint64_t /*end*/) {}
 
-  // The size of the input as it stands in the file, compressed or not, if it is known; else 0. A
-  // file may have grown since it was opened.
+  // Returns the size of the file in bytes, compressed or not, or 0 if it is not known. A file may
+  // have grown since it was opened.
   virtual uint64_t input_size() const = 0;
 
-  // How much of the input was read, in the unit of input_size(). For progress only.
+  // Returns how many bytes of the file have been read, in the unit of input_size(). For progress
+  // reports only.
   virtual uint64_t input_read() const = 0;
 
-  // Another source of the same bytes, which stands at `offset` of them and counts as read what is
-  // before. Both may be used at once, each by one thread. nullptr if the bytes come only once, as
-  // those of a pipe do, or are compressed. The bytes of SourceFromBytes() must outlive it too.
+  // Returns another source of the same bytes, positioned at `offset`, which counts the bytes before
+  // that as read. Both sources may be used at the same time, each by one thread. Returns nullptr if
+  // the bytes can be read only once, as from a pipe, or are compressed. Bytes passed to
+  // SourceFromBytes() must outlive the fork too.
   virtual std::unique_ptr<ByteSource> Fork(uint64_t /*offset*/) const { return nullptr; }
 
-  // Where that gives something, copies at most `size` bytes from `offset` on to `buffer` and
-  // returns how many: 0 at the end, and after an error.
+  // Copies up to `size` bytes at `offset` to `buffer` and returns their number: 0 at the end, after
+  // an error, and for sources that cannot be forked.
   virtual size_t ReadAt(uint64_t /*offset*/, char* /*buffer*/, size_t /*size*/) const { return 0; }
 
-  // Lets the input be as if it was read to its end, by one who had the rest from a fork: what
-  // shares a descriptor's position, as the shell's next command does, goes on from there.
+  // Moves the position of the underlying file to its end, for a caller that read the rest through a
+  // fork: anything that shares the file descriptor, such as the shell's next command, continues
+  // from there.
   virtual void LeaveAtEnd() {}
 
-  // The bytes at hand, from the current position on.
+  // Returns the bytes in memory from the current position on.
   absl::string_view window() const { return window_; }
 
-  // Moves the window's beginning forward. Requires size <= window().size().
+  // Moves the beginning of the window forward by `size` bytes. Requires size <= window().size().
   void Skip(size_t size) {
     window_.remove_prefix(size);
     offset_ += size;
   }
 
-  // Where the window begins, from the beginning of the (decompressed) trace.
+  // Returns the offset of the window's first byte in the (decompressed) trace.
   uint64_t offset() const { return offset_; }
 
  protected:
@@ -74,24 +78,25 @@ class ByteSource {
   uint64_t offset_ = 0;
 };
 
-// Reads the file at `path`, or the standard input if it is "-", as it is.
+// Opens the file at `path`, or standard input if it is "-", without decompressing it.
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenStream(const std::string& path);
 
-// Reads the file at `path`, or the standard input if it is "-". Zstd and gzip are recognised and
-// taken off; what they stand for may have limits.decompressed_bytes. The file is read and not
-// mapped, so that whoever shortens it meanwhile causes an error (see FdStream) rather than the end
-// of the program. Memory is as for SourceFromStream().
+// Opens the file at `path`, or standard input if it is "-". Zstd and gzip input is decompressed, to
+// at most limits.decompressed_bytes bytes. The file is read, not mapped, so that truncating it
+// meanwhile causes an error (see FdStream) and not a crash. Uses as much memory as
+// SourceFromStream().
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
                                                        const ReaderLimits& limits = {});
 
-// Reads `bytes`, which must outlive the source and all views of it unless they are compressed.
+// Returns a source of `bytes`, which must outlive the source and all views of it unless they are
+// compressed.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
                                                             const ReaderLimits& limits = {});
 
-// Reads `stream` to its end. Zstd and gzip are recognised and taken off. Memory holds what was not
-// released, blocks of 2 MB of which each may have 0.5 MB that is not used, and up to 8 such blocks
-// that were in use before; besides a zstd decompressor the history that its data asks for, at most
-// 128 MB.
+// Returns a source of the bytes of `stream`. Zstd and gzip input is decompressed. Memory holds the
+// bytes that were not released, in blocks of 2 MB of which up to 0.5 MB each may be unused, and up
+// to 8 free blocks for reuse. A zstd decompressor also needs the history that its data asks for, at
+// most 128 MB.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
                                                              const ReaderLimits& limits = {});
 

@@ -13,13 +13,14 @@
 
 namespace gotrace {
 
+// A stream of bytes.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Reads at least one and at most `size` bytes into `buffer` and returns how many; 0 at the end.
-  // Waits for as little as it can, so that a growing pipe is followed closely. After an error the
-  // stream gives the same error again or the end.
+  // Reads at least one and at most `size` bytes into `buffer` and returns their number; 0 at the
+  // end. Returns as soon as there are any bytes, so that a growing pipe is followed closely. After
+  // an error, further calls return the same error or the end.
   virtual absl::StatusOr<size_t> Read(char* buffer, size_t size) = 0;
 };
 
@@ -33,35 +34,37 @@ class MemoryStream : public ByteStream {
   absl::string_view bytes_;
 };
 
-// Reads a file descriptor: a pipe, a socket, a file from its current position. A file that grows
-// meanwhile is read to the end that it has once reading comes there. One that ends before the size
-// that it had when the stream was made, because it became shorter, gives the error kAborted: its
-// end would pass for the end of what it held.
+// Reads a file descriptor: a pipe, a socket, or a file from its current position. A file that is
+// still growing is read up to its end at the time the reader reaches it. If a file has become
+// shorter than when the stream was created, Read() returns the error kAborted at its end, since the
+// missing part would otherwise go unnoticed.
 class FdStream : public ByteStream {
  public:
-  // `name` is for error messages, which quote it unless it is plain. The descriptor is closed with
-  // the stream if `owned`.
+  // Reads `fd`, which is closed with the stream if `owned`. `name` is for error messages, which
+  // quote it unless it is plain.
   FdStream(int fd, bool owned, const std::string& name);
   ~FdStream() override;
   FdStream(const FdStream&) = delete;
   FdStream& operator=(const FdStream&) = delete;
 
-  // Goes on after a signal (EINTR) and waits where a non-blocking descriptor has nothing yet.
+  // Retries after a signal (EINTR), and waits if a non-blocking descriptor has no data yet.
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
 
-  // How many bytes a regular file had behind its position when the stream was made; 0 for all else.
+  // Returns how many bytes a regular file had after its position when the stream was created; 0 for
+  // anything else.
   uint64_t size_at_first() const { return end_at_first_ - begin_; }
 
-  // Another stream of what this one gives behind its first `offset` bytes, which leaves the
-  // descriptor's position as it is. nullptr if it is no regular file. Another thread may read this
-  // one meanwhile; so it may for ReadAt().
+  // Returns another stream of the same file that starts `offset` bytes after the start of this one
+  // and does not move the descriptor's position, or nullptr if this is not a regular file. May be
+  // called while another thread reads this stream.
   std::unique_ptr<FdStream> Fork(uint64_t offset) const;
 
-  // Reads at most `size` of those bytes into `buffer` and returns how many: 0 at the end, for what
-  // is no regular file, and after an error.
+  // Reads up to `size` bytes into `buffer`, starting `offset` bytes after the start of this stream,
+  // and returns their number: 0 at the end, after an error, and if this is not a regular file. May
+  // be called while another thread reads this stream.
   size_t ReadAt(uint64_t offset, char* buffer, size_t size) const;
 
-  // Moves the descriptor's position to the end of the file, if it is one.
+  // Moves the descriptor's position to the end of the file if this is a regular file.
   void SeekToEnd() const;
 
  private:
@@ -70,34 +73,34 @@ class FdStream : public ByteStream {
 
   bool is_file() const { return end_at_first_ > 0; }
 
-  // What the end of the input means.
+  // Returns the result of Read() at the end of the input: 0, or an error if the file shrank.
   absl::StatusOr<size_t> End() const;
 
   const int fd_;
   const bool owned_;
   const std::string name_;
-  const bool keeps_position_ = false;  // Whether the descriptor's is not the one to read at.
-  // Of a regular file, in bytes; 0 for all else.
+  const bool keeps_position_ = false;  // Whether to read without the descriptor's own position.
+  // Offsets in a regular file, in bytes; 0 for anything else.
   uint64_t begin_ = 0;
   uint64_t position_ = 0;
   uint64_t end_at_first_ = 0;
 };
 
-// The compressions that are recognised by their first bytes.
+// The compression formats that are recognised by their first bytes.
 enum class Compression { kNone, kZstd, kGzip };
 
-// How many bytes FindCompression() needs.
+// The maximum number of bytes that FindCompression() looks at.
 inline constexpr size_t kMagicSize = 4;
 
-// What compressed data `bytes` begins with, judged by no more than kMagicSize bytes.
+// Returns the compression format with which `bytes` begin, from their first kMagicSize bytes.
 Compression FindCompression(absl::string_view bytes);
 
-// A stream of what the compressed bytes of `input` stand for: any number of zstd frames (skippable
-// ones too) or of gzip members, one after the other. A damaged or cut off one gives what can be had
-// and then a fault, compressed-corrupt or compressed-truncated; so do whole ones with other data
-// behind them. Requires a compression other than kNone. Behind `most` bytes it ends with the fault
-// limit-decompressed-bytes, and where there is no memory for what the data asks for, with
-// kResourceExhausted and no fault.
+// Returns a stream of the decompressed contents of `input`: any number of consecutive zstd frames
+// (including skippable ones) or gzip members. If the data is damaged or cut off, or followed by
+// other data, the stream ends with the fault compressed-corrupt or compressed-truncated after
+// everything that could be decompressed. After `most` bytes it ends with the fault
+// limit-decompressed-bytes. If there is not enough memory for decompression, it ends with the error
+// kResourceExhausted, which is not a fault. Requires a compression other than kNone.
 std::unique_ptr<ByteStream> MakeDecompressor(Compression compression,
                                              std::unique_ptr<ByteStream> input,
                                              uint64_t most = ReaderLimits().decompressed_bytes);

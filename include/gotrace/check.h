@@ -1,5 +1,5 @@
-// The checks that a trace is judged by: those of checks.def, each fault of
-// include/gotrace/internal/faults.def, and each kind of include/gotrace/internal/transports.def.
+// The checks of the validator: each fault of include/gotrace/internal/faults.def, each kind of
+// include/gotrace/internal/transports.def, and the checks of include/gotrace/internal/checks.def.
 #ifndef GOTRACE_CHECK_H_
 #define GOTRACE_CHECK_H_
 
@@ -12,15 +12,15 @@
 
 namespace gotrace {
 
-// How much a finding counts.
+// How serious a finding is.
 enum class Severity : uint8_t {
-  kNote,     // Worth knowing; sound traces have such things.
-  kWarning,  // Something is odd or missing, but what there is can be trusted.
+  kNote,     // Worth knowing; found in sound traces too.
+  kWarning,  // Something is unusual or missing, but the rest of the trace can be trusted.
   kError,    // The trace is broken.
 };
 
-// The faults come first, under the numbers of their FaultIds; then what may happen to a trace on
-// its way, in the order of TransportKind.
+// The id of a check. The faults come first, with the values of their FaultIds; then the kinds of
+// damage in transport, in the order of TransportKind; then all other checks.
 enum class CheckId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
 #include "gotrace/internal/faults.def"
@@ -28,7 +28,7 @@ enum class CheckId : uint8_t {
 #include "gotrace/internal/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) k##id,
 #include "gotrace/internal/checks.def"
-  kEnd,  // No check: one past the last.
+  kEnd,  // Not a check: one past the last.
 };
 inline constexpr int kCheckIdEnd = static_cast<int>(CheckId::kEnd);
 
@@ -40,28 +40,32 @@ struct CheckSpec {
   absl::string_view meaning;  // One sentence.
   absl::string_view remedy;   // One sentence.
 };
+
+// Returns the row of a check.
 const CheckSpec& SpecOf(CheckId id);
 
-// The check that stands for what happened to a trace on its way.
+// Returns the check for a kind of damage in transport.
 constexpr CheckId CheckOf(TransportKind kind) {
   return static_cast<CheckId>(kFaultIdEnd + static_cast<int>(kind));
 }
 
-// The check that stands for a fault of reading.
+// Returns the check for a fault.
 constexpr CheckId CheckOf(FaultId id) { return static_cast<CheckId>(id); }
 
-// Whether the check is a fault of reading.
+// Returns whether the check is a fault.
 constexpr bool IsFault(CheckId id) { return static_cast<int>(id) < kFaultIdEnd; }
 
-// Whether a finding of the check ends with what to do: where that is for who has the file, and not
-// for who wrote the program that made it.
+// Returns whether the messages of the check's findings end with the remedy. They do if the remedy
+// is for the owner of the file, and not for the author of the program that wrote it.
 bool TellsRemedy(CheckId id);
 
-// The check called `name`, or nullopt.
+// Returns the check called `name`, or nullopt.
 std::optional<CheckId> FindCheck(absl::string_view name);
 
-// As they are printed: "error", "drop the thread". Static lifetime.
+// Returns the name of `severity`: "error". Static lifetime.
 absl::string_view SeverityName(Severity severity);
+
+// Returns the name of `effect`: "drop the thread". Static lifetime.
 absl::string_view EffectName(FaultEffect effect);
 
 }  // namespace gotrace

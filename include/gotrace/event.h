@@ -1,5 +1,5 @@
-// The ordered events that a Reader hands out: the counterpart of Go's internal/trace Event, with
-// the same accessors under the same names.
+// The ordered events that a Reader returns: the counterpart of Go's internal/trace Event, with the
+// same accessors under the same names.
 #ifndef GOTRACE_EVENT_H_
 #define GOTRACE_EVENT_H_
 
@@ -26,39 +26,40 @@ class EventWriter;
 
 namespace gotrace {
 
-// One frame of a stack. The views live as long as those of the event that it came from.
+// One frame of a stack. The views are valid as long as the stack.
 struct StackFrame {
-  uint64_t pc = 0;         // Of the call, or for the innermost frame where it was.
+  uint64_t pc = 0;         // The PC of the call or, for the innermost frame, the current PC.
   absl::string_view func;  // "" if unknown.
   absl::string_view file;  // "" if unknown.
   uint64_t line = 0;       // In `file`.
 };
 
-// A handle to a stack in the tables of a generation. Cheap to copy; valid until the Reader gives
-// the next kSync event or nothing.
+// A handle to a stack in the tables of a generation. Cheap to copy. Valid until the Reader returns
+// the next kSync event or nullptr.
 class Stack {
  public:
-  // No stack at all.
+  // No stack.
   Stack() = default;
 
-  // The stack `id` of `tables`, which must not be nullptr. For readers of traces.
+  // The stack `id` of `tables`, which must not be nullptr. Used by readers of traces.
   Stack(const internal::EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
 
-  // Whether there is no stack. A stack with no frames is not none: the runtime knew that it is
-  // empty.
+  // Returns whether there is no stack. A stack without frames is different: the runtime recorded
+  // that it is empty.
   bool none() const { return tables_ == nullptr; }
 
-  // The number of frames.
+  // Returns the number of frames.
   size_t size() const;
 
-  // The frame `index` calls away from the innermost. Requires index < size().
+  // Returns the frame `index` calls away from the innermost. Requires index < size().
   StackFrame frame(size_t index) const;
 
-  // The id in the trace's stack table, new in each generation; 0 for an empty one.
+  // Returns the id in the generation's stack table; 0 for an empty stack. Ids mean nothing in other
+  // generations.
   uint64_t id() const { return id_; }
 
-  // The tables that the stack stands in, nullptr if none(). Exporters key what they make of a
-  // stack on it.
+  // Returns the tables that hold the stack, or nullptr if none(). Exporters use them as part of the
+  // key under which they cache stacks.
   const internal::EventTables* tables() const { return tables_; }
 
   friend bool operator==(const Stack& a, const Stack& b) {
@@ -78,63 +79,71 @@ struct ResourceId {
   friend bool operator==(const ResourceId&, const ResourceId&) = default;
 };
 
+// The value of a metric.
 struct Metric {
   absl::string_view name;  // As in Go's runtime/metrics: "/gc/heap/goal:bytes". Static lifetime.
   uint64_t value = 0;      // In the unit that the name ends with.
 };
 
+// A label that was set on a goroutine.
 struct Label {
   absl::string_view label;
-  ResourceId resource;  // The goroutine that it is put on.
+  ResourceId resource;  // The goroutine.
 };
 
+// A span of time in which something, such as a GC phase, is in progress.
 struct Range {
   std::string name;  // "GC mark assist", "stop-the-world (start trace)".
-  ResourceId scope;  // What the range is bound to; kNone for the whole program.
+  ResourceId scope;  // What the range belongs to; kNone for the whole program.
 };
 
-// A range without a copy of its name.
+// A range whose name is not copied.
 struct RangeParts {
   absl::string_view what;    // "GC mark assist", "stop-the-world". Static lifetime.
-  bool has_reason = false;   // Whether the name tells why, as that of a stop of the world does.
+  bool has_reason = false;   // Whether the name includes the reason, as for stop-the-world.
   absl::string_view reason;  // "start trace".
   ResourceId scope;          // As Range::scope.
 
-  // As Range::name. Allocates.
+  // Returns Range::name. Allocates.
   std::string name() const;
 };
 
+// A number that the end of a range reports.
 struct RangeAttribute {
   absl::string_view name;  // "bytes swept". Static lifetime.
   uint64_t value = 0;
 };
 
+// A user task of runtime/trace.
 struct Task {
   TaskId id;
-  TaskId parent;           // kNone if there is none, or if its beginning is not in the trace.
-  absl::string_view type;  // The name given to NewTask; "" if its beginning is not in the trace.
+  TaskId parent;           // kNone if there is none, or if the task's begin is not in the trace.
+  absl::string_view type;  // The name given to NewTask; "" if its begin is not in the trace.
 };
 
+// A user region of runtime/trace.
 struct Region {
-  TaskId task;             // kBackgroundTask for a region outside of any task.
+  TaskId task;             // kBackgroundTask for a region outside any task.
   absl::string_view type;  // The name given to StartRegion or WithRegion.
 };
 
+// A message of trace.Log.
 struct Log {
-  TaskId task;  // kBackgroundTask for a message outside of any task.
+  TaskId task;  // kBackgroundTask for a message outside any task.
   absl::string_view category;
   absl::string_view message;
 };
 
+// A change of the state of a goroutine or P.
 struct StateTransition {
-  // Whose state changes. Goroutines use go_from and go_to, Ps proc_from and proc_to.
+  // What changes its state. Goroutines use go_from and go_to, Ps use proc_from and proc_to.
   ResourceId resource;
   GoState go_from = GoState::kUndetermined;
   GoState go_to = GoState::kUndetermined;
   ProcState proc_from = ProcState::kUndetermined;
   ProcState proc_to = ProcState::kUndetermined;
   absl::string_view reason;  // Why a goroutine stopped or blocked: "sync", "chan receive".
-  Stack stack;               // The stack of `resource`, not of what made it change.
+  Stack stack;               // The stack of `resource`, not of what caused the change.
 };
 
 // Clocks read at nearly the same moment (since Go 1.25).
@@ -144,28 +153,32 @@ struct ClockSnapshot {
   absl::Time wall;         // The system's wall clock.
 };
 
-// One batch of an experiment, whose content only the experiment knows.
+// One batch of an experiment, in a format that the experiment defines.
 struct ExperimentalBatch {
   ThreadId thread;
   absl::string_view data;
 };
 
+// All batches of one experiment in a generation.
 struct ExperimentalData {
   uint64_t experiment = 0;  // See ExperimentName().
   absl::Span<const ExperimentalBatch> batches;
 };
 
+// The beginning of a generation or the end of the trace.
 struct Sync {
-  uint64_t n = 0;  // The first sync event of a trace is number 1.
+  uint64_t n = 0;  // The number of the sync event, from 1.
   std::optional<ClockSnapshot> clock_snapshot;
   std::vector<ExperimentalData> experimental_batches;  // In order of experiment ids.
 };
 
+// An argument of an experimental event.
 struct ExperimentalArg {
   absl::string_view name;  // Static lifetime.
   uint64_t value = 0;
 };
 
+// An event of an experiment.
 struct ExperimentalEvent {
   absl::string_view name;        // Static lifetime.
   absl::string_view experiment;  // Static lifetime.
@@ -174,95 +187,114 @@ struct ExperimentalEvent {
 
 // One event of a trace.
 //
-// An accessor for the details of one kind requires that kind(); for any other it gives empty
-// details. Views, spans and stacks are valid until the Reader gives the next kSync event or
-// nothing.
+// The accessors for details require a certain kind(), and return empty details for any other.
+// Views, spans and stacks are valid until the Reader returns the next kSync event or nullptr.
 class Event {
  public:
   Event() = default;
 
+  // Returns the kind, which says which accessor returns the details.
   EventKind kind() const { return tags_.kind(); }
 
-  // The type on the wire, or kNone for a kSync event, behind which no single one stands.
+  // Returns the type on the wire, or kNone for a kSync event, which is not on the wire.
   EventType type() const { return tags_.type(); }
 
-  // In nanoseconds of the trace's clock; only differences mean anything. Rises strictly from event
-  // to event. In a damaged trace it may pass 2^63, where it wraps around as Go's does; and where
-  // the Reader went on after faults, or salvages, a generation may begin earlier than times before
-  // it that are probably damaged: those that are more than 100 ms later than its beginning. For
-  // what comes of a generation that is stuck see ReadMode::kSalvage.
+  // Returns the time in nanoseconds of the trace clock; only differences are meaningful. Times
+  // increase strictly from event to event, with these exceptions in damaged traces: times beyond
+  // 2^63 wrap around, as Go's do; and in the modes that continue after faults, a generation may
+  // begin earlier than preceding events whose times are more than 100 ms later than its beginning,
+  // and therefore probably damaged. See also ReadMode::kSalvage.
   int64_t time() const { return time_; }
 
-  // The executing context just before the event, as far as it is known: the goroutine, its P and
-  // its thread.
+  // Returns the goroutine that was executing just before the event, or kNone.
   GoId goroutine() const { return goroutine_; }
+
+  // Returns the P that the thread had just before the event, or kNone.
   ProcId proc() const { return proc_; }
+
+  // Returns the thread on which the event happened, or kNone.
   ThreadId thread() const { return thread_; }
 
-  // Where the event stands: its first byte, counted from the beginning of the (decompressed) trace.
-  // For a kSync event the first byte of its generation, or the end of what was read. Events that
-  // one on the wire stands for (FORMAT.md §9) have the same offset.
+  // Returns the offset of the event's first byte in the (decompressed) trace. For a kSync event it
+  // is the offset of its generation or, at the end, of the end of the bytes read. Events that come
+  // from the same event on the wire (FORMAT.md §9.5) have the same offset.
   uint64_t offset() const { return offset_; }
 
-  // What is wrong with the event, where the Reader went on after that and gives it all the same;
-  // nullopt for a sound one.
+  // Returns the fault of an event that is returned despite it, in the modes that continue after
+  // faults; nullopt for a sound event.
   std::optional<FaultId> fault() const {
     return tags_.fault() == FaultId::kEnd ? std::nullopt : std::optional<FaultId>(tags_.fault());
   }
 
-  // The stack of the executing context; none() if the event has none.
+  // Returns the stack of the executing context; none() if the event has none.
   Stack stack() const;
 
-  // The id of stack(), 0 if there is none or if it is empty. Cheap.
+  // Returns the id of stack(); 0 if there is none or if it is empty. Cheap.
   uint64_t stack_id() const;
 
-  // The argument `index` of the event as encoded in the trace, not counting the time difference:
-  // see its row in events.def. Requires that the type has such an argument. An event that is one of
-  // several that one on the wire stands for (FORMAT.md §9.5) has the arguments of that one, or
+  // Returns the argument `index` of the event as encoded in the trace, not counting the time
+  // difference: see its row in events.def. Requires that the type has such an argument. If one
+  // event on the wire became several (FORMAT.md §9.5), each has the arguments of that event, or
   // none.
   uint64_t arg(size_t index) const { return args_[index]; }
 
-  // The details of a kMetric, a kLabel, a kLog event.
+  // Returns the details of a kMetric event.
   Metric metric() const;
+
+  // Returns the details of a kLabel event.
   Label label() const;
+
+  // Returns the details of a kLog event.
   Log log() const;
 
-  // The details of a kRangeBegin, kRangeActive or kRangeEnd event; and what a kRangeEnd event tells
-  // of the range as a whole, which is something for sweeps only. Both allocate.
+  // Returns the details of a kRangeBegin, kRangeActive or kRangeEnd event. Allocates.
   Range range() const;
+
+  // Returns the numbers that a kRangeEnd event reports; only sweeps have any. Allocates.
   std::vector<RangeAttribute> range_attributes() const;
 
-  // The same as range(), and does not allocate.
+  // Returns the same as range(), without allocating.
   RangeParts range_parts() const;
 
-  // The details of a kTaskBegin or kTaskEnd, and of a kRegionBegin or kRegionEnd event.
+  // Returns the details of a kTaskBegin or kTaskEnd event.
   Task task() const;
+
+  // Returns the details of a kRegionBegin or kRegionEnd event.
   Region region() const;
 
-  // The details of a kStateTransition event.
+  // Returns the details of a kStateTransition event.
   StateTransition state_transition() const;
 
-  // The details of a kSync event, and of a kExperimental one. Both allocate.
+  // Returns the details of a kSync event. Allocates.
   Sync sync() const;
+
+  // Returns the details of a kExperimental event. Allocates.
   ExperimentalEvent experimental() const;
 
-  // Parts of state_transition(), for those to whom its cost matters: the resource that changes
-  // state; its GoStates or ProcStates as numbers; the reason; and its stack. Only for
-  // kStateTransition.
+  // Returns state_transition().resource, at less cost.
   ResourceId transition_resource() const;
+
+  // Returns the GoState or ProcState, as a number, that a kStateTransition event leaves.
   uint8_t transition_from() const { return tags_.from(); }
+
+  // Returns the GoState or ProcState, as a number, that a kStateTransition event enters.
   uint8_t transition_to() const { return tags_.to(); }
+
+  // Returns state_transition().reason, at less cost.
   absl::string_view transition_reason() const;
+
+  // Returns state_transition().stack, at less cost.
   Stack transition_stack() const;
 
-  // Whether events of this type have the same transition_stack() as stack(). Cheaper than to
-  // compare them.
+  // Returns whether events of this type have the same transition_stack() as stack(), at less cost
+  // than comparing the two.
   bool TransitionHasSameStack() const;
 
-  // What the type and its kind say of the event, in one word: for whoever keeps many.
+  // Returns the type, kind, states and fault in one word, for programs that store many events.
   internal::EventTags tags() const { return tags_; }
 
-  // The tables of its generation, which live as long as its strings; nullptr for the last kSync.
+  // Returns the tables of the event's generation, which are valid as long as its strings; nullptr
+  // for the last kSync event.
   const internal::EventTables* tables() const { return tables_; }
 
  private:
@@ -291,13 +323,13 @@ class Event {
 
 inline uint64_t Event::stack_id() const {
   const int8_t arg = internal::kStackArgs[static_cast<uint8_t>(tags_.type())];
-  // Events of all types come in no order that a processor could foresee: no branch here.
+  // No processor can predict the types of events, so this has no branch.
   return args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
 }
 
 inline Stack Event::stack() const {
   const uint64_t id = stack_id();
-  // Only a sample has a stack even if it is empty.
+  // Only a CPU sample with stack id 0 has an (empty) stack.
   return id == 0 && tags_.type() != EventType::kCPUSample ? Stack() : Stack(tables_, id);
 }
 
@@ -328,7 +360,7 @@ inline bool Event::TransitionHasSameStack() const {
 }
 
 inline Stack Event::transition_stack() const {
-  // Where a new goroutine will begin is no stack of the creator's.
+  // The stack where a new goroutine will start is not the creator's stack.
   if (tags_.type() == EventType::kGoCreate || tags_.type() == EventType::kGoCreateBlocked) {
     return Stack(tables_, args_[1]);
   }

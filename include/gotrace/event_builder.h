@@ -1,4 +1,4 @@
-// Makes events without a trace, for programs that produce events of their own and for tests.
+// Builds events without a trace, for programs that produce events of their own and for tests.
 #ifndef GOTRACE_EVENT_BUILDER_H_
 #define GOTRACE_EVENT_BUILDER_H_
 
@@ -15,7 +15,8 @@
 
 namespace gotrace {
 
-// Every function sets what the accessor of the same name will give, and returns the builder.
+// Builds an event. Every setter sets the value that the accessor of the same name returns, and
+// returns the builder.
 class EventBuilder {
  public:
   // Begins an event of `type`, with the kind that belongs to it.
@@ -24,8 +25,8 @@ class EventBuilder {
     if (type == EventType::kUserTaskEnd) event_.task_type_ = nullptr;
   }
 
-  // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
-  // the generation that begins, or nullptr at the end of a trace.
+  // Begins the kSync event number `n`, whose clock snapshot and batches are in `tables`, the tables
+  // of the generation that begins, or nullptr at the end of a trace.
   static EventBuilder MakeSync(uint64_t n, const internal::EventTables* tables) {
     EventBuilder builder(EventType::kNone);
     builder.event_.tags_ = internal::EventTags(EventType::kNone, EventKind::kSync);
@@ -38,13 +39,13 @@ class EventBuilder {
   EventBuilder& Thread(ThreadId id) { return event_.thread_ = id, *this; }
   EventBuilder& Offset(uint64_t offset) { return event_.offset_ = offset, *this; }
 
-  // The tables that strings and stacks stand in. They must outlive the event. An event that refers
-  // to any must have them.
+  // Sets the tables that hold the strings and stacks of the event, which must outlive it. Required
+  // if the event refers to any.
   EventBuilder& Tables(const internal::EventTables* tables) {
     return event_.tables_ = tables, *this;
   }
 
-  // The argument `index` of the event's row in events.def, not counting the time difference.
+  // Sets the argument `index` of the event's row in events.def, not counting the time difference.
   // Requires index < 4.
   EventBuilder& Arg(size_t index, uint64_t value) { return event_.args_[index] = value, *this; }
 
@@ -63,6 +64,7 @@ class EventBuilder {
     return SetTransition(id.value, static_cast<uint8_t>(from), static_cast<uint8_t>(to));
   }
 
+  // Returns the event, which is valid as long as the builder.
   const Event& Build() const { return event_; }
 
  private:

@@ -1,4 +1,4 @@
-// The kinds of events that a Reader hands out.
+// The kinds of events that a Reader returns.
 #ifndef GOTRACE_EVENT_KIND_H_
 #define GOTRACE_EVENT_KIND_H_
 
@@ -12,9 +12,9 @@
 
 namespace gotrace {
 
-// What an event tells, and which accessor gives its details.
+// The kind of an event. The comments name the accessor of Event that returns its details.
 enum class EventKind : uint8_t {
-  kNone,             // Stands nowhere in a Reader's output.
+  kNone,             // Never returned by a Reader.
   kSync,             // sync(): a new generation begins, or the trace ends.
   kMetric,           // metric()
   kLabel,            // label()
@@ -32,7 +32,7 @@ enum class EventKind : uint8_t {
 };
 inline constexpr int kEventKindEnd = 15;
 
-// The name that Go prints: "StateTransition". Static lifetime.
+// Returns the name that Go prints: "StateTransition". Static lifetime.
 constexpr absl::string_view EventKindName(EventKind kind) {
   constexpr absl::string_view kNames[kEventKindEnd] = {
       "Bad",         "Sync",        "Metric",   "Label",           "StackSample",
@@ -45,7 +45,7 @@ constexpr absl::string_view EventKindName(EventKind kind) {
 
 namespace gotrace::internal {
 
-// For each type on the wire the kind of event that it becomes.
+// Maps each type on the wire to the kind of event that it becomes.
 inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   std::array<EventKind, 256> kinds = {};
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, ...) \
@@ -54,9 +54,9 @@ inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   return kinds;
 }();
 
-// For each type on the wire that becomes an event the place of the argument "stack", the executing
-// context's, among those behind the time difference; -1 if it has none. The reader puts a sample's
-// stack where it is the only argument.
+// Maps each type on the wire to the index of its argument "stack", the stack of the executing
+// context, not counting the time difference; -1 if it has none. A CPU sample has its stack as its
+// only argument, since the reader stores it that way.
 inline constexpr std::array<int8_t, 256> kStackArgs = [] {
   std::array<int8_t, 256> places = {};
   for (int8_t& place : places) place = -1;

@@ -1,4 +1,4 @@
-// Where events go: the validator, every analysis and every exporter is an EventSink.
+// Consumers of events: the validator, every analysis and every exporter is an EventSink.
 #ifndef GOTRACE_EVENT_SINK_H_
 #define GOTRACE_EVENT_SINK_H_
 

@@ -1,4 +1,4 @@
-// What can be wrong with a trace, and where.
+// Faults: everything that can be wrong with a trace, and where.
 #ifndef GOTRACE_FAULT_H_
 #define GOTRACE_FAULT_H_
 
@@ -15,45 +15,47 @@
 
 namespace gotrace {
 
-// Every fault that reading can meet, one row each in faults.def.
+// The id of a fault. faults.def has one row for each.
 enum class FaultId : uint8_t {
 #define GOTRACE_FAULT(id, name, code, effect, meaning) k##id,
 #include "gotrace/internal/faults.def"
-  kEnd,  // No fault: one past the last.
+  kEnd,  // Not a fault: one past the last.
 };
 inline constexpr int kFaultIdEnd = static_cast<int>(FaultId::kEnd);
 
-// How reading goes on after a fault, in the modes that do. What is lost is at least the batch or
-// the event that shows the fault, unless it can be told all the same.
+// How much a fault makes the Reader skip, in the modes that continue after faults. The batch or
+// event with the fault is lost in any case, unless it can be used despite the fault.
 enum class FaultEffect : uint8_t {
-  kGoOn,            // Nothing else is lost.
-  kDropThread,      // The rest of the thread's events up to the next generation.
+  kGoOn,            // Nothing else.
+  kDropThread,      // The rest of the thread's events in this generation.
   kDropGeneration,  // The rest of the generation.
-  kStop,            // All that follows.
+  kStop,            // Everything that follows.
 };
 
-// The id as it is printed: "string-batch-event". Static lifetime, never changed once released.
+// Returns the printed form of `id`: "string-batch-event". Static lifetime; never changes once
+// released.
 absl::string_view FaultName(FaultId id);
 
-// One sentence on what the fault means. Static lifetime.
+// Returns one sentence that describes the fault. Static lifetime.
 absl::string_view FaultMeaning(FaultId id);
 
+// Returns how much the fault makes the Reader skip.
 FaultEffect EffectOf(FaultId id);
 
-// Where in a trace something stands. Fields are set as far as they are known.
+// A place in a trace. Unknown fields are not set.
 struct Place {
-  // Of the byte that shows the fault, or of the event's first byte, from the beginning of the
-  // (decompressed) trace.
+  // The offset in the (decompressed) trace of the byte that shows the fault, or of the event's
+  // first byte.
   std::optional<uint64_t> offset;
   std::optional<uint64_t> generation;
-  std::optional<uint64_t> batch_offset;  // Of the batch's first byte.
-  std::optional<ThreadId> thread;        // Of the batch.
+  std::optional<uint64_t> batch_offset;  // The offset of the batch's first byte.
+  std::optional<ThreadId> thread;        // The thread of the batch.
   EventType event = EventType::kNone;    // The type of the event.
-  std::optional<int64_t> time;           // Of the event, in nanoseconds.
+  std::optional<int64_t> time;           // The time of the event, in nanoseconds.
 };
 
-// One frame of a stack: a function, and a place in its source. A copy, since the trace's own tables
-// are gone once its generation is.
+// One frame of a stack: a function and a place in its source. It owns its strings, since a trace's
+// tables are valid only during their generation.
 struct FaultFrame {
   std::string func;  // "" if unknown.
   std::string file;  // "" if unknown.
@@ -64,71 +66,74 @@ struct FaultFrame {
 struct FaultRegion {
   std::string type;  // The name given to StartRegion or WithRegion.
   TaskId task;
-  // Where the event that began it stands, and its time in nanoseconds; nullopt for a region that is
-  // only assumed to have begun.
+  // The offset of the event that began it; nullopt for a region that is only assumed to have begun.
   std::optional<uint64_t> offset;
+  // The time at which it began, in nanoseconds; nullopt like `offset`.
   std::optional<int64_t> time;
-  // The function that began it; nullopt if the trace does not say, or if that was in an earlier
+  // The function that began it; nullopt if the trace does not say, or if it began in an earlier
   // generation, whose tables are gone.
   std::optional<FaultFrame> frame;
 };
 
 // What the program was doing at the event that shows a fault.
 struct FaultContext {
-  // The most that is listed of a stack and of the open regions: a damaged trace may have any
+  // The maximum numbers of frames and of open regions that are listed: a damaged trace may have any
   // number.
   static constexpr size_t kMaxFrames = 32;
   static constexpr size_t kMaxRegions = 16;
 
-  std::vector<FaultFrame> stack;  // Of the event, the innermost frame first. Empty if it has none.
-  uint64_t more_frames = 0;       // How many frames the stack has besides.
+  std::vector<FaultFrame> stack;  // The event's stack, innermost frame first; empty if none.
+  uint64_t more_frames = 0;       // The number of frames that are not listed.
 
-  // For events about regions and tasks: the regions that are open on the goroutine that makes the
-  // event, the innermost first, and how many there are besides.
+  // For events of regions and tasks: the goroutine of the event, the regions that are open on it,
+  // innermost first, and the number of regions that are not listed.
   GoId goroutine = GoId::kNone;
   std::vector<FaultRegion> regions;
   uint64_t more_regions = 0;
 };
 
-// The context as lines for a person to read, without newlines. None if there is nothing in it.
+// Formats the context as lines for a person to read, without newlines. Returns no lines for an
+// empty context.
 std::vector<std::string> FormatContext(const FaultContext& context);
 
-// One fault. `message` tells what was expected and what was found, and does not repeat the place.
+// One fault.
 struct Fault {
   FaultId id = FaultId::kNotATrace;
   Place place;
+  // What was expected and what was found, without the place.
   std::string message;
-  // More for a person to read, a line each, without newlines: for kNoAdvance, why each thread's
-  // next event cannot come next.
+  // More lines for a person to read, without newlines: for kNoAdvance, why each thread's next event
+  // cannot be ordered.
   std::vector<std::string> details = {};
-  // Of an event that could be decoded, for the first kMaxContexts faults that a Reader reports.
+  // What the program was doing at the event, if it could be decoded. Only the first kMaxContexts
+  // faults that a Reader reports have one.
   FaultContext context = {};
   static constexpr uint64_t kMaxContexts = 1000;
-  // Whether the trace ends too early: the message then begins by saying so.
+  // Whether the trace ends too early. The message then begins by saying so.
   bool cut_off = false;
 };
 
-// Says of the fault that it shows that the trace ends too early. `what` is how sure that is: the
+// Marks the fault as a sign that the trace ends too early. `what` says how certain that is: the
 // message becomes "the trace is WHAT: MESSAGE".
 Fault CutOff(Fault fault, absl::string_view what = "cut off");
 
-// The place as text: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
+// Formats the place: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
 std::string FormatPlace(const Place& place);
 
-// The fault as one line, without its details: "PLACE: MESSAGE [ID]".
+// Formats the fault as one line, without its details: "PLACE: MESSAGE [ID]".
 std::string FormatFault(const Fault& fault);
 
-// A status for the fault: the code of its row in faults.def, FormatFault() as its message, and the
-// fault for FaultOf(), which has the lines of FormatContext() at the end of its details in place of
-// the context.
+// Returns a status for the fault, with the code of its row in faults.def and FormatFault() as its
+// message. FaultOf() returns the fault of the status; its context is then replaced with the lines
+// of FormatContext() at the end of its details.
 absl::Status FaultStatus(Fault fault);
 
-// The fault that FaultStatus() put into `status`, or nullopt for any other status, as one that
-// tells of an I/O error.
+// Returns the fault from which FaultStatus() made `status`, or nullopt for any other status, such
+// as an I/O error.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
-// Whether the fault is one of the file's compression, or of another encoding, and not of the trace
-// in it.
+// Returns whether the fault is in the compression or another encoding around the trace, and not in
+// the trace itself.
 inline bool IsOfCompression(FaultId id) {
   return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated ||
          id == FaultId::kTransportCorrupt;

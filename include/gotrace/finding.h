@@ -1,4 +1,4 @@
-// What a check found.
+// Findings: the results of checks.
 #ifndef GOTRACE_FINDING_H_
 #define GOTRACE_FINDING_H_
 
@@ -15,20 +15,21 @@ namespace gotrace {
 
 // A transition of a goroutine or P.
 struct PastTransition {
-  uint64_t offset = 0;  // Of its event.
+  uint64_t offset = 0;  // The offset of its event.
   EventType event = EventType::kNone;
   uint8_t from = 0;  // A GoState or ProcState.
-  uint8_t to = 0;
+  uint8_t to = 0;    // A GoState or ProcState.
 
   friend bool operator==(const PastTransition&, const PastTransition&) = default;
 };
 
+// One problem that a check found.
 struct Finding {
   CheckId check = CheckId::kEnd;
   Severity severity = Severity::kNote;  // As in the check's row.
   Place place;
-  uint64_t event_number = 0;         // Of the event that shows it, from 1 on; 0 if no event does.
-  ResourceId resource;               // The goroutine or P that it is about, if any.
+  uint64_t event_number = 0;         // The number of the event, from 1; 0 if not about an event.
+  ResourceId resource;               // The goroutine or P concerned, if any.
   std::string message;               // What was expected and found, without the place.
   std::vector<std::string> details;  // More lines for a person to read, as in Fault.
   FaultContext context;              // What the program was doing, as in Fault.
@@ -36,14 +37,14 @@ struct Finding {
   std::vector<PastTransition> history;
 };
 
-// The finding as text: "error: PLACE: MESSAGE [ID]", and indented lines for the details,
-// the context and the history, each with a newline at its end but the last.
+// Formats the finding as "error: PLACE: MESSAGE [ID]" and indented lines for the details, the
+// context and the history. The last line has no newline.
 std::string FormatFinding(const Finding& finding);
 
-// "goroutine 7", "P 0", "thread 12", or "" for none.
+// Formats the resource: "goroutine 7", "P 0", "thread 12", or "" for none.
 std::string FormatResource(const ResourceId& resource);
 
-// The states' names, "Running -> Waiting", for a transition of a resource of `kind`.
+// Formats a transition of a resource of `kind`: "Running -> Waiting".
 std::string FormatTransition(ResourceKind kind, uint8_t from, uint8_t to);
 
 }  // namespace gotrace

@@ -1,4 +1,4 @@
-// The ids of goroutines, Ps, threads and tasks, each a type of its own.
+// The ids of goroutines, Ps, threads and tasks, each with its own type.
 #ifndef GOTRACE_IDS_H_
 #define GOTRACE_IDS_H_
 
@@ -13,7 +13,7 @@
 
 namespace gotrace {
 
-// An id as the runtime gives it. Ids of different `Tag`s do not mix.
+// An id that the Go runtime assigned. Ids with different `Tag`s are different types.
 template <class Tag, class Rep>
 struct Id {
   Rep value = static_cast<Rep>(-1);
@@ -41,7 +41,7 @@ using ProcId = Id<struct ProcTag, int64_t>;      // A P.
 using ThreadId = Id<struct ThreadTag, int64_t>;  // A thread, which the runtime calls M.
 using TaskId = Id<struct TaskTag, uint64_t>;     // A task of runtime/trace.
 
-// The task of whatever no other task was begun for.
+// The task of everything that belongs to no other task.
 inline constexpr TaskId kBackgroundTask{0};
 
 }  // namespace gotrace

@@ -1,4 +1,4 @@
-// How a Reader goes about faults.
+// The options of a Reader, among them how it handles faults.
 #ifndef GOTRACE_READ_MODE_H_
 #define GOTRACE_READ_MODE_H_
 
@@ -19,23 +19,27 @@ struct Batch;
 
 namespace gotrace {
 
-// The modes that go on after faults look at half a megabyte of what follows each batch: of a pipe
-// that pauses they give a generation only once as much was written behind it, or the pipe is
-// closed.
+// What a Reader does at a fault.
+//
+// The modes that continue after faults look half a megabyte ahead of each batch. From a pipe that
+// pauses, they return a generation only after that much more was written, or the pipe was closed.
 enum class ReadMode : uint8_t {
   // Stops at the first fault, where Go's reader stops.
   kStrict,
-  // Goes on after each fault as the effect in its row of faults.def allows, so that all faults of a
-  // trace are found and none is only the echo of another.
+  // Continues after each fault as the effect in its row of faults.def allows, so that all faults of
+  // a trace are reported, and none that only follows from another.
   kCollect,
-  // Gives as many events as can be trusted: an event that has to wait for one that is lost is given
-  // where nothing else of its generation can come next. From there to the generation's end events
-  // have the times that their threads' clocks told, which go back and may be equal; else each is
-  // later than the one before, as in the other modes. Only here it is a fault, too, that a
-  // generation does not follow the one before it, which Go's reader does not mind since Go 1.26.
+  // Continues after each fault, and returns as many events as can be trusted. An event that waits
+  // for a lost one is returned once nothing else of its generation can come next. From there to the
+  // end of the generation, events have their original times, which may be equal or go backwards;
+  // otherwise each event is later than the one before, as in the other modes. Only this mode
+  // reports
+  // a fault if a generation does not follow the one before it, which Go's reader accepts since Go
+  // 1.26.
   kSalvage,
 };
 
+// The options of a Reader. The defaults suit most programs.
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
@@ -47,30 +51,31 @@ struct ReaderOptions {
   // way to use several cores.
   size_t jobs = 1;
 
-  // What the trace may ask of memory and time. In strict mode reading stops where it passes a
-  // limit. The other modes keep what they have of the generation and go on as the effect in the
-  // limit's row of faults.def tells. A source that was opened before has its own limit of
-  // decompressed bytes.
+  // Limits on the memory and time that the trace can take. In strict mode, reading stops where a
+  // limit is exceeded. The other modes keep what they have of the generation, and continue as the
+  // effect in the limit's row of faults.def says. For a source that is already open, its own limit
+  // of decompressed bytes applies.
   ReaderLimits limits;
 
-  // Told each fault that reading goes on after, in order, before the events that follow it. In
-  // strict mode it is never called: status() tells the fault.
+  // Called for each fault after which reading continues, in order, before the events that follow
+  // it. Never called in strict mode, where Reader::status() has the fault.
   std::function<void(const Fault&)> on_fault;
 
-  // In the modes that go on after faults, called with each batch of a generation, in the order of
-  // the trace, before the generation's kSync event is given, and with the fault that its tables
-  // have, if any. Batches that belong to no generation are left out, and an end of generation is
-  // no batch. The batch's bytes stay valid until the next generation is begun.
+  // In the modes that continue after faults, called for each batch of a generation, in the order of
+  // the trace, before the generation's kSync event is returned. The second argument is the fault in
+  // the batch if it is a table and has one. Not called for batches that belong to no generation, or
+  // for ends of generations. The batch's bytes are valid until the next generation begins.
   std::function<void(const internal::Batch&, const std::optional<Fault>&)> on_batch;
 
-  // In the modes that go on after faults, told each event that is earlier than the one before it of
-  // the same thread, and that one's time in nanoseconds. It is no fault: Go's reader orders such
-  // events like others. Told when the event is decoded, a little before it is given.
+  // In the modes that continue after faults, called for each event that is earlier than the event
+  // before it on the same thread, whose time in nanoseconds is `last_time`. This is not a fault:
+  // Go's reader orders such events like any other. Called when the event is decoded, shortly before
+  // it is returned.
   std::function<void(const Place& event, int64_t last_time)> on_time_back;
 
-  // Shown the tables of each generation after its last event was given, and before they go away:
-  // not of one in which strict reading stops; and what its events and samples referred to. Where
-  // there were faults that is not all.
+  // Called for each generation after its last event was returned, with its tables, which are then
+  // destroyed, and a record of which entries its events and samples referred to. The record is
+  // incomplete if there were faults. Not called for a generation in which strict reading stops.
   std::function<void(const internal::GenerationTables&, const internal::TableUse&)>
       on_generation_end;
 
@@ -78,22 +83,22 @@ struct ReaderOptions {
   Tuning tuning;
 };
 
-// What reading left out, in the modes that go on after faults.
+// What was lost while reading in the modes that continue after faults.
 struct Losses {
-  uint64_t faults = 0;           // After which reading went on.
-  uint64_t skipped_bytes = 0;    // That belong to no batch.
-  uint64_t dropped_batches = 0;  // That could not be used, or only in part.
-  uint64_t dropped_bytes = 0;    // Of those batches' payloads: the part that could not be used.
-  // As they stand in the trace, that can be decoded and were not given: they contradict everything,
-  // or in kCollect belong to the rest of a thread or of a generation that a fault takes with it.
+  uint64_t faults = 0;           // Faults after which reading continued.
+  uint64_t skipped_bytes = 0;    // Bytes outside any batch.
+  uint64_t dropped_batches = 0;  // Batches that could not be used, or only in part.
+  uint64_t dropped_bytes = 0;    // The unusable bytes of those batches' payloads.
+  // Events on the wire that were decoded but not returned: they contradict all other events or, in
+  // kCollect, belong to the rest of a thread or generation that a fault drops.
   uint64_t dropped_events = 0;
-  uint64_t marked_events = 0;  // That were given with Event::fault() set.
-  uint64_t unresolved = 0;     // Strings and stacks that events name and no table has.
-  // Text that was printed into the trace and is no part of it: how many pieces, and their bytes.
+  uint64_t marked_events = 0;  // Events that were returned with Event::fault() set.
+  uint64_t unresolved = 0;     // Strings and stacks that events refer to and no table has.
+  // Text that was printed into the trace and removed: the number of pieces and of bytes.
   uint64_t text_pieces = 0;
   uint64_t text_bytes = 0;
 
-  // Whether anything is missing from the events that were given.
+  // Returns whether anything is missing from the events that were returned.
   bool any() const { return skipped_bytes + dropped_batches + dropped_events + unresolved > 0; }
 };
 

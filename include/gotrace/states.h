@@ -1,4 +1,4 @@
-// The states of goroutines and Ps as events tell them, and the kinds of resources.
+// The states of goroutines and Ps in events, and the kinds of resources.
 #ifndef GOTRACE_STATES_H_
 #define GOTRACE_STATES_H_
 
@@ -9,11 +9,13 @@
 
 namespace gotrace {
 
+// The kind of a resource.
 enum class ResourceKind : uint8_t { kNone, kGoroutine, kProc, kThread };
 inline constexpr int kResourceKindEnd = 4;
 
+// The state of a goroutine.
 enum class GoState : uint8_t {
-  kUndetermined,  // Nothing is known of it yet.
+  kUndetermined,  // Not yet known.
   kNotExist,
   kRunnable,
   kRunning,
@@ -21,23 +23,28 @@ enum class GoState : uint8_t {
   kSyscall,
 };
 
+// The state of a P.
 enum class ProcState : uint8_t {
-  kUndetermined,  // Nothing is known of it yet.
+  kUndetermined,  // Not yet known.
   kNotExist,
   kRunning,  // A P whose goroutine is in a syscall still counts as running.
   kIdle,
 };
 
-// The names that Go prints: "Goroutine", "Runnable". Static lifetime.
+// Returns the name that Go prints: "Goroutine". Static lifetime.
 constexpr absl::string_view ResourceKindName(ResourceKind kind) {
   constexpr absl::string_view kNames[] = {"None", "Goroutine", "Proc", "Thread"};
   return kNames[static_cast<int>(kind)];
 }
+
+// Returns the name that Go prints: "Runnable". Static lifetime.
 constexpr absl::string_view GoStateName(GoState state) {
   constexpr absl::string_view kNames[] = {"Undetermined", "NotExist", "Runnable",
                                           "Running",      "Waiting",  "Syscall"};
   return kNames[static_cast<int>(state)];
 }
+
+// Returns the name that Go prints: "Idle". Static lifetime.
 constexpr absl::string_view ProcStateName(ProcState state) {
   constexpr absl::string_view kNames[] = {"Undetermined", "NotExist", "Running", "Idle"};
   return kNames[static_cast<int>(state)];

@@ -1,4 +1,4 @@
-// Several traces in one input, as where each was appended to the file of the one before.
+// Several traces in one input, for example because a program appended each to the same file.
 #ifndef GOTRACE_TRACE_LIST_H_
 #define GOTRACE_TRACE_LIST_H_
 
@@ -18,51 +18,52 @@ namespace gotrace {
 
 // One of the traces of an input.
 struct TraceSpan {
-  uint64_t offset = 0;  // Of its header, in bytes of the (decompressed) input.
-  uint64_t size = 0;    // Up to the next trace's header or the end of the input.
+  uint64_t offset = 0;  // The offset of its header in the (decompressed) input.
+  uint64_t size = 0;    // In bytes, up to the next trace's header or the end of the input.
   Version version = kNewestVersion;
-  // Whether a strict Reader reads it to its end; nullopt if that was not tried.
+  // Whether a strict Reader reads it to its end; nullopt if that was not checked.
   std::optional<bool> sound = {};
 };
 
-// How many traces of an input a report lists: of thousands the first few will do.
+// The maximum number of traces of an input that a report lists.
 inline constexpr size_t kMaxListedTraces = 10;
 
-// Lists the traces of `source`, which must stand at the header of the first, and reads it to its
-// end. Only framing is looked at, as salvaging does, so that damaged traces are listed too. Memory
-// is bounded, and nothing of the source stays in use. Fails if the header of the first cannot be
-// read, or with an error of I/O.
+// Returns the traces of `source`, which must be positioned at the header of the first trace, and
+// reads it to its end. Only framing is examined, as in ReadMode::kSalvage, so damaged traces are
+// listed too. Memory is bounded, and all bytes of the source are released. Returns an error if the
+// header of the first trace cannot be read, or on an I/O error.
 absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source);
 
-// Opens the input, so that it stands at the header of the first trace. Called twice.
+// Opens the input, positioned at the header of the first trace. Called twice.
 using OpenTraces = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 
-// The same, and reads each of them to find out whether it is sound: in a second pass over the
-// input, however many they are.
+// Like ListTraces(), but also reads each trace to determine whether it is sound, in one second pass
+// over the input.
 absl::StatusOr<std::vector<TraceSpan>> CheckTraces(const OpenTraces& open,
                                                    const ReaderLimits& limits = {});
 
-// What a OneTraceSource meets.
+// What OneTrace() found at the end of a trace.
 struct TraceEnd {
-  // Where the next trace begins in the source that it was made of; nullopt as long as none was met.
+  // The offset of the next trace in the original source; nullopt until one is found.
   std::optional<uint64_t> next_trace;
 };
 
-// The bytes of the trace whose header `source` stands at, up to the next trace's, with offsets that
-// count from there. The end is found on the way, where the batches, or text printed after them,
-// lead to the header of another trace, so that the source may be a pipe; after a damage of the
-// framing it is not found any more, and what follows the damage is shown to the end. `end`, if it
-// is not nullptr, is told of it and must outlive what this returns.
+// Returns a source of a single trace: the bytes of `source`, which must be positioned at a trace
+// header, up to the header of the next trace. Offsets start at 0. The end is found while reading,
+// where the batches, or text printed after them, are followed by the header of another trace, so
+// the source may be a pipe. After damaged framing the end can no longer be found, and the source
+// continues to the end of the input. If `end` is not nullptr, it receives the place of the next
+// trace, and must outlive the returned source.
 std::unique_ptr<ByteSource> OneTrace(std::unique_ptr<ByteSource> source, TraceEnd* end = nullptr);
 
-// The same where it is known, from ListTraces(), which bytes the trace has: `source` may stand
-// anywhere before it. Fails if they cannot be reached.
+// Like above, for a trace whose place is known from ListTraces(). `source` may be positioned
+// anywhere before it. Returns an error if the trace's bytes cannot be reached.
 absl::StatusOr<std::unique_ptr<ByteSource>> OneTrace(std::unique_ptr<ByteSource> source,
                                                      const TraceSpan& span);
 
-// Moves `source`, which must stand at the header of the first trace, to the header of the `n`th,
-// counted from 1 on. Returns n, or if there are not so many how many there are. Fails as
-// ListTraces() does.
+// Moves `source`, which must be positioned at the header of the first trace, to the header of the
+// `n`th trace, counting from 1. Returns n, or the number of traces if there are fewer. Returns the
+// same errors as ListTraces().
 absl::StatusOr<uint64_t> SkipToTrace(ByteSource* source, uint64_t n);
 
 }  // namespace gotrace

@@ -1,5 +1,5 @@
-// Undoes what the way of a trace did to its bytes: a terminal that turns "\n" into "\r\n", a shell
-// that writes UTF-16, base64, a hex dump, HTTP's framing, and others.
+// Undoes what transport did to the bytes of a trace: a terminal that turns "\n" into "\r\n", a
+// shell that writes UTF-16, base64, a hex dump, HTTP's framing, and others.
 //
 //   absl::StatusOr<std::unique_ptr<gotrace::ByteSource>> source = gotrace::OpenSource(path);
 //   if (!source.ok()) return source.status();
@@ -25,7 +25,7 @@
 
 namespace gotrace {
 
-// What may have happened to the bytes of a trace, one row each in transports.def. All of it can be
+// What may have happened to the bytes of a trace, one row each in transports.def. All kinds can be
 // undone.
 enum class TransportKind : uint8_t {
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) k##id,
@@ -35,10 +35,12 @@ enum class TransportKind : uint8_t {
 // The row of a kind. All texts have static lifetime.
 struct TransportSpec {
   absl::string_view name;   // "transport-base64"
-  absl::string_view noun;   // What lies around the trace: "base64".
+  absl::string_view noun;   // What surrounds the trace: "base64".
   absl::string_view what;   // What happened, one sentence.
   absl::string_view avoid;  // How to avoid it, one sentence.
 };
+
+// Returns the row of a kind.
 const TransportSpec& SpecOf(TransportKind kind);
 
 // One thing that happened to the trace, and was undone.
@@ -47,35 +49,38 @@ struct TransportNote {
   std::string detail;  // What was found: "UTF-16, little-endian"; may be "".
 };
 
-// What happened, without how to avoid it: "the trace is encoded as base64". No full stop.
+// Returns what happened, without how to avoid it: "the trace is encoded as base64". No full stop.
 std::string DescribeTransport(const TransportNote& note);
 
-// What happened, that it was undone, and how to avoid it, in a line of sentences.
+// Returns a line of sentences that say what happened, that it was undone, and how to avoid it.
 std::string FormatTransportNote(const TransportNote& note);
 
+// The result of UndoTransport().
 struct UndoneInput {
   std::unique_ptr<ByteSource> source;
-  // What happened to the trace, the last thing first. Empty if nothing did.
+  // What happened to the trace, most recent first. Empty if nothing did.
   std::vector<TransportNote> notes;
 };
 
-// How far into an input, or into what is undone of it, the trace may begin, in bytes.
+// How far into an input, or into a decoded layer of it, the trace may begin, in bytes.
 inline constexpr size_t kMostBeforeTrace = 64 << 10;
 
-// Recognises what happened to the trace in `source`, which must stand at its beginning, and undoes
-// it, whatever of transports.def, gzip and zstd lies around the trace, up to 8 layers. The source
-// that this gives stands at the beginning of the trace's header, and its offsets are those of the
-// trace; its input_size() and input_read() are those of `source`. It decodes while it is read, in
-// bounded memory, and cannot be forked. What cannot be decoded is the fault transport-corrupt, with
-// all that stands before it given first; more than limits.decompressed_bytes is the fault
+// Recognises what happened to the trace in `source`, which must be positioned at its beginning, and
+// undoes it: any combination of the kinds of transports.def, gzip and zstd, up to 8 layers deep.
+//
+// The returned source is positioned at the trace header, and its offsets count from there; its
+// input_size() and input_read() are those of `source`. It decodes while it is read, in bounded
+// memory, and cannot be forked. Data that cannot be decoded causes the fault transport-corrupt
+// after everything before it. More than limits.decompressed_bytes cause the fault
 // limit-decompressed-bytes.
 //
-// An input that shows no sign of any of this is given back as it was, and no byte of it is touched.
-// For a trace as Go writes it that is decided by its first hundred bytes or so. So is an input in
-// which no trace can be found, whatever it is; of one that is text up to 256 KiB are read for that.
+// An input that shows no sign of damage in transport is returned unchanged, with none of its bytes
+// consumed. For a trace as Go writes it, its first hundred bytes or so decide that. An input in
+// which no trace can be found is also returned unchanged; if it is text, up to 256 KiB are read
+// first.
 //
-// Fails with the fault bytes-replaced if bytes of the trace were replaced by others, so that it is
-// lost. An error of reading is not reported: it shows again when the source is read.
+// Returns the fault bytes-replaced if bytes of the trace were replaced by others, so that it is
+// lost. I/O errors are not reported here; they occur again when the source is read.
 absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
                                           const ReaderLimits& limits = {});
 

@@ -1,5 +1,5 @@
-// What the events of one generation refer to, to be read: strings, stacks, experimental data.
-// GenerationTables fills it.
+// A read-only view of the tables of one generation: strings, stacks and experimental data, to which
+// events refer. GenerationTables fills them.
 #ifndef GOTRACE_PARSER_EVENT_EVENT_TABLES_H_
 #define GOTRACE_PARSER_EVENT_EVENT_TABLES_H_
 
@@ -16,63 +16,68 @@
 
 namespace gotrace::internal {
 
+// The tables of one generation.
 class EventTables {
  public:
   EventTables(const EventTables&) = delete;
   EventTables& operator=(const EventTables&) = delete;
 
-  // The string `id`, or nullptr if there is none. Id 0 is "".
+  // Returns the string `id`, or nullptr if there is none. Id 0 is "".
   const absl::string_view* FindString(uint64_t id) const {
     if (id == 0) return &kEmptyString;
     const uint32_t index = strings_.Find(id);
     return index == IdTable<absl::string_view>::kAbsent ? nullptr : &strings_[index];
   }
 
-  // Whether the string or the stack `id` is there. Id 0 is: the empty one.
+  // Returns whether the string `id` is in the table. Id 0 always is: the empty string.
   bool HasString(uint64_t id) const { return id == 0 || strings_.Contains(id); }
+
+  // Returns whether the stack `id` is in the table. Id 0 always is: the empty stack.
   bool HasStack(uint64_t id) const { return id == 0 || stacks_.Contains(id); }
 
-  // The ids that are found by index, and the last of them. There are not many more than entries.
+  // The ids that are found by index, and the largest of them. Their number is not much greater than
+  // the number of entries.
   NearIds near_strings() const { return strings_.near(); }
   NearIds near_stacks() const { return stacks_.near(); }
   uint64_t last_near_string() const { return strings_.last_near(); }
   uint64_t last_near_stack() const { return stacks_.last_near(); }
 
-  // The number of frames of stack `id`, 0 if there is no such stack.
+  // Returns the number of frames of stack `id`, 0 if there is no such stack.
   size_t StackSize(uint64_t id) const;
 
-  // One frame of stack `id`. Requires index < StackSize(id).
+  // Returns a frame of stack `id`. Requires index < StackSize(id).
   StackFrame GetFrame(uint64_t id, size_t index) const;
 
-  // The place of stack `id` among stack_count() ones, for tables beside this one; kNoStack for 0
-  // and if there is no such stack.
+  // Returns the index of stack `id`, less than stack_count(), for other tables by stack; kNoStack
+  // for 0 and if there is no such stack.
   static constexpr uint32_t kNoStack = static_cast<uint32_t>(-1);
   uint32_t StackIndex(uint64_t id) const { return stacks_.Find(id); }
 
   size_t string_count() const { return strings_.size(); }
   size_t stack_count() const { return stacks_.size(); }
 
-  // The wall-clock time at a tick of the clock, from the sync batch; nullopt before Go 1.25.
+  // Returns the clock snapshot of the sync batch; nullopt before Go 1.25.
   const std::optional<ClockSnapshot>& clock_snapshot() const { return clock_snapshot_; }
 
-  // In order of experiments, and for each in the order of the trace. The spans live as long as the
-  // tables.
+  // Returns the experimental batches in order of experiments, and for each experiment in the order
+  // of the trace. The spans are valid as long as the tables.
   std::vector<ExperimentalData> experimental_batches() const;
 
-  // A different number for each object that this process creates: what caches may use as a key.
+  // Returns a number that differs for each object of this process, which caches can use as a key.
   uint64_t serial() const { return serial_; }
 
  protected:
   EventTables();
   ~EventTables() = default;
 
-  // What a PC means. Every frame at the same PC means what the first one of the generation did.
+  // The definition of a PC. All frames with the same PC share the first definition in the
+  // generation.
   struct Frame {
     uint64_t pc;
     uint64_t func;  // String id.
     uint64_t file;  // String id.
     uint64_t line;
-    uint64_t offset;  // Of its stack in the trace.
+    uint64_t offset;  // The offset of its stack in the trace.
   };
   struct StackEntry {
     uint32_t first;  // Index in stack_frames_.
@@ -82,7 +87,7 @@ class EventTables {
 
   IdTable<absl::string_view> strings_;
   IdTable<StackEntry> stacks_;
-  // There may be millions of these, which a vector would copy as it grows.
+  // Deques, since there may be millions of elements, which a growing vector would copy.
   std::deque<uint32_t> stack_frames_;  // Indices in frames_.
   std::deque<Frame> frames_;
   std::map<uint64_t, std::vector<ExperimentalBatch>> experimental_;

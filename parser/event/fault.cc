@@ -32,8 +32,8 @@ constexpr FaultRow kRows[] = {
 
 const FaultRow& RowOf(FaultId id) { return kRows[static_cast<int>(id)]; }
 
-// The id and the place as text, since a status shows its payloads when it is printed: the fields in
-// order, with "-" for those that are not known.
+// Encodes the id and the place as text, since a status shows its payloads when it is printed: the
+// fields in order, with "-" for unknown ones.
 std::string PackFault(const Fault& fault) {
   const auto field = [](const auto& value) {
     return value.has_value() ? absl::StrCat(*value) : std::string("-");
@@ -45,7 +45,7 @@ std::string PackFault(const Fault& fault) {
                       static_cast<int>(place.event), " ", field(place.time));
 }
 
-// The inverse of PackFault(), but for the message. Returns nullopt for any other text.
+// The inverse of PackFault(), except for the message. Returns nullopt for any other text.
 std::optional<Fault> UnpackFault(absl::string_view text) {
   const std::vector<absl::string_view> fields = absl::StrSplit(text, ' ');
   if (fields.size() != 7) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<Fault> UnpackFault(absl::string_view text) {
   return fault;
 }
 
-// "main.handle (/src/main.go:31)", as much of it as is known.
+// Formats a frame as "main.handle (/src/main.go:31)", as far as it is known.
 std::string FormatFrame(const FaultFrame& frame) {
   const std::string func =
       frame.func.empty() ? "an unknown function" : internal::QuotedUnlessPlain(frame.func);
@@ -163,7 +163,7 @@ std::optional<Fault> FaultOf(const absl::Status& status) {
   if (!payload.has_value()) return std::nullopt;
   std::optional<Fault> fault = UnpackFault(std::string(*payload));
   if (!fault.has_value()) return std::nullopt;
-  // The rest of the message is the place and the name, unless somebody wrote another message.
+  // The rest of the message is the place and the name, unless somebody replaced the message.
   absl::string_view message = status.message();
   absl::ConsumePrefix(&message, absl::StrCat(FormatPlace(fault->place), ": "));
   absl::ConsumeSuffix(&message, absl::StrCat(" [", FaultName(fault->id), "]"));

@@ -1,4 +1,5 @@
-// From ticks of the trace clock to nanoseconds, in the arithmetic that Go uses (FORMAT.md §7).
+// Converts ticks of the trace clock to nanoseconds, in the arithmetic that Go uses (FORMAT.md
+// §7.3).
 #ifndef GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_
 #define GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_
 
@@ -8,8 +9,8 @@
 
 namespace gotrace::internal {
 
-// Whether a trace clock of so many ticks per second can exist. Go's runtime writes between a few
-// hundred thousand and a few thousand million; with a frequency of 0 times mean nothing at all.
+// Returns whether a trace clock can have this frequency. Go's runtime writes frequencies between a
+// few hundred thousand and a few thousand million ticks per second.
 constexpr bool IsPlausibleFrequency(uint64_t ticks_per_second) {
   constexpr uint64_t kMin = 1000;
   constexpr uint64_t kMax = 100'000'000'000;
@@ -21,19 +22,20 @@ class TraceClock {
  public:
   TraceClock() = default;
 
-  // A clock of `ticks_per_second`, as a Frequency event tells it.
+  // A clock with the frequency of a Frequency event.
   explicit TraceClock(uint64_t ticks_per_second)
       : ns_per_tick_(1.0 / (static_cast<double>(ticks_per_second) / 1e9)) {
-    constexpr double kMost = 1e18;  // Far below 2^63.
-    // One that is longer, or infinite, leaves none.
-    few_ticks_ = static_cast<uint64_t>(kMost / std::max(ns_per_tick_, 1.0));
+    constexpr double kMaxNs = 1e18;  // Far below 2^63.
+    // 0 if ticks are infinitely long.
+    few_ticks_ = static_cast<uint64_t>(kMaxNs / std::max(ns_per_tick_, 1.0));
   }
 
-  // Whether a frequency was told. One of 2^64 - 1 or of 0 counts, as odd as its times are.
+  // Returns whether the clock has a frequency. 0 and 2^64 - 1 count, although times are then
+  // meaningless.
   bool known() const { return ns_per_tick_ != 0; }
 
-  // `ticks` in nanoseconds. What does not fit becomes the least value, as the conversion
-  // instruction of x86-64 makes it, so that every machine reads such a trace alike.
+  // Converts `ticks` to nanoseconds. A value that does not fit becomes the smallest int64_t, as
+  // with the conversion instruction of x86-64, so that every machine reads such a trace alike.
   int64_t ToNs(uint64_t ticks) const {
     if (ticks < few_ticks_) [[likely]] {
       return static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick_);
@@ -43,7 +45,8 @@ class TraceClock {
     return ns < kEnd ? static_cast<int64_t>(ns) : std::numeric_limits<int64_t>::min();
   }
 
-  // The sum and the difference of two times, which wrap around: a damaged trace has any times.
+  // Return the sum and the difference of two times. They wrap around, since a damaged trace may
+  // have any times.
   static int64_t Add(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
@@ -53,7 +56,7 @@ class TraceClock {
 
  private:
   double ns_per_tick_ = 0;
-  uint64_t few_ticks_ = 0;  // Fewer than that surely fit, in nanoseconds too.
+  uint64_t few_ticks_ = 0;  // Fewer ticks than this fit in an int64_t, also in nanoseconds.
 };
 
 }  // namespace gotrace::internal

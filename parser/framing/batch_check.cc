@@ -7,7 +7,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Larger than what the runtime writes as such a number, by far.
+// Returns whether the runtime could write `value` for an argument of `type`. The limits are
+// generous.
 bool IsPlausible(ArgType type, uint64_t value) {
   switch (type) {
     case ArgType::kTimeDelta:
@@ -80,7 +81,7 @@ bool PayloadCheck::TakeTimed(const RawEvent& event) {
     case EventType::kGoSyscallEndBlocked: {
       const bool fits = Expect(Has::kYes, &goroutine_);
       goroutine_ = Has::kNo;
-      // Another thread may have taken it.
+      // Another thread may have taken the P.
       proc_ = Has::kUnknown;
       return fits;
     }
@@ -167,7 +168,7 @@ Walk WalkBatches(absl::string_view bytes, bool whole) {
       payload.remove_prefix(result.size);
     }
     if (is_cut) {
-      // Where the input ends inside of a batch it may be cut off, or the batch's size be wrong.
+      // If the input ends inside a batch, it may be cut off, or the batch's size may be wrong.
       walk.failed = whole;
       return walk;
     }

@@ -1,5 +1,5 @@
-// Distinguishes batches of a trace from other bytes, for code that has to choose among readings of
-// an input whose bytes were changed.
+// Distinguishes batches of a trace from other bytes, for code that has to choose among several
+// interpretations of an input whose bytes were changed.
 #ifndef GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_
 #define GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_
 
@@ -14,20 +14,20 @@
 
 namespace gotrace::internal {
 
-// As ParseBatchHead(), for one that belongs to a generation of a trace of this version.
+// Like ParseBatchHead(), for a batch that can belong to a generation of a trace of this version.
 HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* head);
 
-// Follows the events of one batch's payload, and finds what cannot be one of them. It is stricter
-// than reading, which does not care what numbers mean: what Go's runtime would never write counts
-// as wrong.
+// Follows the events of a batch's payload, and rejects impossible ones. It is stricter than
+// reading, which ignores the meaning of numbers: anything that Go's runtime would never write is
+// rejected.
 class PayloadCheck {
  public:
   explicit PayloadCheck(Version version) : version_(version) {}
 
-  // Whether `event` may come next.
+  // Returns whether `event` may come next.
   bool Take(const RawEvent& event);
 
-  // What matters of the events before for those to come: equal for equal prospects.
+  // Returns the state that decides about later events.
   uint8_t state() const;
 
  private:
@@ -36,22 +36,23 @@ class PayloadCheck {
 
   bool TakeTimed(const RawEvent& event);
 
-  // Takes that the thread has what `has` tells of, or not. Returns false if that cannot be.
+  // Sets `*has` to `expected`. Returns false if it is known to be otherwise.
   static bool Expect(Has expected, Has* has);
 
   Version version_;
-  EventType kind_ = EventType::kNone;  // Of the first event.
+  EventType kind_ = EventType::kNone;  // The type of the first event.
   Has goroutine_ = Has::kUnknown;
   Has proc_ = Has::kUnknown;
 };
 
-// How far bytes that begin with a trace's header can be read as one.
+// The result of WalkBatches().
 struct Walk {
-  size_t batches = 0;   // That are whole, and whose events can all be decoded.
-  bool failed = false;  // Whether anything but the end of the input follows them.
+  size_t batches = 0;   // The number of complete batches whose events all decode.
+  bool failed = false;  // Whether anything except the end of the input follows them.
 };
 
-// Reads the batches of `bytes`, of which there are more if they are not the `whole` input.
+// Reads the batches of `bytes`, which begin with a trace header. `whole` says whether they are the
+// whole input.
 Walk WalkBatches(absl::string_view bytes, bool whole);
 
 }  // namespace gotrace::internal

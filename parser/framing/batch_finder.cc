@@ -22,24 +22,23 @@ constexpr size_t kNowhere = absl::string_view::npos;
 
 constexpr absl::string_view kHeaderBegin = "go 1.";
 
-// How much of what was skipped a message shows.
+// How many of the skipped bytes a message shows.
 constexpr size_t kShown = 60;
 
-// How many batches must follow a place for it to be believed.
-constexpr int kBatchesBehind = 2;
+// How many batches must follow a place for it to be accepted.
+constexpr int kBatchesAfter = 2;
 
-// What IsSound() may decode altogether, for each byte that was read.
+// How many bytes IsSound() may decode in total, for each byte read.
 constexpr uint64_t kMaxDecodedPerByte = 16;
 
-// How many bytes may be searched altogether for the batch after a text, for each byte that was
-// read.
+// How many bytes may be searched in total for the batch after a text, for each byte read.
 constexpr uint64_t kMaxSearchedPerByte = 16;
 
-// How many steps SeparateText() may take altogether, for each byte that was read and besides.
+// How many steps SeparateText() may take in total: for each byte read, and in addition to that.
 constexpr uint64_t kSearchStepsPerByte = 16;
 constexpr uint64_t kSearchSteps = 4'000'000;
 
-// Whether `bytes` begin with a line, or with so much text that it is no chance.
+// Returns whether `bytes` begin with a line, or with enough text that it is not there by chance.
 bool BeginsWithText(absl::string_view bytes) {
   constexpr size_t kMinText = 8;
   size_t size = 0;
@@ -52,7 +51,7 @@ bool BeginsWithText(absl::string_view bytes) {
   return true;
 }
 
-// Whether the payload of an ordinary batch may begin with a byte of this type.
+// Returns whether the payload of an ordinary batch may begin with an event of this type.
 bool BeginsPayload(EventType type) {
   switch (type) {
     case EventType::kStrings:
@@ -68,24 +67,24 @@ bool BeginsPayload(EventType type) {
   }
 }
 
-// Whether the bytes are the type of an experimental batch alone, which Go's reader, and so
-// ReadBatch(), takes for the end of the trace too.
+// Returns whether the bytes are only the type of an experimental batch, which Go's reader, and
+// therefore ReadBatch(), also treats as the end of the trace.
 bool IsLoneType(absl::string_view bytes) {
   return bytes.size() == 1 && bytes[0] == static_cast<char>(EventType::kExperimentalBatch);
 }
 
-// Whether it is not an experimental batch, or one of an experiment that exists.
+// Returns false for an experimental batch of an unknown experiment.
 bool HasKnownExperiment(const BatchHead& head) {
   return head.type != EventType::kExperimentalBatch ||
          (head.experiment != 0 && head.experiment < kExperimentEnd);
 }
 
-// Whether two batches that stand near each other may well have these times.
+// Returns whether these times are plausible for two batches near each other.
 bool AreNear(uint64_t a, uint64_t b) {
   constexpr uint64_t kAlwaysNear = 1 << 24;
   const uint64_t less = std::min(a, b);
   const uint64_t more = std::max(a, b);
-  // A clock that counts from the start of the machine may double within a second.
+  // A clock that counts from the start of the machine can double within a second.
   return more - less < kAlwaysNear || more / 4 <= less;
 }
 
@@ -115,8 +114,8 @@ std::optional<BatchFinder::Header> BatchFinder::Peek(size_t pos) const {
   return header;
 }
 
-// Whether a batch of `generation` or the next one, or an end of generation, seems to begin at
-// `pos`, or the trace ends there.
+// Returns whether a batch of `generation` or the next one, or an end of generation, seems to begin
+// at `pos`, or the trace ends there.
 bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
   if (pos == source_.window().size()) return at_end_;
   const std::optional<Header> header = Peek(pos);
@@ -127,14 +126,14 @@ bool BatchFinder::Begins(size_t pos, uint64_t generation) const {
           header->generation == generation + 1);
 }
 
-// Whether a batch may well have this time, judged by the last one's. Bytes that are no header
-// mostly make a number far from it.
+// Returns whether this batch time is plausible after the last one. Bytes that are not a header
+// usually give a very different number.
 bool BatchFinder::IsNear(uint64_t time) const {
   return last_time_ == 0 || AreNear(time, last_time_);
 }
 
-// Takes the batch's time for what IsNear() compares with, if the next batch confirms it: a damaged
-// one would make all sound ones look wrong.
+// Makes the batch's time the one that IsNear() compares with, if the next batch confirms it: a
+// damaged time would make all sound ones implausible.
 void BatchFinder::LearnTime(const Header& header, size_t end) {
   const std::optional<Header> next = Peek(end);
   if (next.has_value() && next->time != 0 && AreNear(next->time, header.time)) {
@@ -142,8 +141,9 @@ void BatchFinder::LearnTime(const Header& header, size_t end) {
   }
 }
 
-// Whether a whole batch stands at `pos`, and `behind` more behind it unless the trace ends before.
-bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
+// Returns whether a complete batch is at `pos`, followed by `after` more batches or the end of the
+// trace.
+bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int after) const {
   if (pos == source_.window().size()) return at_end_;
   if (!Begins(pos, generation)) return false;
   const Header header = *Peek(pos);
@@ -153,19 +153,19 @@ bool BatchFinder::IsBatch(size_t pos, uint64_t generation, int behind) const {
   if (is_ordinary && !BeginsPayload(static_cast<EventType>(source_.window()[header.payload]))) {
     return false;
   }
-  if (behind == 0) return true;
-  // The byte of an end stands in many other places too.
+  if (after == 0) return true;
+  // The byte of an end of generation is common elsewhere too.
   if (header.type == EventType::kEndOfGeneration && header.end < source_.window().size()) {
     const std::optional<Header> next = Peek(header.end);
     if (!next.has_value() || next->type == EventType::kEndOfGeneration) return false;
     if (generation != 0 && next->generation != generation + 1) return false;
   }
-  // An end has generation 0, and behind it another generation begins, with any number.
-  return IsBatch(header.end, header.generation, behind - 1);
+  // An end has generation 0, and the generation after it may have any number.
+  return IsBatch(header.end, header.generation, after - 1);
 }
 
-// Whether what is at `pos` may well come after a batch of `generation`: a batch, or an end of
-// generation with a batch after it, or the end of the trace.
+// Returns whether a plausible continuation of a batch of `generation` is at `pos`: a batch, an end
+// of generation with a batch after it, or the end of the trace.
 bool BatchFinder::BatchFollows(size_t pos, uint64_t generation) const {
   if (IsLoneType(source_.window().substr(pos))) return at_end_;
   if (!Begins(pos, generation)) return false;
@@ -173,15 +173,15 @@ bool BatchFinder::BatchFollows(size_t pos, uint64_t generation) const {
   if (pos == window.size() || window[pos] != static_cast<char>(EventType::kEndOfGeneration)) {
     return true;
   }
-  // It is one byte, which text and payloads have as well.
+  // An end of generation is a single byte, which is also common in text and payloads.
   if (pos + 1 == window.size()) return at_end_;
   const std::optional<Header> next = Peek(pos + 1);
   return next.has_value() && next->type != EventType::kEndOfGeneration && next->generation != 0 &&
          next->generation != generation && IsNear(next->time);
 }
 
-// Whether the header alone is evidence enough. The runtime takes ten bytes for each size, which
-// stand nowhere else.
+// Returns whether the header alone is enough evidence: the runtime writes each size in ten bytes,
+// which occur nowhere else.
 bool BatchFinder::IsOfRuntime(const Header& header) const {
   constexpr uint64_t kMaxThread = uint64_t{1} << 40;
   constexpr uint64_t kMaxGeneration = uint64_t{1} << 20;
@@ -192,15 +192,15 @@ bool BatchFinder::IsOfRuntime(const Header& header) const {
          (header.thread < kMaxThread || header.thread == ~uint64_t{0});
 }
 
-// Whether the batches here have sizes of ten bytes: as the last one had, or, before the first one,
-// if the window holds what only such a size has.
+// Returns whether the batches here have sizes of ten bytes: as the last batch had or, before the
+// first batch, if the window contains the end of such a size.
 bool BatchFinder::PadsSizes() {
   static constexpr absl::string_view kPadding("\x80\x80\x80\x80\x80\x80\0", 7);
   if (!pads_sizes_.has_value()) pads_sizes_ = absl::StrContains(source_.window(), kPadding);
   return *pads_sizes_;
 }
 
-// Whether a batch of Go's runtime begins at `pos`, or an EndOfGeneration with one after it.
+// Returns whether a batch of Go's runtime begins at `pos`, or an EndOfGeneration with one after it.
 bool BatchFinder::IsPaddedBatch(size_t pos, uint64_t generation) const {
   if (!Begins(pos, generation)) return false;
   const size_t size = source_.window().size();
@@ -213,10 +213,10 @@ bool BatchFinder::IsPaddedBatch(size_t pos, uint64_t generation) const {
          (generation == 0 || next->generation == generation + 1);
 }
 
-// Whether there is evidence enough that a batch begins at `pos`.
+// Returns whether there is enough evidence that a batch begins at `pos`.
 bool BatchFinder::IsSound(size_t pos, uint64_t generation) {
   if (PadsSizes()) return IsPaddedBatch(pos, generation);
-  if (IsBatch(pos, generation, kBatchesBehind)) return true;
+  if (IsBatch(pos, generation, kBatchesAfter)) return true;
   const absl::string_view window = source_.window();
   if (pos >= window.size() || !Begins(pos, generation)) return false;
   const Header header = *Peek(pos);
@@ -228,7 +228,7 @@ bool BatchFinder::IsSound(size_t pos, uint64_t generation) {
       !BeginsWithHeader(after)) {
     return false;
   }
-  // To decode what turns out to be no payload must not take more than its share of time.
+  // Bounds the total time for decoding bytes that turn out not to be a payload.
   const absl::string_view payload = window.substr(header.payload, header.end - header.payload);
   if (decoded_ > kMaxDecodedPerByte * (source_.offset() + ByteSource::kMaxFill)) return false;
   decoded_ += payload.size();
@@ -243,10 +243,11 @@ size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) {
   return kNowhere;
 }
 
-// The type of an experimental batch is the text "1", and its experiment's number is the type of an
-// ordinary batch. So where a damaged text ends in "1", an ordinary batch behind it looks like an
-// experimental one. An ordinary batch's payload is made of events, though text may be among them;
-// few traces have experimental batches at all.
+// Returns whether what looks like an experimental batch at `pos` is the digit "1" followed by an
+// ordinary batch. "1" is the type of an experimental batch, and the number of the only experiment
+// is the type of an ordinary batch, so an ordinary batch after text that ends in "1" looks like an
+// experimental one. The payload of an ordinary batch consists of events, possibly with text among
+// them; few traces have experimental batches at all.
 bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   constexpr int kEventsDecoded = 4;
   const std::optional<Header> header = Peek(pos + 1);
@@ -267,9 +268,9 @@ bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
   return true;
 }
 
-// Where the header of another trace begins, or kNowhere.
+// Returns the position of the header of another trace, or kNowhere.
 size_t BatchFinder::FindHeader(size_t from, size_t to) const {
-  // It need only begin before that.
+  // The header need only begin before `to`.
   const absl::string_view before = source_.window().substr(0, to + kHeaderBegin.size() - 1);
   for (size_t pos = before.find(kHeaderBegin, from); pos != kNowhere;
        pos = before.find(kHeaderBegin, pos + 1)) {
@@ -278,35 +279,35 @@ size_t BatchFinder::FindHeader(size_t from, size_t to) const {
   return kNowhere;
 }
 
-// The next batch, or the header of another trace if that comes first.
+// Returns the position of the next batch, or of the header of another trace if that comes first.
 size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation) {
   const size_t found = Find(from, to, generation);
-  // It may begin inside of a batch's header that was cut off.
+  // It may begin inside a batch header that was cut off.
   const size_t header = FindHeader(1, found == kNowhere ? to : found);
   return header != kNowhere ? header : found;
 }
 
-// Whether SeparateText() found what comes next. Looks for text, where that is not so and no sound
-// batch comes next.
+// Returns whether batches or text that SeparateText() found come next. Searches for text unless
+// that is so or a sound batch comes next.
 bool BatchFinder::HasTextAhead(uint64_t generation) {
   if (!batches_ahead_.empty() || !text_ahead_.empty()) return true;
   Refill();
   const size_t size = source_.window().size();
   if (size == 0) return false;
-  // Nothing of this trace follows, so that there is nothing to look for in the rest of the window.
+  // This trace ends here, so there is nothing to search for in the rest of the window.
   if (BeginsWithHeader(source_.window())) return false;
   const std::optional<Header> header = Peek(0);
   if (header.has_value() && header->end <= size) {
     if (BatchFollows(header->end, header->generation)) return false;
     if (IsOrdinaryAndWhole(*header, generation) && LinesFollow(header->end)) return false;
-    // A '4' after which there is nothing else than text ends the trace, not a line.
+    // A '4' followed only by text is the end of the trace, not part of a line.
     const bool ends_generation = header->type == EventType::kEndOfGeneration && !after_end_;
     if (ends_generation && !at_end_ && 1 + TextSize(1) == size) return false;
   }
   return FindLinesHere(generation) || SeparateTextHere(generation);
 }
 
-// Whether the batch that begins here is one of events, whose whole payload can be decoded.
+// Returns whether the batch that begins here is an event batch whose whole payload decodes.
 bool BatchFinder::IsOrdinaryAndWhole(const Header& header, uint64_t generation) const {
   if (header.type != EventType::kEventBatch || !Begins(0, generation)) return false;
   const absl::string_view payload =
@@ -314,8 +315,8 @@ bool BatchFinder::IsOrdinaryAndWhole(const Header& header, uint64_t generation) 
   return SizeOfWholeEvents(payload) == payload.size();
 }
 
-// How many bytes of text there are at `pos`, as far as the window goes. What is known to be text is
-// not looked at again, as small batches may be made of it.
+// Returns how many bytes of text are at `pos`, up to the end of the window. A range that is known
+// to be text is not examined again, since small batches may consist of text.
 size_t BatchFinder::TextSize(size_t pos) {
   const absl::string_view window = source_.window();
   const uint64_t offset = source_.offset() + pos;
@@ -332,12 +333,12 @@ size_t BatchFinder::TextSize(size_t pos) {
   return end - pos;
 }
 
-// Whether after what ends at `pos` there are whole lines, and then a batch, or nothing but text to
-// the end of the trace. Text inside of the last string of a batch would leave a part of a line.
+// Returns whether `pos` is followed by complete lines and then a batch, or only by text up to the
+// end of the trace. Text inside the last string of a batch would leave part of a line.
 bool BatchFinder::LinesFollow(size_t pos) {
   const absl::string_view window = source_.window();
   constexpr char kEnd = static_cast<char>(EventType::kEndOfGeneration);
-  // An end of generation is a '4', and before the lines.
+  // An end of generation, which is a '4', may precede the lines.
   if (pos < window.size() && version_ >= Version::kGo126 && window[pos] == kEnd) ++pos;
   if (pos == window.size() || window[pos] == kEnd) return false;
   const size_t end = pos + TextSize(pos);
@@ -346,15 +347,15 @@ bool BatchFinder::LinesFollow(size_t pos) {
   return absl::EndsWith(text, "\n") && Begins(end, 0);
 }
 
-// Whether a '4' at the front of `bytes` may be an EndOfGeneration.
+// Returns whether a '4' at the beginning of `bytes` may be an EndOfGeneration.
 bool BatchFinder::MayEndGeneration(absl::string_view bytes) const {
   return version_ >= Version::kGo126 && !after_end_ && !bytes.empty() &&
          bytes[0] == static_cast<char>(EventType::kEndOfGeneration);
 }
 
-// Finds whole lines that begin here and after which there is a sound batch or the end of the
-// window; the last line of the trace need not be whole. Returns whether there are any. What else
-// text may be is for SeparateText() to find.
+// Finds complete lines that begin here and are followed by a sound batch or the end of the window;
+// the last line of the trace need not be complete. Returns whether there are any. SeparateText()
+// finds all other text.
 bool BatchFinder::FindLinesHere(uint64_t generation) {
   const absl::string_view window = source_.window();
   size_t size = TextSize(0);
@@ -362,7 +363,7 @@ bool BatchFinder::FindLinesHere(uint64_t generation) {
   if (size > 0 && fills_window) size = window.rfind('\n') + 1;  // npos becomes 0.
   if (size == 0 || window[size - 1] != '\n') return false;
   if (!fills_window && !IsSound(size, generation)) return false;
-  // A '1' begins an experimental batch and a '4' ends a generation, if they are not of the text.
+  // Unless it is part of the text, a '1' begins an experimental batch and a '4' ends a generation.
   for (size_t line = 0; line < size; line = window.find('\n', line) + 1) {
     const EventType type = static_cast<EventType>(window[line]);
     if (type == EventType::kExperimentalBatch && !PadsSizes()) return false;
@@ -374,12 +375,12 @@ bool BatchFinder::FindLinesHere(uint64_t generation) {
   return true;
 }
 
-// Looks for text from here on, up to the next sound batch or the end of the trace. Returns whether
-// there is something ahead now.
+// Searches for text from here to the next sound batch or the end of the trace. Returns whether
+// anything is ahead now.
 bool BatchFinder::SeparateTextHere(uint64_t generation) {
   const absl::string_view window = source_.window();
-  // Bytes at which the search finds nothing are searched again after the next batch. Where that
-  // comes to more than its share of time, text stays where it is.
+  // If a search finds nothing, its bytes are searched again after the next batch. Once that has
+  // taken its share of time, text is no longer removed.
   if (searched_ > kMaxSearchedPerByte * (source_.offset() + ByteSource::kMaxFill)) return false;
   size_t next_batch = Find(1, window.size(), generation);
   searched_ += std::min(next_batch, window.size());
@@ -401,7 +402,7 @@ bool BatchFinder::SeparateTextHere(uint64_t generation) {
     context.end =
         at_end_ || next_trace != kNowhere ? TextContext::End::kTrace : TextContext::End::kMore;
   }
-  // All searches together may take a share of time for each byte that was read.
+  // Bounds the total time of all searches by the number of bytes read.
   const uint64_t all_steps = kSearchStepsPerByte * (source_.offset() + end) + kSearchSteps;
   context.max_steps = all_steps - std::min(all_steps, search_steps_);
   if (context.max_steps == 0) return false;
@@ -419,11 +420,11 @@ bool BatchFinder::SeparateTextHere(uint64_t generation) {
   return true;
 }
 
-// Notes a batch that comes next but for those that are ahead already.
+// Adds a batch after those that are already ahead.
 void BatchFinder::AddSeparated(const SeparatedBatch& separated) {
   const uint64_t offset = source_.offset();
   const absl::string_view window = source_.window();
-  // The batch without the text.
+  // The batch without its text.
   std::string bytes;
   size_t pos = separated.begin;
   size_t header_size = separated.payload - separated.begin;
@@ -457,7 +458,7 @@ void BatchFinder::AddSeparated(const SeparatedBatch& separated) {
   batches_ahead_.push_back(std::move(ahead));
 }
 
-// Takes the next batch of those ahead, or the text if there is none.
+// Takes the next batch from those ahead, or the text if there is none.
 void BatchFinder::TakeSeparated(Batch* batch) {
   const bool has_batch = !batches_ahead_.empty();
   uint64_t end = 0;
@@ -479,13 +480,13 @@ void BatchFinder::TakeSeparated(Batch* batch) {
   if (end > source_.offset()) source_.Skip(end - source_.offset());
 }
 
-// Counts and reports text that is removed, from inside `batch` or, if that is nullptr, from before
-// it. A piece that goes on where the last one ends was reported with it.
+// Counts and reports text that is removed from inside `batch` or, if that is nullptr, from before a
+// batch. A piece that directly follows the last one belongs to the same report.
 void BatchFinder::RemoveText(const ByteRange& text, const Batch* batch) {
   text_bytes_ += text.size();
-  const bool goes_on = text_pieces_ > 0 && text_end_ == text.begin;
+  const bool continues_last = text_pieces_ > 0 && text_end_ == text.begin;
   text_end_ = text.end;
-  if (goes_on) return;
+  if (continues_last) return;
   ++text_pieces_;
   Fault fault = {FaultId::kTextInTrace, Place(), "", {}};
   if (batch != nullptr) fault.place = batch->place();
@@ -538,16 +539,16 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       return true;
     }
     if (header.has_value() && header->end <= size) {
-      // What follows is no batch. If one begins inside of this, this one's size is wrong.
+      // No batch follows. If a batch begins inside this one, the size of this one is wrong.
       const size_t found = FindBeforeHeader(header->payload, header->end, generation);
       const size_t inside = found == header->end ? kNowhere : found;
       if (inside < header->payload) {
         Fault fault = {FaultId::kBatchHeaderTruncated,
                        Place(),
-                       "expected a batch's header, found the header of another trace in it",
+                       "expected a batch header, found the header of another trace in it",
                        {}};
         fault.place.offset = fault.place.batch_offset = source_.offset();
-        TellSkipped(inside, std::move(fault));
+        ReportSkipped(inside, std::move(fault));
         Skip(inside);
         continue;
       }
@@ -555,7 +556,7 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
         Fault fault = {
             FaultId::kBatchMisfit, Place(),
             absl::StrCat("expected ", header->end - header->payload,
-                         " bytes of payload, as the batch's header says, found the next batch "
+                         " bytes of payload, according to the batch header, found the next batch "
                          "after ",
                          inside - header->payload)};
         fault.place.offset = fault.place.batch_offset = source_.offset();
@@ -565,30 +566,30 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       Take(*header, inside == kNowhere ? header->end : inside, batch);
       return true;
     }
-    // ReadBatch() knows best what is wrong, and leaves the source where it is.
+    // ReadBatch() reports what is wrong, and does not move the source.
     Batch ignored;
     const absl::Status status = ReadBatch(&source_, &ignored).status();
     std::optional<Fault> fault = FaultOf(status);
-    // That the input cannot be read further was reported when it was met.
+    // An I/O error was already reported when it occurred.
     const bool is_reported = status == io_status_;
     if (header.has_value() &&
         TakeCut(*header, generation, is_reported ? std::nullopt : fault, batch)) {
       return true;
     }
     if (!fault.has_value()) {
-      // The trace ends in a way that ReadBatch() takes for its end, or cannot be read further.
+      // ReadBatch() treats this as the end of the trace, or the input cannot be read further.
       source_.Skip(source_.window().size());
       return false;
     }
-    // Another trace has other clocks and ids, which must not be taken for this one's.
+    // Another trace has different clocks and ids, which must not be mixed with those of this one.
     if (BeginsWithHeader(source_.window())) {
       next_trace_ = source_.offset();
-      absl::StrAppend(&fault->message, ", which is left out");
+      absl::StrAppend(&fault->message, ", which is skipped");
       report_(*std::move(fault));
       return false;
     }
     const size_t found = FindBeforeHeader(1, size, generation);
-    // More batches follow: it is the size of this one that is wrong.
+    // More batches follow, so the size of this one is wrong.
     if (found != kNowhere && fault->cut_off) {
       fault->cut_off = false;
       fault->message.erase(0, fault->message.find(": ") + 2);
@@ -597,20 +598,20 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       truncated_ |= !io_status_.ok() || fault->id == FaultId::kBatchTruncated ||
                     fault->id == FaultId::kBatchHeaderTruncated;
     }
-    // A batch that straddles the window's end will be seen whole with the next window.
+    // A batch across the end of the window will be complete in the next window.
     const size_t unseen = std::min(size, size_t{2} * kMaxBatchSize);
     const size_t next = found != kNowhere ? found : at_end_ ? size : size - unseen;
-    // What follows may be written in another way.
+    // The following batches may be written in another way.
     if (found == kNowhere) pads_sizes_.reset();
-    if (!is_reported) TellSkipped(next, *std::move(fault));
+    if (!is_reported) ReportSkipped(next, *std::move(fault));
     Skip(next);
   }
   return false;
 }
 
-void BatchFinder::TellSkipped(size_t size, Fault fault) {
+void BatchFinder::ReportSkipped(size_t size, Fault fault) {
   const absl::string_view skipped = source_.window().substr(0, size);
-  absl::StrAppend(&fault.message, "; ", skipped.size(), " bytes are left out, which begin with ",
+  absl::StrAppend(&fault.message, "; skipped ", skipped.size(), " bytes, beginning with ",
                   Quoted(skipped.substr(0, kShown)));
   report_(std::move(fault));
 }
@@ -622,7 +623,7 @@ void BatchFinder::Skip(size_t size) {
   ReleaseSkipped(begin);
 }
 
-// Nobody views what was skipped, while batches before it may still be needed.
+// Releases skipped bytes, of which no views exist, while batches before them may still be needed.
 void BatchFinder::ReleaseSkipped(uint64_t begin) {
   if (begin != run_end_) run_begin_ = begin;
   run_end_ = source_.offset();
@@ -649,9 +650,9 @@ void BatchFinder::Take(const Header& header, size_t end, Batch* batch) {
   source_.Skip(end);
 }
 
-// Takes the whole events of the batch that begins here and in which the trace ends, if it is one,
-// and reports `fault`, if there is one, with what becomes of the batch. Returns whether it did.
-// Requires that the batch ends behind the window, which is larger than any batch.
+// If the trace ends inside the batch that begins here, takes the batch's complete events, reports
+// `fault`, if there is one, and returns true. Requires that the batch ends after the window, which
+// is larger than any batch.
 bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
                           const std::optional<Fault>& fault, Batch* batch) {
   const absl::string_view window = source_.window();
@@ -663,8 +664,8 @@ bool BatchFinder::TakeCut(const Header& header, uint64_t generation,
   if (fault.has_value()) {
     Fault reported = *fault;
     absl::StrAppend(&reported.message,
-                    rest == 0 ? "; all of them are whole events"
-                              : absl::StrCat("; all but the last ", rest, " are whole events"));
+                    rest == 0 ? "; all of them form complete events"
+                              : absl::StrCat("; all but the last ", rest, " form complete events"));
     report_(std::move(reported));
   }
   Take(header, header.payload + size, batch);

@@ -22,7 +22,7 @@ std::string BatchOf(uint64_t generation, uint64_t thread, absl::string_view payl
          std::string(payload);
 }
 
-// A batch with `count` events of two bytes.
+// Returns a batch with `count` events of two bytes.
 std::string EventsBatch(uint64_t generation, uint64_t thread, int count = 20) {
   std::string payload;
   for (int i = 0; i < count; ++i) payload += Wire(EventType::kProcStop, {5});
@@ -30,7 +30,7 @@ std::string EventsBatch(uint64_t generation, uint64_t thread, int count = 20) {
 }
 
 struct Found {
-  std::vector<std::pair<uint64_t, size_t>> batches;  // Offset and size of the payload.
+  std::vector<std::pair<uint64_t, size_t>> batches;  // The offset and size of each payload.
   std::vector<Fault> faults;
   uint64_t skipped = 0;
   uint64_t work = 0;
@@ -57,7 +57,7 @@ Found FindIn(ByteSource* source, Version version) {
 
 constexpr size_t kPieceSize = 1000;
 
-// The same must come of bytes at hand and of bytes that come in small pieces.
+// Finds all batches, and checks that the result is the same if the bytes arrive in small pieces.
 Found FindAll(absl::string_view bytes, Version version = Version::kGo126) {
   Found found = FindIn(SourceFromBytes(bytes)->get(), version);
   const auto stream =
@@ -79,9 +79,9 @@ TEST(BatchFinderTest, FindsAllBatchesOfASoundTrace) {
   EXPECT_FALSE(found.truncated);
 }
 
-// As Go's reader does, which reads no further there.
-TEST(BatchFinderTest, TakesALoneTypeOfAnExperimentalBatchForTheEnd) {
-  // A byte that may be text stands in the batch.
+// Like Go's reader, which reads no further there.
+TEST(BatchFinderTest, TreatsALoneTypeOfAnExperimentalBatchAsTheEnd) {
+  // The batch contains a byte that may be text.
   const std::string payload =
       Wire(EventType::kProcStop, {5}) + Wire(EventType::kGoCreate, {10, 11, 12, 133});
   const Found found = FindAll(BatchOf(1, 7, payload) + "1", Version::kGo123);
@@ -97,7 +97,7 @@ TEST(BatchFinderTest, ALoneTypeAfterDamageIsNoBatch) {
   }
 }
 
-TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
+TEST(BatchFinderTest, SkipsBytesThatAreNotTextAndShowsThem) {
   const std::string garbage = "panic\x7f runtime error\n";
   const std::string one = EventsBatch(1, 7);
   const Found found = FindAll(one + EventsBatch(1, 8) + garbage + EventsBatch(1, 9) + "\x34");
@@ -105,14 +105,14 @@ TEST(BatchFinderTest, SkipsWhatIsNoTextAndShowsIt) {
   EXPECT_EQ(found.skipped, garbage.size());
   ASSERT_EQ(found.faults.size(), 1u);
   EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * one.size()));
-  EXPECT_NE(found.faults[0].message.find("21 bytes are left out, which begin with \"panic\\x7f"),
+  EXPECT_NE(found.faults[0].message.find("skipped 21 bytes, beginning with \"panic\\x7f"),
             std::string::npos)
       << found.faults[0].message;
 }
 
 TEST(BatchFinderTest, RemovesTextBetweenBatches) {
   const std::string one = EventsBatch(1, 7);
-  // Whole lines, one that is not whole, and one that begins with the byte of an end of generation.
+  // Complete lines, an incomplete one, and one that begins with the byte of an end of generation.
   for (const std::string text :
        {"panic: runtime error\n", "one\ntwo\n", "\n", "no end", "größer\n", "4 workers\n"}) {
     SCOPED_TRACE(text);
@@ -136,7 +136,7 @@ TEST(BatchFinderTest, RemovesTextAtTheEnd) {
   }
 }
 
-// Wherever a line is inside of a batch, its header included, the batch is as it was.
+// Wherever a line is inside a batch, including its header, the batch is restored.
 TEST(BatchFinderTest, RemovesTextInsideABatch) {
   std::string payload;
   for (int i = 0; i < 10; ++i) payload += Wire(EventType::kHeapAlloc, {5, 300});
@@ -169,7 +169,7 @@ TEST(BatchFinderTest, RemovesTextInsideABatch) {
   }
 }
 
-// Between lines a batch has nothing but its own bytes to show that it is one.
+// Between lines, only a batch's own bytes show that it is one.
 TEST(BatchFinderTest, FindsABatchBetweenLines) {
   std::string bytes = EventsBatch(1, 7);
   for (int i = 0; i < 10; ++i) bytes += EventsBatch(1, 8) + absl::StrCat("progress ", i, "\n");
@@ -192,21 +192,21 @@ TEST(BatchFinderTest, ATooLargeSizeDoesNotSwallowTheNextBatch) {
 }
 
 // "1" is the type of an experimental batch, and the type of an ordinary batch is the number of the
-// experiment that there is.
+// only experiment.
 TEST(BatchFinderTest, ATextThatEndsInADigitHidesNoBatch) {
   const std::string strings = std::string(1, static_cast<char>(EventType::kStrings)) +
                               Wire(EventType::kString, {1, 6}) + "func.1";
-  const std::string behind = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+  const std::string after = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
   std::string too_large = BatchOf(1, 8, strings);
   too_large[too_large.size() - strings.size() - 1] += 9;
-  Found found = FindAll(too_large + behind);
+  Found found = FindAll(too_large + after);
   ASSERT_EQ(found.batches.size(), 4u);
   EXPECT_EQ(found.batches[0].second, strings.size());
   EXPECT_EQ(found.batches[1].first, too_large.size());
 
   // Here it is the generation that is damaged, so that no batch of it can follow.
   const std::string of_another = BatchOf(65, 8, strings);
-  found = FindAll(EventsBatch(1, 7) + of_another + behind);
+  found = FindAll(EventsBatch(1, 7) + of_another + after);
   ASSERT_EQ(found.batches.size(), 5u);
   EXPECT_EQ(found.batches[1].second, strings.size());
   EXPECT_TRUE(found.faults.empty());
@@ -224,22 +224,23 @@ TEST(BatchFinderTest, ATooSmallSizeLosesTheRestOfItsBatchOnly) {
   EXPECT_TRUE(IsFault(FaultStatus(found.faults[0]), FaultId::kBatchType, 2 * sound.size() - 10));
 }
 
-// What looks like a batch and leads to the next one is none if its time or its payload cannot be.
-TEST(BatchFinderTest, BelievesNoBatchOfAnotherTimeOrWithoutEvents) {
+// Bytes that look like a batch and lead to the next one are rejected if the time or the payload is
+// impossible.
+TEST(BatchFinderTest, RejectsBatchesOfAnotherTimeOrWithoutEvents) {
   const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
   const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
-  const std::string behind = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+  const std::string after = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
   const auto with_time = [&](uint64_t time) {
     return "\x7f" + Wire(EventType::kEventBatch, {1, 9, time, events.size()}) + events;
   };
-  EXPECT_EQ(FindAll(before + with_time(kTime) + behind).skipped, 1u);
+  EXPECT_EQ(FindAll(before + with_time(kTime) + after).skipped, 1u);
   const std::string early = with_time(5);
-  EXPECT_EQ(FindAll(before + early + behind).skipped, early.size());
+  EXPECT_EQ(FindAll(before + early + after).skipped, early.size());
   const std::string no_events = "\x7f" + BatchOf(1, 9, std::string(40, '\x7f'));
-  EXPECT_EQ(FindAll(before + no_events + behind).skipped, no_events.size());
+  EXPECT_EQ(FindAll(before + no_events + after).skipped, no_events.size());
 }
 
-// The window ends inside of the first batch that can be found.
+// The window ends inside the first batch that can be found.
 TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
   constexpr size_t kSeen = (ByteSource::kMaxFill / kPieceSize + 1) * kPieceSize;
   const std::string garbage(kSeen - 10, '\x7f');
@@ -250,7 +251,7 @@ TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
   EXPECT_EQ(found.skipped, garbage.size());
 }
 
-TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
+TEST(BatchFinderTest, ReportsWhetherTheTraceWasCut) {
   const std::string bytes = EventsBatch(1, 7) + EventsBatch(1, 8);
   const size_t size = bytes.size() / 2;
   for (size_t cut = 1; cut < size; ++cut) {
@@ -266,8 +267,8 @@ TEST(BatchFinderTest, TellsWhetherTheTraceWasCut) {
   }
 }
 
-// A batch that seems to be cut off may be none.
-TEST(BatchFinderTest, BelievesACutBatchOnlyIfItHoldsEventsOfThatTime) {
+// Bytes that look like a batch that is cut off may not be a batch.
+TEST(BatchFinderTest, AcceptsACutBatchOnlyIfItHoldsEventsOfThatTime) {
   const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
   const std::string events = EventsBatch(1, 8).substr(EventsBatch(1, 8, 0).size());
   const auto last = [](uint64_t generation, uint64_t time, const std::string& payload) {
@@ -290,7 +291,7 @@ TEST(BatchFinderTest, FindsATraceThatBeginsInsideOfABatch) {
   const std::string another = MakeHeader(Version::kGo126) + EventsBatch(1, 7) + EventsBatch(1, 8);
   for (size_t lost = 1; lost < 40; ++lost) {
     SCOPED_TRACE(lost);
-    // Then the header takes the place of what is lost, so that the batch's size is right.
+    // Then the header replaces the lost bytes, so that the batch's size is right.
     if (lost == kHeaderSize) continue;
     const std::string before = whole + cut.substr(0, cut.size() - lost);
     const std::string bytes = before + another;
@@ -312,26 +313,27 @@ TEST(BatchFinderTest, ErrorsOfTheInputAreKept) {
   EXPECT_TRUE(found.faults.empty());
 }
 
-TEST(BatchFinderTest, CompressedDataThatEndsEarlyIsToldOnce) {
+TEST(BatchFinderTest, CompressedDataThatEndsEarlyIsReportedOnce) {
   const std::string bytes = EventsBatch(1, 7, 300) + EventsBatch(1, 8, 300);
   const std::string zipped = Zstd(bytes);
   const auto source = *SourceFromBytes(absl::string_view(zipped).substr(0, zipped.size() - 3));
   const Found found = FindIn(source.get(), Version::kGo126);
   EXPECT_FALSE(found.io_status.ok());
-  int told = 0;
-  for (const Fault& fault : found.faults) told += fault.id == FaultId::kCompressedTruncated;
-  EXPECT_EQ(told, 1);
+  int count = 0;
+  for (const Fault& fault : found.faults) count += fault.id == FaultId::kCompressedTruncated;
+  EXPECT_EQ(count, 1);
 }
 
-// Time is in proportion to size, whatever the bytes: these would take hours otherwise.
+// The time is proportional to the size, whatever the bytes: otherwise these would take hours.
 TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
   constexpr size_t kSize = 1 << 20;
-  // All bytes begin a batch, no byte does, and headers that claim much and are followed by nothing.
+  // Every byte begins a batch; no byte does; and headers that claim much and are followed by
+  // nothing.
   std::string claims;
   while (claims.size() < kSize) {
     claims += Wire(EventType::kEventBatch, {1, 1, kTime, kMaxBatchSize});
   }
-  // Lines, lines between headers, and lines between what may be events or strings.
+  // Lines, lines between headers, and lines between possible events or strings.
   std::string lines;
   while (lines.size() < kSize) lines += "4 workers and 1 request\n";
   std::string between;
@@ -342,14 +344,14 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
   while (inside.size() < kSize) {
     inside += BatchOf(1, 1, "\x04") + "\x05\x01\x7f one line\nand another\n";
   }
-  // Ends of generations that do not fit, which no sound batch follows.
+  // Misplaced ends of generations that no sound batch follows.
   std::string ends;
   while (ends.size() < kSize) ends += "\x34" + BatchOf(1, 1, "");
   std::string pairs_of_ends;
   while (pairs_of_ends.size() < kSize) {
     pairs_of_ends += "\x34" + BatchOf(1, 1, "") + BatchOf(1, 5, "\x01");
   }
-  // Small batches that are text as well, in front of much text.
+  // Small batches that are also text, before much text.
   std::string printable;
   while (printable.size() < kSize) printable += "1!!!!\txxxxxxxxx1!A!!\txxxxxxxxx";
   printable += "\xff\xff\xff";

@@ -12,8 +12,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Takes numbers off the front of a source, each only once the one before is there, so that a stream
-// that pauses behind an event is not waited for.
+// Reads numbers from the beginning of a source one at a time, so that it does not wait for a stream
+// that pauses after an event.
 class HeaderCursor {
  public:
   explicit HeaderCursor(ByteSource* source) : source_(source) {}
@@ -46,7 +46,7 @@ class HeaderCursor {
       if (DiagnoseVarint(rest.data(), end) == VarintFault::kOverflow) {
         return Fail(FaultId::kBatchHeaderVarint,
                     absl::StrCat("expected a batch's ", what,
-                                 ", found a number that does not fit 64 bits"));
+                                 ", found a number that does not fit in 64 bits"));
       }
       const absl::StatusOr<bool> more = Need(rest.size() + 1);
       if (!more.ok()) return more.status();
@@ -70,7 +70,7 @@ class HeaderCursor {
 
  private:
   ByteSource* const source_;
-  size_t pos_ = 0;  // How much of the window was taken.
+  size_t pos_ = 0;  // The position in the window.
 };
 
 bool IsBatchType(EventType type) {
@@ -78,7 +78,7 @@ bool IsBatchType(EventType type) {
          type == EventType::kEndOfGeneration;
 }
 
-// Whether another trace begins where a batch should.
+// Returns whether another trace begins where a batch should.
 bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
   constexpr EventType kFirstOfHeader{'g'};
   if (type != kFirstOfHeader) return false;
@@ -86,14 +86,14 @@ bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
   return is_there.ok() && *is_there && BeginsWithHeader(source->window());
 }
 
-// The printed text that stands where a batch should: its first line, or the beginning of that; ""
-// if there is none. So few bytes are looked at that a stream that pauses is seldom waited for.
+// Returns the first line, or the beginning of it, of printed text in place of a batch; "" if there
+// is none. Examines so few bytes that it seldom waits for a stream that pauses.
 std::string PrintedText(HeaderCursor* cursor, ByteSource* source) {
   constexpr size_t kMaxShown = 60;
   // Events whose type is also a character may look like a little text.
   const size_t min_text =
       FindEventSpec(static_cast<EventType>(source->window()[0])) != nullptr ? 8 : 4;
-  // It does not matter why there is no more.
+  // Why there is no more input does not matter here.
   cursor->Need(kMaxShown + 4).IgnoreError();
   const absl::string_view bytes = source->window().substr(0, kMaxShown + 4);
   size_t size = 0;
@@ -122,10 +122,10 @@ absl::Status UnexpectedType(HeaderCursor* cursor, ByteSource* source, EventType 
   } else if (FindEventSpec(type) != nullptr) {
     found = absl::StrCat("byte ", static_cast<int>(type), " (", EventTypeName(type), ")");
   } else {
-    found = absl::StrCat("byte ", static_cast<int>(type), ", which is no event type");
+    found = absl::StrCat("byte ", static_cast<int>(type), ", which is not an event type");
   }
   return cursor->Fail(FaultId::kBatchType,
-                      absl::StrCat("expected a batch (a byte 1, 49 or 52), found ", found));
+                      absl::StrCat("expected a batch (byte 1, 49 or 52), found ", found));
 }
 
 absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
@@ -142,21 +142,22 @@ absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
   return absl::OkStatus();
 }
 
-// How far a header is looked for that does not stand at the beginning, in bytes. What is no trace
-// may come from a pipe that pauses: so few that it is seldom waited for.
+// How far into the input to search for a header that is not at its beginning, in bytes. Input that
+// is not a trace may come from a slow pipe, so this is small enough that it seldom has to wait.
 constexpr size_t kHeaderSearched = 4096;
 
-// Where another header stands, as behind what the program printed; "" if none does nearby.
+// Describes a trace header that follows other data, such as output of the program; "" if there is
+// none nearby.
 std::string OtherHeader(ByteSource* source) {
-  // It does not matter why there is no more.
+  // Why there is no more input does not matter here.
   source->Fill(kHeaderSearched).IgnoreError();
   const size_t pos = FindHeader(source->window().substr(0, kHeaderSearched));
   if (pos == absl::string_view::npos) return "";
-  return absl::StrCat("; a trace's header stands at byte ", pos,
-                      ", and `gotrace-dump repair` removes what is before it");
+  return absl::StrCat("; a trace header is at byte ", pos,
+                      ", and `gotrace-dump repair` removes everything before it");
 }
 
-// Why a trace of the v1 version 1.`minor` cannot be read, and what can read it.
+// Says why a trace of the v1 version 1.`minor` cannot be read, and what can read it.
 std::string DescribeV1(uint32_t minor) {
   const V1Version* const version = FindV1Version(minor);
   if (version == nullptr) {
@@ -170,7 +171,7 @@ std::string DescribeV1(uint32_t minor) {
                       version->command, "`, is ", version->last_reader);
 }
 
-// What is wrong with the header that `source` stands at.
+// Returns the fault of the header at the position of `source`.
 absl::Status HeaderFault(const Header& header, ByteSource* source) {
   const std::string bytes(source->window().substr(0, kHeaderSize));
   Fault fault;
@@ -179,7 +180,7 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
     case HeaderStatus::kTruncated:
       fault.id = FaultId::kHeaderTruncated;
       fault.message = absl::StrCat(
-          "expected the 16 bytes of a trace's header, found ",
+          "expected the 16-byte header of a trace, found ",
           bytes.empty() ? "an empty input" : absl::StrCat("only ", bytes.size(), " bytes"));
       break;
     case HeaderStatus::kV1:
@@ -194,8 +195,8 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
         break;
       }
       fault.message = absl::StrCat("found trace version 1.", header.minor,
-                                   "; the newest version that this gotrace knows is 1.",
-                                   static_cast<uint32_t>(kNewestVersion), ", of ",
+                                   "; the newest version that this gotrace supports is 1.",
+                                   static_cast<uint32_t>(kNewestVersion), ", written by ",
                                    WrittenBy(kNewestVersion), "; a newer gotrace may read it");
       break;
     case HeaderStatus::kOk:
@@ -209,7 +210,7 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
   return FaultStatus(std::move(fault));
 }
 
-// Reads all of the batch but its payload.
+// Reads all of the batch except its payload.
 absl::StatusOr<bool> TakeBatchHeader(HeaderCursor* cursor, ByteSource* source, Batch* batch,
                                      uint64_t* size) {
   *batch = Batch();

@@ -1,4 +1,4 @@
-// Framing: cuts a trace into batches (FORMAT.md §4).
+// Framing: divides a trace into batches (FORMAT.md §4).
 #ifndef GOTRACE_PARSER_FRAMING_BATCH_READER_H_
 #define GOTRACE_PARSER_FRAMING_BATCH_READER_H_
 
@@ -29,37 +29,37 @@ struct ByteRange {
 
 // One batch, its payload still encoded.
 struct Batch {
-  uint64_t offset = 0;          // Of its first byte.
-  uint64_t payload_offset = 0;  // Of its payload's first byte.
+  uint64_t offset = 0;          // The offset of its first byte.
+  uint64_t payload_offset = 0;  // The offset of its payload's first byte.
   uint64_t generation = 0;
-  ThreadId thread;            // Whose events these are; kNone for what no thread wrote.
-  uint64_t time = 0;          // In trace clock ticks.
-  uint64_t experiment = 0;    // Which experiment's data it holds; 0 for an ordinary batch.
+  ThreadId thread;            // The thread that wrote it; kNone if no thread did.
+  uint64_t time = 0;          // In ticks of the trace clock.
+  uint64_t experiment = 0;    // The experiment that it belongs to; 0 for an ordinary batch.
   absl::string_view payload;  // A view of the source.
-  bool shortened = false;     // Whether the header tells of a longer payload: see BatchFinder.
+  bool shortened = false;     // Whether the header gives a longer payload: see BatchFinder.
 
-  // Where text was printed into the batch, in order: `payload` is without it, and lies elsewhere.
-  // The view is valid as long as that of the payload.
+  // The text that was printed into the batch, in order. `payload` is then a copy without it. The
+  // span is valid as long as the payload.
   absl::Span<const ByteRange> text;
 
-  // Whether it is an EndOfGeneration event, the only one that is its own payload.
+  // Returns whether it is an EndOfGeneration event, which is its own payload.
   bool IsEndOfGeneration() const { return payload_offset == offset; }
 
-  // The first byte of an ordinary batch's payload, which tells the batch's kind; kNone if there is
-  // no such byte.
+  // Returns the first byte of an ordinary batch's payload, which determines the batch's kind; kNone
+  // if there is no such byte.
   EventType kind() const {
     return experiment != 0 || payload.empty() ? EventType::kNone
                                               : static_cast<EventType>(payload[0]);
   }
 
-  // Where the batch stands, for faults in it.
+  // Returns the place of the batch, for faults in it.
   Place place() const;
 
-  // Where its payload ends in the input.
+  // Returns the offset in the input after the end of its payload.
   uint64_t end_offset() const;
 };
 
-// Whether `bytes` begin with the header of a v2 trace, of a version that is known or not.
+// Returns whether `bytes` begin with the header of a v2 trace, of a supported version or not.
 bool BeginsWithHeader(absl::string_view bytes);
 
 // Reads the header of the trace. Faults: not-a-trace, header-truncated, v1-trace, unknown-version.
@@ -67,16 +67,16 @@ absl::StatusOr<Version> ReadHeader(ByteSource* source);
 
 // Reads the next batch into `*batch` and returns true; returns false at the end of the trace.
 //
-// An EndOfGeneration event counts as a batch of generation 0 whose payload is its one byte, as it
-// does for Go's reader. So does the end of the trace right behind the type of an experimental batch
-// count as the end of the trace. Faults: those of framing in faults.def.
+// As in Go's reader, an EndOfGeneration event counts as a batch of generation 0 whose payload is
+// its one byte, and a trace may end directly after the type of an experimental batch. Faults: those
+// of framing in faults.def.
 absl::StatusOr<bool> ReadBatch(ByteSource* source, Batch* batch);
 
-// How many bytes the header of a batch has at the most: two for its type, and four varints.
+// The maximum size of a batch header in bytes: two for its type, and four varints.
 inline constexpr size_t kMaxBatchHeaderSize = 2 + 4 * kMaxVarintSize;
 
-// The same but for the payload, of which only the size is stored, in bytes; and the source stays
-// where it is. No more of it needs to be there than kMaxBatchHeaderSize bytes.
+// Like ReadBatch(), but reads only the header, stores the size of the payload in bytes, and does
+// not move the source. Needs no more than kMaxBatchHeaderSize bytes.
 absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t* size);
 
 }  // namespace gotrace::internal

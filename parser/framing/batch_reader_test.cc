@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t kMax = ~uint64_t{0};
 const char* const kOverflow = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
 
-// A source for `bytes` that gives one more byte with each read, so that every way a number can be
-// cut by what is at hand comes up.
+// Returns a source of `bytes` that returns one byte with each read, so that a number may be cut at
+// any byte.
 std::unique_ptr<ByteSource> Slowly(absl::string_view bytes) {
   return *SourceFromStream(std::make_unique<PieceStream>(std::string(bytes), 1));
 }
@@ -35,7 +35,7 @@ TEST(ReadHeaderTest, ReadsEveryVersion) {
   }
 }
 
-TEST(ReadHeaderTest, TellsWhatElseItFound) {
+TEST(ReadHeaderTest, ReportsWhatElseItFound) {
   const std::string header = MakeHeader(Version::kGo122);
   for (size_t size = 0; size < header.size(); ++size) {
     EXPECT_TRUE(IsFault(HeaderError(header.substr(0, size)), FaultId::kHeaderTruncated, 0));
@@ -56,7 +56,7 @@ TEST(ReadHeaderTest, ErrorsOfTheInputAreNoFaults) {
   EXPECT_EQ(ReadHeader(source->get()).status(), error);
 }
 
-// Reads one batch of `bytes`, all at hand or one byte after the other: the same comes of it.
+// The result of reading one batch, either from bytes in memory or byte by byte.
 struct ReadResult {
   absl::StatusOr<bool> more;
   Batch batch;
@@ -70,7 +70,7 @@ ReadResult Read(absl::string_view bytes, bool slowly) {
   return result;
 }
 
-// A batch with five bytes of payload; the type and numbers before it take nine.
+// Returns a batch with five bytes of payload; its header has nine.
 std::string SampleBatch() {
   return Wire(EventType::kEventBatch, {3, 77, 1000000, 5}) + std::string("\x0b\x01\x0b\x02\x00", 5);
 }
@@ -82,7 +82,7 @@ void ExpectFault(absl::string_view bytes, FaultId id, uint64_t offset) {
     const std::optional<Fault> fault = FaultOf(result.more.status());
     ASSERT_TRUE(fault.has_value());
     EXPECT_EQ(fault->place.batch_offset, 0u);
-    // Nothing was taken of a batch that is none.
+    // A failed read consumes nothing.
     EXPECT_EQ(result.source->offset(), 0u);
   }
 }
@@ -181,7 +181,7 @@ TEST(ReadBatchTest, EveryOtherTypeBeginsNoBatch) {
   }
 }
 
-TEST(ReadBatchTest, TellsThatAnotherTraceBegins) {
+TEST(ReadBatchTest, ReportsThatAnotherTraceBegins) {
   const auto found = [](absl::string_view bytes) {
     Batch batch;
     return std::string(ReadBatch(Slowly(bytes).get(), &batch).status().message());
@@ -206,14 +206,14 @@ TEST(ReadBatchTest, ShowsTextInPlaceOfABatch) {
   EXPECT_EQ(found("=== second run\n"), "found the text \"=== second run\\n\"");
   EXPECT_EQ(found(std::string(1000, 'x')),
             absl::StrCat("found the text \"", std::string(60, 'x'), "…\""));
-  EXPECT_EQ(found("=\xff\xff"), "found byte 61, which is no event type");
-  EXPECT_EQ(found("\xff"), "found byte 255, which is no event type");
+  EXPECT_EQ(found("=\xff\xff"), "found byte 61, which is not an event type");
+  EXPECT_EQ(found("\xff"), "found byte 255, which is not an event type");
   EXPECT_EQ(found("\x02text"), "found byte 2 (Stacks)");
 }
 
-TEST(ReadBatchTest, EveryCutIsToldWhereItCuts) {
+TEST(ReadBatchTest, EveryCutIsReportedAtItsPlace) {
   const std::string bytes = SampleBatch();
-  // Where the number begins that a cut before byte i cuts.
+  // The beginning of the number that a cut before byte i divides.
   const uint64_t cuts[] = {0, 1, 2, 3, 3, 3, 6};
   for (size_t size = 1; size < bytes.size(); ++size) {
     SCOPED_TRACE(size);

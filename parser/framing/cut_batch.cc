@@ -8,8 +8,8 @@
 namespace gotrace::internal {
 namespace {
 
-// The type of the entries of a batch that fills a table and begins with `type`; kNone if it is no
-// such batch.
+// Returns the type of the entries of a table batch that begins with `type`; kNone if it is not a
+// table batch.
 EventType EntryType(EventType type) {
   switch (type) {
     case EventType::kStrings:

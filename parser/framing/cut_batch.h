@@ -1,4 +1,4 @@
-// What is left of a batch in which a trace ends.
+// The remains of a batch inside which a trace ends.
 #ifndef GOTRACE_PARSER_FRAMING_CUT_BATCH_H_
 #define GOTRACE_PARSER_FRAMING_CUT_BATCH_H_
 
@@ -8,10 +8,10 @@
 
 namespace gotrace::internal {
 
-// How many of the first bytes of `payload` are worth reading, where it is the beginning of an
-// ordinary batch's payload (FORMAT.md §4) and the rest is lost: those of whole events. 0 if none is
-// whole, or something cannot stand in such a batch of any version, so that it is probably none. Of
-// a sync batch, which tells little unless it is whole, it is 0 too.
+// Returns the total size of the complete events at the beginning of `payload`, which is the
+// beginning of an ordinary batch's payload (FORMAT.md §4) whose rest is lost. Returns 0 if no event
+// is complete; if something in it cannot be in such a batch of any version, so that it is probably
+// not a batch; and for a sync batch, which is of little use unless it is complete.
 size_t SizeOfWholeEvents(absl::string_view payload);
 
 }  // namespace gotrace::internal

@@ -1,8 +1,11 @@
-// The search goes over the bytes once, from front to back, with a set of readings that grow side by
-// side (a beam search). A reading says which of the bytes so far are text, and what the others
-// encode: it may take the next byte as the next one of the trace, or cut out what is text up to the
-// end of the line. What no trace contains ends a reading; what is unusual costs it, in about bits.
-// Readings that stand at the same byte and expect the same are one, the cheapest.
+// Finds printed text with a beam search.
+//
+// The search goes over the bytes once, from front to back, with a set of alternative readings. A
+// reading is an assumption about which of the bytes so far are text, and what the others encode. It
+// can either take the next byte as part of the trace, or cut out text up to the end of the line. A
+// reading ends at anything that no trace contains, and is charged a cost, roughly in bits, for
+// anything unusual. Of several readings at the same byte that expect the same, only the cheapest is
+// kept.
 #include "parser/framing/printed_text.h"
 
 #include <algorithm>
@@ -21,23 +24,24 @@
 namespace gotrace::internal {
 namespace {
 
-// How many readings are followed from one byte, and by how much they may cost more than the best.
+// The maximum number of readings at one byte.
 constexpr size_t kMaxReadings = 128;
-// Inside of a string text may begin anywhere, and only the string's end shows where it does.
+// The same inside a string, where text may begin anywhere, and only the string's end shows where.
 constexpr size_t kMaxReadingsInData = 512;
+// By how much a reading may cost more than the best one at the same byte.
 constexpr int kMaxExtraCost = 60;
 
 // Costs.
 constexpr int kCutInBatch = 8;
-constexpr int kShortCut = 6;  // Besides, for so few bytes that may well be a part of the trace.
+constexpr int kShortCut = 6;  // Extra, for a cut so short that it may well be part of the trace.
 constexpr size_t kShortCutSize = 4;
 constexpr int kCutBetween = 4;
-constexpr int kOtherText = 8;     // Besides, for text that does not begin as the one before.
-constexpr int kCutOff = 60;       // That the trace ends inside of a batch.
-constexpr int kStrange = 12;      // What a runtime hardly writes.
-constexpr int kVeryStrange = 25;  // What it never writes.
+constexpr int kOtherText = 8;     // Extra, for text that begins unlike the text before.
+constexpr int kCutOff = 60;       // If the trace ends inside a batch.
+constexpr int kStrange = 12;      // Something that the runtime hardly ever writes.
+constexpr int kVeryStrange = 25;  // Something that the runtime never writes.
 
-// How many decisions are kept, which bounds the memory that a search takes.
+// The maximum number of decisions kept, which bounds the memory of a search.
 constexpr size_t kMaxMarks = 1'000'000;
 
 constexpr uint32_t kNoMark = static_cast<uint32_t>(-1);
@@ -47,7 +51,7 @@ struct Mark {
   enum class Kind : uint8_t { kCut, kBatch, kPayload, kBatchEnd };
   uint32_t before;
   uint32_t begin;
-  uint32_t end;  // Of a cut.
+  uint32_t end;  // The end of a cut.
   Kind kind;
 };
 
@@ -62,45 +66,45 @@ enum class Stage : uint8_t {
   kStacks,
   kSamples,
   kSync,
-  kOpaque,  // A payload that is not looked into.
+  kOpaque,  // A payload whose contents are not examined.
 };
 
 enum class Has : uint8_t { kUnknown, kNo, kYes, kInSyscall };
 
 struct Reading {
   Stage stage = Stage::kBetween;
-  EventType type = EventType::kNone;  // Of the event that was begun.
-  uint16_t arg = 0;                   // The argument being read,
-  uint16_t args = 0;                  // and how many there are.
-  uint8_t number_size = 0;            // How many bytes of a number were read,
-  uint64_t number = 0;                // and what they say.
-  uint32_t rest = 0;                  // Bytes of the payload that are to come.
-  uint64_t last_id = 0;               // Of a string.
-  uint32_t data = 0;                  // Bytes of a string, or an opaque payload, that are to come.
+  EventType type = EventType::kNone;  // The type of the current event.
+  uint16_t arg = 0;                   // The index of the current argument.
+  uint16_t args = 0;                  // The number of arguments.
+  uint8_t number_size = 0;            // The number of bytes read of the current number.
+  uint64_t number = 0;                // The value of those bytes.
+  uint32_t rest = 0;                  // The number of bytes left of the payload.
+  uint64_t last_id = 0;               // The id of the last string.
+  uint32_t data = 0;                  // The number of bytes left of a string or opaque payload.
   bool is_experimental = false;
   bool has_experiment = false;  // Whether there was an event of an experiment.
-  bool needs_batch = false;     // Whether more has to follow than text before the end.
+  bool needs_batch = false;     // Whether a batch, not only text, must follow before the end.
   bool after_strings = false;   // Whether the last batch holds strings.
   bool after_cut = false;
   bool has_cut = false;     // Whether something was cut out of the batch.
   uint32_t text_begin = 0;  // The first bytes of the last text.
-  uint8_t pc_size = 0;      // Of the last one, in bytes.
-  uint8_t text_taken = 0;   // How many bytes before looked like a part of the text that follows.
+  uint8_t pc_size = 0;      // The size of the last PC, in bytes.
+  uint8_t text_taken = 0;   // How many preceding bytes look like part of the text that follows.
   bool after_end = false;   // Whether the last batch was an EndOfGeneration.
   Has goroutine = Has::kUnknown;
   Has proc = Has::kUnknown;
   uint64_t generation = 0;
-  uint64_t time = 0;  // Of the last batch.
-  int cost = 0;       // Of all,
-  int oddity = 0;     // and of that what is not for cuts.
+  uint64_t time = 0;  // The time of the last batch.
+  int cost = 0;       // The total cost.
+  int oddity = 0;     // The part of the cost that is not for cuts.
   uint32_t mark = kNoMark;
 
-  // Readings that agree in this go on alike.
+  // Readings with equal results have the same possible continuations.
   auto Expected() const {
     return std::make_tuple(stage, rest, data, type, arg, args, number_size, after_end,
                            is_experimental);
   }
-  // Whether it may be compared with others.
+  // Returns whether it may be compared with others.
   bool AtBoundary() const { return type == EventType::kNone && data == 0; }
   void Charge(int bits) {
     cost += bits;
@@ -108,7 +112,7 @@ struct Reading {
   }
 };
 
-// The cost of a number that takes `size` bytes where `usual` are nothing special.
+// Returns the cost of a number of `size` bytes where up to `usual` bytes are normal.
 int CostOfSize(int size, int usual) { return size <= usual ? 0 : 3 * (size - usual); }
 
 int CostOfArg(ArgType type, uint64_t value, int size) {
@@ -137,8 +141,8 @@ int CostOfArg(ArgType type, uint64_t value, int size) {
   return 0;
 }
 
-// The cost of a byte in a string. More than that of a cut for the end of a line, which few strings
-// have.
+// Returns the cost of a byte in a string. The end of a line, which few strings contain, costs more
+// than a cut.
 int CostInString(char c) {
   if (c == '\n') return kCutInBatch + kOtherText + 2;
   if (absl::ascii_islower(static_cast<unsigned char>(c)) || c == '.' || c == '/' || c == '_')
@@ -147,13 +151,13 @@ int CostInString(char c) {
   return absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? 4 : 2;
 }
 
-// The cost of two times that stand near each other. A second has some 2^24 ticks.
+// Returns the cost of two times in batches near each other. A second has about 2^24 ticks.
 int CostOfDistance(uint64_t a, uint64_t b) {
   const int bits = std::bit_width(a < b ? b - a : a - b);
   return bits <= 24 ? 0 : bits <= 32 ? bits - 24 : kVeryStrange;
 }
 
-// How odd it is that the thread makes such an event next. Also notes what the thread then has.
+// Returns how unusual such an event of the thread is here, and updates what the thread has.
 int Follow(EventType type, Reading* r) {
   Has& g = r->goroutine;
   Has& p = r->proc;
@@ -165,7 +169,7 @@ int Follow(EventType type, Reading* r) {
   };
   switch (type) {
     case EventType::kProcStart:
-      // Of a thread in a syscall, another one may have taken the P.
+      // If the thread is in a syscall, another thread may have taken its P.
       return set(&p, Has::kYes, p != Has::kYes || g == Has::kInSyscall || g == Has::kUnknown);
     case EventType::kProcStop:
       return set(&p, Has::kNo, p != Has::kNo);
@@ -195,7 +199,7 @@ int Follow(EventType type, Reading* r) {
       return set(&g, Has::kNo, in_syscall);
     case EventType::kGoStatus:
     case EventType::kGoStatusStack:
-      // It may be of this thread's goroutine.
+      // The event may be about this thread's goroutine.
       g = Has::kUnknown;
       return 0;
     case EventType::kProcStatus:
@@ -251,7 +255,7 @@ class TextSeparator {
       if (steps_ > max_steps_ || marks_.size() > kMaxMarks) break;
       furthest = std::move(here);
     }
-    // The batches before the one that cannot be read may be right.
+    // The batches before the unreadable one may be right.
     return furthest.empty() ? std::nullopt : Accept(furthest.front());
   }
 
@@ -264,7 +268,7 @@ class TextSeparator {
 
   // Sets line_ends_ and text_ends_. Returns whether there may be text.
   bool FindText() {
-    // Most damage is not text: nothing is allocated for it.
+    // Most damage is not text, so nothing is allocated for it.
     const bool has_line = bytes_.find('\n') != absl::string_view::npos;
     if (!has_line && TextCharacterSize(bytes_) == 0) return false;
     bool found = false;
@@ -287,7 +291,7 @@ class TextSeparator {
 
   void Add(const Reading& reading, size_t pos) { readings_[pos].push_back(reading); }
 
-  // Of readings that go on alike keeps the cheapest, and of these the best.
+  // Keeps the cheapest of readings with the same continuations, and the best of these.
   static void KeepBest(std::vector<Reading>* readings) {
     if (readings->size() < 2) return;
     std::sort(readings->begin(), readings->end(), [](const Reading& a, const Reading& b) {
@@ -315,7 +319,7 @@ class TextSeparator {
                     readings->end());
   }
 
-  // Follows a reading from `pos` until others may stand at the same place.
+  // Follows a reading from `pos` until there may be others at the same place.
   void Go(Reading reading, size_t pos, bool is_alone) {
     while (++steps_ <= max_steps_) {
       if (reading.data == 0) {
@@ -339,19 +343,19 @@ class TextSeparator {
     return marks_.size() - 1;
   }
 
-  // Adds the readings for which text begins at `pos`.
+  // Adds the readings in which text begins at `pos`.
   void AddCuts(const Reading& reading, size_t pos) {
     if (line_ends_[pos] != 0) AddCut(reading, pos, line_ends_[pos]);
     AddCutThatFits(reading, pos);
     if (reading.stage != Stage::kBetween) return;
-    // Before a batch, or at the end, a line need not be whole.
+    // Before a batch, or at the end, a line need not be complete.
     const size_t end = text_ends_[pos];
     if (end == pos || (end < bytes_.size() && bytes_[end] != '\1')) return;
     if (!IsPrinted(reading, pos, end)) return;
     Reading part = reading;
     part.cost += kStrange;
     if (end != line_ends_[pos]) AddCut(part, pos, end);
-    // The last byte may be one that begins a batch and is a digit as well.
+    // The last byte may be a digit that begins a batch.
     const EventType last = static_cast<EventType>(bytes_[end - 1]);
     if (end - 1 > pos &&
         (last == EventType::kEndOfGeneration || last == EventType::kExperimentalBatch)) {
@@ -359,8 +363,8 @@ class TextSeparator {
     }
   }
 
-  // Whether a text that is no whole line may stand between batches. What damage leaves of a batch
-  // may look like that, above all of one with strings.
+  // Returns whether a text that is not a complete line is accepted between batches. The remains of
+  // a damaged batch may look like that, especially of a batch of strings.
   bool IsPrinted(const Reading& reading, size_t begin, size_t end) const {
     constexpr size_t kMinSize = 4;
     const absl::string_view text = bytes_.substr(begin, end - begin);
@@ -368,8 +372,9 @@ class TextSeparator {
     return text.size() >= kMinSize && (!reading.after_strings || text.find(' ') != text.npos);
   }
 
-  // Adds the reading for which text that is no whole line, such as a prompt or a bar of progress,
-  // begins at `pos`: alone in the last batch of the bytes, with as many as that has too many.
+  // Adds the reading in which text that is not a complete line, such as a prompt or a progress bar,
+  // begins at `pos`: only in the last batch of the bytes, and only with the number of bytes by
+  // which that batch is too long.
   void AddCutThatFits(const Reading& reading, size_t pos) {
     if (!CanCutThatFits(reading, pos)) return;
     const size_t end = bytes_.size() - reading.rest;
@@ -392,14 +397,14 @@ class TextSeparator {
       if (end - begin < kShortCutSize) {
         reading.cost += kShortCut;
       } else {
-        // Lines of a program often begin alike.
+        // The lines of a program often have a common prefix.
         const uint32_t first = FirstOf(bytes_.substr(begin));
         if (std::exchange(reading.text_begin, first) != first) reading.cost += kOtherText;
       }
-      // That what is before the text looks like text too is a chance for each byte.
+      // For each byte before the text that also looks like text, there is some chance that it is.
       reading.cost += std::exchange(reading.text_taken, 0);
     }
-    // Bytes that are no text belong to the batch, or to another one.
+    // Bytes that are not text belong to the batch, or to another one.
     if (reading.rest > bytes_.size() - end && context_.end == TextContext::End::kBatch) return;
     if (reading.rest > 0 && !reading.needs_batch &&
         reading.rest + line_bytes_[end] < bytes_.size() - end) {
@@ -412,15 +417,15 @@ class TextSeparator {
     Add(reading, end);
   }
 
-  // Goes to the end of a string or an opaque payload, and adds the readings for which text begins
-  // inside of it.
+  // Goes to the end of a string or an opaque payload, and adds the readings in which text begins
+  // inside it.
   bool TakeData(Reading* reading, size_t* pos) {
-    // Wherever text of the size that fits is cut out, the same is left to come: the place is taken
-    // at which the string costs the least.
+    // Wherever text of the right size is cut out, the continuation is the same, so the place is
+    // chosen at which the string costs the least.
     Reading best;
     size_t best_pos = bytes_.size();
-    int saved = 0;       // By a cut here rather than at the first place that is possible,
-    int most_saved = 0;  // and at the best one.
+    int saved = 0;       // The cost saved by a cut here and not at the first possible place.
+    int most_saved = 0;  // The cost saved by a cut at the best place.
     for (; reading->data > 0; ++*pos, --reading->data, --reading->rest) {
       if (*pos == bytes_.size()) return context_.end != TextContext::End::kBatch;
       if (++steps_ > max_steps_) return false;
@@ -432,8 +437,7 @@ class TextSeparator {
           best_pos = *pos;
           most_saved = saved;
         }
-        // Of two cuts next to each other, one leaves this byte in the string, the other the byte
-        // after the text.
+        // Moving the cut by one exchanges this byte of the string for the byte after the text.
         const size_t end = bytes_.size() - reading->rest;
         if (end < bytes_.size()) saved += CostInString(bytes_[end]) - CostInString(bytes_[*pos]);
       }
@@ -444,8 +448,8 @@ class TextSeparator {
     return true;
   }
 
-  // Whether the data that goes on at `pos`, with text before it, may end where it has to. Among
-  // the many places where text may begin inside of a string, that leaves few.
+  // Returns whether data that continues at `pos`, after text, may end where it must. This leaves
+  // few of the many places where text may begin inside a string.
   bool MayEnd(const Reading& reading, size_t pos) const {
     if (line_ends_[pos] != 0 && line_ends_[pos] <= pos + reading.data) return true;
     const size_t end = pos + reading.data;
@@ -469,7 +473,7 @@ class TextSeparator {
     reading->mark = AddMark(reading->mark, Mark::Kind::kBatchEnd, end);
   }
 
-  // Takes the byte at `pos` for the next one of the trace. Returns false if it cannot be.
+  // Takes the byte at `pos` as the next byte of the trace. Returns false if that is impossible.
   bool Take(Reading* r, size_t pos) {
     r->after_cut = false;
     const uint8_t byte = bytes_[pos];
@@ -525,7 +529,7 @@ class TextSeparator {
     return true;
   }
 
-  // Takes the next byte of a number, and charges what the whole number costs.
+  // Takes the next byte of a number. At the last byte, charges the cost of the number.
   bool TakeNumber(Reading* r, uint8_t byte) {
     if (r->number_size == kMaxVarintSize - 1 && byte > 1) return false;
     r->number |= static_cast<uint64_t>(byte & 0x7f) << (7 * r->number_size);
@@ -554,7 +558,7 @@ class TextSeparator {
         return true;
       default:
         if (value > kMaxBatchSize) return false;
-        // The runtime takes ten bytes for each size.
+        // The runtime writes each size in ten bytes.
         if (size < kMaxVarintSize) r->Charge(kStrange / 2);
         r->rest = value;
         return true;
@@ -647,13 +651,13 @@ class TextSeparator {
     return true;
   }
 
-  // Takes an argument of an event. Returns false if it cannot be one.
+  // Takes an argument of an event. Returns false if it is impossible.
   bool TakeArg(Reading* r, int arg, uint64_t value, int size) {
     const EventSpec& spec = *FindEventSpec(r->type);
     if (r->type == EventType::kString) {
       r->Charge(value == 0 && arg == 0 ? kVeryStrange : CostOfSize(size, 2));
       if (arg == 0) {
-        // The runtime numbers strings, and mostly writes them in that order.
+        // The runtime numbers strings, and usually writes them in that order.
         if (value != r->last_id + 1) r->cost += 4;
         r->last_id = value;
         return true;
@@ -671,7 +675,7 @@ class TextSeparator {
       }
       const bool is_pc = arg >= 2 && (arg - 2) % kFrameFieldCount == 0;
       if (is_pc) {
-        // Of one program, most are alike.
+        // Most PCs of a program have the same size.
         r->Charge(size < 3 ? 8 : CostOfSize(size, 7));
         const int before = std::exchange(r->pc_size, size);
         if (before != 0 && (before < size ? size - before : before - size) > 1) r->Charge(4);
@@ -685,7 +689,7 @@ class TextSeparator {
       return true;
     }
     if (r->stage == Stage::kSync) return true;
-    // Of samples, goroutine 0 is none, and P all ones.
+    // In a sample, goroutine 0 means none, and so does a P of all ones.
     const bool may_be_none = r->type == EventType::kCPUSample;
     if (may_be_none && (value == 0 || value == ~uint64_t{0})) return true;
     r->Charge(CostOfArg(spec.arg_types[arg], value, size));
@@ -699,7 +703,7 @@ class TextSeparator {
     const Reading* best = nullptr;
     for (Reading& reading : readings) {
       const bool is_whole = reading.stage == Stage::kBetween;
-      // A text that begins with the byte of an EndOfGeneration does so by chance.
+      // Text seldom begins with the byte of an EndOfGeneration.
       if (needs_end && !reading.after_end) reading.Charge(kStrange / 2);
       if (is_whole && context_.next_generation != 0 && context_.version >= Version::kGo126 &&
           (reading.generation != context_.next_generation) != reading.after_end) {
@@ -715,7 +719,7 @@ class TextSeparator {
     return best == nullptr ? std::nullopt : Accept(*best);
   }
 
-  // Returns what the reading found, if that is plausible.
+  // Returns the batches and text of the reading, if it is plausible.
   std::optional<SeparatedText> Accept(const Reading& reading) const {
     SeparatedText result = Collect(reading);
     if (result.text.empty()) return std::nullopt;
@@ -727,7 +731,7 @@ class TextSeparator {
   SeparatedText Collect(const Reading& reading) const {
     std::vector<const Mark*> marks;
     for (uint32_t i = reading.mark; i != kNoMark; i = marks_[i].before) marks.push_back(&marks_[i]);
-    // A batch that is not whole is left to others, with all that is in it.
+    // An incomplete batch is left to the caller, with everything in it.
     if (reading.stage != Stage::kBetween) {
       auto begin = std::find_if(marks.begin(), marks.end(),
                                 [](const Mark* mark) { return mark->kind == Mark::Kind::kBatch; });
@@ -771,12 +775,12 @@ class TextSeparator {
   const TextContext context_;
   const uint64_t max_steps_;
   size_t steps_ = 0;
-  // For each place, where the line ends that text from there on is, behind its '\n', or 0 if it is
-  // none; and where the text ends.
+  // For each position, the end of the line if text begins there, after its '\n'; otherwise 0.
   std::vector<uint32_t> line_ends_;
+  // For each position, the end of the text that begins there.
   std::vector<uint32_t> text_ends_;
-  std::vector<uint32_t> line_bytes_;  // How many bytes from there on may be of lines.
-  std::map<size_t, std::vector<Reading>> readings_;  // By the place of the next byte.
+  std::vector<uint32_t> line_bytes_;  // How many bytes from each position on may belong to lines.
+  std::map<size_t, std::vector<Reading>> readings_;  // By the position of the next byte.
   std::vector<Mark> marks_;
 };
 

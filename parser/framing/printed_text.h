@@ -1,10 +1,10 @@
-// Separates a trace from text that something printed into it.
+// Separates a trace from text that was printed into it.
 //
-// A program that writes its trace to a descriptor that it, or `go test -v`, also prints to gets
-// lines between the trace's bytes: between batches, inside a payload, even inside a number. Nothing
-// is overwritten, so the trace is whole once the lines are cut out. Where they are follows from the
-// batches' sizes: what is left of a payload has to have the size that its header says, and has to
-// decode exactly to its end.
+// If a program writes its trace to a descriptor to which it, or `go test -v`, also prints, there
+// are lines among the trace's bytes: between batches, inside a payload, even inside a number.
+// Nothing is overwritten, so the trace is complete once the lines are cut out. Their places follow
+// from the batches' sizes: the rest of a payload must have the size in its header, and must decode
+// exactly to its end.
 #ifndef GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_
 #define GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_
 
@@ -19,51 +19,55 @@
 
 namespace gotrace::internal {
 
-// The length in bytes of the character at the front of `bytes` if text may contain it: a printable
-// one in UTF-8, a tab, the end of a line, or an escape to a terminal. Else 0.
+// Returns the size in bytes of the character at the beginning of `bytes` if it may be part of text:
+// a printable character in UTF-8, a tab, the end of a line, or an escape to a terminal. Otherwise
+// returns 0.
 size_t TextCharacterSize(absl::string_view bytes);
 
+// A batch among text. All positions are in the bytes passed to SeparateText().
 struct SeparatedBatch {
-  size_t begin = 0;             // Of its header, or of an EndOfGeneration.
-  size_t payload = 0;           // Of its payload's first byte; begin for an EndOfGeneration.
+  size_t begin = 0;             // The position of its header, or of an EndOfGeneration.
+  size_t payload = 0;           // The position of its payload; `begin` for an EndOfGeneration.
   size_t end = 0;               // One past its last byte.
-  std::vector<ByteRange> text;  // Inside of it, in order.
+  std::vector<ByteRange> text;  // The text inside it, in order.
 };
 
+// The result of SeparateText().
 struct SeparatedText {
   std::vector<SeparatedBatch> batches;  // In order.
-  std::vector<ByteRange> text;          // Every piece, those inside batches too, in order.
+  std::vector<ByteRange> text;          // Every piece of text, inside batches or not, in order.
   size_t size = 0;                      // How many of the bytes these cover.
 };
 
-// What is known of the place where text is looked for.
+// What is known about the place where text is searched for.
 struct TextContext {
   // What follows the bytes.
   enum class End : uint8_t {
-    kBatch,  // A batch that is sound.
-    kTrace,  // Nothing: the trace ends, maybe inside a batch.
-    kMore,   // More bytes, which were not looked at.
+    kBatch,  // A sound batch.
+    kTrace,  // Nothing: the trace ends, possibly inside a batch.
+    kMore,   // More bytes, which were not examined.
   };
 
   Version version = kNewestVersion;
-  uint64_t generation = 0;  // That a batch here belongs to, if it does not begin the next; or 0.
-  uint64_t next_generation = 0;  // Of the batch that follows; 0 if none does.
-  uint64_t time = 0;             // Of a batch near the place, in ticks; 0 if none is known.
+  uint64_t generation = 0;       // The current generation, or 0.
+  uint64_t next_generation = 0;  // The generation of the batch that follows; 0 if none does.
+  uint64_t time = 0;             // The time of a nearby batch, in ticks; 0 if unknown.
   End end = End::kBatch;
 
   bool after_strings = false;  // Whether the batch before holds strings.
 
-  absl::string_view text_before;  // The beginning of a text found before, or "".
+  absl::string_view text_before;  // The beginning of the previous piece of text, or "".
 
-  // How long to search. A step takes some ten nanoseconds.
+  // The maximum number of steps of the search. A step takes about ten nanoseconds.
   uint64_t max_steps = 16'000'000;
 };
 
-// Reads `bytes` as batches with text between them and inside them, and returns the reading that
-// takes the least cuts and makes the most plausible events: of all bytes, or, if there is none or
-// the trace goes on or ends inside a batch, of the first so many. `bytes` must begin where a batch
-// is expected. Returns nullopt if they hold no text, or there is no plausible reading. Adds the
-// number of steps taken to `*steps`: at most context.max_steps, and one for every eight bytes.
+// Interprets `bytes` as batches with text between them and inside them, and returns the
+// interpretation with the fewest cuts and the most plausible events. It covers all bytes or, if
+// there is none that does, or the trace continues or ends inside a batch, a prefix of them. `bytes`
+// must begin where a batch is expected. Returns nullopt if they contain no text, or if there is no
+// plausible interpretation. Adds the number of steps taken to `*steps`: at most context.max_steps,
+// plus one for every eight bytes.
 std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context,
                                           uint64_t* steps);
 

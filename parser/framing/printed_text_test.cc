@@ -22,7 +22,7 @@ std::string BatchOf(absl::string_view payload) {
   return out;
 }
 
-// A goroutine that starts and stops `count` times.
+// Returns the events of a goroutine that starts and stops `count` times.
 std::string StartsAndStops(int count) {
   std::string payload = Wire(EventType::kProcStart, {9, 2, 5});
   for (int i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ TEST(PrintedTextTest, FindsALineAnywhereInABatch) {
     const std::string bytes = batch.substr(0, pos) + std::string(kLine) + batch.substr(pos);
     const std::optional<Ranges> text = TextIn(bytes);
     ASSERT_TRUE(text.has_value());
-    // What is before a line and looks like it may be cut off in its place, if the batch is the
+    // Bytes before a line that look like it may be cut out in its place, if the batch stays the
     // same.
     ASSERT_EQ(text->size(), 1u);
     std::string without = bytes;

@@ -29,7 +29,7 @@ const RawEvent* RawReader::Next() {
   return &event_;
 }
 
-// Decodes the event at the window's beginning, and widens the window as far as it has to.
+// Decodes the event at the beginning of the window, extending the window as far as needed.
 WireResult RawReader::Decode() {
   while (true) {
     const absl::string_view window = source_->window();
@@ -62,7 +62,7 @@ const RawEvent* RawReader::Fail(const WireResult& result) {
       break;
     case WireStatus::kVarintOverflow:
       fault.id = FaultId::kEventVarint;
-      fault.message = "expected an argument, found a number that does not fit 64 bits";
+      fault.message = "expected an argument, found a number that does not fit in 64 bits";
       break;
     case WireStatus::kStackTooDeep:
       fault.id = FaultId::kStackDepth;

@@ -1,5 +1,5 @@
-// Reads a trace as the raw events that stand in it, framing and tables too, without order or
-// meaning: what `go tool trace -d=wire` shows.
+// Reads the raw events of a trace, including framing and tables, in file order and without their
+// meaning, as `go tool trace -d=wire` does.
 #ifndef GOTRACE_PARSER_FRAMING_RAW_READER_H_
 #define GOTRACE_PARSER_FRAMING_RAW_READER_H_
 
@@ -19,30 +19,31 @@ namespace gotrace::internal {
 // Reads the raw events of one trace from front to back. Movable; not thread-safe.
 class RawReader {
  public:
-  // Which types of events are taken for events of the trace.
+  // Which types of events are accepted.
   enum class Types {
-    kOfVersion,  // All that the trace's version may have.
-    kOfGoTool,   // Those that Go's tool knows of it: see GoToolPrints().
+    kOfVersion,  // All types of the trace's version.
+    kOfGoTool,   // The types that Go's tool accepts in that version: see GoToolPrints().
   };
 
-  // Reads from `source`, which must stand at the beginning of a trace. Fails as ReadHeader() does.
+  // Reads from `source`, which must be positioned at the beginning of a trace. Returns the same
+  // errors as ReadHeader().
   static absl::StatusOr<RawReader> FromSource(std::unique_ptr<ByteSource> source, Types types);
 
-  // Reads the next event. Returns nullptr at the end of the trace or at the first failure, which
-  // status() then tells. The event is valid until the next call.
+  // Returns the next event, or nullptr at the end of the trace or after an error; see status(). The
+  // event is valid until the next call.
   const RawEvent* Next();
 
-  // OK as long as nothing was wrong; then the first failure, for good. Faults: event-truncated,
-  // event-type, event-version, event-varint, event-data-size, stack-depth, and those of
-  // compression; errors of I/O.
+  // Returns OK until something goes wrong, and then the first error, permanently. Faults:
+  // event-truncated, event-type, event-version, event-varint, event-data-size, stack-depth, and
+  // those of compression. Other errors are I/O errors.
   const absl::Status& status() const { return status_; }
 
   Version version() const { return version_; }
 
-  // The length in bytes of the last event, as it stands in the trace.
+  // Returns the size in bytes of the last event in the trace.
   size_t event_size() const { return event_size_; }
 
-  // Where reading stands, in bytes of the (decompressed) trace.
+  // Returns the current offset in the (decompressed) trace.
   uint64_t offset() const { return source_->offset(); }
 
   const ByteSource& source() const { return *source_; }

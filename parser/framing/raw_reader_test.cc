@@ -17,10 +17,10 @@
 namespace gotrace::internal {
 namespace {
 
-// What reading the raw events of a trace gives.
+// The result of reading the raw events of a trace.
 struct RawOutcome {
-  std::vector<std::string> events;  // With the bytes that each has.
-  uint64_t offset = 0;              // Where it stopped.
+  std::vector<std::string> events;  // With the size of each in bytes.
+  uint64_t offset = 0;              // Where reading stopped.
   absl::Status status;
 };
 
@@ -42,7 +42,7 @@ RawOutcome ReadRaw(absl::string_view bytes, RawReader::Types types = RawReader::
   return ReadRaw(*SourceFromBytes(bytes), types);
 }
 
-TEST(RawReaderTest, GivesTheSameHoweverTheTraceComes) {
+TEST(RawReaderTest, ReturnsTheSameHoweverTheTraceArrives) {
   const std::string trace = ReadTestTrace("go1.27-gc.trace");
   const RawOutcome whole = ReadRaw(trace);
   EXPECT_TRUE(whole.status.ok()) << whole.status;
@@ -57,10 +57,10 @@ TEST(RawReaderTest, GivesTheSameHoweverTheTraceComes) {
   }
 }
 
-TEST(RawReaderTest, GivesWhatIsBeforeAFaultAndTellsItsPlace) {
+TEST(RawReaderTest, ReturnsEventsBeforeAFaultAndReportsItsPlace) {
   const std::string header = MakeHeader(Version::kGo122);
   const std::string batch("\x01\x01\x01\x64\x05", 5);  // At byte 16, so that byte 21 is next.
-  const std::string too_long(10, '\xff');              // More than a number has.
+  const std::string too_long(10, '\xff');              // Longer than any number.
   const struct {
     std::string bytes;
     FaultId fault;
@@ -72,11 +72,11 @@ TEST(RawReaderTest, GivesWhatIsBeforeAFaultAndTellsItsPlace) {
       {"\x33\x01\x01\x01\x01", FaultId::kEventVersion, 21},
       {absl::StrCat("\x0a", too_long, "\x01"), FaultId::kEventVarint, 22},
       {absl::StrCat("\x0a", "\x01", too_long), FaultId::kEventVarint, 23},
-      // A Stack of 129 frames, which begin there.
+      // A Stack of 129 frames; the fault is at the first.
       {std::string("\x03\x01\x81\x01", 4) + std::string(1000, '\x01'), FaultId::kStackDepth, 25},
       // A String of 65537 bytes.
       {"\x05\x01\x81\x80\x04", FaultId::kEventDataSize, 26},
-      // A String of 5 bytes, which begin there, and of which one is left.
+      // A String of 5 bytes of which only one is there; the fault is at the first.
       {std::string("\x05\x01\x05gopher", 4), FaultId::kEventTruncated, 24},
   };
   for (const auto& test : kCases) {

@@ -18,7 +18,7 @@ absl::Status BatchFault(FaultId id, const Batch& batch, std::string message) {
 absl::Status ZeroGeneration(const Batch& batch) {
   if (batch.kind() == EventType::kEndOfGeneration && batch.payload_offset == batch.offset) {
     Fault fault = {FaultId::kEndOfGenerationEvent, Place(),
-                   "expected a batch, found an end of generation, which traces have since version "
+                   "expected a batch, found an end of generation, which exists since version "
                    "1.26"};
     fault.place.offset = batch.offset;
     return FaultStatus(std::move(fault));
@@ -26,8 +26,9 @@ absl::Status ZeroGeneration(const Batch& batch) {
   return BatchFault(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
 }
 
-// Says of a generation that ends with the trace, and is not whole, that it is cut off, if it lacks
-// what the runtime writes last: the frequency up to Go 1.24, and the strings of the stacks.
+// For an incomplete generation at the end of the trace: marks the fault as cut off if the missing
+// part is something that the runtime writes last (the frequency up to Go 1.24, and the strings of
+// the stacks).
 absl::Status SayIfCut(Version version, const Generation& generation, absl::Status status) {
   std::optional<Fault> fault = FaultOf(status);
   const bool has_late_frequency = version < Version::kGo125 || generation.batch_count() == 0;
@@ -106,7 +107,7 @@ absl::Status Generation::AddEventBatch(const Batch& batch) {
     return BatchFault(FaultId::kLimitThreads, batch,
                       LimitMessage(FaultId::kLimitThreads, most_threads_, most_threads_));
   }
-  // Of a batch without events nothing is needed but that its thread has one.
+  // A batch without events matters only if it is its thread's first.
   if (!is_new && batch.payload.empty()) return absl::OkStatus();
   const uint32_t index = static_cast<uint32_t>(event_batches_.size());
   EventBatch& added = event_batches_.emplace_back();
@@ -172,7 +173,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
     Batch batch;
     const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);
     if (!more.ok()) {
-      // What was read may well be whole: the fault may stand behind the generation.
+      // The generation may be complete, if the fault is after it.
       if (!any) return FaultResult(more.status());
       after_ = more.status();
       break;
@@ -197,7 +198,8 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
   }
   const uint64_t end_offset = spill_.has_value() ? spill_->offset : source_.offset();
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
-    // What is missing stood where the trace cannot be read, or behind it: that tells more.
+    // The missing part was where the trace cannot be read, or after it, so that is the better
+    // error.
     if (!after_.ok()) return FaultResult(after_);
     if (ends_with_trace()) status = SayIfCut(version_, *generation, std::move(status));
     return FaultResult(std::move(status));
@@ -214,7 +216,7 @@ GenerationReader::Result GenerationReader::NextWithEnd() {
     if (!more.ok()) return FaultResult(more.status());
     end_offset = batch.offset;
     if (!*more) {
-      // Go's reader calls a generation nothing if it has no event batches.
+      // Go's reader ignores a generation without event batches.
       if (generation->threads().empty()) return {};
       return FaultResult(FaultStatus(IncompleteGeneration(generation->number(), batch.offset)));
     }

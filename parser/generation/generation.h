@@ -1,4 +1,4 @@
-// Generations: the parts of a trace that each bring their own tables (FORMAT.md §6).
+// Generations: the parts of a trace, each with its own tables (FORMAT.md §6).
 #ifndef GOTRACE_PARSER_GENERATION_GENERATION_H_
 #define GOTRACE_PARSER_GENERATION_GENERATION_H_
 
@@ -22,7 +22,7 @@
 
 namespace gotrace::internal {
 
-// Whether `batch` is one that tells a generation's clock, in a trace of `version`.
+// Returns whether `batch` is a sync batch in a trace of `version`.
 bool IsSyncBatch(const Batch& batch, Version version);
 
 // A batch of timed events, not yet decoded.
@@ -30,45 +30,45 @@ struct EventBatch {
   static constexpr uint32_t kLast = static_cast<uint32_t>(-1);
 
   const char* payload = nullptr;
-  uint32_t size = 0;            // Of the payload, in bytes.
-  uint32_t next = kLast;        // The thread's next batch, as an index.
-  uint64_t time = 0;            // Where its time differences begin, in ticks.
-  uint64_t offset = 0;          // Of its first byte in the trace.
-  uint64_t payload_offset = 0;  // Of its payload's first byte in the trace.
+  uint32_t size = 0;            // The size of the payload, in bytes.
+  uint32_t next = kLast;        // The index of the thread's next batch.
+  uint64_t time = 0;            // The base of its time differences, in ticks.
+  uint64_t offset = 0;          // The offset of its first byte in the trace.
+  uint64_t payload_offset = 0;  // The offset of its payload's first byte in the trace.
 };
 
-// Whether a batch of a trace of `version` holds timed events, rather than a table, CPU samples,
-// what belongs to a sync, or the data of an experiment.
+// Returns whether a batch of a trace of `version` holds timed events, and not a table, CPU samples,
+// clock data, or the data of an experiment.
 bool IsEventBatch(const Batch& batch, Version version);
 
-// The fault of a trace that ends at `end` inside of a generation, whose number may not be known
-// (FORMAT.md §6.3).
+// Returns the fault of a trace that ends at `end` inside a generation, whose number may not be
+// known (FORMAT.md §6.3).
 Fault IncompleteGeneration(std::optional<uint64_t> number, uint64_t end);
 
 // The event batches of one thread, in the trace's order.
 struct ThreadBatches {
   ThreadId thread;
-  uint32_t first = 0;  // Index of its first batch.
-  uint32_t last = 0;   // Index of its last batch.
+  uint32_t first = 0;  // The index of its first batch.
+  uint32_t last = 0;   // The index of its last batch.
 };
 
-// Everything that a trace holds of one generation. Views the source's bytes.
+// One generation of a trace. It has views of the source's bytes.
 class Generation {
  public:
   explicit Generation(const ReaderLimits& limits = {});
 
-  // Takes in one batch. Faults: those of tables, end-of-generation-event, and of batches that it
-  // has no room for, which it leaves out: limit-generation-bytes, limit-threads.
+  // Adds one batch. Faults: those of tables, end-of-generation-event, and limit-generation-bytes
+  // and limit-threads for batches that exceed a limit, which are not added.
   absl::Status Add(const Batch& batch, Version version);
 
-  // Checks that the generation, which was found to end at `end_offset`, is whole once all of its
-  // batches were added. Faults: no-frequency, no-clock-snapshot, stack-string.
+  // Checks that the generation is complete. Call it after adding all of its batches; `end_offset`
+  // is where it ends. Faults: no-frequency, no-clock-snapshot, stack-string.
   absl::Status Check(Version version, uint64_t end_offset) const;
 
-  // The same, and prepares its samples if it is whole.
+  // Like Check(), and sorts the samples if the generation is complete.
   absl::Status Finish(Version version, uint64_t end_offset);
 
-  // Whether Add() would refuse `batch` since there is no room for its thread.
+  // Returns whether Add() would reject `batch` because of the limit on threads.
   bool LacksThread(const Batch& batch, Version version) const {
     return threads_.size() >= most_threads_ && IsEventBatch(batch, version) &&
            !thread_index_.contains(batch.thread);
@@ -77,21 +77,25 @@ class Generation {
   uint64_t number() const { return number_; }
   void set_number(uint64_t number) { number_ = number; }
 
-  // The earliest time of any of its batches, in ticks; 0 if it has none.
+  // Returns the earliest time of all its batches, in ticks; 0 if it has none.
   uint64_t min_ticks() const { return min_ticks_; }
 
-  // Where its first batch begins and its last one ends in the trace.
+  // Returns the offset of its first batch in the trace.
   uint64_t begin_offset() const { return begin_offset_; }
+
+  // Returns the offset after its last batch in the trace.
   uint64_t end_offset() const { return end_offset_; }
 
-  // Threads with event batches, in order of their first one.
+  // Returns the threads with event batches, in order of their first event batches.
   absl::Span<const ThreadBatches> threads() const { return threads_; }
+
+  // Returns the event batches of all threads, in file order.
   const std::deque<EventBatch>& event_batches() const { return event_batches_; }
 
-  // How many bytes its batches have, with their headers.
+  // Returns the total size of its batches, including their headers, in bytes.
   uint64_t bytes() const { return bytes_; }
 
-  // Batches of all kinds; an EndOfGeneration event is none.
+  // Returns the number of batches of all kinds, not counting an EndOfGeneration event.
   uint64_t batch_count() const { return batch_count_; }
 
   GenerationTables& tables() { return tables_; }
@@ -108,7 +112,7 @@ class Generation {
   uint64_t end_offset_ = 0;
   uint64_t batch_count_ = 0;
   uint64_t bytes_ = 0;
-  std::deque<EventBatch> event_batches_;  // There may be millions: a vector would copy them.
+  std::deque<EventBatch> event_batches_;  // A deque, since a vector would copy millions of them.
   std::vector<ThreadBatches> threads_;
   absl::flat_hash_map<ThreadId, uint32_t> thread_index_;
   GenerationTables tables_;
@@ -117,15 +121,15 @@ class Generation {
 // Reads one generation after the other.
 class GenerationReader {
  public:
-  // The source must stand behind the header and outlive the reader.
+  // The source must be positioned after the header, and must outlive the reader.
   GenerationReader(ByteSource* source, Version version, const ReaderLimits& limits = {})
       : source_(*source), version_(version), limits_(limits) {}
 
-  // What Next() came to.
+  // The kinds of results of Next().
   enum class Outcome {
-    kGeneration,  // `generation` holds the next one.
-    kEnd,         // The trace ends here, as it may.
-    kFault,       // `status` tells why there is no further one.
+    kGeneration,  // `generation` is the next one.
+    kEnd,         // The trace ends here, where it may.
+    kFault,       // `status` says why there is no further generation.
   };
   struct Result {
     Outcome outcome = Outcome::kEnd;
@@ -133,30 +137,31 @@ class GenerationReader {
     absl::Status status;
   };
 
-  // Reads the next generation. The source's bytes of the one before are released: nothing may view
-  // them any more. Not to be called again after kEnd or kFault.
+  // Reads the next generation. Releases the source's bytes of the previous one, of which no views
+  // may be used any more. Must not be called again after kEnd or kFault.
   Result Next();
 
-  // Where reading stands in the trace.
+  // Returns the current offset in the trace.
   uint64_t offset() const { return source_.offset(); }
 
-  // Where the generation begins that Next() would read.
+  // Returns the offset of the generation that Next() would read.
   uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
 
-  // Whether the generation that Next() gave last, or found a fault in, ends only because the trace
-  // does. Since Go 1.26 none does.
+  // Returns whether the generation that Next() last returned, or in which it found a fault, ends
+  // only because the trace does. Since Go 1.26, generations have end markers.
   bool ends_with_trace() const {
     return version_ < Version::kGo126 && after_.ok() && !spill_.has_value();
   }
 
-  // Why nothing can be read behind the generation that Next() gave last, if that is known: then it
-  // may lack what stood there.
+  // Returns why nothing can be read after the last generation, if that is already known. The
+  // generation may then lack what was there.
   const absl::Status& after() const { return after_; }
 
  private:
-  // Up to Go 1.25 a generation ends where a batch of the next one stands, which is kept for then.
+  // Up to Go 1.25, a generation ends at the first batch of the next one, which is kept in spill_.
   Result NextWithSpill();
-  // Since Go 1.26 an EndOfGeneration event ends it.
+
+  // Since Go 1.26, an EndOfGeneration event ends a generation.
   Result NextWithEnd();
 
   ByteSource& source_;
@@ -164,7 +169,7 @@ class GenerationReader {
   const ReaderLimits limits_;
   bool first_ = true;
   std::optional<Batch> spill_;  // The first batch of the next generation.
-  absl::Status after_;          // Why what follows the last generation cannot be read.
+  absl::Status after_;          // Why nothing can be read after the last generation.
 };
 
 }  // namespace gotrace::internal

@@ -9,10 +9,10 @@
 
 namespace gotrace::internal {
 
-// Walks over the events of a batch of tables.
+// Steps through the events of a table batch.
 class GenerationTables::BatchCursor {
  public:
-  // `varint_fault` is what a number that is cut off or too large is called.
+  // `varint_fault` is the fault of a number that is cut off or too large.
   BatchCursor(const Batch& batch, FaultId varint_fault)
       : batch_(batch),
         pos_(batch.payload.data()),
@@ -31,13 +31,13 @@ class GenerationTables::BatchCursor {
       const bool truncated = DiagnoseVarint(pos_, end_) == VarintFault::kTruncated;
       return Fail(varint_fault_, absl::StrCat("expected ", what, ", found ",
                                               truncated ? "the end of the batch"
-                                                        : "a number that does not fit 64 bits"));
+                                                        : "a number that does not fit in 64 bits"));
     }
     pos_ = next;
     return absl::OkStatus();
   }
 
-  // Takes one event of type `type`, its type byte only. Fails with `fault` on another.
+  // Consumes the type byte of an event, which must be `type`. Otherwise returns `fault`.
   absl::Status Expect(EventType type, FaultId fault) {
     const EventType found = PeekType();
     if (found != type) {
@@ -98,7 +98,7 @@ absl::Status GenerationTables::AddStrings(const Batch& batch) {
     if (id == 0 || !InsertString(id, text, offset)) {
       return cursor.Fail(FaultId::kStringDuplicate,
                          absl::StrCat("expected a new string id, found ", id,
-                                      id == 0 ? ", which stands for the empty string" : " again"));
+                                      id == 0 ? ", which is the empty string" : " again"));
     }
   }
   return absl::OkStatus();
@@ -126,7 +126,7 @@ absl::Status GenerationTables::AddStacks(const Batch& batch) {
     if (id == 0 || !InsertStack(id, {first, static_cast<uint32_t>(count)}, offset)) {
       return cursor.Fail(FaultId::kStackDuplicate,
                          absl::StrCat("expected a new stack id, found ", id,
-                                      id == 0 ? ", which stands for no stack" : " again"));
+                                      id == 0 ? ", which means no stack" : " again"));
     }
   }
   return absl::OkStatus();
@@ -209,7 +209,7 @@ absl::Status GenerationTables::AddSync(const Batch& batch, Version version) {
     clock_ = TraceClock(frequency);
     frequency_ = Frequency{frequency, offset};
   }
-  // The frequency may stand behind the snapshot, or in another batch.
+  // The frequency may follow the snapshot, or be in another batch.
   if (clock_snapshot_.has_value()) clock_snapshot_->trace_time = clock_.ToNs(snapshot_ticks_);
   return absl::OkStatus();
 }
@@ -279,8 +279,8 @@ void GenerationTables::AddMissingString(uint64_t id) {
 }
 
 void GenerationTables::AddMissingStack(uint64_t id) {
-  // The function's name needs a string id that the trace does not use. The search goes on where the
-  // last one ended: a trace may well use the first million.
+  // The function's name needs a string id that the trace does not use. The search continues where
+  // the last one ended, since a trace may use a million of these ids.
   do {
     --last_own_string_;
   } while (FindString(last_own_string_) != nullptr);

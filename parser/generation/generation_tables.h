@@ -1,4 +1,4 @@
-// What the events of one generation refer to: strings, stacks, the clock, experimental data.
+// The tables of one generation: strings, stacks, CPU samples, the clock, experimental data.
 #ifndef GOTRACE_PARSER_GENERATION_GENERATION_TABLES_H_
 #define GOTRACE_PARSER_GENERATION_GENERATION_TABLES_H_
 
@@ -23,55 +23,62 @@ namespace gotrace::internal {
 
 // One sample of the CPU profiler.
 struct CpuSample {
-  int64_t time = 0;  // In nanoseconds, once SortSamples() was called; in ticks before.
+  int64_t time = 0;  // In ticks; in nanoseconds after SortSamples().
   ThreadId thread;
   ProcId proc;
   GoId goroutine;
   uint64_t stack = 0;
-  uint64_t offset = 0;  // Of its first byte in the trace.
+  uint64_t offset = 0;  // The offset of its first byte in the trace.
 };
 
-// The tables of one generation, filled batch by batch. Strings and data are views of the source.
+// The tables of one generation, filled batch by batch. Strings and experimental data are views of
+// the source.
 class GenerationTables final : public EventTables {
  public:
   GenerationTables();
 
-  // Each adds what a batch of its kind() holds. Faults: those of tables in faults.def.
+  // Add the contents of a batch of the respective kind. Faults: those of tables in faults.def.
   absl::Status AddStrings(const Batch& batch);
   absl::Status AddStacks(const Batch& batch);
   absl::Status AddCpuSamples(const Batch& batch);
   absl::Status AddSync(const Batch& batch, Version version);
   void AddExperimental(const Batch& batch);
 
-  // Checks that every frame's strings are there. Call it once all batches were added. `generation`
-  // is its number. Fault: stack-string.
+  // Checks that the strings of every frame are in the table. Call it after adding all batches.
+  // `generation` is the number of the generation, for the fault. Fault: stack-string.
   absl::Status CheckStacks(uint64_t generation) const;
 
-  // Converts the samples' times and puts them in order; equal times stay in the trace's order.
+  // Converts the samples' times to nanoseconds and sorts the samples by time; samples with equal
+  // times stay in file order.
   void SortSamples();
 
-  // Up to which id all strings, or stacks, are there. Those of real traces may have gaps: two
-  // threads of the program that tell of the same stack at the same time waste an id.
+  // Return the largest id such that all ids up to it are in the table. Tables of real traces may
+  // have gaps: if two threads record the same stack at the same time, an id is wasted.
   uint64_t gapless_strings() const { return strings_.gapless(); }
   uint64_t gapless_stacks() const { return stacks_.gapless(); }
 
-  // The place of string `id` among string_count() ones, for tables beside this one; kNoString for 0
-  // and if there is no such string.
+  // Returns the index of string `id`, less than string_count(), for other tables by string;
+  // kNoString for 0 and if there is no such string.
   static constexpr uint32_t kNoString = static_cast<uint32_t>(-1);
   uint32_t StringIndex(uint64_t id) const { return strings_.Find(id); }
 
-  // What stands at a place in the tables, and its first byte in the trace; the offset is 0 for what
-  // was only added as missing. Require index < string_count() and < stack_count().
+  // Returns the string at `index`. Requires index < string_count().
   absl::string_view StringAt(uint32_t index) const { return strings_[index]; }
+
+  // Returns the offset in the trace of the string at `index`, or 0 if it was added as missing.
+  // Requires index < string_count().
   uint64_t StringOffset(uint32_t index) const { return string_offsets_[index]; }
+
+  // Returns the offset in the trace of the stack at `index`, or 0 if it was added as missing.
+  // Requires index < stack_count().
   uint64_t StackOffset(uint32_t index) const { return stack_offsets_[index]; }
 
-  // The ids of all strings and of all stacks, in ascending order. Each takes time in proportion to
-  // them.
+  // Return the ids of all strings or stacks, in ascending order, in time proportional to their
+  // number.
   std::vector<uint64_t> StringIds() const { return strings_.Ids(); }
   std::vector<uint64_t> StackIds() const { return stacks_.Ids(); }
 
-  // A frame as it stands on the wire, with the ids of its strings.
+  // A frame on the wire, with the ids of its strings.
   struct RawFrame {
     uint64_t pc = 0;
     uint64_t func = 0;
@@ -79,48 +86,52 @@ class GenerationTables final : public EventTables {
     uint64_t line = 0;
   };
 
-  // One frame of stack `id`. Requires index < StackSize(id).
+  // Returns a frame of stack `id`. Requires index < StackSize(id).
   RawFrame GetRawFrame(uint64_t id, size_t index) const;
 
-  // Whether stack `id`, which must be there, was only added as missing.
+  // Returns whether stack `id`, which must be in the table, was added as missing.
   bool IsMissingStack(uint64_t id) const { return stack_offsets_[stacks_.Find(id)] == 0; }
 
-  // Sets `(*used)[StringIndex(id)]` for all strings that frames of stacks name. Requires that
-  // `used` has string_count() entries.
+  // Sets `(*used)[StringIndex(id)]` for all strings to which frames of stacks refer. Requires that
+  // `used` has string_count() elements.
   void MarkFrameStrings(std::vector<bool>* used) const;
 
-  // Takes the clock of another generation, where this one's sync batch is lost. Requires that
-  // clock() is not known.
+  // Uses the clock of another generation, if this one's sync batch is lost. Requires that clock()
+  // is not known.
   void BorrowClock(const TraceClock& clock) { clock_ = clock; }
 
-  // Add an entry for an id that is not there, so that what refers to it can be told: the string
-  // "?string#ID", or a stack of one frame in a function "?stack#ID".
+  // Adds the string "?string#ID" for an id that is not in the table.
   void AddMissingString(uint64_t id);
+
+  // Adds a stack with one frame in a function "?stack#ID" for an id that is not in the table.
   void AddMissingStack(uint64_t id);
 
-  // Does AddMissingString() for all strings that frames name and no batch told. Returns their ids.
+  // Calls AddMissingString() for all strings to which frames refer and that are not in the table.
+  // Returns their ids.
   std::vector<uint64_t> AddMissingFrameStrings();
 
-  // The frequency of the trace clock in ticks per second, as an event of this generation tells it,
-  // and the event's first byte in the trace; nullopt if none does.
+  // The frequency of the trace clock.
   struct Frequency {
     uint64_t ticks_per_second;
-    uint64_t offset;
+    uint64_t offset;  // The offset of the event in the trace.
   };
+
+  // Returns the frequency that an event of this generation gives; nullopt if there is no such
+  // event.
   const std::optional<Frequency>& frequency() const { return frequency_; }
 
-  // The clock of the sync batch; unknown before that was added.
+  // Returns the clock of the sync batch; not known until that was added.
   const TraceClock& clock() const { return clock_; }
 
-  // In order of time once SortSamples() was called; in that of the trace before.
+  // Returns the samples, in file order; in order of time after SortSamples().
   const std::vector<CpuSample>& cpu_samples() const { return cpu_samples_; }
 
-  // Whether there are no strings or no stacks at all. The runtime writes some of each when a
-  // generation ends.
+  // Returns whether there are no strings or no stacks at all. The runtime writes some of each when
+  // a generation ends.
   bool LacksTables() const { return string_count() == 0 || stack_count() == 0; }
 
  private:
-  // Of frames by their PCs, and of PCs.
+  // Hashes frames by their PCs, and PCs.
   struct FrameHash {
     using is_transparent = void;
     const std::deque<Frame>* frames;
@@ -149,7 +160,7 @@ class GenerationTables final : public EventTables {
   std::optional<Frequency> frequency_;
   uint64_t snapshot_ticks_ = 0;
   uint64_t last_own_string_ = 0;  // The last id that AddMissingStack() gave a name; counts down.
-  std::deque<std::string> made_strings_;  // That stand for missing ones.
+  std::deque<std::string> made_strings_;  // The strings added for missing ones.
 };
 
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 const std::string& kOverflow = *new std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02");
-// Where the payload of a batch made by MakeBatch() begins.
+// The offset of the payload of a batch made by MakeBatch().
 constexpr uint64_t kPayload = 1000 + kTestHeaderSize;
 
 std::string String(uint64_t id, absl::string_view text) {
@@ -46,7 +46,7 @@ absl::Status AddSamples(GenerationTables* tables, absl::string_view events) {
   return AddTo(tables, &GenerationTables::AddCpuSamples, EventType::kCPUSamples, events);
 }
 
-// Checks that `events`, which a good event takes up to byte `position`, are refused there.
+// Checks that `events`, which are good up to byte `position`, are rejected there.
 void ExpectFault(absl::Status (*add)(GenerationTables*, absl::string_view),
                  absl::string_view events, FaultId id, uint64_t position) {
   GenerationTables tables;
@@ -81,7 +81,7 @@ TEST(StringTableTest, ViewsTheSource) {
   EXPECT_EQ(tables.FindString(1)->data(), payload.data() + 4);
 }
 
-TEST(StringTableTest, TellsFaults) {
+TEST(StringTableTest, ReportsFaults) {
   const std::string good = String(9, "good");  // Seven bytes.
   ExpectFault(AddStrings, absl::StrCat(good, Wire(EventType::kStrings)), FaultId::kStringBatchEvent,
               7);
@@ -93,7 +93,7 @@ TEST(StringTableTest, TellsFaults) {
   ExpectFault(AddStrings, absl::StrCat(good, "\x05\x01", kOverflow), FaultId::kStringVarint, 9);
   ExpectFault(AddStrings, absl::StrCat(good, "\x05\x01\x03", "ab"), FaultId::kStringTruncated, 10);
   ExpectFault(AddStrings, absl::StrCat(good, "\x05\x01\x01"), FaultId::kStringTruncated, 10);
-  // The place is behind the length, and behind the string.
+  // The place is after the length, and after the string.
   ExpectFault(AddStrings, Wire(EventType::kString, {1, kMaxStringSize + 1}), FaultId::kStringSize,
               4);
   ExpectFault(AddStrings, Wire(EventType::kString, {1, kMax}), FaultId::kStringSize, 12);
@@ -101,7 +101,7 @@ TEST(StringTableTest, TellsFaults) {
   ExpectFault(AddStrings, String(0, ""), FaultId::kStringDuplicate, 3);
 }
 
-TEST(StringTableTest, TakesTheLongestString) {
+TEST(StringTableTest, AcceptsTheLongestString) {
   GenerationTables tables;
   const std::string text(kMaxStringSize, 'x');
   ASSERT_TRUE(AddStrings(&tables, String(1, text)).ok());
@@ -145,7 +145,7 @@ TEST(StackTableTest, TheFirstFrameOfAPcIsForAll) {
   GenerationTables tables;
   ASSERT_TRUE(AddStrings(&tables, absl::StrCat(String(1, "f"), String(2, "g"))).ok());
   ASSERT_TRUE(AddStacks(&tables, Wire(EventType::kStack, {1, 1, 100, 1, 1, 11})).ok());
-  // That 99 is not in the table does not matter where it is ignored.
+  // It does not matter that 99 is not in the table, since this definition is ignored.
   ASSERT_TRUE(
       AddStacks(&tables, Wire(EventType::kStack, {2, 2, 200, 2, 2, 22, 100, 99, 99, 99})).ok());
   EXPECT_TRUE(tables.CheckStacks(1).ok());
@@ -154,11 +154,11 @@ TEST(StackTableTest, TheFirstFrameOfAPcIsForAll) {
   EXPECT_EQ(tables.GetFrame(2, 1).line, 11u);
 }
 
-TEST(StackTableTest, TellsFaults) {
+TEST(StackTableTest, ReportsFaults) {
   const std::string good = Wire(EventType::kStack, {9, 1, 100, 0, 0, 1});  // Seven bytes.
   ExpectFault(AddStacks, absl::StrCat(good, Wire(EventType::kString)), FaultId::kStackBatchEvent,
               7);
-  // Whatever is cut or does not fit stands after the type and the numbers before it.
+  // The place of a bad number is after the type and the preceding numbers.
   std::string numbers = good + "\x03";
   for (const char number : {'\x01', '\x01', '\x05', '\x00', '\x00'}) {
     ExpectFault(AddStacks, numbers, FaultId::kStackVarint, numbers.size());
@@ -174,7 +174,7 @@ TEST(StackTableTest, TellsFaults) {
   ExpectFault(AddStacks, Wire(EventType::kStack, {0, 0}), FaultId::kStackDuplicate, 3);
 }
 
-TEST(StackTableTest, TakesTheDeepestStack) {
+TEST(StackTableTest, AcceptsTheDeepestStack) {
   std::string stack = Wire(EventType::kStack, {1, kMaxFramesPerStack});
   for (uint64_t i = 0; i < kMaxFramesPerStack; ++i) {
     for (const uint64_t number : {i, uint64_t{0}, uint64_t{0}, i + 1000}) {
@@ -257,7 +257,7 @@ TEST(SampleTableTest, SortsByTimeAndKeepsTheOrderOfEqualOnes) {
   EXPECT_EQ(stacks, (std::vector<uint64_t>{5, 2, 4, 1, 3}));
 }
 
-TEST(SampleTableTest, TellsFaults) {
+TEST(SampleTableTest, ReportsFaults) {
   const std::string good = Sample(1);  // Six bytes.
   ExpectFault(AddSamples, absl::StrCat(good, "\x08"), FaultId::kSampleBatchEvent, 6);
   std::string numbers = good + "\x07";
@@ -274,7 +274,7 @@ void ExpectSyncFault(Version version, absl::string_view events, FaultId id, uint
   EXPECT_TRUE(IsFault(AddSync(&tables, version, events), id, kPayload + position));
 }
 
-TEST(SyncTest, TellsTheFrequency) {
+TEST(SyncTest, ReturnsTheFrequency) {
   for (const Version version : {Version::kGo122, Version::kGo123}) {
     GenerationTables tables;
     EXPECT_FALSE(tables.clock().known());
@@ -284,7 +284,7 @@ TEST(SyncTest, TellsTheFrequency) {
   }
 }
 
-TEST(SyncTest, TellsTheClockSnapshotInAnyOrder) {
+TEST(SyncTest, ReturnsTheClockSnapshotInAnyOrder) {
   const std::string sync = Wire(EventType::kSync);
   const std::string snapshot = Wire(EventType::kClockSnapshot, {5, 777, 1700000000, 123456789});
   for (const std::string& events :
@@ -322,7 +322,7 @@ TEST(SyncTest, SnapshotTimesWrapAround) {
   EXPECT_EQ(tables.clock_snapshot()->wall, absl::FromUnixSeconds(-1) - absl::Nanoseconds(1));
 }
 
-TEST(SyncTest, TellsFaults) {
+TEST(SyncTest, ReportsFaults) {
   const Version v23 = Version::kGo123, v25 = Version::kGo125;
   const std::string frequency = Frequency(5);  // Two bytes.
   const std::string snapshot = Wire(EventType::kClockSnapshot, {1, 2, 3, 4});

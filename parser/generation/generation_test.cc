@@ -20,7 +20,7 @@ std::string Bytes(uint64_t generation, absl::string_view payload, uint64_t threa
                       payload);
 }
 
-// A sync batch with all that a generation needs.
+// Returns a sync batch with everything that a generation needs.
 std::string SyncBatch(Version version, uint64_t generation) {
   const std::string frequency = Wire(EventType::kFrequency, {1000000000});
   if (version < Version::kGo125) return Bytes(generation, frequency);
@@ -30,7 +30,7 @@ std::string SyncBatch(Version version, uint64_t generation) {
 
 const std::string& kEnd = *new std::string("\x34");
 
-// A source that tells what was let go of.
+// A source that records what was released.
 class WatchedSource : public ByteSource {
  public:
   explicit WatchedSource(absl::string_view bytes) { window_ = bytes; }
@@ -44,7 +44,7 @@ class WatchedSource : public ByteSource {
   uint64_t released_ = 0;
 };
 
-// Reads generations of `body` one by one. The source counts from the body's beginning.
+// Reads the generations of `body` one by one. Offsets count from the beginning of the body.
 class Reading {
  public:
   Reading(Version version, std::string body)
@@ -108,7 +108,7 @@ TEST(GenerationTest, GathersTheBatchesOfEachThread) {
   EXPECT_EQ(generation->threads()[1].thread, ThreadId{10});
   EXPECT_EQ(generation->threads()[2].thread, ThreadId::kNone);
   const auto& batches = generation->event_batches();
-  // That without events is not needed.
+  // The batch without events is not kept.
   ASSERT_EQ(batches.size(), 4u);
   std::vector<uint64_t> times;
   for (uint32_t i = generation->threads()[0].first; i != EventBatch::kLast; i = batches[i].next) {
@@ -123,7 +123,7 @@ TEST(GenerationTest, GathersTheBatchesOfEachThread) {
 }
 
 TEST(GenerationTest, KindsOfBatchesFollowTheVersion) {
-  // Each version has its own sync batch; the other's is a batch of events.
+  // Each version has its own sync batch; that of the other version is an event batch.
   Reading old(Version::kGo123, SyncBatch(Version::kGo123, 1) + Bytes(1, "\x32"));
   EXPECT_EQ(old.Expect(1)->event_batches().size(), 1u);
   Reading current(Version::kGo125, SyncBatch(Version::kGo125, 1) + Bytes(1, "\x08\x05"));
@@ -157,7 +157,7 @@ TEST(SpillTest, TheNextGenerationEndsOne) {
     EXPECT_EQ(three->batch_count(), 2u);
     EXPECT_EQ(three->end_offset(), first.size());
     const auto four = reading.Expect(4);
-    // What was read of the second one is not let go of.
+    // The bytes read of the second one are not released.
     EXPECT_EQ(reading.released(), first.size());
     EXPECT_EQ(four->batch_count(), 2u);
     EXPECT_EQ(four->begin_offset(), first.size());
@@ -194,13 +194,13 @@ TEST(SpillTest, WhatWasReadBeforeABrokenBatchIsGiven) {
       Reading reading(version, first + bad);
       EXPECT_EQ(reading.Expect(3)->batch_count(), 2u);
       reading.ExpectFault(id, first.size() + position);
-      // With nothing before it there is nothing to give.
+      // With nothing before it there is nothing to return.
       ExpectFault(version, bad, id, position);
     }
   }
 }
 
-TEST(SpillTest, ABrokenBatchIsToldInPlaceOfWhatTheGenerationLacks) {
+TEST(SpillTest, ABrokenBatchIsReportedRatherThanMissingParts) {
   const std::string first = Bytes(3, "\x0b\x01");
   ExpectFault(Version::kGo122, first + "\x02", FaultId::kBatchType, first.size());
   ExpectFault(Version::kGo122, first, FaultId::kNoFrequency, first.size());
@@ -227,11 +227,11 @@ TEST(SpillTest, AnEmptyTraceHasNoFrequency) {
   for (const Version version : kSpilling) ExpectFault(version, "", FaultId::kNoFrequency, 0);
 }
 
-// Since Go 1.26 an end mark does. ---------------------------------------------------------------
+// Since Go 1.26, an end marker ends a generation. -------------------------------------------------
 
 TEST(EndTest, AnEndMarkEndsAGeneration) {
   const std::string first = SyncBatch(kEnding, 3) + Bytes(3, "\x0b\x01");
-  // The next one may have any number.
+  // The next generation may have any number.
   const std::string second = SyncBatch(kEnding, 9);
   Reading reading(kEnding, first + kEnd + second + kEnd + SyncBatch(kEnding, 2) + kEnd);
   const auto three = reading.Expect(3);
@@ -246,7 +246,7 @@ TEST(EndTest, AnEndMarkEndsAGeneration) {
 }
 
 TEST(EndTest, AnEndMarkMayStandInABatch) {
-  // Its number and what follows it are not looked at.
+  // Its number, and the rest of its payload, are ignored.
   Reading reading(kEnding, SyncBatch(kEnding, 3) + Bytes(8, kEnd + "more"));
   reading.Expect(3);
   reading.ExpectEnd();

@@ -27,7 +27,7 @@ std::vector<bool> TableUse::Ids::Used(const IndexOf& index_of) const {
   std::vector<bool> used = far_;
   for (uint64_t id = 1; id < end_; ++id) {
     if (!noted_[id]) continue;
-    // What is missing has no place, or one behind all that stand in the trace.
+    // A missing entry has no index, or one after all entries of the trace.
     if (const uint32_t index = index_of(id); index < used.size()) used[index] = true;
   }
   return used;

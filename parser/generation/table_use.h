@@ -1,4 +1,4 @@
-// Which entries of a generation's tables something refers to.
+// Records which entries of a generation's tables are used.
 #ifndef GOTRACE_PARSER_GENERATION_TABLE_USE_H_
 #define GOTRACE_PARSER_GENERATION_TABLE_USE_H_
 
@@ -12,19 +12,18 @@
 
 namespace gotrace::internal {
 
-// Notes the ids that the events of one generation refer to, as they are decoded. Two threads must
-// not note any at the same time.
+// Records the ids to which the events of one generation refer, as they are decoded. Not
+// thread-safe.
 class TableUse {
  public:
-  // The ids of one kind of entries, those up to IdTable::last_near() by a flag for each.
+  // The ids of one kind of entries.
   class Ids {
    public:
-    // Notes an id, if it is one of those, even if it has no entry. Costs two instructions where it
-    // is inlined.
+    // Records an id if it is at most IdTable::last_near(), whether or not it has an entry. Takes
+    // two instructions when inlined.
     void Note(uint64_t id) { noted_[std::min(id, end_)] = true; }
 
-    // Notes an id of an entry that stands at `index`, whatever its number. kNoString or kNoStack
-    // is nothing.
+    // Records any id, whose entry is at `index`. Does nothing if `index` is kNoString or kNoStack.
     void NoteFar(uint64_t id, uint32_t index) {
       Note(id);
       if (id >= end_ && index < far_.size()) far_[index] = true;
@@ -34,34 +33,34 @@ class TableUse {
     friend class TableUse;
     void Begin(uint64_t last_near, size_t count);
 
-    // By their places, of which index_of(id) tells, the entries that were noted.
+    // Returns the recorded entries as flags by index; index_of(id) is the index of an id.
     template <class IndexOf>
     std::vector<bool> Used(const IndexOf& index_of) const;
 
     std::unique_ptr<bool[]> noted_ = std::make_unique<bool[]>(1);
-    uint64_t end_ = 0;       // Stands for all ids from there on.
-    std::vector<bool> far_;  // By the places in the table.
+    uint64_t end_ = 0;       // The flag at this index represents all ids from there on.
+    std::vector<bool> far_;  // By index in the table.
   };
 
-  // Forgets all, and begins with the events of a generation that has `tables`.
+  // Forgets everything, and starts with a generation that has `tables`.
   void Begin(const GenerationTables& tables);
 
-  // Notes what CPU samples refer to.
+  // Records the ids to which CPU samples refer.
   void NoteSamples(const GenerationTables& tables);
 
   Ids& strings() { return strings_; }
   Ids& stacks() { return stacks_; }
 
-  // What nothing refers to, of one kind of entries that stand in the trace.
+  // The unused entries of one kind in the trace.
   struct Unused {
     uint64_t count = 0;
-    uint64_t all = 0;         // How many entries there are, used or not.
-    uint32_t last_index = 0;  // In the tables, if count > 0.
+    uint64_t all = 0;         // The number of entries, used or not.
+    uint32_t last_index = 0;  // The index of the last unused entry, if count > 0.
   };
 
-  // The strings, and the stacks, of `tables`, those of Begin(), that nothing refers to which was
-  // noted. What a frame of a stack names is used, even if the stack is not. Entries that were added
-  // since Begin(), as missing, are left out.
+  // Return the entries of `tables`, the tables passed to Begin(), whose ids were not recorded. The
+  // strings of a stack's frames count as used, even if the stack is not. Entries that were added as
+  // missing since Begin() are not included.
   Unused UnusedStrings(const GenerationTables& tables) const;
   Unused UnusedStacks(const GenerationTables& tables) const;
 

@@ -21,9 +21,9 @@ void TolerantGenerationReader::Report(Fault fault) {
   ReportFraming(std::move(fault));
 }
 
-// Reports what the finder did, which knows where it is in the input.
+// Reports a fault of the finder, whose offsets are already those of the input.
 void TolerantGenerationReader::ReportFraming(Fault fault) {
-  // Where text was removed, nothing is missing.
+  // Removing text loses nothing.
   damaged_ |= fault.id != FaultId::kTextInTrace;
   report_(std::move(fault));
 }
@@ -42,22 +42,22 @@ bool TolerantGenerationReader::ReadBatch(uint64_t generation, Batch* batch) {
   return found;
 }
 
-void TolerantGenerationReader::LeaveOut(const Batch& batch) {
+void TolerantGenerationReader::Drop(const Batch& batch) {
   ++losses_.dropped_batches;
   losses_.dropped_bytes += batch.payload.size();
 }
 
-// Goes to where the generation after the one ends of which there is more than the limit allows.
+// Skips the rest of a generation that exceeds the limit.
 void TolerantGenerationReader::SkipRest() {
   Generation rest;
   rest.set_number(*std::exchange(overlong_, std::nullopt));
   for (Batch batch; ReadBatch(rest.number(), &batch); finder_.Release(source_.offset())) {
     if (batch.kind() == EventType::kEndOfGeneration && version_ >= Version::kGo126) return;
-    if (Judge(rest, batch) == Belongs::kNext) {
+    if (Classify(rest, batch) == Belongs::kNext) {
       spill_ = batch;
       return;
     }
-    LeaveOut(batch);
+    Drop(batch);
   }
 }
 
@@ -67,7 +67,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   damaged_ = false;
   incomplete_ = false;
   sync_damaged_ = false;
-  told_threads_ = false;
+  reported_threads_ = false;
   auto generation = std::make_unique<Generation>(limits_);
   bool ended = false;
   Batch batch;
@@ -88,7 +88,7 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
     if (generation->number() == 0 && batch.generation != 0) {
       generation->set_number(BeginsGeneration(batch) ? batch.generation : last_number_ + 1);
     }
-    switch (Judge(*generation, batch)) {
+    switch (Classify(*generation, batch)) {
       case Belongs::kHere:
         Add(batch, generation.get());
         break;
@@ -102,17 +102,17 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         ended = true;
         break;
       case Belongs::kNowhere:
-        LeaveOut(batch);
+        Drop(batch);
         sync_left_out_ |= IsSyncBatch(batch, version_);
         break;
     }
   }
   if (generation->batch_count() == 0) {
-    // Since 1.26 a trace may be empty.
+    // Since version 1.26, a trace may be empty.
     if (last_number_ == 0 && !damaged_ && version_ < Version::kGo126) ReportNoGeneration();
     return nullptr;
   }
-  // As in strict mode: tables alone, at the end of a trace, are no generation.
+  // As in strict mode, tables alone at the end of a trace are not a generation.
   const bool has_events = !generation->threads().empty();
   if (!ended && !damaged_ && !has_events && version_ >= Version::kGo126) return nullptr;
   Finish(ended || overlong_.has_value(), generation.get());
@@ -120,48 +120,48 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
   return generation;
 }
 
-// Whether the number of the batch that comes first is to be believed.
+// Returns whether the batch can begin a generation: its number is plausible.
 bool TolerantGenerationReader::BeginsGeneration(const Batch& batch) {
   if (last_number_ == 0 || batch.generation == last_number_ + 1) return true;
-  // Since 1.26 any number will do; for what the trace ends with nothing can confirm it.
+  // Since version 1.26 any number is valid. The last batch of the trace cannot be confirmed.
   if (finder_.AtEnd()) return version_ >= Version::kGo126;
   return finder_.PeekGeneration() == batch.generation;
 }
 
-TolerantGenerationReader::Belongs TolerantGenerationReader::Judge(const Generation& generation,
-                                                                  const Batch& batch) {
+TolerantGenerationReader::Belongs TolerantGenerationReader::Classify(const Generation& generation,
+                                                                     const Batch& batch) {
   const uint64_t number = generation.number();
   if (batch.generation == number && number != 0) return Belongs::kHere;
   if (batch.generation == 0) {
     ReportBatch(FaultId::kGenerationZero, batch, "expected a generation of 1 or more, found 0");
     return Belongs::kNowhere;
   }
-  // A batch of another generation alone among this one's has a damaged number. One that is not the
-  // next must be confirmed by another: to look for batches of a number that does not exist would
-  // lose the rest of the trace.
-  const std::optional<uint64_t> behind = finder_.PeekGeneration();
+  // A single batch of another generation among batches of this one has a damaged number. A number
+  // other than the next must be confirmed by another batch: searching for batches of a number that
+  // does not exist would lose the rest of the trace.
+  const std::optional<uint64_t> following = finder_.PeekGeneration();
   const bool is_next = batch.generation == number + 1;
-  const bool is_stray = is_next ? behind == number : behind != batch.generation;
+  const bool is_stray = is_next ? following == number : following != batch.generation;
   if (is_next && !is_stray && version_ < Version::kGo126) return Belongs::kNext;
   ReportBatch(
       is_next ? FaultId::kGenerationMixed : FaultId::kGenerationOrder, batch,
       absl::StrCat("expected a batch of generation ", number,
                    version_ >= Version::kGo126 ? " or its end" : " or the next", ", found one of ",
-                   batch.generation, is_stray ? " among them, which is left out" : ""));
+                   batch.generation, is_stray ? " among them, which is skipped" : ""));
   return is_stray ? Belongs::kNowhere : Belongs::kNext;
 }
 
 void TolerantGenerationReader::Add(const Batch& batch, Generation* generation) {
-  // It is told once. There may be millions, and a fault costs more than to leave out a batch.
-  if (told_threads_ && generation->LacksThread(batch, version_)) return LeaveOut(batch);
+  // Reported once: there may be millions of such batches, and a fault costs more than dropping one.
+  if (reported_threads_ && generation->LacksThread(batch, version_)) return Drop(batch);
   const absl::Status status = generation->Add(batch, version_);
   const std::optional<Fault> fault = FaultOf(status);
   const bool fits = !fault.has_value() || !IsLimit(fault->id);
   if (observer_ && fits) observer_(batch, fault);
   if (!fault.has_value()) return;
-  LeaveOut(batch);
+  Drop(batch);
   if (fault->id == FaultId::kLimitGenerationBytes) overlong_ = generation->number();
-  told_threads_ |= fault->id == FaultId::kLimitThreads;
+  reported_threads_ |= fault->id == FaultId::kLimitThreads;
   sync_damaged_ |= IsSyncBatch(batch, version_);
   Report(*fault);
 }
@@ -178,24 +178,24 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const uint64_t end = spill_.has_value() ? spill_->offset : source_.offset();
   is_last_ = !ended;
   incomplete_ = !ended && (version_ >= Version::kGo126 || finder_.truncated());
-  // That the trace ends inside a batch was told already.
+  // The finder has already reported a trace that ends inside a batch.
   if (incomplete_ && !finder_.truncated()) {
     Report(IncompleteGeneration(generation->number(), end));
   }
-  // The tables may be in what there was no room for, which was told too.
+  // The tables may be in the part that exceeded the limit, which was reported too.
   incomplete_ |= overlong_.has_value();
   GenerationTables& tables = generation->tables();
   const bool has_sync = tables.clock().known();
   if (!has_sync) {
-    // It was told of the sync batch that it was left out, here or before.
+    // It was already reported that the sync batch was dropped, here or before.
     sync_damaged_ |= std::exchange(sync_left_out_, false);
     TakeClock(end, generation);
   }
   last_clock_ = tables.clock();
-  // What belongs into a sync batch that is missing was told with it.
+  // A missing sync batch was already reported, so its contents are not checked.
   const absl::Status status = has_sync && !sync_damaged_ ? generation->Check(version_, end)
                                                          : tables.CheckStacks(generation->number());
-  // In a generation that was cut off it is no wonder if tables lack something.
+  // Missing table entries are expected in a generation that is cut off.
   if (!status.ok() && !incomplete_) {
     Fault fault = *FaultOf(status);
     // The runtime writes the last strings last.
@@ -206,19 +206,20 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   tables.SortSamples();
 }
 
-// Clocks of one program run alike. Without any, a tick is told as a nanosecond.
+// Uses the clock of the previous generation, since all clocks of a program have the same frequency.
+// If there is none, a tick becomes a nanosecond.
 void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
   generation->tables().BorrowClock(last_clock_.known() ? last_clock_ : TraceClock(1'000'000'000));
-  // What was cut off or damaged was told already, unless it makes the times wrong.
+  // A cut or damage was already reported, so a fault is needed only if it makes the times wrong.
   if (last_clock_.known() && (incomplete_ || sync_damaged_)) return;
   // Up to Go 1.24 the runtime writes the frequency when the generation ends, before the tables.
   const bool is_cut = is_last_ && version_ < Version::kGo125 && !sync_damaged_;
   incomplete_ |= is_cut;
   Fault fault = {
       FaultId::kNoFrequency, Place(),
-      absl::StrCat("expected a sync batch with a frequency, found none in the generation; times "
-                   "are given ",
-                   last_clock_.known() ? "with that of the generation before" : "in ticks")};
+      absl::StrCat("expected a sync batch with a frequency, found none in the generation; ",
+                   last_clock_.known() ? "using the frequency of the generation before"
+                                       : "times are in ticks")};
   fault.place.offset = end;
   fault.place.generation = generation->number();
   Report(is_cut ? CutOff(std::move(fault)) : std::move(fault));

@@ -19,50 +19,51 @@
 
 namespace gotrace::internal {
 
-// Like GenerationReader, but goes on after faults of framing, generations and tables: what is
-// damaged is left out, and the rest is given. A sound trace gives the same generations.
+// Like GenerationReader, but continues after faults of framing, generations and tables: damaged
+// parts are skipped, and the rest is returned. For a sound trace it returns the same generations.
 class TolerantGenerationReader {
  public:
-  // The source must stand behind the header. It and `losses` must outlive the reader. `report` is
-  // told each fault.
+  // The source must be positioned after the header. It and `losses` must outlive the reader.
+  // `report` is called with each fault.
   TolerantGenerationReader(ByteSource* source, Version version, BatchFinder::Report report,
                            Losses* losses, const ReaderLimits& limits = {});
 
-  // Told each batch of the generation that there is room for, in order, while Next() reads, and the
-  // fault in its tables if it has one. An end of generation is no batch.
+  // Called during Next() for each batch of the generation that does not exceed a limit, in order,
+  // with the fault in the batch if it is a table and has one. Not called for an end of generation.
   using Observer = std::function<void(const Batch&, const std::optional<Fault>&)>;
   void Observe(Observer observer) { observer_ = std::move(observer); }
 
-  // Reads the next generation; nullptr at the end of the trace. The source's bytes of the one
-  // before are released: nothing may view them any more.
+  // Returns the next generation, or nullptr at the end of the trace. Releases the source's bytes of
+  // the previous one, of which no views may be used any more.
   std::unique_ptr<Generation> Next();
 
-  // Whether something of the last generation is missing, so that what follows cannot be held
-  // against it.
+  // Returns whether something of the last generation is missing, so that contradictions in later
+  // events need not be faults.
   bool damaged() const { return damaged_; }
 
-  // Whether the last generation may lack tables that were never written, since the trace ends in
-  // it.
+  // Returns whether the last generation may lack tables that were never written, because the trace
+  // ends in it.
   bool incomplete() const { return incomplete_; }
 
-  // Whether the last generation ends only because the trace does, without a sign of its own.
+  // Returns whether the last generation ends only because the trace does, without an end marker.
   bool is_last() const { return is_last_; }
 
-  // Tells that tables of the last generation were found missing, since the trace ends in it.
+  // Records that tables of the last generation are missing, because the trace ends in it.
   void SetIncomplete() { incomplete_ = true; }
 
+  // Returns the current offset in the trace.
   uint64_t offset() const { return source_.offset(); }
 
-  // See BatchFinder.
+  // See BatchFinder::InputOffset().
   uint64_t InputOffset(uint64_t offset) const { return finder_.InputOffset(offset); }
 
-  // Where the generation begins that Next() would read.
+  // Returns the offset of the generation that Next() would read.
   uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
 
-  // Where another trace begins, at which this one ends; the source then stays there.
+  // Returns the offset of another trace, at which this one ends. The source stays there.
   std::optional<uint64_t> next_trace() const { return finder_.next_trace(); }
 
-  // The first error of I/O.
+  // Returns the first I/O error.
   const absl::Status& io_status() const { return finder_.io_status(); }
 
  private:
@@ -70,9 +71,9 @@ class TolerantGenerationReader {
 
   bool ReadBatch(uint64_t generation, Batch* batch);
   bool BeginsGeneration(const Batch& batch);
-  void LeaveOut(const Batch& batch);
+  void Drop(const Batch& batch);
   void SkipRest();
-  Belongs Judge(const Generation& generation, const Batch& batch);
+  Belongs Classify(const Generation& generation, const Batch& batch);
   void Add(const Batch& batch, Generation* generation);
   void ReportNoGeneration();
   void Finish(bool ended, Generation* generation);
@@ -89,15 +90,15 @@ class TolerantGenerationReader {
   BatchFinder finder_;
   std::optional<Batch> spill_;
   TraceClock last_clock_;
-  uint64_t last_number_ = 0;  // Of the last generation given.
+  uint64_t last_number_ = 0;  // The number of the last generation.
   bool damaged_ = false;
   bool incomplete_ = false;
   bool is_last_ = false;
-  bool sync_damaged_ = false;   // Whether a sync batch of the generation at hand has a fault.
-  bool sync_left_out_ = false;  // Whether one was left out, maybe of the next generation.
-  // The last generation given, if it has more than the limit allows, which is still to be skipped.
+  bool sync_damaged_ = false;   // Whether a sync batch of the current generation has a fault.
+  bool sync_left_out_ = false;  // Whether a sync batch was dropped, perhaps of the next generation.
+  // The number of the last generation, if it exceeds the limit and its rest must still be skipped.
   std::optional<uint64_t> overlong_;
-  bool told_threads_ = false;  // Whether it was told that the generation has too many threads.
+  bool reported_threads_ = false;  // Whether the limit on threads was reported for the generation.
   Observer observer_;
 };
 

@@ -19,7 +19,7 @@ struct Found {
   std::vector<uint64_t> batches;
   std::vector<Fault> faults;
   Losses losses;
-  bool incomplete = false;  // Of the last generation.
+  bool incomplete = false;  // Whether the last generation is incomplete.
 };
 
 Found ReadGenerations(absl::string_view bytes) {
@@ -39,7 +39,7 @@ Found ReadGenerations(absl::string_view bytes) {
   return found;
 }
 
-// Three generations with a sync batch and three batches of events each.
+// Returns three generations with a sync batch and three event batches each.
 std::string Text(bool has_ends, int damaged_generation = 0, absl::string_view damaged_batch = "") {
   std::string text = absl::StrCat("Trace Go1.", has_ends ? "26" : "22", "\n");
   for (const int gen : {1, 2, 3}) {
@@ -123,7 +123,7 @@ TEST(TolerantGenerationReaderTest, ABatchOfGenerationZeroIsLeftOut) {
   }
 }
 
-// As in strict mode, which takes any number since 1.26.
+// As in strict mode, which accepts any number since version 1.26.
 TEST(TolerantGenerationReaderTest, ABatchOfTablesThatTheTraceEndsWithIsNoGeneration) {
   for (const int number : {1, 3, 9}) {
     const Found found = ReadGenerations(Assemble(absl::StrCat(

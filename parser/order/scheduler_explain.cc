@@ -119,11 +119,11 @@ class SchedulerModel::Explainer {
   // "expects sequence number 5 of P 2, has 7".
   static std::string WrongNumber(absl::string_view resource, uint64_t expected, uint64_t found) {
     return absl::StrCat("expects sequence number ", expected, " of ", resource, ", has ", found,
-                        found < expected ? ", which came before" : "");
+                        found < expected ? ", which was already used" : "");
   }
 
   std::string NotToldYet(absl::string_view resource) const {
-    return absl::StrCat("the status of ", resource, " was not told yet in generation ",
+    return absl::StrCat("the status of ", resource, " is not yet known in generation ",
                         model_.generation_->number());
   }
 
@@ -207,7 +207,7 @@ class SchedulerModel::Explainer {
     AwaitedEvent awaited = {
         Kind::kMention, EventType::kProcStatus, ResourceKind::kProc, id.value, 0, ThreadId::kNone};
     const ProcessorState* const proc = model_.procs_.Find(id);
-    if (proc == nullptr) return {absl::StrCat(name, " was not mentioned yet"), awaited};
+    if (proc == nullptr) return {absl::StrCat(name, " is not yet known"), awaited};
     if (!IsOfGeneration(*proc)) return {NotToldYet(name), awaited};
 
     const uint64_t next = proc->sequence.number + 1;
@@ -279,7 +279,7 @@ class SchedulerModel::Explainer {
     if (model_.gc_state_ == GcState::kUndetermined) {
       awaited.number = number - 1;
       if (number == 0) awaited = {};
-      return {"no GC event came before it, a GCBegin or GCActive must", awaited};
+      return {"a GCBegin or GCActive must come first, found no earlier GC event", awaited};
     }
     const std::string why = WrongNumber("the GC", next, number);
     if (number < next) return {why, {}};

@@ -340,7 +340,7 @@ class StallReport {
                       found->offset);
       return text;
     }
-    return absl::StrCat(text, "; lacks ", DescribeMissing(awaited));
+    return absl::StrCat(text, "; missing ", DescribeMissing(awaited));
   }
 
   std::vector<const ThreadCursor*> waiting_;  // In order of time.

@@ -63,122 +63,129 @@ TEST(StallTest, ExplainsEveryRule) {
   constexpr absl::string_view kThread2 = "EventBatch gen=1 m=2 time=200 size=auto\n";
   const RuleCase kCases[] = {
       {"GoStart dt=1 g=9 g_seq=1",
-       "goroutine 9 does not exist yet; lacks a GoCreate of goroutine 9",
+       "goroutine 9 does not exist yet; missing a GoCreate of goroutine 9",
        "GoCreate of goroutine 9"},
-      {"GoStart dt=1 g=9 g_seq=3", "goroutine 9 does not exist; lacks a GoCreate of goroutine 9",
+      {"GoStart dt=1 g=9 g_seq=3", "goroutine 9 does not exist; missing a GoCreate of goroutine 9",
        "GoCreate of goroutine 9"},
       {"GoStart dt=1 g=2 g_seq=2",
        "goroutine 2 is Waiting, must be Runnable, and expects sequence number 1 of goroutine 2, "
-       "has 2; lacks a GoUnblock of goroutine 2 with sequence number 1",
+       "has 2; missing a GoUnblock of goroutine 2 with sequence number 1",
        "GoUnblock of goroutine 2 with sequence number 1"},
       {"GoStart dt=1 g=2 g_seq=1",
-       "goroutine 2 is Waiting, must be Runnable; lacks a GoUnblock of goroutine 2",
+       "goroutine 2 is Waiting, must be Runnable; missing a GoUnblock of goroutine 2",
        "GoUnblock of goroutine 2"},
       {"GoStart dt=1 g=1 g_seq=1",
-       "goroutine 1 is Running on thread 1, must be Runnable; lacks a GoStop of goroutine 1 on "
+       "goroutine 1 is Running on thread 1, must be Runnable; missing a GoStop of goroutine 1 on "
        "thread 1",
        "GoStop of goroutine 1 on thread 1"},
       {"GoStart dt=1 g=1 g_seq=2",
        "goroutine 1 is Running on thread 1, must be Runnable, and expects sequence number 1 of "
-       "goroutine 1, has 2; lacks a GoUnblock of goroutine 1 with sequence number 1",
+       "goroutine 1, has 2; missing a GoUnblock of goroutine 1 with sequence number 1",
        "GoUnblock of goroutine 1 with sequence number 1"},
       {"GoStart dt=1 g=3 g_seq=5",
-       "expects sequence number 1 of goroutine 3, has 5; lacks a GoStart of goroutine 3 with "
+       "expects sequence number 1 of goroutine 3, has 5; missing a GoStart of goroutine 3 with "
        "sequence number 1, the first of 4 missing numbers",
        "GoStart of goroutine 3 with sequence number 1, the first of 4 missing numbers"},
       {"GoStart dt=1 g=3 g_seq=0",
-       "expects sequence number 1 of goroutine 3, has 0, which came before", ""},
+       "expects sequence number 1 of goroutine 3, has 0, which was already used", ""},
       {"GoUnblock dt=1 g=9 g_seq=1 stack=0",
-       "goroutine 9 does not exist yet; lacks a GoStatus of goroutine 9",
+       "goroutine 9 does not exist yet; missing a GoStatus of goroutine 9",
        "GoStatus of goroutine 9"},
       {"GoUnblock dt=1 g=1 g_seq=1 stack=0",
-       "goroutine 1 is Running on thread 1, must be Waiting; lacks a GoBlock of goroutine 1 on "
+       "goroutine 1 is Running on thread 1, must be Waiting; missing a GoBlock of goroutine 1 on "
        "thread 1",
        "GoBlock of goroutine 1 on thread 1"},
       {"GoUnblock dt=1 g=1 g_seq=2 stack=0",
        "goroutine 1 is Running on thread 1, must be Waiting, and expects sequence number 1 of "
-       "goroutine 1, has 2; lacks a GoStart of goroutine 1 with sequence number 1",
+       "goroutine 1, has 2; missing a GoStart of goroutine 1 with sequence number 1",
        "GoStart of goroutine 1 with sequence number 1"},
       {"GoUnblock dt=1 g=3 g_seq=1 stack=0",
-       "goroutine 3 is Runnable, must be Waiting; lacks a GoStart of goroutine 3",
+       "goroutine 3 is Runnable, must be Waiting; missing a GoStart of goroutine 3",
        "GoStart of goroutine 3"},
       {"GoUnblock dt=1 g=2 g_seq=2 stack=0",
-       "expects sequence number 1 of goroutine 2, has 2; lacks a GoSwitch of goroutine 2 with "
+       "expects sequence number 1 of goroutine 2, has 2; missing a GoSwitch of goroutine 2 with "
        "sequence number 1",
        "GoSwitch of goroutine 2 with sequence number 1"},
       {"ProcStatus dt=0 p=2 pstatus=1\nGoStatus dt=0 g=4 m=2 gstatus=2\nGoSwitch dt=1 g=9 g_seq=1",
-       "goroutine 9 does not exist yet; lacks a GoCreateBlocked of goroutine 9",
+       "goroutine 9 does not exist yet; missing a GoCreateBlocked of goroutine 9",
        "GoCreateBlocked of goroutine 9"},
       {"ProcStatus dt=0 p=2 pstatus=1\nGoStatus dt=0 g=4 m=2 gstatus=2\nGoSwitch dt=1 g=4 g_seq=1",
-       "goroutine 4 is Running on thread 2, must be Waiting; lacks a GoSwitch away from goroutine "
+       "goroutine 4 is Running on thread 2, must be Waiting; missing a GoSwitch away from "
+       "goroutine "
        "4 on thread 2",
        "GoSwitch away from goroutine 4 on thread 2"},
       {"ProcStatus dt=0 p=2 pstatus=1\nGoStatus dt=0 g=4 m=2 gstatus=2\n"
        "GoSwitchDestroy dt=1 g=1 g_seq=1",
-       "goroutine 1 is Running on thread 1, must be Waiting; lacks a GoBlock of goroutine 1 on "
+       "goroutine 1 is Running on thread 1, must be Waiting; missing a GoBlock of goroutine 1 on "
        "thread 1",
        "GoBlock of goroutine 1 on thread 1"},
-      {"ProcStart dt=1 p=9 p_seq=1", "P 9 was not mentioned yet; lacks a ProcStatus of P 9",
+      {"ProcStart dt=1 p=9 p_seq=1", "P 9 is not yet known; missing a ProcStatus of P 9",
        "ProcStatus of P 9"},
       {"ProcStart dt=1 p=0 p_seq=1",
-       "P 0 is Running on thread 1, must be Idle; lacks a ProcStop of P 0 on thread 1",
+       "P 0 is Running on thread 1, must be Idle; missing a ProcStop of P 0 on thread 1",
        "ProcStop of P 0 on thread 1"},
       {"ProcStart dt=1 p=0 p_seq=2",
        "P 0 is Running on thread 1, must be Idle, and expects sequence number 1 of P 0, has 2; "
-       "lacks a GoSyscallBegin of P 0 with sequence number 1",
+       "missing a GoSyscallBegin of P 0 with sequence number 1",
        "GoSyscallBegin of P 0 with sequence number 1"},
       {"ProcStart dt=1 p=1 p_seq=2",
-       "expects sequence number 1 of P 1, has 2; lacks a ProcStart of P 1 with sequence number 1",
+       "expects sequence number 1 of P 1, has 2; missing a ProcStart of P 1 with sequence number 1",
        "ProcStart of P 1 with sequence number 1"},
-      {"ProcStart dt=1 p=1 p_seq=0", "expects sequence number 1 of P 1, has 0, which came before",
-       ""},
+      {"ProcStart dt=1 p=1 p_seq=0",
+       "expects sequence number 1 of P 1, has 0, which was already used", ""},
       {"ProcStatus dt=0 p=2 pstatus=4\nProcStart dt=1 p=2 p_seq=1",
-       "P 2 is SyscallAbandoned, must be Idle; lacks a ProcSteal of P 2", "ProcSteal of P 2"},
+       "P 2 is SyscallAbandoned, must be Idle; missing a ProcSteal of P 2", "ProcSteal of P 2"},
       {"ProcStatus dt=0 p=2 pstatus=4\nProcStart dt=1 p=2 p_seq=2",
-       "P 2 is SyscallAbandoned, must be Idle, and expects sequence number 1 of P 2, has 2; lacks "
+       "P 2 is SyscallAbandoned, must be Idle, and expects sequence number 1 of P 2, has 2; "
+       "missing "
        "a ProcSteal of P 2 with sequence number 1",
        "ProcSteal of P 2 with sequence number 1"},
       {"ProcStatus dt=0 p=2 pstatus=1\nProcStart dt=1 p=1 p_seq=1",
-       "P 2 is still on thread 2: a ProcStop must come first; lacks a ProcStop of P 2 on thread 2",
+       "P 2 is still on thread 2: a ProcStop must come first; missing a ProcStop of P 2 on thread "
+       "2",
        "ProcStop of P 2 on thread 2"},
       {"ProcStatus dt=0 p=2 pstatus=3\nProcStart dt=1 p=1 p_seq=1",
-       "P 2 is still in a syscall on thread 2: a ProcSteal must come first; lacks a ProcSteal of P "
+       "P 2 is still in a syscall on thread 2: a ProcSteal must come first; missing a ProcSteal of "
+       "P "
        "2 with sequence number 1",
        "ProcSteal of P 2 with sequence number 1"},
-      {"ProcSteal dt=1 p=9 p_seq=1 m=1", "P 9 was not mentioned yet; lacks a ProcStatus of P 9",
+      {"ProcSteal dt=1 p=9 p_seq=1 m=1", "P 9 is not yet known; missing a ProcStatus of P 9",
        "ProcStatus of P 9"},
       {"ProcSteal dt=1 p=0 p_seq=1 m=1",
-       "P 0 is Running on thread 1, must be in a syscall; lacks a GoSyscallBegin of P 0",
+       "P 0 is Running on thread 1, must be in a syscall; missing a GoSyscallBegin of P 0",
        "GoSyscallBegin of P 0"},
       {"ProcSteal dt=1 p=0 p_seq=2 m=1",
        "P 0 is Running on thread 1, must be in a syscall, and expects sequence number 1 of P 0, "
-       "has 2; lacks a GoSyscallBegin of P 0 with sequence number 1",
+       "has 2; missing a GoSyscallBegin of P 0 with sequence number 1",
        "GoSyscallBegin of P 0 with sequence number 1"},
       {"ProcSteal dt=1 p=1 p_seq=2 m=1",
-       "P 1 is Idle, must be in a syscall, and expects sequence number 1 of P 1, has 2; lacks a "
+       "P 1 is Idle, must be in a syscall, and expects sequence number 1 of P 1, has 2; missing a "
        "ProcStart of P 1 with sequence number 1",
        "ProcStart of P 1 with sequence number 1"},
       {"ProcStatus dt=0 p=2 pstatus=3\nProcSteal dt=1 p=2 p_seq=2 m=2",
-       "expects sequence number 1 of P 2, has 2; lacks a GoSyscallBegin of P 2 with sequence "
+       "expects sequence number 1 of P 2, has 2; missing a GoSyscallBegin of P 2 with sequence "
        "number 1",
        "GoSyscallBegin of P 2 with sequence number 1"},
       {"ProcStatus dt=0 p=2 pstatus=3\nGoStatus dt=0 g=4 m=2 gstatus=3\nGoSyscallEndBlocked dt=1",
-       "P 2 is still in a syscall on thread 2: a ProcSteal must come first; lacks a ProcSteal of P "
+       "P 2 is still in a syscall on thread 2: a ProcSteal must come first; missing a ProcSteal of "
+       "P "
        "2 with sequence number 1",
        "ProcSteal of P 2 with sequence number 1"},
       {"GCEnd dt=1 gc_seq=7",
-       "no GC event came before it, a GCBegin or GCActive must; lacks a GCBegin with sequence "
+       "a GCBegin or GCActive must come first, found no earlier GC event; missing a GCBegin with "
+       "sequence "
        "number 6",
        "GCBegin with sequence number 6"},
-      {"GCEnd dt=1 gc_seq=0", "no GC event came before it, a GCBegin or GCActive must", ""},
+      {"GCEnd dt=1 gc_seq=0", "a GCBegin or GCActive must come first, found no earlier GC event",
+       ""},
       {"GCActive dt=0 gc_seq=4\nGCEnd dt=1 gc_seq=6",
-       "expects sequence number 5 of the GC, has 6; lacks a GCActive with sequence number 5",
+       "expects sequence number 5 of the GC, has 6; missing a GCActive with sequence number 5",
        "GCActive with sequence number 5"},
       {"GCActive dt=0 gc_seq=4\nGCBegin dt=1 gc_seq=6 stack=0",
-       "expects sequence number 5 of the GC, has 6; lacks a GCEnd with sequence number 5",
+       "expects sequence number 5 of the GC, has 6; missing a GCEnd with sequence number 5",
        "GCEnd with sequence number 5"},
       {"GCActive dt=0 gc_seq=4\nGCEnd dt=1 gc_seq=4",
-       "expects sequence number 5 of the GC, has 4, which came before", ""},
+       "expects sequence number 5 of the GC, has 4, which was already used", ""},
   };
   for (const RuleCase& c : kCases) {
     SCOPED_TRACE(std::string(c.batches));
@@ -203,10 +210,10 @@ GoUnblock dt=0 g=2 g_seq=3 stack=0
   EXPECT_EQ(
       absl::StrJoin(fault->details, "\n"),
       "byte 98, no thread, time 203: GoUnblock of goroutine 2 with sequence number 3: expects "
-      "sequence number 1 of goroutine 2, has 3; lacks a GoUnblock of goroutine 2 with sequence "
+      "sequence number 1 of goroutine 2, has 3; missing a GoUnblock of goroutine 2 with sequence "
       "number 1\n"
       "byte 79, thread 2, time 207: GoStart of goroutine 2 with sequence number 2: goroutine 2 is "
-      "Waiting, must be Runnable, and expects sequence number 1 of goroutine 2, has 2; lacks a "
+      "Waiting, must be Runnable, and expects sequence number 1 of goroutine 2, has 2; missing a "
       "GoUnblock of goroutine 2 with sequence number 1");
 }
 
@@ -394,7 +401,7 @@ TEST(StallTest, CountsNoGapBackwards) {
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(MissingIn(*fault), "GCBegin with sequence number 4");
   ASSERT_EQ(fault->details.size(), 2U);
-  EXPECT_TRUE(absl::EndsWith(fault->details[1], "lacks a GCBegin with sequence number 8"))
+  EXPECT_TRUE(absl::EndsWith(fault->details[1], "missing a GCBegin with sequence number 8"))
       << fault->details[1];
 }
 

@@ -10,8 +10,8 @@
 
 namespace gotrace::internal {
 
-// Reads from another source, which then stays where reading ends. The other source must outlive
-// this one and not be used meanwhile.
+// Reads from another source and leaves it at the position where reading ends. The other source must
+// outlive this one, and must not be used in the meantime.
 class BorrowedSource final : public ByteSource {
  public:
   explicit BorrowedSource(ByteSource* source) : source_(*source) { Show(); }

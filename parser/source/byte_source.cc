@@ -18,7 +18,7 @@
 namespace gotrace {
 namespace {
 
-// All the bytes are in memory and the caller's: the window is what remains of them.
+// A source of bytes in memory, owned by the caller. The window is always the rest of them.
 class SpanSource final : public ByteSource {
  public:
   explicit SpanSource(absl::string_view bytes, uint64_t offset = 0) : bytes_(bytes) {
@@ -42,7 +42,7 @@ class SpanSource final : public ByteSource {
   const absl::string_view bytes_;
 };
 
-// Counts what passes through, to tell how far a compressed or piped input was read.
+// Counts the bytes that pass through, to report how much of a compressed or piped input was read.
 class CountingStream final : public ByteStream {
  public:
   CountingStream(std::unique_ptr<ByteStream> input, std::shared_ptr<uint64_t> count)
@@ -59,7 +59,7 @@ class CountingStream final : public ByteStream {
   const std::shared_ptr<uint64_t> count_;
 };
 
-// Gives `begin` and then what `rest` gives.
+// Returns the bytes of `begin` and then those of `rest`.
 class PrefixedStream final : public ByteStream {
  public:
   PrefixedStream(std::string begin, std::unique_ptr<ByteStream> rest)
@@ -76,33 +76,35 @@ class PrefixedStream final : public ByteStream {
   const std::unique_ptr<ByteStream> rest_;
 };
 
-// A block of a stream's bytes. A block may be left for the next one with almost kMaxFill bytes
-// unused, so it is much larger.
+// The size of a block of a stream's bytes. Up to almost kMaxFill bytes of a block may stay unused,
+// so it is much larger.
 constexpr size_t kBlockSize = 2 << 20;
 static_assert(kBlockSize >= 2 * ByteSource::kMaxFill);
 
-// On x86-64 that is the size of a large page, which is had at once: of small ones there are
-// hundreds.
+// Blocks are aligned to their size. On x86-64 that is the size of a large page, which the kernel
+// provides at once instead of hundreds of small pages.
 struct FreeBlock {
   void operator()(char* data) const { ::operator delete[](data, std::align_val_t(kBlockSize)); }
 };
 using BlockData = std::unique_ptr<char[], FreeBlock>;
 
-// `is_large` asks for large pages, of which a block that is hardly used would waste most.
+// Allocates a block. `is_large` requests a large page, which would waste memory for a block of
+// which little is used.
 BlockData MakeBlock(bool is_large) {
   BlockData data(static_cast<char*>(::operator new[](kBlockSize, std::align_val_t(kBlockSize))));
 #ifdef MADV_HUGEPAGE
-  // Where there are none, it goes without.
+  // If there are no large pages, this has no effect.
   if (is_large) madvise(data.get(), kBlockSize, MADV_HUGEPAGE);
 #endif
   return data;
 }
 
-// Reads a stream into blocks. The window lies in the last one; what did not fit it was copied to
-// the beginning of the next, so that every batch is contiguous.
+// Reads a stream into blocks. The window is in the last block. The part of the window that did not
+// fit in a block is copied to the beginning of the next, so every batch is contiguous.
 class StreamSource final : public ByteSource {
  public:
-  // `file` is what `stream` gives the bytes of, as they are, if they can be read again.
+  // `file` is the file whose bytes `stream` returns unchanged, if they can be read again; otherwise
+  // nullptr.
   StreamSource(std::unique_ptr<ByteStream> stream, const FdStream* file, uint64_t input_size,
                std::shared_ptr<uint64_t> input_read)
       : stream_(std::move(stream)),
@@ -129,7 +131,7 @@ class StreamSource final : public ByteSource {
   }
 
   void Release(uint64_t offset) override {
-    // Some call this for each event, and mostly there is nothing to let go of.
+    // Some callers call this for each event, when there is usually nothing to release.
     if (offset >= next_release_) ReleaseBlocks(offset);
   }
 
@@ -155,20 +157,20 @@ class StreamSource final : public ByteSource {
   }
 
  private:
-  static constexpr size_t kMostSpares = 8;
+  static constexpr size_t kMaxSpares = 8;
   static constexpr uint64_t kNever = static_cast<uint64_t>(-1);
 
   struct Block {
     BlockData data;
-    uint64_t end_offset = 0;  // Of its last byte and one, once it is not the last block.
+    uint64_t end_offset = 0;  // The offset after its last byte, once it is not the last block.
   };
 
-  // The end of the window, counted from the beginning of the last block.
+  // Returns the offset of the window's end in the last block.
   size_t WindowEnd() const { return window_.data() + window_.size() - blocks_.back().data.get(); }
 
   void ReleaseBlocks(uint64_t offset) {
     while (blocks_.size() > 1 && blocks_.front().end_offset <= offset) {
-      if (spares_.size() < kMostSpares) spares_.push_back(std::move(blocks_.front().data));
+      if (spares_.size() < kMaxSpares) spares_.push_back(std::move(blocks_.front().data));
       blocks_.pop_front();
     }
     FindNextRelease();
@@ -187,7 +189,7 @@ class StreamSource final : public ByteSource {
       spares_.pop_back();
     }
     if (!window_.empty()) std::memcpy(data.get(), window_.data(), window_.size());
-    // What was copied is not needed in its old place: nobody has a view of it yet.
+    // The copied bytes are not needed in their old place: no views of them exist yet.
     if (!blocks_.empty()) blocks_.back().end_offset = offset_;
     window_ = absl::string_view(data.get(), window_.size());
     blocks_.push_back({std::move(data), 0});
@@ -199,14 +201,14 @@ class StreamSource final : public ByteSource {
   const uint64_t input_size_;
   const std::shared_ptr<uint64_t> input_read_;
   std::deque<Block> blocks_;
-  uint64_t next_release_ = kNever;  // From which offset on a block can be released.
-  // Released blocks, kept for the next generation: fresh memory costs as much as the reading.
+  uint64_t next_release_ = kNever;  // The smallest argument of Release() that releases a block.
+  // Released blocks, kept for the next generation: new memory costs as much as reading.
   std::vector<BlockData> spares_;
   bool at_end_ = false;
   absl::Status status_;
 };
 
-// A source of what `stream` gives, of which `read` bytes were given before.
+// Returns a source of `stream`, from which `read` bytes were read before.
 std::unique_ptr<StreamSource> MakeSource(std::unique_ptr<ByteStream> stream, const FdStream* file,
                                          uint64_t input_size, uint64_t read) {
   auto count = std::make_shared<uint64_t>(read);
@@ -231,8 +233,8 @@ std::unique_ptr<ByteSource> Decompressed(Compression compression,
                                         std::move(count));
 }
 
-// Recognises what `stream` gives, of which `size` bytes are to come, or 0 if that is not known.
-// `file` is the stream, if it is one of a file, or nullptr.
+// Returns a source of `stream`, decompressed if it is compressed. `size` is the number of bytes
+// left in it, or 0 if not known. `file` is the stream itself if it reads a file, otherwise nullptr.
 absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStream> stream,
                                                        const FdStream* file, uint64_t size,
                                                        const ReaderLimits& limits) {
@@ -260,7 +262,7 @@ absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
   if (fd < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("opening ", internal::QuotedUnlessPlain(path)));
   }
-  // Lets the kernel read ahead more than it does otherwise. There is no harm where it cannot.
+  // Makes the kernel read further ahead than by default. Errors do not matter.
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   return std::make_unique<FdStream>(fd, /*owned=*/true, path);
 }

@@ -21,7 +21,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Bytes that tell their place: no two stretches of some length are the same.
+// Returns bytes in which no two longer sequences are equal, so that a wrong position shows.
 std::string MakeBytes(size_t size) {
   std::mt19937 random(7);
   std::string bytes(size, '\0');
@@ -57,8 +57,8 @@ std::unique_ptr<ByteSource> FromBytes(absl::string_view bytes) {
   return *std::move(source);
 }
 
-// Reads all of `source` in pieces of random sizes. Keeps views of them, lets go of them from time
-// to time, and checks that those not let go of stay what they were.
+// Reads all of `source` in pieces of random sizes, keeping views of them. Releases some from time
+// to time, and checks that the others do not change.
 void ExpectGives(ByteSource* source, absl::string_view bytes, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<std::pair<uint64_t, absl::string_view>> views;
@@ -88,7 +88,7 @@ void ExpectGives(ByteSource* source, absl::string_view bytes, uint32_t seed) {
   EXPECT_EQ(source->offset(), bytes.size());
 }
 
-TEST(ByteSourceTest, GivesTheSameBytesFromEverywhere) {
+TEST(ByteSourceTest, ReturnsTheSameBytesFromEverySource) {
   const std::string bytes = MakeBytes(4000000);
   const std::string zstd = Zstd(bytes);
   const std::string gzip = Gzip(bytes);
@@ -105,15 +105,15 @@ TEST(ByteSourceTest, GivesTheSameBytesFromEverywhere) {
   }
 }
 
-TEST(ByteSourceTest, ViewsStayUntilTheyAreLetGoOf) {
-  // Several blocks, let go of at many different places.
+TEST(ByteSourceTest, ViewsStayValidUntilReleased) {
+  // Several blocks, released at many different places.
   const std::string bytes = MakeBytes(5000000);
   for (uint32_t seed = 1; seed <= 30; ++seed) {
     ExpectGives(FromStream(std::make_unique<PieceStream>(bytes, 1 << 30)).get(), bytes, seed);
   }
 }
 
-TEST(ByteSourceTest, GivesShortInputsInPiecesOfOneByte) {
+TEST(ByteSourceTest, ReturnsShortInputsInPiecesOfOneByte) {
   for (const size_t size : {0, 1, 2, 3, 4, 5, 100, 3000}) {
     const std::string bytes = MakeBytes(size);
     ExpectGives(FromStream(std::make_unique<PieceStream>(bytes, 1)).get(), bytes, 1);
@@ -167,7 +167,7 @@ TEST(ByteSourceTest, ReadsNoMoreThanItMust) {
   EXPECT_EQ(reads, 3);
 }
 
-TEST(ByteSourceTest, TellsHowMuchWasRead) {
+TEST(ByteSourceTest, ReportsHowMuchWasRead) {
   const std::string bytes = MakeBytes(3000000);
   const std::string zstd = Zstd(bytes);
   for (const absl::string_view input : {absl::string_view(bytes), absl::string_view(zstd)}) {
@@ -313,7 +313,7 @@ TEST(ByteSourceTest, ReadsFifos) {
   writer.join();
 }
 
-// Whoever shares its position comes behind it, whoever read it.
+// Whatever shares the file's position then continues at the end.
 TEST(ByteSourceTest, AFilesPositionCanBeLeftAtItsEnd) {
   const int fd = open(WriteFile("position", MakeBytes(5000000)).c_str(), O_RDONLY);
   ASSERT_EQ(dup2(fd, STDIN_FILENO), STDIN_FILENO);

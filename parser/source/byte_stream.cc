@@ -85,11 +85,11 @@ absl::StatusOr<size_t> FdStream::Read(char* buffer, size_t size) {
 absl::StatusOr<size_t> FdStream::End() const {
   if (position_ >= end_at_first_) return 0;
   struct stat info;
-  // Those of sysfs have a size that they never give.
+  // Files in sysfs report a size that they never deliver.
   if (fstat(fd_, &info) != 0 || static_cast<uint64_t>(info.st_size) >= end_at_first_) return 0;
   return absl::AbortedError(absl::StrCat(
-      "reading ", name_, ": the file became shorter while it was read: ", end_at_first_,
-      " bytes at first, ", info.st_size, " now; byte ", position_, " was reached"));
+      "reading ", name_, ": the file shrank while it was being read, from ", end_at_first_, " to ",
+      info.st_size, " bytes; reading had reached byte ", position_));
 }
 
 }  // namespace gotrace

@@ -42,7 +42,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-TEST(MemoryStreamTest, GivesAllBytesAndThenNone) {
+TEST(MemoryStreamTest, ReturnsAllBytesAndThenNone) {
   for (const size_t size : {1, 2, 3, 100}) {
     MemoryStream stream("abcdefg");
     EXPECT_EQ(ReadStream(&stream, size).bytes, "abcdefg");
@@ -53,7 +53,7 @@ TEST(MemoryStreamTest, GivesAllBytesAndThenNone) {
   EXPECT_EQ(ReadStream(&empty).bytes, "");
 }
 
-TEST(FdStreamTest, GivesWhatIsThereWithoutWaitingForMore) {
+TEST(FdStreamTest, ReturnsAvailableBytesWithoutWaitingForMore) {
   Pipe pipe;
   FdStream stream(pipe.read_end(), /*owned=*/true, "the pipe");
   char buffer[100];
@@ -89,7 +89,7 @@ TEST(FdStreamTest, WaitsWhereANonBlockingDescriptorHasNothing) {
 
 std::atomic<int> signals{0};
 
-TEST(FdStreamTest, GoesOnAfterSignals) {
+TEST(FdStreamTest, ContinuesAfterSignals) {
   // Without SA_RESTART a signal ends read() with EINTR.
   struct sigaction action = {};
   action.sa_handler = [](int) { ++signals; };
@@ -101,7 +101,7 @@ TEST(FdStreamTest, GoesOnAfterSignals) {
     for (int i = 0; i < 5; ++i) {
       Sleep();
       pthread_kill(reader, SIGUSR1);
-      // Two signals that are pending at once would come as one.
+      // Two pending signals would be delivered as one.
       while (signals <= i) Sleep();
     }
     pipe.Write("after signals");
@@ -114,7 +114,7 @@ TEST(FdStreamTest, GoesOnAfterSignals) {
   EXPECT_EQ(signals, 5);
 }
 
-TEST(FdStreamTest, TellsErrorsWithItsName) {
+TEST(FdStreamTest, ReportsErrorsWithItsName) {
   FdStream stream(-1, /*owned=*/false, "the input");
   char byte = 0;
   const absl::Status status = stream.Read(&byte, 1).status();
@@ -132,7 +132,7 @@ TEST(FdStreamTest, ClosesWhatItOwns) {
   pipe.CloseWriteEnd();
 }
 
-// A file of `size` bytes that nobody else sees, open for reading and writing.
+// Opens an unnamed temporary file of `size` bytes for reading and writing.
 int TemporaryFile(size_t size) {
   std::string path = absl::StrCat(testing::TempDir(), "/byte_stream_test.XXXXXX");
   const int fd = mkstemp(path.data());
@@ -143,8 +143,8 @@ int TemporaryFile(size_t size) {
   return fd;
 }
 
-TEST(FdStreamTest, TellsThatAFileBecameShorter) {
-  // Behind what was read, right where reading stands, and before.
+TEST(FdStreamTest, ReportsThatAFileBecameShorter) {
+  // After the read position, at it, and before it.
   for (const int end : {250, 100, 0}) {
     const int fd = TemporaryFile(300);
     FdStream stream(fd, /*owned=*/true, "the file");
@@ -154,9 +154,9 @@ TEST(FdStreamTest, TellsThatAFileBecameShorter) {
     const StreamContent rest = ReadStream(&stream, 1000);
     EXPECT_EQ(rest.bytes, RandomBytes(300).substr(100, std::max(end, 100) - 100));
     EXPECT_EQ(rest.status, absl::AbortedError(absl::StrCat(
-                               "reading the file: the file became shorter while it was read: 300 "
-                               "bytes at first, ",
-                               end, " now; byte ", std::max(end, 100), " was reached")));
+                               "reading the file: the file shrank while it was being read, from "
+                               "300 to ",
+                               end, " bytes; reading had reached byte ", std::max(end, 100))));
     EXPECT_EQ(stream.Read(buffer, 1).status(), rest.status);
   }
 }
@@ -209,11 +209,11 @@ TEST(FdStreamTest, AForkReadsOnItsOwn) {
     EXPECT_EQ(absl::string_view(buffer, 10), bytes.substr(290));
     EXPECT_EQ(stream.ReadAt(280, buffer, 50), 0u);
   }
-  // It outlives what it was made of, and shares its position only on purpose.
+  // The fork outlives the original, and shares the descriptor's position only if asked to.
   EXPECT_EQ(ReadStream(fork.get(), 64).bytes, bytes.substr(170));
 }
 
-TEST(FdStreamTest, AForkTellsThatTheFileBecameShorter) {
+TEST(FdStreamTest, AForkReportsThatTheFileBecameShorter) {
   const int fd = TemporaryFile(300);
   const FdStream stream(fd, /*owned=*/true, "the file");
   const std::unique_ptr<FdStream> fork = stream.Fork(100);
@@ -246,7 +246,7 @@ TEST(FindCompressionTest, GoesByTheFirstBytes) {
   for (const auto& c : cases) EXPECT_EQ(FindCompression(c.bytes), c.compression) << c.bytes;
 }
 
-// Zstd with a checksum, so that every damage shows.
+// Compresses with zstd and a checksum, so that any damage is detected.
 std::string ZstdChecked(absl::string_view bytes) {
   ZSTD_CCtx* const context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
@@ -283,7 +283,7 @@ class DecompressorTest : public testing::TestWithParam<Compression> {
   }
 };
 
-TEST_P(DecompressorTest, GivesTheContentHoweverItIsRead) {
+TEST_P(DecompressorTest, ReturnsTheContentHoweverItIsRead) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{70000}}) {
     for (const std::string& content : {RandomBytes(size), std::string(size, 'x')}) {
       const std::string compressed = Compress(content);
@@ -359,7 +359,7 @@ TEST_P(DecompressorTest, DamageNeverPassesForContent) {
       damaged[i] = static_cast<char>(damaged[i] ^ 1 << bit);
       const StreamContent found = Decompress(damaged);
       if (found.status.ok()) {
-        // Some bits mean nothing: the time in a gzip header, what fills the last byte of a block.
+        // Some bits have no effect: the time in a gzip header, the padding of a block's last byte.
         EXPECT_EQ(found.bytes, content) << i;
         continue;
       }
@@ -375,7 +375,7 @@ TEST_P(DecompressorTest, DamageNeverPassesForContent) {
   EXPECT_GT(corrupt, static_cast<int>(compressed.size()));
 }
 
-TEST_P(DecompressorTest, TellsCorruptFromTruncated) {
+TEST_P(DecompressorTest, DistinguishesCorruptFromTruncated) {
   const std::string content = RandomBytes(1000);
   std::string damaged = Compress(content);
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
@@ -386,7 +386,7 @@ TEST_P(DecompressorTest, TellsCorruptFromTruncated) {
       << found.status;
 }
 
-TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
+TEST_P(DecompressorTest, ReportsWhereFramesEndAndOtherDataBegins) {
   const std::string content = RandomBytes(1000);
   const std::string whole = Compress(content) + Compress(content);
   for (const size_t piece : {1, 2, 3, 1 << 16}) {
@@ -394,12 +394,13 @@ TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
     EXPECT_TRUE(found.bytes == content + content);
     EXPECT_TRUE(IsFault(found.status, FaultId::kCompressedCorrupt, std::nullopt));
     EXPECT_EQ(found.status.message(),
-              absl::StrCat("expected the compressed file to end or to go on with another ", name(),
+              absl::StrCat("expected the end of the compressed file or another ", name(),
                            zstd() ? " frame" : " member", " at its byte ", whole.size(),
-                           ", found other data; what stands before is whole: `head -c ",
-                           whole.size(), "` gives it [compressed-corrupt]"));
+                           ", found other data; everything before that is intact: extract it with "
+                           "`head -c ",
+                           whole.size(), "` [compressed-corrupt]"));
   }
-  // A frame that begins as one does and then is damaged.
+  // A frame with an intact beginning that is damaged after it.
   std::string damaged = whole + Compress(content);
   damaged[whole.size() + (zstd() ? 10 : 2)] ^= 0x10;
   const StreamContent found = Decompress(damaged);
@@ -408,8 +409,8 @@ TEST_P(DecompressorTest, TellsWhereFramesEndAndOtherDataBegins) {
       << found.status;
 }
 
-// It stands in the last eight bytes of gzip and the last four of zstd.
-TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
+// The checksum is in the last eight bytes of gzip and the last four of zstd.
+TEST_P(DecompressorTest, ReturnsEverythingBeforeAWrongChecksum) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1000}, size_t{300'000}}) {
     const std::string content = absl::StrCat(RandomBytes(size / 2), std::string(size / 2, 'x'));
     std::string damaged = Compress(content);
@@ -423,8 +424,8 @@ TEST_P(DecompressorTest, GivesAllThatStandsBeforeAWrongChecksum) {
   }
 }
 
-// How much of it is given does not depend on how it arrives, nor on how it is asked for.
-TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
+// How much is returned does not depend on how the input arrives, or on the size of the reads.
+TEST_P(DecompressorTest, ReturnsEverythingBeforeDamage) {
   std::string content;
   for (uint64_t i = 0; i < 100'000; ++i) absl::StrAppend(&content, i * i % 99'991, " ");
   std::string damaged = Compress(content);
@@ -448,14 +449,14 @@ TEST_P(DecompressorTest, GivesWhatStandsBeforeADamage) {
   }
 }
 
-TEST(GzipTest, ZerosBehindAMemberAreNothing) {
+TEST(GzipTest, ZerosAfterAMemberAreIgnored) {
   const std::string padded = Gzip("trace") + std::string(512, '\0');
-  for (const absl::string_view behind : {"", "x"}) {
+  for (const absl::string_view after : {"", "x"}) {
     const auto stream = MakeDecompressor(
-        Compression::kGzip, std::make_unique<PieceStream>(absl::StrCat(padded, behind), 100));
+        Compression::kGzip, std::make_unique<PieceStream>(absl::StrCat(padded, after), 100));
     const StreamContent found = ReadStream(stream.get());
     EXPECT_EQ(found.bytes, "trace");
-    EXPECT_EQ(found.status.ok(), behind.empty()) << found.status;
+    EXPECT_EQ(found.status.ok(), after.empty()) << found.status;
   }
 }
 
@@ -473,13 +474,13 @@ TEST_P(DecompressorTest, ErrorsOfTheInputPassThrough) {
   }
 }
 
-// What the library still holds is given before more input is asked for, which may be long in
-// coming.
+// Output that the library still holds is returned before reading more input, which may take long to
+// arrive.
 TEST_P(DecompressorTest, AsksForNoInputWhileItHoldsContent) {
   const std::string content(200000, 'x');
   const std::string compressed = Compress(content);
   ASSERT_LT(compressed.size(), 1000u);
-  // Without the checksum at the end, so that all that is there is content.
+  // Without the checksum at the end, so that all of it is content.
   const auto stream = MakeDecompressor(
       GetParam(), std::make_unique<PieceStream>(compressed.substr(0, compressed.size() - 4), 1000,
                                                 absl::UnavailableError("the line is dead")));

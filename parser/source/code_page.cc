@@ -1,4 +1,4 @@
-// The code pages as which programs take bytes for text.
+// The code pages in which programs interpret bytes as text.
 #include "parser/source/code_page.h"
 
 #include <cstdint>
@@ -6,11 +6,10 @@
 namespace gotrace::internal {
 namespace {
 
-// What bytes from 0x80 on stand for. Those below are ASCII in all of them.
+// The characters of the bytes from 0x80 on. The lower bytes are ASCII in all code pages.
 using UpperHalf = uint16_t[128];
 
-// As Windows and web browsers read it: the five bytes that it leaves undefined are control
-// characters.
+// As implemented by Windows and web browsers: the five undefined bytes are control characters.
 constexpr UpperHalf kWindows1252 = {
     0x20ac, 0x0081, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039,
     0x0152, 0x008d, 0x017d, 0x008f, 0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
@@ -92,8 +91,8 @@ CodePageEncoder::CodePageEncoder(CodePage page) : bytes_(kEnd, kNone) {
     bytes_[kGlyphOf7f] = 0x7f;
   }
   for (int i = 0; i < 128; ++i) bytes_[i] = static_cast<int16_t>(i);
-  // Latin-1 has control characters where Windows-1252 has letters, and is the same otherwise. So
-  // one table serves both.
+  // Latin-1 differs from Windows-1252 only in having control characters in place of some letters,
+  // so one table serves both.
   if (page == CodePage::kWindows1252) {
     for (int i = 0x80; i < 0xa0; ++i) bytes_[i] = static_cast<int16_t>(i);
   }

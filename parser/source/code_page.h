@@ -1,4 +1,4 @@
-// The code pages as which programs take bytes for text.
+// The code pages in which programs interpret bytes as text.
 #ifndef GOTRACE_PARSER_SOURCE_CODE_PAGE_H_
 #define GOTRACE_PARSER_SOURCE_CODE_PAGE_H_
 
@@ -9,28 +9,28 @@
 
 namespace gotrace::internal {
 
-// Each stands for 256 characters.
+// A code page of 256 characters.
 enum class CodePage : uint8_t {
-  kWindows1252,  // Latin-1 too: the two differ only in characters that the other one lacks.
+  kWindows1252,  // Also Latin-1: each only has characters that the other lacks.
   kOem437,
   kOem850,
 };
 inline constexpr CodePage kCodePages[] = {CodePage::kWindows1252, CodePage::kOem437,
                                           CodePage::kOem850};
 
-// "code page 437". Static lifetime.
+// Returns the name of a code page: "code page 437". Static lifetime.
 absl::string_view CodePageName(CodePage page);
 
-// Turns characters back into the bytes that a code page has for them.
+// Converts characters back to the bytes of a code page.
 class CodePageEncoder {
  public:
   explicit CodePageEncoder(CodePage page);
 
-  // The byte that stands for `character`, or -1 if none does.
+  // Returns the byte for `character`, or -1 if there is none.
   int ByteOf(uint32_t character) const { return character < kEnd ? bytes_[character] : kNone; }
 
  private:
-  static constexpr uint32_t kEnd = 0x2700;  // No code page has a character from here on.
+  static constexpr uint32_t kEnd = 0x2700;  // Greater than every character of the code pages.
   static constexpr int16_t kNone = -1;
 
   std::vector<int16_t> bytes_;  // By character.

@@ -1,4 +1,4 @@
-// The decompressors behind MakeDecompressor().
+// The decompressors that MakeDecompressor() returns.
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kInputSize = 256 << 10;
 
-// What both decompressors share: the buffer of compressed bytes and the telling of faults.
+// The common part of both decompressors: the buffer of compressed bytes, and error reporting.
 class Decompressor : public ByteStream {
  public:
   absl::StatusOr<size_t> Read(char* buffer, size_t size) final {
@@ -28,7 +28,7 @@ class Decompressor : public ByteStream {
       }
       const size_t written = Decompress(buffer, size, &status_);
       more_held_ = written == size;
-      // What was good before an error is given first.
+      // Bytes decompressed before an error are returned first.
       if (written > 0) return Count(written);
       if (!status_.ok()) return status_;
       if (begin_ != end_ || !at_end_) continue;
@@ -43,50 +43,51 @@ class Decompressor : public ByteStream {
   Decompressor(absl::string_view name, std::unique_ptr<ByteStream> input, uint64_t most)
       : name_(name), input_(std::move(input)), most_(most), buffer_(new char[kInputSize]) {}
 
-  // Turns bytes from begin_ on into at most `size` bytes at `buffer`, moves begin_, and returns how
-  // many were written. That may be some even where `*status` becomes an error, after which it is
-  // not called again.
+  // Decompresses bytes from begin_ on into at most `size` bytes at `buffer`, moves begin_, and
+  // returns how many bytes it wrote. May write some even if it sets `*status` to an error, after
+  // which it is not called again.
   virtual size_t Decompress(char* buffer, size_t size, absl::Status* status) = 0;
 
-  // Whether the input may end here.
+  // Returns whether the input may end here.
   virtual bool between_frames() const = 0;
 
-  // Whether the library may hold bytes for which there was no room.
+  // Returns whether the library may hold output for which there was no room.
   bool more_held() const { return more_held_; }
 
-  // Where the damage stands is not told: the libraries notice it at a place that depends on how
-  // much they are given at once.
+  // The place of the damage is not reported: where the libraries notice it depends on how much
+  // input they get at once.
   absl::Status Corrupt(absl::string_view why) const {
     return FaultStatus({FaultId::kCompressedCorrupt, Place(),
                         absl::StrCat("the ", name_, " data is damaged: ", why)});
   }
 
-  // For where the first bytes behind a whole frame begin none. Frames before them are whole, so
-  // that the place is sure.
+  // For data after a complete frame that does not begin another one. All frames before it are
+  // complete, so the place is certain.
   absl::Status NotAFrame(absl::string_view frame_word) const {
     return FaultStatus(
         {FaultId::kCompressedCorrupt, Place(),
-         absl::StrCat("expected the compressed file to end or to go on with another ", name_, " ",
-                      frame_word, " at its byte ", frame_begin_,
-                      ", found other data; what stands before is ", "whole: `head -c ",
-                      frame_begin_, "` gives it")});
+         absl::StrCat("expected the end of the compressed file or another ", name_, " ", frame_word,
+                      " at its byte ", frame_begin_,
+                      ", found other data; everything before that is intact: extract it with "
+                      "`head -c ",
+                      frame_begin_, "`")});
   }
 
-  // Notes that what begin_ points to is where the next frame may begin.
+  // Records that the next frame may begin at begin_.
   void BeginFrame() { frame_begin_ = input_size_ - (end_ - begin_); }
   bool is_first_frame() const { return frame_begin_ == 0; }
 
-  // No fault of the data.
+  // Not a fault of the data.
   absl::Status NoMemory() const {
     return absl::ResourceExhaustedError(
-        absl::StrCat("there is not enough memory to unpack the ", name_, " data"));
+        absl::StrCat("there is not enough memory to decompress the ", name_, " data"));
   }
 
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
 
  private:
-  // How many of `written` bytes the limit allows, or the fault if there are none.
+  // Returns how many of `written` bytes the limit allows, or the fault if that is 0.
   absl::StatusOr<size_t> Count(size_t written) {
     const uint64_t left = most_ - output_size_;
     output_size_ += std::min<uint64_t>(written, left);
@@ -111,11 +112,11 @@ class Decompressor : public ByteStream {
 
   const absl::string_view name_;
   const std::unique_ptr<ByteStream> input_;
-  const uint64_t most_;  // Bytes of output.
+  const uint64_t most_;  // The maximum size of the output, in bytes.
   uint64_t output_size_ = 0;
   const std::unique_ptr<char[]> buffer_;
-  uint64_t input_size_ = 0;   // How many compressed bytes were read.
-  uint64_t frame_begin_ = 0;  // How many of them stand before the frame at hand, or the next one.
+  uint64_t input_size_ = 0;   // The number of compressed bytes read.
+  uint64_t frame_begin_ = 0;  // The offset of the current or next frame in them.
   bool at_end_ = false;
   bool more_held_ = false;
   absl::Status status_;
@@ -136,7 +137,7 @@ class ZstdStream final : public Decompressor {
     const size_t room = more_held() ? 0 : InputStep();
     ZSTD_inBuffer in = {begin_, std::min<size_t>(end_ - begin_, room), 0};
     ZSTD_outBuffer out = {buffer, size, 0};
-    // Without input it would call the end of a frame the beginning of the next one.
+    // Without input, the library would treat the end of a frame as the beginning of the next one.
     if (in.size == 0 && between_frames_) return 0;
     const size_t result = ZSTD_decompressStream(context_, &out, &in);
     if (ZSTD_isError(result) != 0) {
@@ -153,8 +154,8 @@ class ZstdStream final : public Decompressor {
   bool between_frames() const override { return between_frames_; }
 
  private:
-  // How much the library is given at once: not the end of one block with the header of the next. It
-  // does not tell what it unpacked in the same call in which it meets an error.
+  // Returns how many bytes the library gets at once: never the end of a block together with the
+  // header of the next one, since it does not return the output of a call that ends in an error.
   size_t InputStep() const {
     constexpr size_t kBlockHeaderSize = 3;
     if (between_frames_) return 1;
@@ -165,8 +166,8 @@ class ZstdStream final : public Decompressor {
     switch (ZSTD_getErrorCode(result)) {
       case ZSTD_error_frameParameter_windowTooLarge:
         return Corrupt(
-            "it asks for more than 128 MB of memory; if `zstd --long` made it so, unpack it first "
-            "with `zstd -d --long=31`");
+            "it needs more than 128 MB of memory; if it was compressed with `zstd --long`, "
+            "decompress it first with `zstd -d --long=31`");
       case ZSTD_error_memory_allocation:
         return NoMemory();
       case ZSTD_error_prefix_unknown:
@@ -179,14 +180,14 @@ class ZstdStream final : public Decompressor {
 
   ZSTD_DCtx* const context_;
   bool between_frames_ = true;
-  size_t wanted_ = 0;  // How many bytes the library asked for last, with the next block's header.
+  size_t wanted_ = 0;  // The bytes that the library asked for last, including a block header.
 };
 
 class GzipStream final : public Decompressor {
  public:
   GzipStream(std::unique_ptr<ByteStream> input, uint64_t most)
       : Decompressor("gzip", std::move(input), most) {
-    // 15 bits of window, and 16 more for the gzip format.
+    // A window of 15 bits; adding 16 selects the gzip format.
     ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
   }
   ~GzipStream() override {
@@ -200,7 +201,7 @@ class GzipStream final : public Decompressor {
       return 0;
     }
     if (between_members_) {
-      // Tapes and disks pad with zeros, which gzip ignores too where nothing follows.
+      // Tapes and disks pad with zeros. gzip ignores them too if nothing follows.
       while (begin_ != end_ && *begin_ == 0) ++begin_;
       if (begin_ == end_) return 0;
       BeginFrame();
@@ -230,7 +231,7 @@ class GzipStream final : public Decompressor {
   bool between_frames() const override { return between_members_; }
 
  private:
-  // A member begins with these, which the library refuses together if they are others.
+  // The size of the magic number of a member. The library rejects a wrong one as a whole.
   static constexpr uLong kMemberMagicSize = 2;
 
   z_stream stream_ = {};

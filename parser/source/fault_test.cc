@@ -165,7 +165,7 @@ TEST(FaultTest, CodesTellWhatToDoAboutIt) {
   EXPECT_EQ(code(FaultId::kUnknownVersion), absl::StatusCode::kUnimplemented);
   for (int i = static_cast<int>(FaultId::kCompressedCorrupt); i < kFaultIdEnd; ++i) {
     const FaultId id = static_cast<FaultId>(i);
-    // What passes a limit need not be damaged.
+    // A trace that exceeds a limit need not be damaged.
     EXPECT_EQ(code(id),
               IsLimit(id) ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kDataLoss);
   }

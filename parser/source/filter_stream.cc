@@ -11,10 +11,10 @@
 namespace gotrace::internal {
 namespace {
 
-// How much a filter sees at once, unless it asks for more.
+// How many bytes a filter gets at once, unless it asks for more.
 constexpr size_t kStepSize = 64 << 10;
 
-// How much a filter may ask to see at once. None needs more.
+// The maximum number of bytes that a filter can ask for at once. No filter needs more.
 constexpr size_t kMaxSeen = 512 << 10;
 
 class FilterStream final : public ByteStream {
@@ -69,7 +69,7 @@ class FilterStream final : public ByteStream {
                       absl::StrCat("the ", name_, " around the trace is damaged: ", message)}));
   }
 
-  // Adds bytes to those that the filter sees.
+  // Adds bytes to the input of the filter.
   void Refill() {
     input_.erase(0, input_begin_);
     input_begin_ = 0;
@@ -94,15 +94,15 @@ class FilterStream final : public ByteStream {
   const std::unique_ptr<Filter> filter_;
   const std::string name_;
   const std::unique_ptr<ByteStream> stream_;
-  const uint64_t most_;  // Bytes of output.
+  const uint64_t most_;  // The maximum size of the output, in bytes.
   uint64_t given_ = 0;
   std::string buffer_ = std::string(kStepSize, '\0');
-  std::string input_;  // What was read and not taken, from input_begin_ on.
+  std::string input_;  // Input that was not consumed yet, from input_begin_ on.
   size_t input_begin_ = 0;
-  uint64_t taken_ = 0;  // Of all of the input.
+  uint64_t taken_ = 0;  // The number of input bytes consumed.
   bool input_over_ = false;
   absl::Status input_status_;
-  std::string output_;  // What was made and not read, from output_begin_ on.
+  std::string output_;  // Output that was not read yet, from output_begin_ on.
   size_t output_begin_ = 0;
   bool is_over_ = false;
   absl::Status status_;

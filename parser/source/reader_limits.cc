@@ -16,7 +16,7 @@ constexpr LimitSpec kSpecs[] = {
     {FaultId::kLimitNesting, "nesting", &ReaderLimits::nesting,
      "tasks, regions and ranges open at a time"},
     {FaultId::kLimitDecompressedBytes, "decompressed-bytes", &ReaderLimits::decompressed_bytes,
-     "bytes in what the compressed input stands for"},
+     "bytes after decompression"},
 };
 
 const LimitSpec* SpecOf(FaultId id) {
@@ -51,7 +51,7 @@ std::string LimitMessage(FaultId id, uint64_t limit, uint64_t allowed) {
   const LimitSpec& spec = *SpecOf(id);
   return absl::StrCat("expected at most ", allowed, " ", spec.what, spec.scope,
                       ", found more; the limit ", spec.name, " is ", limit,
-                      ": if the trace can be trusted, raise it with --limits=", spec.name,
+                      "; if you trust the trace, raise it with --limits=", spec.name,
                       "=N or ReaderOptions::limits");
 }
 

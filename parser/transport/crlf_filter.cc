@@ -1,10 +1,12 @@
-// A batch is read like this. Its head tells how long its payload is, once the pairs of the head and
-// the payload are turned back. If the events of that payload decode, and another batch follows,
-// that is the reading. If not, a depth-first search tries to keep pairs: a state is a position in
-// the input, how much of the payload was made so far, and what the events before say about the next
-// one; from it one event is decoded, with each choice of which of its first few pairs to keep.
-// States that lead nowhere are not tried again. Where that finds nothing in the work that is
-// allowed, the place where the next batch begins still tells how many pairs to keep.
+// Undoes the conversion of line ends, batch by batch.
+//
+// The header of a batch gives the size of its payload after every "\r\n" in both is converted back.
+// If the events of that payload decode, and another batch follows, the batch is done. Otherwise, a
+// depth-first search tries to keep some pairs. A state is a position in the input, the size of the
+// payload so far, and what the previous events say about the next one. From a state, one event is
+// decoded, with each choice of which of its first few pairs to keep. Dead ends are not tried again.
+// If the search finds nothing within the allowed work, the place where the next batch begins still
+// determines how many pairs to keep.
 #include "parser/transport/crlf_filter.h"
 
 #include <algorithm>
@@ -27,31 +29,31 @@ namespace {
 
 constexpr absl::string_view kPair = "\r\n";
 
-// What an attempt to decode an event costs besides its bytes.
+// The cost of an attempt to decode an event, in addition to its bytes.
 constexpr int64_t kWorkOfTry = 32;
 
-// How many pairs of one event are tried both ways; all behind those are turned back.
+// How many pairs of one event may be kept; all further pairs are converted back.
 constexpr int kMaxTried = 64;
 
-// Choices of several pairs to be kept, by bits: first those of two pairs, then of three, of four.
+// Choices of several pairs to keep, as bits: first those of two pairs, then of three, of four.
 constexpr uint64_t kSeveral[] = {3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15};
 
-// How many choices there are of which of so many pairs to keep: none, one, or several of the first
-// four.
+// Returns the number of choices of which of `pairs` pairs to keep: none, one, or several of the
+// first four.
 uint32_t CountChoices(int pairs) {
   constexpr uint32_t kOfSeveral[] = {0, 0, 1, 4, std::size(kSeveral)};
   return 1 + static_cast<uint32_t>(pairs) + kOfSeveral[std::min(pairs, 4)];
 }
 
-// The pairs that such a choice keeps, by bits.
+// Returns the pairs that a choice keeps, as bits.
 uint64_t KeptBy(uint32_t choice, int pairs) {
   if (choice == 0) return 0;
   if (choice <= static_cast<uint32_t>(pairs)) return uint64_t{1} << (choice - 1);
   return kSeveral[choice - static_cast<uint32_t>(pairs) - 1];
 }
 
-// Turns `input` back into at most `size` bytes, but keeps its pair number i if bit i of `kept` is
-// set. Returns how much of the input that takes.
+// Converts `input` back to at most `size` bytes, except that pair i is kept if bit i of `kept` is
+// set. Returns how many bytes of the input it consumed.
 size_t TurnBack(absl::string_view input, uint64_t kept, size_t size, std::string* output) {
   output->clear();
   size_t pos = 0;
@@ -62,7 +64,7 @@ size_t TurnBack(absl::string_view input, uint64_t kept, size_t size, std::string
       ++pair;
       ++pos;
       if (keep) output->push_back('\r');
-      // What was asked for may end between the two.
+      // The output may end between the two bytes of a pair.
       if (output->size() == size) break;
       output->push_back('\n');
       ++pos;
@@ -86,23 +88,23 @@ int CountPairs(absl::string_view input) {
   return count;
 }
 
-// Looks for the readings of one batch.
+// Restores one batch.
 class BatchReading {
  public:
-  // `input` begins with the batch, and is long enough for any reading of it and of the next head
-  // unless it is all that is left.
-  // `keeps_pairs` tells that batches before had pairs to be kept.
+  // `input` begins with the batch. It is long enough for any choice of pairs in it and in the next
+  // header, unless the whole input ends. `keeps_pairs` says whether earlier batches had pairs that
+  // must be kept.
   BatchReading(absl::string_view input, Version version, uint64_t generation, bool keeps_pairs)
       : input_(input), version_(version), generation_(generation), keeps_pairs_(keeps_pairs) {}
 
   enum class Result : uint8_t {
     kFound,
-    kCut,  // The input ends inside of the batch.
+    kCut,  // The input ends inside the batch.
     kNone,
   };
 
-  // Appends the batch to `output`, and stores how much of the input it takes, and the generation it
-  // belongs to.
+  // Appends the batch to `output`, and stores how many bytes of the input it consumed and the
+  // batch's generation.
   Result Find(std::string* output, size_t* size, uint64_t* generation) {
     const std::vector<Start> starts = Starts();
     bool is_cut = starts.empty() && input_.size() < kMaxBatchHeaderSize;
@@ -114,7 +116,7 @@ class BatchReading {
         if (!TurnAllBack(start, exact, &is_cut)) continue;
         return Give(start, payload_, end_, output, size, generation);
       }
-      // Pairs that are kept could fill in for what a cut off batch lacks.
+      // Keeping pairs could fill up a batch that is really cut off.
       if (is_cut && !keeps_pairs_ && AllDecode(payload_, /*is_cut=*/true)) return Result::kCut;
       for (const Start& start : starts) {
         if (!exact || start.head.type != EventType::kEventBatch || !Search(start)) continue;
@@ -131,26 +133,26 @@ class BatchReading {
   bool keeps_pairs() const { return keeps_pairs_; }
 
  private:
-  // A reading of the batch's head.
+  // A possible header of the batch.
   struct Start {
     BatchHead head;
     std::string bytes;
-    size_t end = 0;  // Of the head, in the input.
+    size_t end = 0;  // The end of the header in the input.
   };
 
-  // A place to go on from.
+  // A state of the search.
   struct State {
-    size_t pos = 0;   // In the input.
-    size_t made = 0;  // Of the payload.
+    size_t pos = 0;   // The position in the input.
+    size_t made = 0;  // The size of the payload so far.
     PayloadCheck check;
-    int pairs = 0;        // How many may be kept or not.
-    uint32_t next = 0;    // The choice to be tried next.
-    uint64_t chosen = 0;  // What was kept on the way to the next state.
-    size_t size = 0;      // What the event takes of the payload with it.
+    int pairs = 0;        // The number of pairs of the next event that may be kept.
+    uint32_t next = 0;    // The next choice to try.
+    uint64_t chosen = 0;  // The pairs kept on the way to the next state.
+    size_t size = 0;      // The size of the event with that choice.
   };
 
-  // How many bytes may be looked at to read a batch of `size` bytes. Where few pairs must be kept
-  // it takes a tenth of that.
+  // Returns how many bytes may be examined to restore a batch of `size` bytes. If few pairs must be
+  // kept, a tenth of that is enough.
   static int64_t WorkFor(size_t size) { return 256 * static_cast<int64_t>(size) + (1 << 16); }
 
   Result Give(const Start& start, const std::string& payload, size_t end, std::string* output,
@@ -166,7 +168,7 @@ class BatchReading {
            generation == generation_ + 1;
   }
 
-  // All readings of the head, the likeliest first.
+  // Returns all possible headers, the most likely first.
   std::vector<Start> Starts() const {
     const absl::string_view input = input_.substr(0, 2 * kMaxBatchHeaderSize);
     std::vector<Start> starts;
@@ -187,7 +189,7 @@ class BatchReading {
     return starts;
   }
 
-  // Whether a batch may begin at `pos`, or the input ends there.
+  // Returns whether a batch may begin at `pos`, or the input ends there.
   bool MayFollow(size_t pos, uint64_t generation) const {
     const absl::string_view rest = input_.substr(pos);
     if (rest.empty() || rest == kPair) return true;
@@ -201,8 +203,8 @@ class BatchReading {
            ReadBatchHead(bytes, version_, &head) == HeadStatus::kCut;
   }
 
-  // Makes payload_ of the batch with all of its pairs turned back. Returns whether that fits, and,
-  // if `exact`, whether all events decode.
+  // Sets payload_ to the batch with all of its pairs converted back. Returns whether that fits and,
+  // if `exact`, all events decode.
   bool TurnAllBack(const Start& start, bool exact, bool* is_cut) {
     const size_t size = start.head.payload_size;
     end_ = start.end + TurnBack(input_.substr(start.end), 0, size, &payload_);
@@ -226,10 +228,11 @@ class BatchReading {
     return true;
   }
 
-  // Decodes one event from `state` with a choice of pairs. Returns false if that is none.
+  // Decodes one event from `state` with a choice of pairs. Returns false if there is no valid
+  // event.
   bool TakeEvent(const State& state, uint64_t kept, size_t left, State* next) {
     const absl::string_view rest = input_.substr(state.pos);
-    // Most events are small, and none that a runtime writes is larger than the deepest stack.
+    // Most events are small, and the largest that the runtime writes is the deepest stack.
     for (const size_t most : {size_t{96}, size_t{8192}}) {
       TurnBack(rest, kept, std::min(most, left), &event_bytes_);
       work_left_ -= static_cast<int64_t>(event_bytes_.size()) + kWorkOfTry;
@@ -247,7 +250,7 @@ class BatchReading {
     return false;
   }
 
-  // How many pairs may belong to an event at `pos`, which is not decoded yet.
+  // Returns how many pairs may belong to the event at `pos`, which is not decoded yet.
   int PairsAt(size_t pos) const {
     constexpr size_t kLooked = 48;
     return CountPairs(input_.substr(pos, kLooked));
@@ -273,7 +276,7 @@ class BatchReading {
       const uint64_t kept = KeptBy(choice, state.pairs);
       State next{0, 0, PayloadCheck(version_), 0, 0, 0, 0};
       if (!TakeEvent(state, kept, size - state.made, &next)) continue;
-      // Behind the event no choice matters to it.
+      // Pairs after the event do not matter to it.
       if (choice == 0) {
         state.pairs = CountPairs(input_.substr(state.pos, next.pos - state.pos + 1));
       }
@@ -285,8 +288,9 @@ class BatchReading {
     return false;
   }
 
-  // Makes payload_ of the batch by where the next one begins, which tells how many pairs to keep;
-  // which ones, it does not. Some events of the batch are wrong then, and those behind it are not.
+  // Sets payload_ according to the place where the next batch begins, which determines how many
+  // pairs to keep, but not which. Some events of the batch are then wrong, but later batches are
+  // not.
   bool Fit(const Start& start) {
     const size_t size = start.head.payload_size;
     const size_t least = start.end + size;
@@ -315,7 +319,7 @@ class BatchReading {
     return count;
   }
 
-  // Keeps so many pairs, the first ones, and turns the others back.
+  // Keeps the first `kept` pairs, and converts the others back.
   static void KeepFirst(absl::string_view input, size_t kept, std::string* output) {
     output->clear();
     while (true) {
@@ -328,7 +332,7 @@ class BatchReading {
     }
   }
 
-  // Makes payload_ by the choices of `path`.
+  // Sets payload_ according to the choices of `path`.
   void Retrace(const std::vector<State>& path) {
     payload_.clear();
     std::string bytes;
@@ -341,10 +345,10 @@ class BatchReading {
 
   const absl::string_view input_;
   const Version version_;
-  const uint64_t generation_;  // Of the batch before; 0 for none.
-  bool keeps_pairs_;           // Whether a batch had pairs to be kept, this one too.
+  const uint64_t generation_;  // The generation of the previous batch; 0 for none.
+  bool keeps_pairs_;           // Whether a batch, including this one, had pairs that must be kept.
   std::string payload_;
-  size_t end_ = 0;  // Of the batch, in the input.
+  size_t end_ = 0;  // The end of the batch in the input.
   RawEvent event_;
   std::string event_bytes_;
   int64_t work_left_ = 0;
@@ -357,7 +361,7 @@ class CrlfFilter final : public Filter {
   size_t Step(absl::string_view input, bool at_end, std::string* output) override {
     if (is_lost_) return TurnRestBack(input, at_end, output);
     if (!has_header_) return TakeHeader(input, at_end, output);
-    // Room for the batch and the head of the next one, if every byte is a pair.
+    // Enough for the batch and the header of the next one, even if every byte became a pair.
     constexpr size_t kNeeded = 2 * (2 * kMaxBatchHeaderSize + kMaxBatchSize);
     size_t taken = 0;
     while (taken < input.size() && (at_end || input.size() - taken >= kNeeded)) {
@@ -372,7 +376,7 @@ class CrlfFilter final : public Filter {
         return taken;
       }
       taken += size;
-      // What was given is not held any longer than needed.
+      // Returns early, so that output is not held longer than necessary.
       if (output->size() >= kNeeded) break;
     }
     return taken;
@@ -399,7 +403,7 @@ class CrlfFilter final : public Filter {
   }
 
   bool has_header_ = false;
-  bool is_lost_;  // Whether a batch was met that has no reading.
+  bool is_lost_;  // Whether a batch could not be restored.
   Version version_ = kNewestVersion;
   uint64_t generation_ = 0;
   bool keeps_pairs_ = false;

@@ -8,15 +8,19 @@
 
 namespace gotrace::internal {
 
-// A trace with "\r\n" for each "\n" to the trace. Most converters turn every "\n" into "\r\n", and
-// then every "\r\n" is turned back. Some leave a "\r\n" as it is that stood there before, so that
-// one "\r\n" of many must be kept. Sizes and events of batches tell which: where a batch does not
-// fit its size or has events that cannot be, other readings of its pairs are tried, as far as the
-// work stays in proportion to its size. Behind a batch that has no reading that fits, every pair is
-// turned back. A "\r\n" behind the last batch is left out, as the converter of PowerShell adds it.
+// Returns a filter that restores a trace in which "\n" was converted to "\r\n".
+//
+// Most converters convert every "\n", and then every "\r\n" is converted back. Some leave an
+// existing
+// "\r\n" alone, so that a few of many pairs must be kept. The sizes and events of batches determine
+// which: if a batch does not have its size, or has impossible events, other choices of pairs are
+// tried, as long as the work is proportional to the size of the batch. After a batch for which no
+// choice fits, every pair is converted back. A "\r\n" after the last batch is removed, since
+// PowerShell adds one.
 std::unique_ptr<Filter> MakeCrlfFilter();
 
-// Turns every "\r\n" back, whatever it makes of the trace: for what was converted more than once.
+// Returns a filter that converts every "\r\n" back, whatever the result: for traces that were
+// converted more than once.
 std::unique_ptr<Filter> MakeEveryCrlfFilter();
 
 }  // namespace gotrace::internal

@@ -1,6 +1,8 @@
+// Recognises and undoes damage in transport.
+//
 // The layers around a trace are found by trying: each kind that the first bytes allow is decoded in
-// memory, as far as kLooked bytes go, and counts if what comes out is a trace, or has other layers
-// around one. The same decoders then stand one behind the other in a chain of streams.
+// memory, up to kLooked bytes, and accepted if the result is a trace, or a trace in other layers.
+// The same decoders are then chained as streams.
 #include "gotrace/transport.h"
 
 #include <algorithm>
@@ -24,11 +26,12 @@
 namespace gotrace::internal {
 namespace {
 
-// How many bytes of an input, and of each layer in it, are looked at.
+// How many bytes of an input, and of each layer in it, are examined.
 constexpr size_t kLooked = 256 << 10;
 static_assert(kLooked <= ByteSource::kMaxFill);
 
-// What is no text at its beginning, nor anything else that is known, is looked at no further.
+// How many bytes are examined first. An input that does not begin with text or another known kind
+// is not examined further.
 constexpr size_t kLookedFirst = 4096;
 
 constexpr size_t kShortText = 16;
@@ -46,16 +49,16 @@ constexpr TransportSpec kSpecs[] = {
 #include "gotrace/internal/transports.def"
 };
 
-// What one layer is, and how it is taken off.
+// A layer, and how to remove it.
 struct Layer {
   TransportKind kind = TransportKind::kTextBefore;
   std::string detail;
-  uint64_t skipped = 0;  // Bytes before what is to be decoded.
-  // What decodes the rest; nullptr if nothing need be done with it.
+  uint64_t skipped = 0;  // The number of bytes to skip first.
+  // Creates the filter that decodes the rest; nullptr if it needs no decoding.
   std::function<std::unique_ptr<Filter>()> make_filter;
   Compression compression = Compression::kNone;
   bool is_noted = true;
-  bool is_byte_order_mark = false;  // Of what is UTF-8.
+  bool is_byte_order_mark = false;  // Whether it is only the byte order mark of UTF-8.
 };
 using Layers = std::vector<Layer>;
 
@@ -70,7 +73,7 @@ std::unique_ptr<ByteStream> TakeOff(const Layer& layer, std::unique_ptr<ByteStre
                           std::move(input), limits.decompressed_bytes);
 }
 
-// Whether a terminal could have shown all of `bytes`.
+// Returns whether a terminal could have shown all of `bytes`.
 bool IsText(absl::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) {
     return static_cast<uint8_t>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t' || c == '\b' ||
@@ -78,10 +81,10 @@ bool IsText(absl::string_view bytes) {
   });
 }
 
-// Collects what bytes show of how they came here.
+// Collects signs of what happened to bytes in transport.
 class Signs {
  public:
-  // Takes all of `bytes`, of which those that were taken before are the beginning.
+  // Examines `bytes`, which begin with the bytes of the previous call.
   void Take(absl::string_view bytes) {
     for (; next_lf_ < bytes.size() && !lone_lf_; ++next_lf_) {
       lone_lf_ = bytes[next_lf_] == '\n' && (next_lf_ == 0 || bytes[next_lf_ - 1] != '\r');
@@ -89,14 +92,14 @@ class Signs {
     while (next_character_ < bytes.size() && !not_utf8_ && TakeCharacter(bytes)) continue;
   }
 
-  // Whether nothing happened to the bytes for sure.
+  // Returns whether it is certain that nothing happened to the bytes.
   bool untouched() const { return lone_lf_ && not_utf8_; }
 
-  // Whether they may have become UTF-8.
+  // Returns whether they may have been converted to UTF-8.
   bool may_be_utf8() const { return has_characters_ && !not_utf8_; }
 
  private:
-  // Returns false if the bytes end inside of what may be a character.
+  // Returns false if the bytes end inside a possible character.
   bool TakeCharacter(absl::string_view bytes) {
     if (static_cast<uint8_t>(bytes[next_character_]) < 0x80) {
       ++next_character_;
@@ -121,8 +124,8 @@ class Signs {
 
   size_t next_lf_ = 0;
   size_t next_character_ = 0;
-  bool lone_lf_ = false;         // A "\n" behind something else than "\r".
-  bool has_characters_ = false;  // Beyond ASCII.
+  bool lone_lf_ = false;         // Whether there is a "\n" that does not follow a "\r".
+  bool has_characters_ = false;  // Whether there are characters beyond ASCII.
   bool not_utf8_ = false;
 };
 
@@ -133,13 +136,13 @@ class Recogniser {
  public:
   explicit Recogniser(const ReaderLimits& limits) : limits_(limits) {}
 
-  // The layers around the trace in `bytes`, the outermost first, or nullopt if there is no trace.
-  // `whole` tells that there is no more of the input.
+  // Returns the layers around the trace in `bytes`, outermost first, or nullopt if there is no
+  // trace. `whole` says whether `bytes` are the whole input.
   std::optional<Layers> Recognise(absl::string_view bytes, bool whole) {
     return Recognise(bytes, whole, 0);
   }
 
-  // Whether bytes of the trace were replaced.
+  // Returns whether bytes of the trace were replaced.
   bool is_replaced() const { return is_replaced_; }
 
  private:
@@ -164,13 +167,14 @@ class Recogniser {
       size += *count;
     }
     decoded.bytes.resize(size);
-    // What an attempt costs at the least.
+    // The minimum cost of an attempt.
     constexpr uint64_t kBase = 4096;
     decoded_ += kBase + size + bytes.size() / 8;
     return decoded;
   }
 
-  // The layers if `layer` is one of them, and is followed by `depth` and more.
+  // Returns the layers from `layer` inwards, which is at `depth`, or nullopt if there is no trace
+  // in it.
   std::optional<Layers> Try(Layer layer, absl::string_view bytes, bool whole, int depth) {
     if (depth >= kMaxLayers || decoded_ > kMaxDecoded) return std::nullopt;
     const Decoded decoded = Decode(layer, bytes, whole);
@@ -207,7 +211,7 @@ class Recogniser {
     return std::nullopt;
   }
 
-  // Whether what `layer` gives is characters in UTF-8 for sure.
+  // Returns whether the contents of `layer` are certainly characters in UTF-8.
   bool GivesCharacters(const Layer& layer) const {
     switch (layer.kind) {
       case TransportKind::kUtf16:
@@ -220,8 +224,8 @@ class Recogniser {
     }
   }
 
-  // What happened to the bytes of a trace whose header is as it should be: it has neither line ends
-  // nor characters beyond ASCII. They are characters in UTF-8 for sure if `is_characters`.
+  // Returns what happened to the bytes of a trace whose header is intact: the header has neither
+  // line ends nor characters beyond ASCII. `is_characters` says that the bytes are certainly UTF-8.
   Layers RecogniseChanged(absl::string_view bytes, bool whole, bool is_characters) {
     Signs signs;
     signs.Take(bytes);
@@ -238,12 +242,12 @@ class Recogniser {
     return RecogniseCrlf(bytes, whole, &walk);
   }
 
-  // Whether line ends were changed, maybe more than once. `*walk`, that of `bytes`, becomes that of
-  // what is undone.
+  // Checks whether line ends were converted, possibly more than once. `*walk`, which belongs to
+  // `bytes`, is replaced with that of the restored bytes.
   Layers RecogniseCrlf(absl::string_view bytes, bool whole, Walk* walk) {
     Layers best;
     if (!walk->failed) return best;
-    // With each conversion a carriage return more stands before every line feed.
+    // Each conversion adds a carriage return before every line feed.
     for (int times = CarriageReturns(bytes); times > 0; --times) {
       Layers layers(times - 1, CrlfLayer(MakeEveryCrlfFilter));
       layers.push_back(CrlfLayer(MakeCrlfFilter));
@@ -257,7 +261,7 @@ class Recogniser {
     return best;
   }
 
-  // How many carriage returns stand before each line feed at the least; 0 if there is no line feed.
+  // Returns the minimum number of carriage returns before a line feed; 0 if there is no line feed.
   static int CarriageReturns(absl::string_view bytes) {
     constexpr int kMax = 3;
     int least = kMax + 1;
@@ -283,8 +287,9 @@ class Recogniser {
     return layer;
   }
 
-  // Which code page the bytes were read in, and what happened to them before; they may have been
-  // encoded as UTF-8 several times. `*best`, that of `bytes`, becomes that of what is undone.
+  // Determines the code page in which the bytes were read, and what happened to them before that;
+  // they may have been encoded as UTF-8 several times. `*best`, which belongs to `bytes`, is
+  // replaced with that of the restored bytes.
   Layers BestCodePage(absl::string_view bytes, bool whole, int depth, Walk* best) {
     constexpr int kMaxTimes = 3;
     Layers layers;
@@ -319,7 +324,7 @@ class Recogniser {
     Layer layer;
     layer.kind = TransportKind::kCompressed;
     layer.compression = FindCompression(bytes);
-    // Inside of another layer it is as good as outside.
+    // It may also be inside another layer.
     layer.is_noted = depth == 0;
     if (layer.compression == Compression::kNone) return std::nullopt;
     return Try(std::move(layer), bytes, whole, depth);
@@ -340,7 +345,7 @@ class Recogniser {
     constexpr absl::string_view kBigEndian = "\xfe\xff";
     const bool has_mark =
         absl::StartsWith(bytes, kLittleEndian) || absl::StartsWith(bytes, kBigEndian);
-    // Without a mark, ASCII has zeros for every other byte.
+    // Without a byte order mark, every other byte of ASCII text is zero.
     if (bytes.size() < 4) return std::nullopt;
     const bool is_little = has_mark
                                ? bytes[0] == kLittleEndian[0]
@@ -356,7 +361,7 @@ class Recogniser {
     return Try(std::move(layer), bytes, whole, depth);
   }
 
-  // Where the body of a message begins whose header fields begin `bytes`, or npos.
+  // Returns the offset of the body of a message whose header fields begin `bytes`, or npos.
   static size_t BodyAfterFields(absl::string_view bytes) {
     bytes = bytes.substr(0, kMostBeforeTrace);
     size_t pos = 0;
@@ -398,7 +403,7 @@ class Recogniser {
   }
 
   std::optional<Layers> TryMultipart(absl::string_view bytes, bool whole, int depth) {
-    // A line end may stand before the first boundary.
+    // A line end may precede the first boundary.
     const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(bytes);
     if (!absl::StartsWith(stripped, "--")) return std::nullopt;
     constexpr size_t kMaxBoundary = 256;
@@ -512,10 +517,10 @@ class Recogniser {
     return Try(std::move(layer), bytes, whole, depth);
   }
 
-  // Whether a line that begins with `bytes` may begin a trace with layers around it.
+  // Returns whether a line that begins with `bytes` may begin the layers around a trace.
   static bool MayBegin(absl::string_view bytes) {
     if (FindCompression(bytes) != Compression::kNone) return true;
-    // Base64 and hexadecimal of headers, gzip and zstd; what has a form of its own.
+    // Headers, gzip and zstd in base64 and hexadecimal; and the kinds with their own syntax.
     constexpr absl::string_view kBegins[] = {"Z28gMS4", "H4sI",     "KLUv/", "KLUv_",
                                              "HTTP/",   "--",       "data:", "\"",
                                              "{",       "676f",     "67 6f", "1f8b08",
@@ -550,7 +555,7 @@ class Recogniser {
       if (!MayBegin(bytes.substr(pos + 1))) continue;
       ++tried;
       if (std::optional<Layers> layers = Try(layer_of(pos + 1), bytes, whole, depth)) {
-        // One line was distinguished from another.
+        // The trace begins after this line.
         return layers;
       }
     }
@@ -562,16 +567,16 @@ class Recogniser {
     return absl::StrCat(Quoted(text.substr(0, kShown)), text.size() > kShown ? "…" : "");
   }
 
-  // How many places in one input are tried for one kind.
+  // The maximum number of places in one input that are tried for one kind.
   static constexpr int kMaxParts = 16;
 
   const ReaderLimits& limits_;
   uint64_t decoded_ = 0;
-  bool is_characters_ = false;  // Whether the bytes at hand are characters in UTF-8 for sure.
+  bool is_characters_ = false;  // Whether the current bytes are certainly characters in UTF-8.
   bool is_replaced_ = false;
 };
 
-// The bytes of a source as a stream, without those that were skipped.
+// Reads a source, from its current position, as a stream.
 class SourceStream final : public ByteStream {
  public:
   explicit SourceStream(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
@@ -594,7 +599,7 @@ class SourceStream final : public ByteStream {
   const std::unique_ptr<ByteSource> source_;
 };
 
-// What a source of decoded bytes gives, with the sizes of the input.
+// A source of decoded bytes that reports the sizes of the original input.
 class UndoneSource final : public ByteSource {
  public:
   UndoneSource(std::unique_ptr<ByteSource> decoded, const ByteSource& input)
@@ -615,18 +620,18 @@ class UndoneSource final : public ByteSource {
 
  private:
   const std::unique_ptr<ByteSource> decoded_;
-  const ByteSource& input_;  // Which `decoded_` reads.
+  const ByteSource& input_;  // The input, which `decoded_` reads.
 };
 
-// Makes the window as long as it takes to see what the input is. Returns whether it begins with a
-// header and shows that nothing happened to it.
+// Extends the window as far as needed to recognise the input. Returns whether it begins with a
+// header and certainly nothing happened to it.
 bool LookAt(ByteSource* source) {
-  // Errors show again when the source is read.
+  // Errors occur again when the source is read.
   source->Fill(kHeaderSize).IgnoreError();
   if (!HasHeader(source->window())) {
     source->Fill(kLookedFirst).IgnoreError();
     const absl::string_view begin = source->window().substr(0, kLookedFirst);
-    // All but these begin with text.
+    // All kinds except these begin with text.
     const bool may_be_utf16 = begin.size() > 1 && (begin[0] == 0 || begin[1] == 0);
     const bool may_be_more = IsText(begin.substr(0, kShortText)) || may_be_utf16 ||
                              FindCompression(begin) != Compression::kNone;
@@ -644,8 +649,8 @@ bool LookAt(ByteSource* source) {
   }
 }
 
-// A code page is a detail of the text that the trace became in UTF-16 or JSON, and a byte order
-// mark is one of any text.
+// Drops redundant notes: the code page is a detail of a trace that became text in UTF-16 or JSON,
+// and a byte order mark is a detail of any text.
 void ChooseNotes(Layers* layers) {
   Layer* text = nullptr;
   bool any = false;
@@ -690,8 +695,8 @@ absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
     fault.id = FaultId::kBytesReplaced;
     fault.place.offset = 0;
     fault.message =
-        "bytes of the trace that are not valid UTF-8 were replaced with U+FFFD, as a conversion to "
-        "text does; the original bytes are lost and cannot be restored. Record or copy the trace "
+        "a conversion to text replaced the bytes of the trace that are not valid UTF-8 with "
+        "U+FFFD; the original bytes are lost and cannot be restored. Record or copy the trace "
         "again, in binary mode and never as a string";
     return FaultStatus(std::move(fault));
   }

@@ -23,7 +23,7 @@ uint32_t JoinSurrogates(uint32_t high, uint32_t low) {
   return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-// `c` as a message shows it.
+// Formats `c` for a message.
 std::string Shown(char c) { return Quoted(absl::string_view(&c, 1)); }
 
 class Utf16Filter final : public Filter {
@@ -81,7 +81,7 @@ class CodePageFilter final : public Filter {
       constexpr size_t kMaxCharacterSize = 4;
       const bool is_cut = size == 1 && input.size() - pos < kMaxCharacterSize;
       if (is_cut && !at_end) break;
-      // A character that the input ends inside of is as good as none.
+      // A character that is cut off at the end of the input is ignored.
       if (is_cut && IsUtf8Prefix(input.substr(pos))) return input.size();
       Fail(absl::StrCat("expected a character of ", CodePageName(page_), " in UTF-8, found ",
                         Quoted(input.substr(pos, size))));
@@ -91,7 +91,7 @@ class CodePageFilter final : public Filter {
   }
 
  private:
-  // Whether more bytes could make a character of these few.
+  // Returns whether `bytes` are the beginning of a character.
   static bool IsUtf8Prefix(absl::string_view bytes) {
     const uint8_t first = static_cast<uint8_t>(bytes[0]);
     const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -119,18 +119,18 @@ class ChunkedFilter final : public Filter {
       if (input.substr(0, 2) == "\r" && !at_end) return 0;
       if (!SkipLineEnd(input, &pos)) {
         if (!input.empty() && input != "\r") {
-          Fail(absl::StrCat("expected the end of a line behind a chunk, found ", Shown(input[0])));
+          Fail(absl::StrCat("expected the end of a line after a chunk, found ", Shown(input[0])));
         }
         return 0;
       }
     }
     const size_t end = input.find('\n', pos);
     if (end == input.npos) {
-      if (input.size() - pos > kMaxLine) Fail("expected a chunk's size, found a long line");
+      if (input.size() - pos > kMaxLine) Fail("expected a chunk size, found a long line");
       return 0;
     }
     if (!ParseSize(input.substr(pos, end - pos))) {
-      Fail(absl::StrCat("expected a chunk's size, found ",
+      Fail(absl::StrCat("expected a chunk size, found ",
                         Quoted(input.substr(pos, std::min<size_t>(end - pos, 40)))));
       return 0;
     }
@@ -167,7 +167,7 @@ class ChunkedFilter final : public Filter {
     return true;
   }
 
-  uint64_t left_ = 0;  // Bytes of the chunk at hand that are still to come.
+  uint64_t left_ = 0;  // The number of bytes left in the current chunk.
   bool behind_data_ = false;
 };
 
@@ -181,10 +181,10 @@ class DelimitedFilter final : public Filter {
       Finish();
     } else {
       size = input.size();
-      // The delimiter may be cut off where the input is.
+      // The delimiter may be cut off at the end of the input.
       size_t overlap = std::min(delimiter_.size() - 1, size);
       while (!absl::StartsWith(delimiter_, input.substr(size - overlap))) --overlap;
-      // One line end and no more may as well be data.
+      // A single line end may also be data.
       if (!at_end || overlap > kLineEnd) size -= overlap;
     }
     output->append(input.data(), size);
@@ -218,9 +218,10 @@ class JsonFilter final : public Filter {
   }
 
  private:
-  static constexpr size_t kUnicodeSize = 6;  // Of "\u1234".
+  static constexpr size_t kUnicodeSize = 6;  // The size of "\u1234".
 
-  // Returns the size of the escape at the front of `input`, or 0 if it is none or not whole.
+  // Returns the size of the escape at the beginning of `input`, or 0 if it is invalid or
+  // incomplete.
   size_t Unescape(absl::string_view input, bool at_end, std::string* output) {
     if (input.size() < 2) return 0;
     constexpr absl::string_view kNames = "\"\\/bfnrt";
@@ -232,7 +233,7 @@ class JsonFilter final : public Filter {
     uint32_t unit = 0;
     if (input.size() < kUnicodeSize && input[1] == 'u') return 0;
     if (!ParseUnicode(input, &unit)) {
-      Fail(absl::StrCat("expected an escape of JSON, found ",
+      Fail(absl::StrCat("expected a JSON escape sequence, found ",
                         Quoted(input.substr(0, kUnicodeSize))));
       return 0;
     }
@@ -271,8 +272,8 @@ class Base64Filter final : public Filter {
         line_begins_ |= c == '\n';
         continue;
       }
-      // "-----END", as in PEM. A line of base64 that begins with as many of the highest digit is
-      // no trace's.
+      // "-----END", as in PEM. In base64 of a trace, no line begins with that many of the highest
+      // digit.
       if (c == '-' && line_begins_) {
         constexpr absl::string_view kEnd = "-----";
         const absl::string_view rest = input.substr(pos, kEnd.size());
@@ -288,7 +289,7 @@ class Base64Filter final : public Filter {
         if (c == '=' || c == '"' || c == '\'' || c == '`') {
           Finish();
         } else {
-          Fail(absl::StrCat("expected a digit of base64, found ", Shown(c)));
+          Fail(absl::StrCat("expected a base64 digit, found ", Shown(c)));
         }
         return pos;
       }
@@ -312,7 +313,7 @@ class Base64Filter final : public Filter {
   }
 
   uint32_t bits_ = 0;
-  int count_ = 0;  // How many of the lower bits are not given yet.
+  int count_ = 0;  // How many of the lower bits were not output yet.
   bool line_begins_ = false;
 };
 
@@ -333,7 +334,7 @@ class HexFilter final : public Filter {
       const size_t prefix = PrefixSize(input.substr(pos));
       const absl::string_view digits = input.substr(pos + prefix, 2);
       if (digits.size() < 2) {
-        // The input ends inside of a number, unless more of it is to come.
+        // Either more input follows, or the input ends inside a number.
         if (at_end) pos = input.size();
         break;
       }
@@ -356,11 +357,11 @@ class HexFilter final : public Filter {
   }
 };
 
-// A line of a dump, taken apart.
+// A parsed line of a dump.
 struct DumpLine {
   std::optional<uint64_t> offset;
   std::string bytes;
-  bool is_squeezed = false;  // A "*".
+  bool is_squeezed = false;  // Whether the line is "*".
 };
 
 int DigitValue(char c, int base) {
@@ -379,7 +380,7 @@ std::optional<uint64_t> ParseOffset(absl::string_view digits, int base) {
   return offset;
 }
 
-// The numbers of a line behind its offset. What the line shows as text is left out.
+// Returns the numbers of a line after its offset, without the text column.
 std::vector<absl::string_view> NumbersOf(absl::string_view rest, bool colon) {
   absl::ConsumePrefix(&rest, " ");
   if (colon) rest = rest.substr(0, rest.find("  "));
@@ -393,7 +394,7 @@ std::vector<absl::string_view> NumbersOf(absl::string_view rest, bool colon) {
   }
 }
 
-// Appends the bytes of one number. Returns false if it is none.
+// Appends the bytes of one number. Returns false if it is not a number.
 bool AppendNumber(absl::string_view digits, const HexDumpForm& form, std::string* bytes) {
   const size_t before = bytes->size();
   if (digits.size() % 2 != 0) return false;
@@ -405,7 +406,7 @@ bool AppendNumber(absl::string_view digits, const HexDumpForm& form, std::string
   return true;
 }
 
-// Takes a line apart, if it is one of a dump.
+// Parses a line, or returns nullopt if it is not part of a dump.
 std::optional<DumpLine> ParseDumpLine(absl::string_view line, const HexDumpForm& form) {
   DumpLine parsed;
   line = absl::StripTrailingAsciiWhitespace(line);
@@ -450,7 +451,7 @@ class HexDumpFilter final : public Filter {
       return size;
     }
     std::optional<DumpLine> parsed = ParseDumpLine(line, form_);
-    // In a line that the input ends inside of, the last number may be cut off.
+    // If the input ends inside a line, the last number may be cut off.
     for (size_t cut = line.size(); !parsed.has_value() && at_end && end == input.npos && cut > 0;) {
       cut = line.find_last_of(" :", cut - 1);
       if (cut == line.npos) break;
@@ -483,8 +484,8 @@ class HexDumpFilter final : public Filter {
     }
     const uint64_t begin = *line.offset - first_offset_.value_or(*line.offset);
     if (!first_offset_.has_value()) first_offset_ = line.offset;
-    // Words of two bytes show one too many where the number of bytes is odd; the last line, which
-    // has no bytes, tells.
+    // With words of two bytes, a dump of an odd number of bytes shows one byte too many. The last
+    // line, which has only an offset, gives the real size.
     if (!pending_.empty() && line.bytes.empty() && begin > offset_ &&
         begin - offset_ < pending_.size()) {
       pending_.resize(begin - offset_);
@@ -498,7 +499,7 @@ class HexDumpFilter final : public Filter {
     is_squeezed_ = false;
   }
 
-  // Gives some of the lines that were left out.
+  // Outputs some of the repeated lines.
   void Repeat(std::string* output) {
     constexpr size_t kMaxAtOnce = 64 << 10;
     while (offset_ < repeat_to_ && output->size() < kMaxAtOnce) {
@@ -508,8 +509,8 @@ class HexDumpFilter final : public Filter {
 
   const HexDumpForm form_;
   std::optional<uint64_t> first_offset_;
-  uint64_t offset_ = 0;     // How many bytes were given.
-  uint64_t repeat_to_ = 0;  // Up to where the last line before a "*" is repeated.
+  uint64_t offset_ = 0;     // The number of bytes output so far.
+  uint64_t repeat_to_ = 0;  // The offset up to which the last line before a "*" is repeated.
   std::string repeated_;    // That line.
   std::string pending_;     // The last line, which the next one may shorten.
   bool is_squeezed_ = false;
@@ -579,7 +580,7 @@ std::optional<HexDumpForm> FindHexDumpForm(absl::string_view begin) {
       NumbersOf(first.substr(offset_size + (form.colon ? 1 : 0)), form.colon);
   if (numbers.empty()) return std::nullopt;
   form.word_size = numbers[0].size() / 2;
-  // A trace begins with "go", and gzip and zstd with what has other first bytes too.
+  // The first two bytes of a trace ("go"), gzip and zstd, swapped.
   constexpr absl::string_view kSwapped[] = {"6f67", "8b1f", "b528"};
   const std::string number = absl::AsciiStrToLower(numbers[0]);
   form.little_endian = std::any_of(

@@ -1,4 +1,4 @@
-// Filters that undo what the way of a trace did to its bytes, one for each kind.
+// Filters that undo what transport did to the bytes of a trace, one for each kind.
 #ifndef GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_
 #define GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_
 
@@ -13,47 +13,47 @@
 
 namespace gotrace::internal {
 
-// UTF-16 to UTF-8. The byte order mark must be gone.
+// Converts UTF-16, without a byte order mark, to UTF-8.
 std::unique_ptr<Filter> MakeUtf16Filter(bool big_endian);
 
-// UTF-8 to the bytes that `page` has for its characters.
+// Converts UTF-8 to the bytes of its characters in `page`.
 std::unique_ptr<Filter> MakeCodePageFilter(CodePage page);
 
-// The body of an HTTP message in chunks to what they hold.
+// Converts the body of an HTTP message in chunked encoding to the contents of the chunks.
 std::unique_ptr<Filter> MakeChunkedFilter();
 
-// What stands before the first `delimiter`.
+// Returns everything before the first `delimiter`.
 std::unique_ptr<Filter> MakeDelimitedFilter(std::string delimiter);
 
-// The inside of a JSON string, from behind its first quote on, to its content in UTF-8. A surrogate
-// without its other half becomes U+FFFD.
+// Converts the inside of a JSON string, starting after its opening quote, to its content in UTF-8.
+// A surrogate without its other half becomes U+FFFD.
 std::unique_ptr<Filter> MakeJsonFilter();
 
-// Base64, of the standard alphabet or the one for URLs, to bytes. White space is left out. It ends
-// with its padding, with a quote, or with a line that begins with "-----".
+// Decodes base64, in the standard or the URL alphabet. White space is skipped. Ends at padding, a
+// quote, or a line that begins with "-----".
 std::unique_ptr<Filter> MakeBase64Filter();
 
-// Bytes in hexadecimal, one after the other: "676f20", "67 6f 20", "0x67, 0x6f, 0x20",
-// "\x67\x6f\x20". It ends with a brace or a quote.
+// Decodes consecutive bytes in hexadecimal: "676f20", "67 6f 20", "0x67, 0x6f, 0x20",
+// "\x67\x6f\x20". Ends at a brace or a quote.
 std::unique_ptr<Filter> MakeHexFilter();
 
-// How the lines of a dump show their offsets and bytes.
+// The layout of the lines of a hex dump.
 struct HexDumpForm {
   int offset_base = 16;        // 8, 10 or 16.
-  bool colon = false;          // Whether one stands behind the offset, and two spaces before text.
-  size_t word_size = 1;        // Bytes of a number, of which
-  bool little_endian = false;  // the first one stands last if there are several.
+  bool colon = false;          // Whether a colon follows the offset, and two spaces precede text.
+  size_t word_size = 1;        // The number of bytes in each number.
+  bool little_endian = false;  // Whether the first of these bytes is printed last.
 };
 
-// The form of the dump that `begin` begins with, or nullopt if it is none. More than the first two
-// lines are not looked at.
+// Returns the layout of the hex dump with which `begin` begins, or nullopt if it is not a hex dump.
+// Looks at no more than the first two lines.
 std::optional<HexDumpForm> FindHexDumpForm(absl::string_view begin);
 
-// A dump in hexadecimal, as xxd, hexdump, od and Go's encoding/hex print it. Lines left out, for
-// which a "*" stands, are put back.
+// Decodes a hex dump as printed by xxd, hexdump, od and Go's encoding/hex. Repeated lines, which
+// are abbreviated as "*", are restored.
 std::unique_ptr<Filter> MakeHexDumpFilter(const HexDumpForm& form);
 
-// The value of a hexadecimal digit, or -1.
+// Returns the value of a hexadecimal digit, or -1.
 int HexDigit(char c);
 
 // Appends `character` in UTF-8.

@@ -31,7 +31,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Gives bytes in pieces of random sizes, most of them small.
+// Returns bytes in pieces of random sizes, most of them small.
 class SmallPieces final : public ByteStream {
  public:
   explicit SmallPieces(absl::string_view bytes) : bytes_(bytes) {}
@@ -61,23 +61,23 @@ std::vector<std::string> NamesOf(const Undone& undone) {
   return names;
 }
 
-// What may be done to a trace.
+// A change to the bytes of a trace.
 using Change = std::function<std::string(absl::string_view)>;
 
 std::string Crlf(absl::string_view bytes) { return absl::StrReplaceAll(bytes, {{"\n", "\r\n"}}); }
 
-// As a converter that leaves "\r\n" alone.
+// Converts like a converter that leaves "\r\n" alone.
 std::string CrlfUnlessThere(absl::string_view bytes) {
   return Crlf(absl::StrReplaceAll(bytes, {{"\r\n", "\n"}}));
 }
 
-// The characters that bytes stand for in a code page.
+// Returns the character of each byte in a code page.
 std::vector<uint32_t> CharactersOf(CodePage page) {
   const CodePageEncoder encoder(page);
   std::vector<uint32_t> characters(256, 0);
   for (uint32_t character = 0xffff; character-- > 0;) {
     const int byte = encoder.ByteOf(character);
-    // Of a control character and its glyph, the former.
+    // A control character takes precedence over its glyph.
     if (byte >= 0) characters[byte] = character;
   }
   return characters;
@@ -126,7 +126,7 @@ Change Between(std::string before, std::string after) {
   return [=](absl::string_view bytes) { return absl::StrCat(before, bytes, after); };
 }
 
-// One change after the other.
+// Applies one change after the other.
 Change Chain(std::vector<Change> changes) {
   return [changes](absl::string_view bytes) {
     std::string changed(bytes);
@@ -163,7 +163,7 @@ Change WrappedBase64(size_t width, std::string line_end) {
 std::string Hex(absl::string_view bytes) { return absl::BytesToHexString(bytes); }
 std::string UpperHex(absl::string_view bytes) { return absl::AsciiStrToUpper(Hex(bytes)); }
 
-// Each byte between `before` and `after`, in lines of twelve.
+// Writes each byte between `before` and `after`, in lines of twelve.
 Change HexList(std::string before, std::string after) {
   return [=](absl::string_view bytes) {
     std::string text;
@@ -193,7 +193,7 @@ std::string Xxd(absl::string_view bytes) {
   return text;
 }
 
-// Lines of 16 bytes as `format_line` prints them; those that repeat the one before are squeezed.
+// Writes lines of 16 bytes with `format_line`; repeated lines are abbreviated as "*".
 std::string Dump(absl::string_view bytes, const std::function<std::string(uint64_t)>& offset,
                  const Change& format_line) {
   std::string text;
@@ -244,7 +244,7 @@ Change Od(char base) {
   };
 }
 
-// hexdump without options, and od -x: numbers of two bytes, the second one first.
+// hexdump without options, and od -x: numbers of two bytes, the second byte first.
 std::string Words(absl::string_view bytes, const char* offset_format) {
   return Dump(
       bytes,
@@ -263,7 +263,7 @@ std::string Words(absl::string_view bytes, const char* offset_format) {
       });
 }
 
-// The inside of a JSON string whose characters beyond ASCII are escaped, or not.
+// Writes the inside of a JSON string, with characters beyond ASCII escaped or not.
 Change JsonString(bool escaped) {
   return [escaped](absl::string_view bytes) {
     std::string text = "\"";
@@ -302,8 +302,8 @@ std::string GzipOf(absl::string_view bytes) { return Gzip(bytes); }
 struct ChangeCase {
   std::string name;
   Change change;
-  std::vector<std::string> notes;  // The names of what must be found.
-  // Whether much of the input must be there before anything of the trace shows.
+  std::vector<std::string> notes;  // The names of the kinds that must be found.
+  // Whether the trace can be recognised only once much of the input is there.
   bool shows_late = false;
 };
 
@@ -385,7 +385,7 @@ std::vector<ChangeCase> AllChanges() {
   add("base64 of gzip", {GzipOf, WrappedBase64(76, "\n")}, {"transport-base64"});
   add("base64 of zstd", {ZstdOf, WrappedBase64(76, "\n")}, {"transport-base64"}, true);
   add("base64 twice", {Base64, Base64}, {"transport-base64", "transport-base64"});
-  add("base64 behind a line", {WrappedBase64(76, "\n"), Before(kKubectl)},
+  add("base64 after a line", {WrappedBase64(76, "\n"), Before(kKubectl)},
       {"transport-text-before", "transport-base64"});
   add("base64 in utf-16", {WrappedBase64(76, "\r\n"), Utf16(latin1, false), Before("\xff\xfe")},
       {"transport-utf16", "transport-base64"});
@@ -409,7 +409,7 @@ std::vector<ChangeCase> AllChanges() {
       {"transport-hex"});
   add("xxd in utf-16", {Xxd, Crlf, Utf16(latin1, false), Before("\xff\xfe")},
       {"transport-utf16", "transport-hex"});
-  add("xxd behind a line", {Xxd, Before("$ xxd trace.out\n")},
+  add("xxd after a line", {Xxd, Before("$ xxd trace.out\n")},
       {"transport-text-before", "transport-hex"});
   add("hexdump -C", {HexdumpC}, {"transport-hex"});
   add("od -tx1", {Od('o')}, {"transport-hex"});
@@ -445,7 +445,7 @@ void PrintTo(const ChangeCase& change, std::ostream* out) { *out << change.name;
 
 class TransportTest : public testing::TestWithParam<ChangeCase> {};
 
-// Sanitizers are slow: with them each change is tried with every seventh trace only.
+// Sanitizers are slow: with them, each change is tried only with every seventh trace.
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 constexpr size_t kStep = 7;
 #else
@@ -457,13 +457,13 @@ TEST_P(TransportTest, IsUndoneForEveryTrace) {
     const TestTrace& test = TestTraces()[i];
     const std::string trace = ReadTestTrace(test.name);
     const std::string changed = GetParam().change(trace);
-    // What has nothing in it that this changes is a trace as before.
+    // The change has no effect on this trace.
     if (changed == trace) continue;
     const Undone undone = Undo(changed);
     ASSERT_TRUE(undone.status.ok()) << test.name << ": " << undone.status;
     ASSERT_EQ(NamesOf(undone), GetParam().notes) << test.name;
     ASSERT_TRUE(undone.bytes == trace) << test.name;
-    // Large traces take long in small pieces, and show nothing else.
+    // Large traces take long in small pieces, and test nothing more.
     if (trace.size() > 16'000) continue;
     const Undone in_pieces = UndoInPieces(changed);
     ASSERT_TRUE(in_pieces.status.ok()) << test.name << ": " << in_pieces.status;
@@ -472,8 +472,8 @@ TEST_P(TransportTest, IsUndoneForEveryTrace) {
   }
 }
 
-// What was there of an input that is cut off anywhere is decoded.
-TEST_P(TransportTest, GivesTheBeginningOfACutInput) {
+// Wherever an input is cut off, everything before that is decoded.
+TEST_P(TransportTest, ReturnsTheBeginningOfACutInput) {
   std::minstd_rand random(1);
   for (const absl::string_view name : {"go1.22-gc.trace", "go1.26-annotations.trace"}) {
     const std::string trace = ReadTestTrace(name);
@@ -482,10 +482,10 @@ TEST_P(TransportTest, GivesTheBeginningOfACutInput) {
       const size_t least = changed.size() / 4;
       const std::string cut = changed.substr(0, least + random() % (changed.size() - least));
       const Undone undone = Undo(cut);
-      // There is nothing to be decoded yet.
+      // There is nothing to decode yet.
       if (undone.notes.empty() && GetParam().shows_late) continue;
       EXPECT_EQ(NamesOf(undone), GetParam().notes) << name << ' ' << cut.size();
-      // The last bytes may be half of what one byte became.
+      // The last bytes may be half of the encoding of one byte.
       ASSERT_LE(undone.bytes.size(), trace.size() + 2);
       const size_t sure = std::max<size_t>(undone.bytes.size(), 2) - 2;
       ASSERT_TRUE(undone.bytes.substr(0, sure) == trace.substr(0, sure))
@@ -504,7 +504,7 @@ std::string TestName(const testing::TestParamInfo<ChangeCase>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Changes, TransportTest, testing::ValuesIn(AllChanges()), TestName);
 
-// Of several readings that decode it may be another one that is found: those differ in few bytes.
+// If several choices decode, another one than the original may be found; they differ in few bytes.
 TEST(TransportTest, FindsAReadingOfLineEndsThatWereLeftAlone) {
   int traces = 0;
   int same = 0;
@@ -555,7 +555,7 @@ TEST(TransportTest, LeavesDamagedTracesAlone) {
   }
 }
 
-TEST(TransportTest, LeavesWhatIsNoTraceAlone) {
+TEST(TransportTest, LeavesInputThatIsNotATraceAlone) {
   std::string words;
   while (words.size() < 300'000) words += "0000000 {\"a\": [\"67 6f\"]}\nZ28gMS4 --b\r\n\r\n";
   const std::string inputs[] = {
@@ -584,7 +584,7 @@ TEST(TransportTest, LeavesWhatIsNoTraceAlone) {
   }
 }
 
-TEST(TransportTest, TellsBytesThatWereReplaced) {
+TEST(TransportTest, ReportsBytesThatWereReplaced) {
   for (const absl::string_view name : {"go1.22-gc.trace", "go1.27-annotations.trace"}) {
     std::string replaced;
     for (const char c : ReadTestTrace(name)) {
@@ -600,7 +600,7 @@ TEST(TransportTest, TellsBytesThatWereReplaced) {
   }
 }
 
-// Layers without end are looked at up to a fixed depth.
+// Endless layers are examined up to a fixed depth.
 TEST(TransportTest, StopsAtADepth) {
   const std::string trace = ReadTestTrace("go1.22-oddstrings.trace");
   std::string wrapped = trace;
@@ -613,7 +613,7 @@ TEST(TransportTest, StopsAtADepth) {
   }
 }
 
-// A line that stands for many, and data that is compressed well, give no more than is allowed.
+// An abbreviated repetition, and highly compressed data, return no more than is allowed.
 TEST(TransportTest, ObeysTheLimitOfBytes) {
   const std::string header = MakeHeader(Version::kGo122);
   ReaderLimits limits;
@@ -629,12 +629,12 @@ TEST(TransportTest, ObeysTheLimitOfBytes) {
   }
 }
 
-// What stands before damage is given, and then the place of the damage.
-TEST(TransportTest, TellsDamageOfWhatIsAround) {
+// Everything before damage is returned, and then the place of the damage.
+TEST(TransportTest, ReportsDamageOfLayersAroundTheTrace) {
   const std::string trace = ReadTestTrace("go1.22-gc.trace");
   struct Damaged {
     std::string input;
-    size_t offset;  // Of the damage, in the layer that is damaged.
+    size_t offset;  // The offset of the damage in the damaged layer.
   };
   std::string base64 = Base64(trace);
   base64[60'000] = '!';

@@ -1,4 +1,4 @@
-// What each event type looks like on the wire: the table that events.def expands into.
+// The layout of each event type on the wire: the table into which events.def expands.
 #ifndef GOTRACE_INTERNAL_EVENT_SPEC_H_
 #define GOTRACE_INTERNAL_EVENT_SPEC_H_
 
@@ -19,23 +19,23 @@ inline constexpr int kEventTypeEnd = 137;
 // One past the highest experiment id known.
 inline constexpr int kExperimentEnd = 2;
 
-// How an event is laid out (FORMAT.md §7, §8).
+// The layout of an event (FORMAT.md §7, §8).
 enum class EventForm : uint8_t {
-  kTimed,       // [type, dt, arguments]: stands in event batches and is given to the reader's user.
+  kTimed,       // [type, dt, arguments]: in event batches; returned to the user of the reader.
   kStructural,  // [type, arguments]: framing and tables.
   kData,        // Structural, then a length and that many bytes.
   kStack,       // Structural, then four varints (pc, func, file, line) for each of `nframes`.
 };
 
-// What an argument's value means. The name's part after its last underscore tells it.
+// The meaning of an argument's value, given by the part of its name after the last underscore.
 enum class ArgType : uint8_t {
-  kRaw,              // A number that only its name explains: "id", "freq", "kindclass".
+  kRaw,              // A number described only by its name: "id", "freq", "kindclass".
   kTimeDelta,        // "dt": trace clock ticks since the thread's previous event.
   kSequenceNumber,   // "seq": of a goroutine, a P or the GC.
   kProcStatus,       // "pstatus": a ProcStatus.
   kGoroutineStatus,  // "gstatus": a GoStatus.
   kGoroutine,        // "g": a goroutine id.
-  kThread,           // "m": a thread id; all ones stands for no thread.
+  kThread,           // "m": a thread id; all ones for no thread.
   kProc,             // "p": a P's id.
   kString,           // "string": an id in the generation's string table, 0 for "".
   kStack,            // "stack": an id in the generation's stack table, 0 for no stack.
@@ -43,7 +43,7 @@ enum class ArgType : uint8_t {
   kTask,             // "task": a task id, 0 for none or the background task.
 };
 
-// The type of the argument called `name`.
+// Returns the type of the argument called `name`.
 constexpr ArgType ArgTypeOf(absl::string_view name) {
   struct Row {
     absl::string_view suffix;
@@ -83,32 +83,32 @@ struct EventSpec {
   uint32_t since = 0;                         // The NN of the first version, 1.NN, that has it.
   EventForm form = EventForm::kStructural;    //
   Experiment experiment = Experiment::kNone;  //
-  EventType start = EventType::kNone;         // For the end of a range: what begins it.
-  uint8_t arg_count = 0;                      // Arguments, "dt" included.
+  EventType start = EventType::kNone;         // For the end of a range: the type that begins it.
+  uint8_t arg_count = 0;                      // Including "dt".
   const char* arg_names[kMaxArgs] = {};       // As the text form spells them.
   ArgType arg_types[kMaxArgs] = {};           //
   int8_t stack_arg = kNoArg;                  // The argument with the executing context's stack.
-  int8_t other_stack_arg = kNoArg;            // That with another goroutine's stack (new_stack).
+  int8_t other_stack_arg = kNoArg;            // The one with another goroutine's stack (new_stack).
 
   bool timed() const { return form == EventForm::kTimed; }
   absl::Span<const char* const> args() const { return absl::MakeConstSpan(arg_names, arg_count); }
 };
 
-// The row of `type`, or nullptr if no version has such an event.
+// Returns the row of `type`, or nullptr if no version has such an event.
 const EventSpec* FindEventSpec(EventType type);
 
-// The row of the event called `name` (exact case), or nullptr.
+// Returns the row of the event called `name` (exact case), or nullptr.
 const EventSpec* FindEventSpec(absl::string_view name);
 
-// Every row, in order of wire values.
+// Returns every row, in order of wire values.
 absl::Span<const EventSpec> AllEventSpecs();
 
-// Whether traces of `version` may have such events. The runtime writes experimental events since
-// Go 1.23 where an experiment is on.
+// Returns whether traces of `version` may have such events. Since Go 1.23, the runtime writes
+// experimental events if an experiment is enabled.
 bool VersionHas(Version version, const EventSpec& spec);
 
-// Whether `go tool trace -d=wire` of Go 1.27 prints such events of a trace of `version`: it knows
-// experimental events in traces of version 1.26 only, though their events begin with 1.23.
+// Returns whether `go tool trace -d=wire` of Go 1.27 prints such events for a trace of `version`.
+// It supports experimental events only in version 1.26, although they exist since 1.23.
 bool GoToolPrints(Version version, const EventSpec& spec);
 
 }  // namespace gotrace::internal

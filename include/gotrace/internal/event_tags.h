@@ -1,4 +1,4 @@
-// What an event is, apart from its arguments.
+// The properties of an event, apart from its arguments, in one word.
 #ifndef GOTRACE_INTERNAL_EVENT_TAGS_H_
 #define GOTRACE_INTERNAL_EVENT_TAGS_H_
 
@@ -12,13 +12,13 @@
 
 namespace gotrace::internal {
 
-// One word, which is written as a whole: to read one that was put together in memory byte by byte
-// would wait for all of these.
+// The type, kind, states and fault of an event, in one word that is always written as a whole:
+// reading a word soon after writing its bytes one by one would stall the processor.
 class EventTags {
  public:
   constexpr EventTags() : EventTags(EventType{}, EventKind{}) {}
 
-  // Those of a sound event that is no transition.
+  // The tags of a sound event that is not a transition.
   constexpr EventTags(EventType type, EventKind kind)
       : EventTags(type, kind, 0, 0, FaultId::kEnd) {}
 
@@ -29,14 +29,16 @@ class EventTags {
   constexpr uint8_t from() const { return Byte(2); }
   constexpr uint8_t to() const { return Byte(3); }
 
-  // kEnd for none.
+  // kEnd if there is none.
   constexpr FaultId fault() const { return static_cast<FaultId>(Byte(4)); }
 
-  // The same with a transition, or a fault. `State` is GoState or ProcState.
+  // Returns these tags with a transition. `State` is GoState or ProcState.
   template <class State>
   constexpr EventTags WithTransition(State from, State to) const {
     return {type(), kind(), static_cast<uint8_t>(from), static_cast<uint8_t>(to), fault()};
   }
+
+  // Returns these tags with a fault.
   constexpr EventTags WithFault(FaultId fault) const {
     return {type(), kind(), from(), to(), fault};
   }
@@ -55,7 +57,7 @@ class EventTags {
   uint64_t bytes_;
 };
 
-// Those of a sound event, by its type on the wire. What depends on more is 0.
+// The tags of a sound event, by its type on the wire. States are 0.
 inline constexpr std::array<EventTags, 256> kEventTags = [] {
   std::array<EventTags, 256> tags = {};
   for (size_t type = 0; type < tags.size(); ++type) {

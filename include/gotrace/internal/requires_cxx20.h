@@ -1,4 +1,4 @@
-// Says what is missing where the compiler would only point at the places that need it.
+// Reports a missing -std=c++20 in one clear message instead of many obscure ones.
 #ifndef GOTRACE_INTERNAL_REQUIRES_CXX20_H_
 #define GOTRACE_INTERNAL_REQUIRES_CXX20_H_
 

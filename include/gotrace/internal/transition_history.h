@@ -1,4 +1,4 @@
-// The last transitions of a goroutine or P: how it got where it is.
+// The last transitions of a goroutine or P, which explain its state.
 #ifndef GOTRACE_INTERNAL_TRANSITION_HISTORY_H_
 #define GOTRACE_INTERNAL_TRANSITION_HISTORY_H_
 
@@ -14,14 +14,14 @@
 
 namespace gotrace::internal {
 
-// The last few, in 8 bytes each: no trace is as long as an offset may be, and states are few. How
-// many there are is kept by the owner, who may have room for it elsewhere.
+// The last kKept transitions, in 8 bytes each: offsets fit in 48 bits, and there are few states.
+// The owner stores the count, since it may have a spare byte for it.
 class TransitionHistory {
  public:
   static constexpr uint8_t kKept = 4;
 
-  // Adds the transition of an event at `offset` with `tags`. `*count` begins at 0 and is for these
-  // functions only.
+  // Adds the transition of an event at `offset` with `tags`. `*count` must be 0 at first, and must
+  // be changed only by this function.
   void Add(uint64_t offset, EventTags tags, uint8_t* count) {
     AddBits(offset << 16 | static_cast<uint64_t>(tags.type()) << 8 | uint64_t{tags.from()} << 4 |
                 tags.to(),
@@ -39,7 +39,7 @@ class TransitionHistory {
     *count = all_count;
   }
 
-  // All that are kept, the earliest first.
+  // Returns the kept transitions, earliest first.
   std::vector<PastTransition> List(uint8_t count) const {
     std::vector<PastTransition> list;
     for (int i = count - std::min(count, kKept); i < count; ++i) {

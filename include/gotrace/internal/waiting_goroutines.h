@@ -1,4 +1,4 @@
-// How many goroutines wait, and what for.
+// The numbers of waiting goroutines, by what they are waiting for.
 #ifndef GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
 #define GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
 
@@ -7,9 +7,10 @@
 
 namespace gotrace::internal {
 
-// How many goroutines wait for something, by the id of the string of the generation at hand that
-// says what for. The first counts those of which that generation does not say it, as they waited
-// before it began; the last all that are said to by higher ids, which programs do not have.
+// The number of waiting goroutines for each reason, indexed by the id of the reason's string in the
+// current generation. The first element counts goroutines whose reason is not in this generation,
+// because they were waiting before it began. The last element counts all goroutines whose reason
+// has a higher id, which does not happen in practice.
 using WaitingGoroutines = std::array<uint64_t, 256>;
 
 }  // namespace gotrace::internal
