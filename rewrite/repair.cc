@@ -60,17 +60,7 @@ absl::StatusOr<uint64_t> CountBytes(ByteSource* source) {
 }
 
 bool IsFraming(FaultId id) {
-  switch (id) {
-    case FaultId::kBatchType:
-    case FaultId::kBatchHeaderTruncated:
-    case FaultId::kBatchHeaderVarint:
-    case FaultId::kBatchSize:
-    case FaultId::kBatchMisfit:
-    case FaultId::kBatchTruncated:
-      return true;
-    default:
-      return false;
-  }
+  return StageOf(id) == FaultStage::kFraming && id != FaultId::kTextInTrace;
 }
 
 void LeaveApart(RepairedGeneration* generation) {
@@ -90,7 +80,7 @@ bool LeavesBatchesSound(FaultId id) {
     case FaultId::kEndOfGenerationEvent:
       return true;
     default:
-      return IsFraming(id) || IsOfCompression(id);
+      return IsFraming(id) || StageOf(id) == FaultStage::kTransport;
   }
 }
 
@@ -200,7 +190,7 @@ class Planner {
     // consent.
     if (IsLimit(fault.id) && !passed_limit_.has_value()) passed_limit_ = fault;
     // The fault is about the file and not about a generation.
-    if (IsOfCompression(fault.id)) {
+    if (StageOf(fault.id) == FaultStage::kTransport) {
       plan_.input_fault = fault;
       return;
     }

@@ -92,13 +92,13 @@ bool IsSame(const Fault& a, const Fault& b) {
   return a.id == b.id && a.place.offset == b.place.offset;
 }
 
-bool IsCutOff(const RepairPlan& plan, const Fault& fault) {
+bool IsCutOffAt(const RepairPlan& plan, const Fault& fault) {
   return plan.cut_off.has_value() && IsSame(*plan.cut_off, fault);
 }
 
 // Whether the fault has a line of its own.
 bool IsDescribed(const RepairPlan& plan, const Fault& fault) {
-  return IsCutOff(plan, fault) ||
+  return IsCutOffAt(plan, fault) ||
          std::any_of(plan.stray.begin(), plan.stray.end(),
                      [&](const Fault& stray) { return IsSame(stray, fault); });
 }
@@ -125,7 +125,7 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
   }
   if (plan.cut_off.has_value()) lines.push_back(FormatFault(*plan.cut_off));
   for (const Fault& fault : plan.stray) {
-    if (IsCutOff(plan, fault)) continue;
+    if (IsCutOffAt(plan, fault)) continue;
     lines.push_back(absl::StrCat("damaged: ", FormatFault(fault)));
   }
   for (const RepairedGeneration& generation : plan.generations) {

@@ -97,7 +97,7 @@ constexpr absl::string_view RemedyOf(FaultId id) {
 }
 
 constexpr CheckSpec kSpecs[] = {
-#define GOTRACE_FAULT(id, name, code, effect, meaning) \
+#define GOTRACE_FAULT(id, name, stage, code, effect, meaning) \
   {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
 #include "gotrace/internal/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) \

@@ -61,10 +61,6 @@ std::optional<ForeignInput> FindForeign(const Fault& fault, const RetainingSourc
   }
 }
 
-bool IsCutOff(const Fault& fault) {
-  return fault.cut_off || fault.id == FaultId::kCompressedTruncated;
-}
-
 // A trace that is cut off at a round size probably hit a size limit.
 std::string DescribeSizeLimit(const Fault& fault, const RetainingSource& source) {
   const uint64_t size =

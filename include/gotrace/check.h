@@ -22,7 +22,7 @@ enum class Severity : uint8_t {
 // The id of a check. The faults come first, with the values of their FaultIds; then the kinds of
 // damage in transport, in the order of TransportKind; then all other checks.
 enum class CheckId : uint8_t {
-#define GOTRACE_FAULT(id, name, code, effect, meaning) kFault##id,
+#define GOTRACE_FAULT(id, name, stage, code, effect, meaning) kFault##id,
 #include "gotrace/internal/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) kTransport##id,
 #include "gotrace/internal/transports.def"

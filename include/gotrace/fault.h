@@ -17,7 +17,7 @@ namespace gotrace {
 
 // The id of a fault. faults.def has one row for each.
 enum class FaultId : uint8_t {
-#define GOTRACE_FAULT(id, name, code, effect, meaning) k##id,
+#define GOTRACE_FAULT(id, name, stage, code, effect, meaning) k##id,
 #include "gotrace/internal/faults.def"
   kEnd,  // Not a fault: one past the last.
 };
@@ -32,6 +32,18 @@ enum class FaultEffect : uint8_t {
   kStop,            // Everything that follows.
 };
 
+// What was being read when a fault was found.
+enum class FaultStage : uint8_t {
+  kInput,       // The input as a whole.
+  kTransport,   // The compression or another encoding around the trace.
+  kFraming,     // The batches.
+  kGeneration,  // The order of batches.
+  kTable,       // Strings, stacks, CPU samples and clocks.
+  kEvent,       // An event, by itself.
+  kLimit,       // What the trace may ask of memory and time: see ReaderLimits.
+  kOrder,       // An event, after those before it.
+};
+
 // Returns the printed form of `id`: "string-batch-event". Static lifetime; never changes once
 // released.
 absl::string_view FaultName(FaultId id);
@@ -41,6 +53,9 @@ absl::string_view FaultMeaning(FaultId id);
 
 // Returns how much the fault makes the Reader skip.
 FaultEffect EffectOf(FaultId id);
+
+// Returns what was being read when the fault was found.
+FaultStage StageOf(FaultId id);
 
 // A place in a trace. Unknown fields are not set.
 struct Place {
@@ -132,11 +147,9 @@ absl::Status FaultStatus(Fault fault);
 // as an I/O error.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
-// Returns whether the fault is in the compression or another encoding around the trace, and not in
-// the trace itself.
-inline bool IsOfCompression(FaultId id) {
-  return id == FaultId::kCompressedCorrupt || id == FaultId::kCompressedTruncated ||
-         id == FaultId::kTransportCorrupt;
+// Returns whether the fault means that the input ends too early.
+inline bool IsCutOff(const Fault& fault) {
+  return fault.cut_off || fault.id == FaultId::kCompressedTruncated;
 }
 
 }  // namespace gotrace

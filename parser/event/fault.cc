@@ -20,13 +20,14 @@ constexpr absl::string_view kCutOffUrl = "gotrace/fault-cut-off";
 
 struct FaultRow {
   absl::string_view name;
+  FaultStage stage;
   absl::StatusCode code;
   FaultEffect effect;
   absl::string_view meaning;
 };
 constexpr FaultRow kRows[] = {
-#define GOTRACE_FAULT(id, name, code, effect, meaning) \
-  {name, absl::StatusCode::k##code, FaultEffect::k##effect, meaning},
+#define GOTRACE_FAULT(id, name, stage, code, effect, meaning) \
+  {name, FaultStage::k##stage, absl::StatusCode::k##code, FaultEffect::k##effect, meaning},
 #include "gotrace/internal/faults.def"
 };
 
@@ -116,6 +117,8 @@ absl::string_view FaultName(FaultId id) { return RowOf(id).name; }
 absl::string_view FaultMeaning(FaultId id) { return RowOf(id).meaning; }
 
 FaultEffect EffectOf(FaultId id) { return RowOf(id).effect; }
+
+FaultStage StageOf(FaultId id) { return RowOf(id).stage; }
 
 std::string FormatPlace(const Place& place) {
   std::vector<std::string> parts;

@@ -20,13 +20,12 @@ bool LacksSomething(FaultId id) {
   return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
-// Whether it tells that there is more of the trace than can be read. Behind bytes that are no batch
-// there may be nothing, as where a program's output was appended.
-bool IsCutOff(const absl::Status& status) {
+// Whether the status says that there is more of the trace than can be read. After bytes that are
+// not a batch there may be nothing, as where a program's output was appended.
+bool EndsTooEarly(const absl::Status& status) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value()) return !status.ok();
-  return fault->id == FaultId::kBatchTruncated || fault->id == FaultId::kBatchHeaderTruncated ||
-         IsOfCompression(fault->id);
+  return fault->cut_off || StageOf(fault->id) == FaultStage::kTransport;
 }
 
 }  // namespace
@@ -102,9 +101,9 @@ size_t ReaderImpl::FindOnePlain(absl::Span<Event> room) {
 size_t ReaderImpl::FindRuns(absl::Span<Event> room, bool hands_over) {
   const int64_t next_sample = next_sample_ < samples_.size() ? samples_[next_sample_].time
                                                              : std::numeric_limits<int64_t>::max();
-  const SchedulerModel::Run run =
-      scheduler_.AdvanceRuns(&frontier_, {next_sample, watches_time_, hands_over, last_time_,
-                                          room.begin(), room.end() - (SchedulerModel::kMaxEvents - 1)});
+  const SchedulerModel::Run run = scheduler_.AdvanceRuns(
+      &frontier_, {next_sample, watches_time_, hands_over, last_time_, room.begin(),
+                   room.end() - (SchedulerModel::kMaxEvents - 1)});
   order_.CountAttempts(run.attempts);
   last_time_ = run.last_time;
   return run.room - room.begin();
@@ -125,7 +124,7 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
   // not earlier.
   if (outcome == SchedulerModel::Outcome::kAdvanced) return MoveOn(index);
   return outcome == SchedulerModel::Outcome::kWaits ? EventOrder::Outcome::kWaits
-                                               : EventOrder::Outcome::kStopped;
+                                                    : EventOrder::Outcome::kStopped;
 }
 
 EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
@@ -343,7 +342,7 @@ Fault ReaderImpl::SayIfCut(Fault fault) const {
   if (version_ >= Version::kGo126) return fault;
   const bool is_last = tolerant()
                            ? tolerant_generations_.is_last()
-                           : generations_.ends_with_trace() || IsCutOff(generations_.after());
+                           : generations_.ends_with_trace() || EndsTooEarly(generations_.after());
   const bool lacks_tables =
       generation_->tables().LacksTables() || (tolerant() && tolerant_generations_.incomplete());
   return is_last && lacks_tables ? CutOff(std::move(fault), "probably cut off before its tables")
@@ -352,7 +351,7 @@ Fault ReaderImpl::SayIfCut(Fault fault) const {
 
 Event* ReaderImpl::Fail(Fault fault) {
   // What is missing stood behind the place where the trace is cut off.
-  const bool is_echo = LacksSomething(fault.id) && IsCutOff(generations_.after());
+  const bool is_echo = LacksSomething(fault.id) && EndsTooEarly(generations_.after());
   pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
   return nullptr;
 }
