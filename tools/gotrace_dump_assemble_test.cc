@@ -93,6 +93,14 @@ TEST_F(Assemble, ReadsFilesAndPieces) {
   EXPECT_EQ(RunDump({"assemble", "-"}, {.input = text_, .piece_size = 64 << 10}).out, trace_);
 }
 
+TEST_F(Assemble, ReadsCompressedText) {
+  // `assemble` and `wire` read compressed input alike; traces are compressed in testdata/.
+  const SubprocessResult zstd =
+      RunSubprocess({"/bin/sh", "-c", "gzip -c | tools/gotrace-dump assemble -"}, {.input = text_});
+  EXPECT_EQ(zstd.exit_code, 0) << zstd.err;
+  EXPECT_EQ(zstd.out, trace_);
+}
+
 TEST_F(Assemble, TakesLinesOfWindowsAndALastOneWithoutEnd) {
   std::string windows;
   for (const char c : text_) windows += c == '\n' ? "\r\n" : std::string(1, c);
@@ -208,8 +216,8 @@ TEST_F(Assemble, WarnsOfSizesThatAreWrong) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out.size(), 16u + 5 + 4);
   EXPECT_EQ(result.err,
-            "gotrace-dump: standard input: line 2: the batch tells size=7, but its events take 4 "
-            "bytes; the trace cannot be read so, while size=auto is always right\n");
+            "gotrace-dump: standard input: line 2: the batch states size=7, but its events take 4 "
+            "bytes; the trace cannot be read like this; size=auto is always right\n");
 }
 
 TEST_F(Assemble, ReadsNoLineWithoutEnd) {

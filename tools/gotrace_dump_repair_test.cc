@@ -56,14 +56,14 @@ TEST_F(RepairCommand, DoesNotReplaceItsInput) {
       const SubprocessResult result = RunDump({command, "-o", target, broken});
       EXPECT_EQ(result.exit_code, 2);
       EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: -o ", target,
-                                         " is the input itself, which "
-                                         "would be lost; give another name\n"));
+                                         " is the input, which would be lost; "
+                                         "give another name\n"));
     }
   }
   const SubprocessResult redirected = RunSubprocess(
       {"/bin/sh", "-c", "exec tools/gotrace-dump repair -o \"$0\" - < \"$0\"", broken}, {});
   EXPECT_EQ(redirected.exit_code, 2);
-  EXPECT_TRUE(absl::StrContains(redirected.err, "is the input itself")) << redirected.err;
+  EXPECT_TRUE(absl::StrContains(redirected.err, "is the input, which")) << redirected.err;
   EXPECT_EQ(std::filesystem::file_size(broken), broken_.size());
 }
 

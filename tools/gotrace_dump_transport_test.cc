@@ -174,7 +174,7 @@ TEST_P(TransportCommand, IsFoundByValidate) {
   }
   const SubprocessResult info = RunDump({"info", directory_ + "/in"});
   EXPECT_EQ(info.exit_code, 0);
-  EXPECT_TRUE(absl::StrContains(info.out, "changed:\nversion ")) << info.out;
+  EXPECT_TRUE(absl::StrContains(info.out, "changed ==\nversion ")) << info.out;
 }
 
 TEST_P(TransportCommand, IsUndoneByRepair) {

@@ -138,10 +138,10 @@ TEST_F(Validate, RefusesWrongFlags) {
     return result.err.substr(0, result.err.find('\n'));
   };
   EXPECT_EQ(error("--strictness=some"),
-            "gotrace-dump: --strictness: there is no strictness \"some\"; there are go and all");
+            "gotrace-dump: --strictness: expected go or all, found \"some\"");
   EXPECT_EQ(error("--max-per-check=-1"),
-            "gotrace-dump: --max-per-check is negative; 0 prints only how many");
-  EXPECT_EQ(error("--jobs=0"), "gotrace-dump: --jobs must be 1 or more");
+            "gotrace-dump: --max-per-check: must be 0 or more, found -1");
+  EXPECT_EQ(error("--jobs=0"), "gotrace-dump: --jobs: must be 1 or more, found 0");
 }
 
 TEST_F(Validate, TakesSeveralFilesAndCountsThem) {
@@ -377,6 +377,19 @@ TEST_F(ValidateJson, OfAFileThatCannotBeRead) {
   const JsonValue line = Line({missing_});
   EXPECT_EQ(Verdict(line), "unjudged");
   EXPECT_NE(line.Find("io_error"), nullptr);
+}
+
+TEST_F(ValidateJson, OfAFileWithoutTheTrace) {
+  const JsonValue line = Line({"--trace=2", sound_});
+  EXPECT_EQ(Verdict(line), "no-such-trace");
+  ASSERT_NE(line.Find("error"), nullptr);
+  EXPECT_EQ(line.Find("error")->text, sound_ + ": --trace=2: the input holds 1 trace");
+  EXPECT_EQ(line.Find("io_error"), nullptr);
+}
+
+TEST_F(ValidateJson, OfAFileWhoseNameIsNotUtf8) {
+  const JsonValue line = Line({Write("\xff.trace", *AssembleText(kSound))});
+  EXPECT_NE(line.Find("file_base64"), nullptr);
 }
 
 TEST_F(ValidateJson, OfRealTraces) {

@@ -146,7 +146,7 @@ TEST(Info, OfAVersionThatTellsNoWallClock) {
   EXPECT_FALSE(Collect(MakeHeader(Version::kGo123), &info).ok());
   EXPECT_TRUE(absl::StartsWith(Text(info),
                                "version      1.23 (Go 1.23 and 1.24)\n"
-                               "complete     no, only what stands before the first fault\n"
+                               "complete     no, only the part before the first fault\n"
                                "wall clock   not in the trace (since Go 1.25)\n"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "export/json/json_text.h"
 #include "export/stack_texts.h"
@@ -28,8 +29,10 @@ class JsonFormatter {
  public:
   // Stacks are written only if `stacks` is set: they are most of the text. With `wall_clock`, which
   // must outlive the formatter and has seen each kSync event before the event is appended, events
-  // have their wall-clock time as "wall" once it is known.
-  explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr);
+  // have their wall-clock time as "wall" once it is known. If `file` is not "", each event begins
+  // with the members of AppendFileMembers().
+  explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr,
+                         absl::string_view file = "");
 
   // Appends `event` as an object and a newline. One that is marked with a fault tells it as
   // "fault".
@@ -42,6 +45,7 @@ class JsonFormatter {
 
   const bool stacks_;
   const WallClock* const wall_clock_;
+  std::string file_members_;  // As text, or "".
   StackTexts stack_texts_;
 };
 

@@ -75,6 +75,10 @@ class JsonWriter {
   bool comma_ = false;  // Whether something stands before the next value.
 };
 
+// Adds the member "file" with the name of a file. If the name is not valid UTF-8, so that "file"
+// cannot hold it, also adds "file_base64" with its bytes.
+void AppendFileMembers(absl::string_view name, JsonWriter* json);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_TEXT_H_

@@ -12,18 +12,23 @@
 
 namespace gotrace {
 
-// Appends a line or more for each finding, one for each check that has more findings than were
-// kept, and the verdict with how much of the trace is good. Every line of its own begins with
-// `name`, that of the file.
+// Appends one or more lines for each finding, one for each check with more findings than were
+// kept, and the verdict with how much of the trace is good. Every line, except indented ones,
+// begins with `name`, the name of the file.
 void AppendReport(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
 // Appends the report as one JSON object on a line: docs/validate.schema.json describes it.
 void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
-// The same for a file that nobody called a trace and that is none, as ValidationReport::foreign
-// tells: one line says what it is, and its JSON has the verdict "skipped".
+// The same for a file that was found in a directory and is skipped: one line says why, and in JSON
+// the verdict is "skipped". Requires that ValidationReport::WhySkipped() says why.
 void AppendSkipped(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
+// The same for a file that does not hold the trace that was selected by its number. In JSON the
+// verdict is "no-such-trace". Requires that the report's status is an InvalidArgumentError, which
+// becomes the member "error".
+void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
 // Adds the member "traces" to an object, unless there are none.
 void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
