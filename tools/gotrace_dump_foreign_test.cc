@@ -132,7 +132,8 @@ TEST(ForeignInput, MayFollowATraceWithoutEnd) {
   const std::string trace = ReadTestTrace("go1.27-annotations.trace");
   const std::string path = absl::StrCat(testing::TempDir(), "/trace");
   std::ofstream(path, std::ios::binary) << trace;
-  for (const std::string command : {"validate", "info --salvage", "events --salvage"}) {
+  for (const std::string command :
+       {"validate", "info --salvage", "events --salvage", "repair --check"}) {
     const SubprocessResult result = RunSubprocess(
         {"/bin/sh", "-c",
          absl::StrCat("{ cat \"$0\"; cat /dev/zero; } | tools/gotrace-dump ", command, " -"), path},
@@ -144,6 +145,9 @@ TEST(ForeignInput, MayFollowATraceWithoutEnd) {
         << result.err;
     if (command == "validate") {
       EXPECT_TRUE(absl::StrContains(result.out, ": broken; 100 % of 305 events")) << result.out;
+    }
+    if (command == "repair --check") {
+      EXPECT_TRUE(absl::StrContains(result.err, ", with 305 events; ")) << result.err;
     }
     if (command == "events --salvage") {
       EXPECT_EQ(result.out, DumpOutput({"events", path}));

@@ -24,8 +24,9 @@ namespace {
 // to a batch: it may be endless. Among random bytes, some look like a batch.
 class GuardedSource final : public ByteSource {
  public:
-  GuardedSource(std::string file, std::unique_ptr<ByteSource> source)
-      : file_(std::move(file)), source_(std::move(source)) {
+  // `has_ended` may be nullptr.
+  GuardedSource(std::string file, std::unique_ptr<ByteSource> source, bool* has_ended)
+      : file_(std::move(file)), source_(std::move(source)), ended_out_(has_ended) {
     offset_ = source_->offset();
     window_ = source_->window();
   }
@@ -50,6 +51,7 @@ class GuardedSource final : public ByteSource {
     }
     if (skipped_ < kMaxSkipped) return;
     has_ended_ = true;
+    if (ended_out_ != nullptr) *ended_out_ = true;
     Note(file_, absl::StrCat("found almost no batches in the ", kMaxSkipped >> 20,
                              " MiB before byte ", end, "; the rest of the input is not read"));
   }
@@ -61,6 +63,7 @@ class GuardedSource final : public ByteSource {
 
   const std::string file_;
   const std::unique_ptr<ByteSource> source_;
+  bool* const ended_out_;
   uint64_t part_begin_ = 0;   // Where the part begins that is being watched.
   uint64_t skipped_ = 0;      // Bytes of it that are not part of a batch.
   uint64_t skipped_end_ = 0;  // The end of the last of them.
@@ -96,7 +99,12 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
                                                         const ReaderLimits& limits) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
   if (!source.ok() || (*source)->input_size() > 0) return source;
-  return std::make_unique<GuardedSource>(file, *std::move(source));
+  return std::make_unique<GuardedSource>(file, *std::move(source), nullptr);
+}
+
+std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr<ByteSource> source,
+                                        bool* has_ended) {
+  return std::make_unique<GuardedSource>(file, std::move(source), has_ended);
 }
 
 absl::Status CheckNotForeign(const ByteSource& source) {

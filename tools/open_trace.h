@@ -39,6 +39,11 @@ absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimit
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
                                                         const ReaderLimits& limits);
 
+// Returns a source of the same bytes that ends in this way, and then sets `*has_ended`, which must
+// outlive it.
+std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr<ByteSource> source,
+                                        bool* has_ended);
+
 // Returns the fault not-a-trace if the beginning of `source`, with damage in transport undone,
 // shows that it is something else, such as a web page or an archive.
 absl::Status CheckNotForeign(const ByteSource& source);

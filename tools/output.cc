@@ -150,10 +150,12 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0 && exists) {
     const std::string directory = std::filesystem::path(target).parent_path().string();
-    return absl::ErrnoToStatus(
+    return Failure(
         errno,
-        absl::StrCat("replacing ", QuotedUnlessPlain(path), " by a new file in ",
-                     directory.empty() ? "the current directory" : QuotedUnlessPlain(directory)));
+        absl::StrCat("creating a temporary file in ",
+                     directory.empty() ? "the current directory" : QuotedUnlessPlain(directory),
+                     ", to replace"),
+        path);
   }
   if (fd < 0) return Failure(errno, "creating", path);
   RemoveAtSignals(temporary);

@@ -15,6 +15,8 @@
 #include "gotrace/byte_stream.h"
 #include "gotrace/transport.h"
 #include "gotrace/version.h"
+#include "parser/framing/batch_finder.h"
+#include "parser/framing/batch_reader.h"
 #include "util/quote.h"
 
 namespace gotrace {
@@ -102,6 +104,55 @@ absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
   return ListTraces(source->get());
 }
 
+// Passes on another stream and writes everything that was read of it to `copy`.
+class TeeStream final : public ByteStream {
+ public:
+  TeeStream(ByteStream* stream, Output* copy) : stream_(*stream), copy_(*copy) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    absl::StatusOr<size_t> count = stream_.Read(buffer, size);
+    if (!count.ok()) return count;
+    copy_.buffer().Append(absl::string_view(buffer, *count));
+    copy_.MaybeFlush();
+    if (!copy_.status().ok()) return copy_.status();
+    return count;
+  }
+
+ private:
+  ByteStream& stream_;
+  Output& copy_;
+};
+
+// Reads the batches of all traces in `source`, as far as there are any.
+void ReadBatches(ByteSource* source) {
+  bool has_more = true;
+  while (has_more) {
+    const absl::StatusOr<Version> version = ReadHeader(source);
+    if (!version.ok()) return;
+    BatchFinder finder(source, *version, [](const Fault&) {});
+    Batch batch;
+    while (finder.Next(batch.generation, &batch)) source->Release(source->offset());
+    has_more = finder.next_trace().has_value();
+  }
+}
+
+// Copies `stream`, which belongs to `file`, up to its end, or to where GuardSource() ends it.
+absl::Status CopyInput(const std::string& file, ByteStream* stream, const ReaderLimits& limits,
+                       Output* copy, Progress* progress) {
+  bool has_ended = false;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      SourceFromStream(std::make_unique<TeeStream>(stream, copy), limits);
+  if (source.ok()) {
+    absl::StatusOr<UndoneInput> input = UndoTransport(
+        GuardSource(file, std::make_unique<WatchedSource>(*std::move(source), progress),
+                    &has_ended),
+        limits);
+    if (input.ok()) ReadBatches(input->source.get());
+  }
+  // Errors so far are found again in the copy.
+  return has_ended ? copy->Finish() : CopyStream(stream, copy, progress);
+}
+
 // Describes the first few traces of an input and the `wanted`th, and what happens to each.
 std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumber wanted) {
   std::vector<std::string> lines = {DescribeTraces(traces)};
@@ -153,7 +204,9 @@ absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
   RepeatableInput input(file, *fd, limits, progress);
   Output copy(*fd, "a temporary file");
   HopefulStream hopeful(*std::move(stream));
-  if (absl::Status status = CopyStream(&hopeful, &copy, progress); !status.ok()) return status;
+  if (absl::Status status = CopyInput(file, &hopeful, limits, &copy, progress); !status.ok()) {
+    return status;
+  }
   return input;
 }
 
