@@ -19,7 +19,7 @@
 #include "tracev2/wire_reader.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 absl::Status CannotDecode(const Batch& batch, const char* pos) {
@@ -210,4 +210,4 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "tracev2/text_form.h"
 #include "validator/foreign_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr CommandText kText = {
@@ -214,4 +214,4 @@ class AssembleCommand final : public Command {
 
 std::unique_ptr<Command> MakeAssembleCommand() { return std::make_unique<AssembleCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 std::string Command::Help() {
   constexpr absl::string_view kSeveralFiles =
@@ -26,4 +26,4 @@ std::string Command::Help() {
   return help;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "tools/flags.h"
 #include "tools/output.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2 };
 
@@ -58,6 +58,6 @@ class Command {
   Command() = default;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_COMMAND_H_

@@ -15,7 +15,7 @@
 #include "tools/version.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The names as a sentence lists them: "`events`, `wire` and `info`".
@@ -308,4 +308,4 @@ std::string ProgramHelp(const CommandList& commands) {
   return help;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "tools/registry.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct CommandLine {
   Command* command = nullptr;      // One of the commands that ParseCommandLine() was given.
@@ -29,6 +29,6 @@ absl::Status ParseCommandLine(absl::Span<char* const> args, const CommandList& c
 // Returns the text that `gotrace-dump --help` prints.
 std::string ProgramHelp(const CommandList& commands);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_COMMAND_LINE_H_

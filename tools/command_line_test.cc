@@ -14,7 +14,7 @@
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kNoFile[] = "FILE is missing; use - for the standard input";
@@ -166,7 +166,7 @@ TEST_F(CommandLineTest, EachFlagIsSuggested) {
   }
 }
 
-// Otherwise the command could not be found behind the flags.
+// Otherwise a command that follows flags could not be found.
 TEST_F(CommandLineTest, AFlagIsASwitchInAllCommandsOrInNone) {
   std::map<std::string, bool> is_switch;
   for (const auto& command : MakeCommands()) {
@@ -375,4 +375,4 @@ TEST_F(CommandLineTest, DocumentedLimitsMatchTheHelp) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -15,7 +15,7 @@
 #include "tools/open_trace.h"
 #include "tools/per_file_command.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Reads events and passes those that the options select to `take`, until it returns false.
@@ -324,4 +324,4 @@ class EventsCommand final : public PerFileCommand {
 
 std::unique_ptr<Command> MakeEventsCommand() { return std::make_unique<EventsCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

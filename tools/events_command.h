@@ -14,7 +14,7 @@
 #include "tools/progress.h"
 #include "tools/shared_flags.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct EventsOptions {
   bool json = false;
@@ -51,6 +51,6 @@ struct EventsResult {
 EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_options,
                         Progress* progress, FileOutput* output);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_EVENTS_COMMAND_H_

@@ -13,7 +13,7 @@
 #include "absl/strings/strip.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr size_t kColumns = 80;
@@ -190,4 +190,4 @@ void AppendWrapped(absl::string_view text, size_t indent, size_t column, std::st
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Stores the value of a flag, or returns an error that says what is wrong with the value. The name
 // of the flag is added to the message.
@@ -71,6 +71,6 @@ void AppendFlagHelp(absl::Span<const Flag> flags, std::string* help);
 // but the first is indented by `indent` columns; the first starts at column `column`.
 void AppendWrapped(absl::string_view text, size_t indent, size_t column, std::string* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_FLAGS_H_

@@ -17,7 +17,7 @@
 #include "tools/salvage.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What a trace consists of, besides the types of its events.
@@ -279,4 +279,4 @@ void AppendFootprintJson(absl::string_view file, const Footprint& footprint, Tex
   out->Append('\n');
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

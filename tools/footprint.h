@@ -9,14 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/read_mode.h"
 #include "parser/framing/raw_reader.h"
 #include "tools/progress.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct Footprint {
   struct Share {
@@ -46,6 +46,6 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
 void AppendFootprint(const Footprint& footprint, TextBuffer* out);
 void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_FOOTPRINT_H_

@@ -11,7 +11,7 @@
 #include "tools/salvage.h"
 #include "tools/shared_flags.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr CommandText kText = {
@@ -89,4 +89,4 @@ class FootprintCommand final : public PerFileCommand {
 
 std::unique_ptr<Command> MakeFootprintCommand() { return std::make_unique<FootprintCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

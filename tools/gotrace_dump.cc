@@ -15,7 +15,7 @@
 #include "tools/registry.h"
 #include "tools/report.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 int Main(absl::Span<char* const> args) {
@@ -40,8 +40,8 @@ int Main(absl::Span<char* const> args) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
-  return gotrace::Main(absl::MakeConstSpan(argv + 1, argc > 0 ? argc - 1 : 0));
+  return gotrace::internal::Main(absl::MakeConstSpan(argv + 1, argc > 0 ? argc - 1 : 0));
 }

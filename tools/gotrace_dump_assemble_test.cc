@@ -16,7 +16,7 @@
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string CompressedPath(absl::string_view trace) {
@@ -94,11 +94,10 @@ TEST_F(Assemble, ReadsFilesAndPieces) {
 }
 
 TEST_F(Assemble, ReadsCompressedText) {
-  // `assemble` and `wire` read compressed input alike; traces are compressed in testdata/.
-  const SubprocessResult zstd =
+  const SubprocessResult gzip =
       RunSubprocess({"/bin/sh", "-c", "gzip -c | tools/gotrace-dump assemble -"}, {.input = text_});
-  EXPECT_EQ(zstd.exit_code, 0) << zstd.err;
-  EXPECT_EQ(zstd.out, trace_);
+  EXPECT_EQ(gzip.exit_code, 0) << gzip.err;
+  EXPECT_EQ(gzip.out, trace_);
 }
 
 TEST_F(Assemble, TakesLinesOfWindowsAndALastOneWithoutEnd) {
@@ -149,7 +148,7 @@ TEST_F(Assemble, WritesADevice) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST_F(Assemble, LeavesNothingBehindAfterAnError) {
+TEST_F(Assemble, LeavesNoFileAfterAnError) {
   std::string broken = text_;
   broken.insert(broken.size() / 2, "\nGoStrt\n");
   const SubprocessResult result = RunDump({"assemble", "-o", target_, "-"}, {.input = broken});
@@ -179,7 +178,7 @@ TEST_F(Assemble, CannotWriteEverywhere) {
   EXPECT_EQ(full.err, "gotrace-dump: writing the standard output: No space left on device\n");
 }
 
-TEST_F(Assemble, TellsWhatIsWrongWithTheText) {
+TEST_F(Assemble, SaysWhatIsWrongWithTheText) {
   struct Case {
     std::string text;
     std::string error;
@@ -243,8 +242,8 @@ TEST_F(Assemble, EndsQuietlyWhenNobodyReads) {
   EXPECT_EQ(result.err, "");
 }
 
-// What was named is told of.
-TEST_F(Assemble, TellsThatNobodyReadsTheTarget) {
+// An output that was named is reported.
+TEST_F(Assemble, ReportsThatNobodyReadsTheTarget) {
   const SubprocessResult result =
       RunDump({"assemble", "-o", "/dev/stdout", "-"}, {.input = text_, .read_at_most = 0});
   EXPECT_EQ(result.exit_code, 2);
@@ -267,4 +266,4 @@ TEST_F(Assemble, LeavesTheOldFileWhereThereIsNoRoom) {
 #endif
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
@@ -219,7 +219,7 @@ TEST(Directories, StandForTheTracesInThem) {
   }
 }
 
-TEST(Directories, TellWhatIsBrokenInThem) {
+TEST(Directories, ReportWhatIsBrokenInThem) {
   const std::string dir = MakeDirectory("broken");
   const std::string cut = WriteFile("broken/cut", ReadTestTrace(kTrace).substr(0, 6900));
   WriteFile("broken/empty", "");
@@ -231,7 +231,7 @@ TEST(Directories, TellWhatIsBrokenInThem) {
   }
 }
 
-TEST(SeveralFiles, TellWhatIsNotComplete) {
+TEST(SeveralFiles, SayWhatIsNotComplete) {
   const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
   const std::string cut = WriteFile("cut4.trace", ReadTestTrace(kTrace).substr(0, 6900));
   const std::string before = "only the part before the first fault\n";
@@ -468,4 +468,4 @@ TEST_F(SeveralTraces, AreRepairedOneAtATime) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

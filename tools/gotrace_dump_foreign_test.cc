@@ -11,7 +11,7 @@
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct ForeignCase {
@@ -156,4 +156,4 @@ TEST(ForeignInput, MayFollowATraceWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

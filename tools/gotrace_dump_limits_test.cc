@@ -10,7 +10,7 @@
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Two Ps.
@@ -55,7 +55,7 @@ TEST(Limits, OfWhatIsCompressed) {
   EXPECT_EQ(RunDump({"wire", "--limits=decompressed-bytes=16", path}).exit_code, 0);
 }
 
-TEST(Limits, WrongOnesAreToldBeforeAnythingIsRead) {
+TEST(Limits, WrongOnesAreReportedBeforeAnythingIsRead) {
   const std::vector<std::vector<std::string>> cases = {
       {"events", "memory=1G", "--limits: there is no limit \"memory\"; expected generation-bytes,"},
       {"events", "threads",
@@ -109,4 +109,4 @@ TEST(Limits, WhatThereIsNoMemoryToUnpackIsNotCalledDamaged) {
 #endif
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

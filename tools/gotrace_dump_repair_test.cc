@@ -11,7 +11,7 @@
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kTrace = "go1.27-generations.trace";
@@ -154,7 +154,7 @@ TEST_F(RepairCommand, WritesNothingWhereNothingIsLeft) {
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
-TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
+TEST_F(RepairCommand, RefusesOtherFilesAndReportsErrors) {
   EXPECT_EQ(RunDump({"repair", "-o", target_, Write("page.html", "<html></html>")}).exit_code, 1);
   EXPECT_EQ(RunDump({"repair", "-o", target_, directory_ + "/none"}).exit_code, 2);
   const SubprocessResult full =
@@ -163,7 +163,7 @@ TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
-TEST_F(RepairCommand, ReadsNoMoreOfWhatIsNoTraceAndHasNoEnd) {
+TEST_F(RepairCommand, ReadsOnlyTheBeginningOfEndlessOtherInput) {
   const SubprocessResult result = RunDump({"repair", "--check", "/dev/zero"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(absl::StrContains(result.err, "not-a-trace")) << result.err;
@@ -196,4 +196,4 @@ TEST_F(RepairCommand, EndsWhereNobodyReads) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -21,7 +21,7 @@
 #include "tools/version.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
@@ -79,7 +79,7 @@ TEST_P(EachTrace, WirePrintsWhatGoPrints) {
   EXPECT_EQ(result.err.empty(), !stops);
 }
 
-TEST(Dump, WireSaysThatHeaderGoesOn) {
+TEST(Dump, WireSaysThatHeaderContinues) {
   const std::string path = CompressedPath("go1.25-alloc.trace");
   EXPECT_EQ(RunDump({"wire", path}).err,
             absl::StrCat("gotrace-dump: ", path,
@@ -127,7 +127,7 @@ TEST(Dump, ReadsFilesAndStreamsAlike) {
         args.push_back(file);
         return args;
       };
-      // What is printed but for the file's name, which only these two commands tell.
+      // The output without the name of the file, which is only in JSON.
       const bool tells_name = command.back() == "--json";
       const auto output = [&](const std::string& file, const SubprocessOptions& options = {}) {
         const std::string out = DumpOutput(with(file), options);
@@ -202,7 +202,7 @@ std::vector<TextEvent> AllEvents() {
   // A wrong number must not end the other tests.
   events.resize(305);
   if (!events.back().text.empty())
-    events.back().text.pop_back();  // The newline behind the last one is its own.
+    events.back().text.pop_back();  // The newline after the last one belongs to it.
   return events;
 }
 
@@ -257,8 +257,8 @@ TEST(Dump, FiltersByKindGoroutineProcAndThread) {
   EXPECT_EQ(RunDump({"--g=99999", "--limit=0", path}).err, "");
 }
 
-// As it stands in the output, to be copied from there.
-TEST(Dump, FiltersByTimesThatEventsTell) {
+// Times can be copied from the output.
+TEST(Dump, FiltersByTimesOfEvents) {
   const std::vector<TextEvent> all = AllEvents();
   const std::string path = CompressedPath(kTrace);
   const int64_t from = all[all.size() / 3].time();
@@ -387,7 +387,7 @@ TEST(Dump, RefusesWallClockTimesWhereATraceHasNone) {
   EXPECT_EQ(DumpOutput({"--format=json", "--wall", path}), json);
 }
 
-// Of the last generation's events the clock before it tells nothing.
+// The clock of one generation says nothing about the events of another.
 TEST(Dump, TakesTheLatestClockSnapshot) {
   const auto generation = [](int number, int seconds) {
     return absl::StrCat("EventBatch gen=", number, " m=0 time=", 100 * number, R"( size=auto
@@ -468,7 +468,7 @@ TEST(Dump, ReadsNoFurtherThanAsked) {
           kHint));
 }
 
-TEST(Dump, TellsWhatIsWrongWithTheInput) {
+TEST(Dump, SaysWhatIsWrongWithTheInput) {
   struct Case {
     std::string name;
     std::string content;
@@ -514,7 +514,7 @@ TEST(Dump, TellsWhatIsWrongWithTheInput) {
   }
 }
 
-TEST(Dump, TellsThatCompressedDataIsDamaged) {
+TEST(Dump, SaysThatCompressedDataIsDamaged) {
   std::string damaged = ReadTestFile("go1.27-gc.trace.zst");
   damaged.replace(20000, 8, "damaged!");
   const std::string path = WriteFile("damaged.zst", damaged);
@@ -528,8 +528,8 @@ TEST(Dump, TellsThatCompressedDataIsDamaged) {
   }
 }
 
-// What was read before the fault is printed, and before the fault is told.
-TEST(Dump, PrintsWhatStoodBeforeTheFault) {
+// Everything before the fault is printed, and the fault is reported after it.
+TEST(Dump, PrintsEverythingBeforeTheFault) {
   const std::string trace = ReadTestTrace(kTrace);
   const std::string path = WriteFile("cut.trace", trace.substr(0, 6900));
   for (const std::string command : {"events", "wire", "footprint", "info"}) {
@@ -545,8 +545,8 @@ TEST(Dump, PrintsWhatStoodBeforeTheFault) {
   }
 }
 
-// Where nothing can come next, each thread's reason stands on a line of its own.
-TEST(Dump, TellsWhyNothingCanComeNext) {
+// If no event can come next, the reason of each thread is on a line of its own.
+TEST(Dump, SaysWhyNothingCanComeNext) {
   const std::string trace = *AssembleText(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
 Frequency freq=1000000000
@@ -629,7 +629,7 @@ TEST(Dump, RefusesWrongArguments) {
   }
 }
 
-TEST(Dump, EndsQuietlyWhenNobodyReadsOn) {
+TEST(Dump, EndsQuietlyIfThePipeIsClosed) {
   const std::string large = CompressedPath("go1.27-gc.trace");
   ASSERT_GT(DumpOutput({large}).size(), 2 << 20);
   for (const size_t read_at_most : {0, 1, 100000}) {
@@ -662,7 +662,7 @@ std::string LargeText() {
 }
 
 // The program has read no more than the beginning when it fills the pipe, and waits.
-TEST(Dump, TellsThatTheInputBecameShorter) {
+TEST(Dump, ReportsThatTheInputBecameShorter) {
   const absl::StatusOr<std::string> trace = AssembleText(LargeText());
   ASSERT_TRUE(trace.ok()) << trace.status();
   ASSERT_GT(trace->size(), 6000000u);
@@ -685,7 +685,7 @@ TEST(Dump, WaitsForANonBlockingOutput) {
   EXPECT_EQ(DumpOutput({path}, {.non_blocking = true}), DumpOutput({path}));
 }
 
-TEST(Dump, TellsThatTheOutputCannotBeWritten) {
+TEST(Dump, ReportsThatTheOutputCannotBeWritten) {
   const std::string path = CompressedPath(kTrace);
   for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
            {"events", path},
@@ -700,7 +700,7 @@ TEST(Dump, TellsThatTheOutputCannotBeWritten) {
   }
 }
 
-TEST(Dump, TellsItsVersion) {
+TEST(Dump, PrintsItsVersion) {
   EXPECT_EQ(DumpOutput({"--version"}), absl::StrCat("gotrace-dump ", kGotraceVersion, "\n"));
   EXPECT_EQ(DumpOutput({"info", "--version"}), DumpOutput({"--version"}));
 }
@@ -718,4 +718,4 @@ TEST(Dump, HelpsOnTheStandardOutput) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "tools/open_trace.h"
 #include "tools/salvage.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool IsNewGoroutine(const Event& event, const StateTransition& transition, TraceInfo* info) {
@@ -205,4 +205,4 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   out->Append('\n');
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

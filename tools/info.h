@@ -18,7 +18,7 @@
 #include "tools/progress.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct TraceInfo {
   struct Generation {
@@ -61,6 +61,6 @@ absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
 void AppendInfo(const TraceInfo& info, TextBuffer* out);
 void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_INFO_H_

@@ -10,7 +10,7 @@
 #include "tools/progress.h"
 #include "tools/shared_flags.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr CommandText kText = {
@@ -85,4 +85,4 @@ class InfoCommand final : public PerFileCommand {
 
 std::unique_ptr<Command> MakeInfoCommand() { return std::make_unique<InfoCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -18,7 +18,7 @@
 #include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 absl::Status Collect(absl::string_view bytes, TraceInfo* info) {
@@ -141,7 +141,7 @@ TEST(Info, TellsWhatStandsBeforeAFault) {
   EXPECT_FALSE(absl::StrContains(Text(nothing), "Generations"));
 }
 
-TEST(Info, OfAVersionThatTellsNoWallClock) {
+TEST(Info, OfAVersionWithoutWallClock) {
   TraceInfo info;
   EXPECT_FALSE(Collect(MakeHeader(Version::kGo123), &info).ok());
   EXPECT_TRUE(absl::StartsWith(Text(info),
@@ -168,7 +168,7 @@ GoDestroySyscall dt=1
   EXPECT_EQ(info.goroutines, 2);
 }
 
-// What tells a P's status may be what the trace lost.
+// The status of a P may be lost.
 TEST(Info, CountsPsWhoseStatusIsLost) {
   ReaderOptions options;
   options.mode = ReadMode::kSalvage;
@@ -187,7 +187,7 @@ ProcStart dt=1 p=4 p_seq=7
   EXPECT_EQ(info.procs.size(), 2u);
 }
 
-// What the text of a trace's events and of its wire format tell of it.
+// The numbers that follow from the text of a trace's events and of its wire format.
 struct TextCount {
   std::map<std::string, uint64_t> kinds;
   std::set<std::string> goroutines;
@@ -197,7 +197,7 @@ struct TextCount {
   std::map<std::string, uint64_t> wire;
 };
 
-// What stands in `line` between `name` and the next space.
+// Returns the part of `line` between `name` and the next space.
 std::string Field(absl::string_view line, absl::string_view name) {
   const size_t at = line.find(name);
   if (at == absl::string_view::npos) return "";
@@ -289,4 +289,4 @@ INSTANTIATE_TEST_SUITE_P(Info, EachTrace, testing::ValuesIn(TestTraces()), [](co
 });
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

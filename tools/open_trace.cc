@@ -16,7 +16,7 @@
 #include "tools/report.h"
 #include "validator/foreign_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 namespace {
 
@@ -198,4 +198,4 @@ void PrintTransportNotes(const std::string& file, const std::vector<TransportNot
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "gotrace/trace_list.h"
 #include "gotrace/transport.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Which trace of an input that holds several to read, counted from 1: the N of --trace=N. 0 is the
 // first one, if nobody asked for it, so that commands warn of the others.
@@ -70,6 +70,6 @@ std::string DescribeTrace(const TraceSpan& trace, TraceNumber number);
 // one, or if the file cannot be read again.
 std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& limits);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_OPEN_TRACE_H_

@@ -18,7 +18,7 @@
 #include "absl/strings/strip.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Returns the error of doing `what` with the file `name`.
@@ -197,4 +197,4 @@ absl::Status OutputFile::Commit() {
   return status;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "tools/open_trace.h"
 #include "tools/salvage.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Whether a file that was found in a directory is not a trace, or one of the v1 format. Then it
@@ -68,4 +68,4 @@ void AppendUnreadJson(const std::string& file, const absl::Status& status, const
   out->Append("\n");
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "tools/output.h"
 #include "tools/report.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Where a command writes its output for one file.
 class FileOutput {
@@ -62,6 +62,6 @@ class PerFileCommand : public Command {
 void AppendUnreadJson(const std::string& file, const absl::Status& status, const Losses& losses,
                       TextBuffer* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_PER_FILE_COMMAND_H_

@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct ProgressCount {
   uint64_t bytes = 0;   // How many bytes of the input were read.
@@ -53,6 +53,6 @@ class Progress {
   bool visible_ = false;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_PROGRESS_H_

@@ -1,6 +1,6 @@
 #include "tools/registry.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // One row for each command, in the order in which help lists them. The row X stands for the
 // function MakeXCommand(), which the command's file defines.
@@ -25,4 +25,4 @@ CommandList MakeCommands() {
   return commands;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

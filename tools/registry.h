@@ -7,13 +7,13 @@
 
 #include "tools/command.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 using CommandList = std::vector<std::unique_ptr<Command>>;
 
 // Returns all commands, in the order in which help lists them. The first one is the default.
 CommandList MakeCommands();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_REGISTRY_H_

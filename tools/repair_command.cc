@@ -16,7 +16,7 @@
 #include "tools/shared_flags.h"
 #include "tools/trace_target.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The maximum number of lines of a report, without the last.
@@ -189,4 +189,4 @@ class RepairCommand final : public Command {
 
 std::unique_ptr<Command> MakeRepairCommand() { return std::make_unique<RepairCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -19,7 +19,7 @@
 #include "parser/framing/batch_reader.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Shows how far another source was read.
@@ -288,4 +288,4 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
   return chosen;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

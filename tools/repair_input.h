@@ -11,7 +11,7 @@
 #include "tools/output.h"
 #include "tools/progress.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // An input that can be read from its beginning any number of times. If it can be read only once,
 // like a pipe, it is first copied to a temporary file, which is removed with this object.
@@ -67,6 +67,6 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
 // Copies the rest of `from` to `to`, and shows the progress.
 absl::Status CopyStream(ByteStream* from, Output* to, Progress* progress);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_REPAIR_INPUT_H_

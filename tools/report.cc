@@ -13,7 +13,7 @@
 #include "gotrace/reader_limits.h"
 #include "tools/file_list.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Whether `validate` has nothing to add to the message of a fault in the header.
@@ -85,4 +85,4 @@ void Note(const std::string& file, absl::string_view line) {
   absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "tools/command.h"
 #include "tools/output.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The result of a command for one file.
 struct FileResult {
@@ -34,6 +34,6 @@ int ReportNoTrace(const std::vector<std::string>& files);
 // Prints `line` with the program's and the file's name before it.
 void Note(const std::string& file, absl::string_view line);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_REPORT_H_

@@ -12,7 +12,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/read_mode.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Keeps the first few faults of a trace and counts the others, of which there may be very many.
 class FaultLog {
@@ -51,6 +51,6 @@ absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses
 // with, and "losses" with what salvaging left out.
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_SALVAGE_H_

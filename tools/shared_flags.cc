@@ -14,7 +14,7 @@
 #include "util/cores.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Calls `set` with each element of a list, until one is wrong.
@@ -284,4 +284,4 @@ void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows) {
                std::make_move_iterator(more.end()));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

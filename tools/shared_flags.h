@@ -18,7 +18,7 @@
 #include "tools/open_trace.h"
 #include "tools/salvage.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // --json, for commands that print one JSON object for each file.
 Flag JsonFlag(bool* json);
@@ -79,6 +79,6 @@ struct FilterFlags {
 // Appends `more` to `rows`.
 void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_SHARED_FLAGS_H_

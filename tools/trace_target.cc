@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/file_list.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 absl::Status TraceTarget::Check(const std::string& input) const {
   std::error_code ignored;
@@ -36,4 +36,4 @@ std::string TraceTarget::Shown() const {
   return is_standard_output() ? "to the standard output" : ShownNameOf(path_);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "tools/output.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 class TraceTarget {
  public:
@@ -33,6 +33,6 @@ class TraceTarget {
   Output& standard_output_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_TRACE_TARGET_H_

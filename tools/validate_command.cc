@@ -26,7 +26,7 @@
 #include "tools/shared_flags.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How often progress is shown.
@@ -269,4 +269,4 @@ class ValidateCommand final : public Command {
 
 std::unique_ptr<Command> MakeValidateCommand() { return std::make_unique<ValidateCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "tools/shared_flags.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr CommandText kText = {
@@ -96,4 +96,4 @@ class WireCommand final : public PerFileCommand {
 
 std::unique_ptr<Command> MakeWireCommand() { return std::make_unique<WireCommand>(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "gotrace/event.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // `time` as RFC 3339 in UTC, to the nanosecond without zeros at the end.
 std::string FormatUtc(absl::Time time);
@@ -49,6 +49,6 @@ class JsonFormatter {
   StackTexts stack_texts_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_H_

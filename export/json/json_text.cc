@@ -3,7 +3,7 @@
 #include "absl/strings/escaping.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool IsPlain(char c) {
@@ -68,4 +68,4 @@ void AppendFileMembers(absl::string_view name, JsonWriter* json) {
   if (!IsUtf8(name)) json->Member("file_base64", absl::string_view(absl::Base64Escape(name)));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot hold
 // them.
@@ -79,6 +79,6 @@ class JsonWriter {
 // cannot hold it, also adds "file_base64" with its bytes.
 void AppendFileMembers(absl::string_view name, JsonWriter* json);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_TEXT_H_

@@ -11,7 +11,7 @@
 #include "gotrace/trace_list.h"
 #include "gotrace/version.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kVerdicts[] = {"sound", "broken", "unjudged"};
@@ -235,4 +235,4 @@ void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& repor
   AppendJson(name, "no-such-trace", report, out);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

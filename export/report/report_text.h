@@ -10,7 +10,7 @@
 #include "gotrace/validate.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends one or more lines for each finding, one for each check with more findings than were
 // kept, and the verdict with how much of the trace is good. Every line, except indented ones,
@@ -33,6 +33,6 @@ void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& repor
 // Adds the member "traces" to an object, unless there are none.
 void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_
