@@ -6,10 +6,9 @@ namespace gotrace::internal {
 
 std::string Command::Help() {
   constexpr absl::string_view kSeveralFiles =
-      "Several files are read one after the other, and a broken one does not keep the others from "
-      "being read. A directory stands for all files in it, at any depth, except hidden ones; files "
-      "in it that are not traces, or are traces of Go 1.21 or earlier, are skipped. The highest "
-      "exit code counts.";
+      "A broken file does not keep the others from being read. A directory stands for all files in "
+      "it, at any depth, except hidden ones; files in it that are not traces, or are traces of Go "
+      "1.21 or earlier, are skipped. The highest exit code counts.";
   const CommandText& about = text();
   std::string help = absl::StrCat("Usage: gotrace-dump ", about.name, " [FLAGS] FILE",
                                   about.takes_several_files ? "..." : "", "\n\n");

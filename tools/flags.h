@@ -19,8 +19,8 @@ namespace gotrace::internal {
 using SetFlag = std::function<absl::Status(absl::string_view value)>;
 
 struct Flag {
-  // Without dashes: "max-per-check". Flags of one letter are shown with one dash, others with two;
-  // both spellings are accepted for both.
+  // Without dashes: "max-per-check". "o" is shown with one dash, as is usual for the output file,
+  // and all others with two; both spellings are accepted for all.
   absl::string_view name;
   // What help calls the value: "N". "" for a switch, which is true unless it is given as --noNAME
   // or --NAME=false. A flag whose value ends in ",..." is a list, and can be given only once.

@@ -41,11 +41,11 @@ class GuardedSource final : public ByteSource {
   void Release(uint64_t offset) override { source_->Release(offset); }
   void ReleaseSkipped(uint64_t begin, uint64_t end) override {
     source_->ReleaseSkipped(begin, end);
-    if (has_ended_) return;
+    if (has_ended_ || end <= skipped_end_) return;
     skipped_ += end - std::max(begin, skipped_end_);
     skipped_end_ = end;
-    const uint64_t used = end - part_begin_ - skipped_;
-    if (used > skipped_ / 16) {
+    const uint64_t in_batches = end - part_begin_ - skipped_;
+    if (in_batches > skipped_ / 16) {
       part_begin_ = end;
       skipped_ = 0;
     }

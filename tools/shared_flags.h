@@ -1,5 +1,4 @@
-// Flags that several commands share, each as one row. A command takes the rows that it needs, and
-
+// Flags that several commands share, each as one row. A command includes the rows that it needs.
 #ifndef GOTRACE_TOOLS_SHARED_FLAGS_H_
 #define GOTRACE_TOOLS_SHARED_FLAGS_H_
 
