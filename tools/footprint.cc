@@ -269,7 +269,7 @@ void AppendFootprint(const Footprint& footprint, TextBuffer* out) {
 void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
-  json.Member("file", file);
+  AppendFileMembers(file, &json);
   AppendCompleteness(footprint.status, footprint.losses, &json);
   json.Member("bytes", footprint.bytes);
   json.Member("count", footprint.events);

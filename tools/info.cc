@@ -157,7 +157,7 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
 void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
-  json.Member("file", file);
+  AppendFileMembers(file, &json);
   json.Member("version",
               absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(info.version))));
   AppendCompleteness(info.status, info.losses, &json);

@@ -1,4 +1,4 @@
-#include "tools/repair.h"
+#include "tools/repair_input.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,15 +15,14 @@
 #include "gotrace/byte_stream.h"
 #include "gotrace/transport.h"
 #include "gotrace/version.h"
+#include "parser/framing/batch_finder.h"
+#include "parser/framing/batch_reader.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
 
-// How many lines a report has at most, besides the last.
-constexpr size_t kMostLines = 20;
-
-// Passes everything on, and shows on the way how far reading has come.
+// Shows how far another source was read.
 class WatchedSource final : public ByteSource {
  public:
   WatchedSource(std::unique_ptr<ByteSource> source, Progress* progress)
@@ -58,37 +57,25 @@ absl::StatusOr<int> CreateTemporary() {
   const int fd = mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) {
     return absl::ErrnoToStatus(
-        errno,
-        absl::StrCat("creating a temporary file, where TMPDIR tells: ", QuotedUnlessPlain(path)));
+        errno, absl::StrCat("creating a temporary file, in the directory of TMPDIR: ",
+                            QuotedUnlessPlain(path)));
   }
   unlink(path.c_str());
   return fd;
 }
 
-absl::Status Copy(ByteStream* from, Output* out) {
-  std::string block(1 << 16, '\0');
-  while (out->usable()) {
-    const absl::StatusOr<size_t> size = from->Read(block.data(), block.size());
-    if (!size.ok()) return size.status();
-    if (*size == 0) break;
-    out->buffer().Append(absl::string_view(block).substr(0, *size));
-    out->MaybeFlush();
-  }
-  return out->Finish();
-}
-
-// Gives what another stream does, which may have no end, but ends early where that cannot be a
-// trace: PlanRepair() will find that it is none.
+// Reads another stream, which may be endless, but ends early if its beginning shows that it is not
+// a trace. PlanRepair() will report that.
 class HopefulStream final : public ByteStream {
  public:
   explicit HopefulStream(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
 
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
-    if (!goes_on_) return 0;
+    if (!continues_) return 0;
     absl::StatusOr<size_t> count = stream_->Read(buffer, size);
-    if (count.ok() && begin_.size() < kLooked) {
+    if (count.ok() && begin_.size() < kExamined) {
       begin_.append(buffer, *count);
-      goes_on_ = begin_.size() < kLooked || MayBeTrace();
+      continues_ = begin_.size() < kExamined || MayBeTrace();
     }
     return count;
   }
@@ -103,21 +90,13 @@ class HopefulStream final : public ByteStream {
     return !input.ok() || !input->notes.empty();
   }
 
-  // As much as UndoTransport() looks at.
-  static constexpr size_t kLooked = 256 << 10;
+  // As much as UndoTransport() examines.
+  static constexpr size_t kExamined = 256 << 10;
 
   const std::unique_ptr<ByteStream> stream_;
   std::string begin_;
-  bool goes_on_ = true;
+  bool continues_ = true;
 };
-
-// Says how many events are lost, and what part of all that is.
-std::string LostEvents(uint64_t lost, uint64_t kept) {
-  if (lost == 0) return "";
-  const double all = static_cast<double>(lost) + static_cast<double>(kept);
-  return absl::StrFormat("; %d %s lost (%.2f %%)", lost, lost == 1 ? "event is" : "events are",
-                         100 * static_cast<double>(lost) / all);
-}
 
 absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
@@ -125,7 +104,56 @@ absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
   return ListTraces(source->get());
 }
 
-// The first few traces of an input and the `wanted`th, and what becomes of each.
+// Passes on another stream and writes everything that was read of it to `copy`.
+class TeeStream final : public ByteStream {
+ public:
+  TeeStream(ByteStream* stream, Output* copy) : stream_(*stream), copy_(*copy) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    absl::StatusOr<size_t> count = stream_.Read(buffer, size);
+    if (!count.ok()) return count;
+    copy_.buffer().Append(absl::string_view(buffer, *count));
+    copy_.MaybeFlush();
+    if (!copy_.status().ok()) return copy_.status();
+    return count;
+  }
+
+ private:
+  ByteStream& stream_;
+  Output& copy_;
+};
+
+// Reads the batches of all traces in `source`, as far as there are any.
+void ReadBatches(ByteSource* source) {
+  bool has_more = true;
+  while (has_more) {
+    const absl::StatusOr<Version> version = ReadHeader(source);
+    if (!version.ok()) return;
+    BatchFinder finder(source, *version, [](const Fault&) {});
+    Batch batch;
+    while (finder.Next(batch.generation, &batch)) source->Release(source->offset());
+    has_more = finder.next_trace().has_value();
+  }
+}
+
+// Copies `stream`, which belongs to `file`, up to its end, or to where GuardSource() ends it.
+absl::Status CopyInput(const std::string& file, ByteStream* stream, const ReaderLimits& limits,
+                       Output* copy, Progress* progress) {
+  bool has_ended = false;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      SourceFromStream(std::make_unique<TeeStream>(stream, copy), limits);
+  if (source.ok()) {
+    absl::StatusOr<UndoneInput> input = UndoTransport(
+        GuardSource(file, std::make_unique<WatchedSource>(*std::move(source), progress),
+                    &has_ended),
+        limits);
+    if (input.ok()) ReadBatches(input->source.get());
+  }
+  // Errors so far are found again in the copy.
+  return has_ended ? copy->Finish() : CopyStream(stream, copy, progress);
+}
+
+// Describes the first few traces of an input and the `wanted`th, and what happens to each.
 std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumber wanted) {
   std::vector<std::string> lines = {DescribeTraces(traces)};
   size_t left = traces.size();
@@ -142,41 +170,28 @@ std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumbe
   return lines;
 }
 
-// How many generations are kept, and how.
-std::string GenerationCounts(uint64_t kept, uint64_t rewritten, uint64_t all, bool is_written) {
-  if (all == 1 && kept == 1) {
-    return rewritten == 1
-               ? (is_written ? "1 generation, rewritten" : "1 generation, which would be rewritten")
-               : (is_written ? "1 generation, kept" : "1 generation, which can be kept");
-  }
-  return absl::StrCat(kept, " of ", all, all == 1 ? " generation" : " generations",
-                      is_written ? " kept" : " can be kept",
-                      rewritten == 0 ? "" : absl::StrCat(", ", rewritten, " of them rewritten"));
-}
-
-// What to say of a sound trace.
-std::string SoundLine(const ChosenTrace& chosen, bool is_compressed, absl::string_view target) {
-  std::string line = chosen.count == 1
-                         ? "sound"
-                         : absl::StrCat("trace ", chosen.number, " of ", chosen.count, " is sound");
-  if (!chosen.leaves_out_others()) {
-    line += ", there is nothing to repair";
-  } else if (target.empty()) {
-    line += chosen.count == 2 ? "; repair would leave out the other"
-                              : "; repair would leave out the others";
-  }
-  if (!target.empty()) absl::StrAppend(&line, "; wrote ", target);
-  if (!target.empty() && is_compressed) line += ", not compressed";
-  return line;
-}
-
 bool CanBeReadAgain(const std::string& file) {
   struct stat info;
-  // What is not there is told by whoever opens it.
+  // Opening it reports that it does not exist.
   return file != "-" && (stat(file.c_str(), &info) != 0 || S_ISREG(info.st_mode));
 }
 
 }  // namespace
+
+absl::Status CopyStream(ByteStream* from, Output* to, Progress* progress) {
+  std::string block(1 << 16, '\0');
+  uint64_t copied = 0;
+  while (to->usable()) {
+    const absl::StatusOr<size_t> size = from->Read(block.data(), block.size());
+    if (!size.ok()) return size.status();
+    if (*size == 0) break;
+    to->buffer().Append(absl::string_view(block).substr(0, *size));
+    to->MaybeFlush();
+    copied += *size;
+    if (progress->enabled()) progress->Show({copied, /*total=*/0, /*events=*/0});
+  }
+  return to->Finish();
+}
 
 absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
                                                         const ReaderLimits& limits,
@@ -189,7 +204,9 @@ absl::StatusOr<RepeatableInput> RepeatableInput::Create(const std::string& file,
   RepeatableInput input(file, *fd, limits, progress);
   Output copy(*fd, "a temporary file");
   HopefulStream hopeful(*std::move(stream));
-  if (absl::Status status = Copy(&hopeful, &copy); !status.ok()) return status;
+  if (absl::Status status = CopyInput(file, &hopeful, limits, &copy, progress); !status.ok()) {
+    return status;
+  }
   return input;
 }
 
@@ -238,11 +255,15 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
     if (!source.ok()) return source.status();
     absl::StatusOr<UndoneInput> undone = UndoTransport(*std::move(source), limits);
     if (!undone.ok()) return undone.status();
+    if (absl::Status status = CheckNotForeign(*undone->source); !status.ok()) return status;
     return std::move(undone->source);
   };
   const absl::StatusOr<std::vector<TraceSpan>> listed = ListTracesOf(open);
-  if (!listed.ok() && !FaultOf(listed.status()).has_value()) return listed.status();
-  // What is wrong with an input without a trace is found when it is repaired.
+  const std::optional<Fault> fault = FaultOf(listed.status());
+  if (!listed.ok() && (!fault.has_value() || fault->id == FaultId::kNotATrace)) {
+    return listed.status();
+  }
+  // Other faults are found again, and repaired if that is possible.
   const size_t count = listed.ok() ? listed->size() : 1;
   if (number > count) return NoSuchTrace(file, count, number);
   ChosenTrace chosen;
@@ -265,52 +286,6 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
     return OneTrace(*std::move(source), span);
   };
   return chosen;
-}
-
-absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output* out) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(plan, open);
-  if (!stream.ok()) return stream.status();
-  return Copy(stream->get(), out);
-}
-
-std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace& chosen,
-                                      bool is_compressed, absl::string_view target) {
-  std::vector<std::string> lines = DescribeRepair(plan);
-  if (lines.size() > kMostLines) {
-    const size_t more = lines.size() - kMostLines;
-    lines.resize(kMostLines);
-    lines.push_back(absl::StrCat("and ", more, " more such lines"));
-  }
-  const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
-  if (plan.sound && !plan.notes.empty()) {
-    lines.push_back(absl::StrCat("the trace is sound once that is undone", written));
-    return lines;
-  }
-  if (plan.sound) {
-    lines.push_back(SoundLine(chosen, is_compressed, target));
-    return lines;
-  }
-  if (plan.pieces.empty()) {
-    lines.push_back(
-        "no generation is left that Go's reader would take; `gotrace-dump events --salvage` prints "
-        "what can be read");
-    return lines;
-  }
-  uint64_t kept = 0, rewritten = 0, lost = 0, added = 0;
-  for (const RepairedGeneration& generation : plan.generations) {
-    if (generation.events == 0) continue;
-    ++kept;
-    rewritten += generation.fate == GenerationFate::kRewritten;
-    lost += generation.events_left_out;
-    added += generation.events_added + generation.statuses_added;
-  }
-  lines.push_back(absl::StrCat(
-      GenerationCounts(kept, rewritten, plan.generations.size(), !target.empty()), ", with ",
-      plan.events_with_syncs, plan.events_with_syncs == 1 ? " event" : " events",
-      added == 0 ? "" : absl::StrCat(", of which ", added, added == 1 ? " is added" : " are added"),
-      LostEvents(lost, plan.events_with_syncs - added), "; ", plan.input_bytes, " bytes become ",
-      plan.output_bytes, written));
-  return lines;
 }
 
 }  // namespace gotrace::internal

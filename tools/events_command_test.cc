@@ -1,4 +1,4 @@
-#include "tools/dump.h"
+#include "tools/events_command.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ struct Dumped {
   bool written = false;
 };
 
-// What DumpEvents() writes and returns.
+// Returns what DumpEvents() writes and returns.
 Dumped Dump(const std::string& file, size_t jobs, const EventsOptions& options = {},
             ReadMode mode = ReadMode::kStrict) {
   const std::string path = absl::StrCat(testing::TempDir(), "/dumped");
@@ -35,8 +35,10 @@ Dumped Dump(const std::string& file, size_t jobs, const EventsOptions& options =
   reader_options.tuning.jobs_from_bytes = 0;
   reader_options.mode = mode;
   Progress progress(/*prints_along=*/true);
+  bool is_first = true;
+  FileOutput output(file, /*has_heading=*/false, &is_first, &out);
   Dumped dumped;
-  dumped.result = DumpEvents(file, reader_options, options, &progress, &out);
+  dumped.result = DumpEvents(options, reader_options, &progress, &output);
   dumped.written = out.Finish().ok();
   close(fd);
   std::ifstream stream(path, std::ios::binary);
@@ -88,7 +90,7 @@ TEST(DumpEventsTest, PrintsTheSameUpToAFault) {
   }
 }
 
-// Their types, which are of the first generation, are told in the second.
+// The types of the tasks are strings of the first generation, printed in the second.
 TEST(DumpEventsTest, PrintsTheSameWhereTasksOfManyTypesEnd) {
   constexpr int kTasks = 5000;
   std::string begins;
@@ -130,7 +132,7 @@ TEST(DumpEventsTest, PrintsTheSameWhereTasksOfManyTypesEnd) {
   for (int i = 0; i < 5; ++i) ExpectSame(Dump(path, 2), one);
 }
 
-TEST(DumpEventsTest, TellsWhatCannotBeOpened) {
+TEST(DumpEventsTest, ReportsWhatCannotBeOpened) {
   for (const size_t jobs : {1, 2}) {
     const Dumped dumped = Dump("/nowhere/trace", jobs);
     EXPECT_EQ(dumped.result.status.message(), "opening /nowhere/trace: No such file or directory");
@@ -146,8 +148,10 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
     reader_options.jobs = jobs;
     reader_options.tuning.jobs_from_bytes = 0;
     Progress progress(/*prints_along=*/true);
-    const EventsResult result =
-        DumpEvents(TracePath(), reader_options, EventsOptions(), &progress, &out);
+    const std::string file = TracePath();
+    bool is_first = true;
+    FileOutput output(file, /*has_heading=*/false, &is_first, &out);
+    const EventsResult result = DumpEvents(EventsOptions(), reader_options, &progress, &output);
     EXPECT_TRUE(result.status.ok());
     EXPECT_FALSE(out.Finish().ok());
     close(fd);
