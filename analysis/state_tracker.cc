@@ -41,6 +41,10 @@ struct Track {
   bool is_held = false;
   bool is_new = false;
 
+  // Goroutines: whether the next interval of a held one is held too, since it has its stack and
+  // cause from this one.
+  bool has_heir = false;
+
   // Threads: whether only statuses told what it does, each of which may add to the others.
   bool is_told = false;
 };
@@ -168,10 +172,12 @@ class StateTracker::Impl {
   void TakeGoStatus(const Event& event);
   void TakeProcStatus(const Event& event);
 
-  // Transitions of the goroutine that `event` is about. All return its new open interval, in which
-  // `stack` is still that of the last one.
+  // Transitions of the goroutine that `event` is about, to another state. They return its new open
+  // interval. For one that waits to run `stack` stays that of the interval before, unless it has
+  // a stack of its own.
+  enum class OwnStack { kNo, kYes };
   GoInterval& CreateGo(const Event& event);
-  GoInterval& ChangeGo(const Event& event, const Cause& cause);
+  GoInterval& ChangeGo(const Event& event, const Cause& cause, OwnStack own_stack);
   void EndGo(const Event& event);
 
   // Sets where the goroutine is, which runs or is in a syscall.
@@ -199,6 +205,7 @@ class StateTracker::Impl {
   Cause CauseByGoroutine(const Event& event) const;
   // What wakes the goroutine `id`, if no other goroutine does.
   CauseKind WakerWithoutGoroutine(GoId id);
+  CauseKind WakerByReason(StringId reason);
 
   // Adds a track whose interval begins at `begin`.
   template <class TrackType>
@@ -236,9 +243,11 @@ class StateTracker::Impl {
   // held.
   template <class TrackType>
   void JoinHeld(Tracks<TrackType>& tracks, TrackType& track);
+  // Makes `*open` the beginning of the interval that follows `joined`.
+  void LeaveToHeir(GoInterval& joined, GoInterval* open);
   // Closes the open interval of the same resource, if there is one.
   template <class TrackType>
-  void CloseBefore(Tracks<TrackType>& tracks, const TrackType& track);
+  void CloseBefore(Tracks<TrackType>& tracks, TrackType& track);
 
   // Sets the begin of a held interval that no earlier tracker knows anything of.
   template <class TrackType>
@@ -310,14 +319,13 @@ void StateTracker::Impl::TakeTransition(const Event& event) {
       return SetThread(event, event.thread(), event.proc(), SubjectGo(event),
                        ThreadState::kSyscall);
     case EventType::kGoStart: {
-      GoInterval& running = ChangeGo(event, CauseOf(event, CauseKind::kScheduler));
-      running.stack = StackId::kNone;
+      GoInterval& running = ChangeGo(event, CauseOf(event, CauseKind::kScheduler), OwnStack::kYes);
       PutOn(event.thread(), event.proc(), &running);
       return SetThread(event, event.thread(), event.proc(), SubjectGo(event));
     }
     case EventType::kGoStop:
     case EventType::kGoBlock: {
-      GoInterval& stopped = ChangeGo(event, CauseOf(event, CauseKind::kItself));
+      GoInterval& stopped = ChangeGo(event, CauseOf(event, CauseKind::kItself), OwnStack::kYes);
       stopped.reason = interner_.InternString(event.tables(), event.arg(0));
       stopped.stack = interner_.InternStack(event.stack());
       return SetThread(event, event.thread(), event.proc(), GoId::kNone);
@@ -325,26 +333,27 @@ void StateTracker::Impl::TakeTransition(const Event& event) {
     case EventType::kGoUnblock:
     case EventType::kGoSwitch:
     case EventType::kGoSwitchDestroy: {
-      ChangeGo(event, event.goroutine() == GoId::kNone
-                          ? CauseOf(event, WakerWithoutGoroutine(SubjectGo(event)))
-                          : CauseByGoroutine(event));
+      ChangeGo(event,
+               event.goroutine() == GoId::kNone
+                   ? CauseOf(event, WakerWithoutGoroutine(SubjectGo(event)))
+                   : CauseByGoroutine(event),
+               OwnStack::kNo);
       return;
     }
     case EventType::kGoSyscallBegin: {
-      GoInterval& syscall = ChangeGo(event, CauseOf(event, CauseKind::kItself));
+      GoInterval& syscall = ChangeGo(event, CauseOf(event, CauseKind::kItself), OwnStack::kYes);
       syscall.stack = interner_.InternStack(event.stack());
       PutOn(event.thread(), event.proc(), &syscall);
       return SetThread(event, event.thread(), event.proc(), SubjectGo(event),
                        ThreadState::kSyscall);
     }
     case EventType::kGoSyscallEnd: {
-      GoInterval& running = ChangeGo(event, CauseOf(event, CauseKind::kItself));
-      running.stack = StackId::kNone;
+      GoInterval& running = ChangeGo(event, CauseOf(event, CauseKind::kItself), OwnStack::kYes);
       PutOn(event.thread(), event.proc(), &running);
       return SetThread(event, event.thread(), event.proc(), SubjectGo(event));
     }
     case EventType::kGoSyscallEndBlocked:
-      ChangeGo(event, CauseOf(event, CauseKind::kSyscall));
+      ChangeGo(event, CauseOf(event, CauseKind::kSyscall), OwnStack::kNo);
       return SetThread(event, event.thread(), event.proc(), GoId::kNone);
     case EventType::kGoDestroy:
       EndGo(event);
@@ -451,7 +460,8 @@ GoInterval& StateTracker::Impl::CreateGo(const Event& event) {
   return created;
 }
 
-GoInterval& StateTracker::Impl::ChangeGo(const Event& event, const Cause& cause) {
+GoInterval& StateTracker::Impl::ChangeGo(const Event& event, const Cause& cause,
+                                         OwnStack own_stack) {
   const GoId id = SubjectGo(event);
   GoTrack* track = goroutines_.open.Find(id);
   const GoState from = static_cast<GoState>(event.transition_from());
@@ -461,13 +471,19 @@ GoInterval& StateTracker::Impl::ChangeGo(const Event& event, const Cause& cause)
     track->now.proc_until = kHasNoProc;
   }
   GoInterval& now = track->now;
-  int64_t time = std::max(event.time(), now.begin);
+  const int64_t time = std::max(event.time(), now.begin);
   if (now.state != from) [[unlikely]] {
     Lose(goroutines_, *track);
   } else {
     now.ended_by = cause;
+    const bool is_held = track->is_held;
     Close(goroutines_, *track, time, /*clipped=*/false);
+    if (is_held && own_stack == OwnStack::kNo) [[unlikely]] {
+      goroutines_.held.back().has_heir = true;
+      track->is_held = true;
+    }
   }
+  if (own_stack == OwnStack::kYes) now.stack = StackId::kNone;
   now.begin = track->known = time;
   now.begin_clipped = now.end_clipped = false;
   now.starts_life = false;
@@ -615,15 +631,18 @@ Cause StateTracker::Impl::CauseByGoroutine(const Event& event) const {
 }
 
 CauseKind StateTracker::Impl::WakerWithoutGoroutine(GoId id) {
-  constexpr uint8_t kUnknownYet = 0xff;
   const GoTrack* const waiting = goroutines_.open.Find(id);
-  if (waiting == nullptr) return CauseKind::kUnknown;
-  const size_t reason = static_cast<size_t>(waiting->now.reason);
-  if (reason >= wakers_.size()) wakers_.resize(reason + 1, kUnknownYet);
-  if (wakers_[reason] == kUnknownYet) {
-    wakers_[reason] = static_cast<uint8_t>(WakerOf(interner_.String(waiting->now.reason)));
+  return waiting == nullptr ? CauseKind::kUnknown : WakerByReason(waiting->now.reason);
+}
+
+CauseKind StateTracker::Impl::WakerByReason(StringId reason) {
+  constexpr uint8_t kUnknownYet = 0xff;
+  const size_t index = static_cast<size_t>(reason);
+  if (index >= wakers_.size()) wakers_.resize(index + 1, kUnknownYet);
+  if (wakers_[index] == kUnknownYet) {
+    wakers_[index] = static_cast<uint8_t>(WakerOf(interner_.String(reason)));
   }
-  return static_cast<CauseKind>(wakers_[reason]);
+  return static_cast<CauseKind>(wakers_[index]);
 }
 
 template <class TrackType>
@@ -711,6 +730,9 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
     track.is_new = before->is_new;
     track.is_told &= before->is_told;
     track.first = before->first;
+    if constexpr (std::is_same_v<TrackType, GoTrack>) {
+      if (track.has_heir) return LeaveToHeir(track.now, &before->now);
+    }
     tracks.open.Erase(before);
   } else if (before != nullptr) {
     Lose(tracks, *before);
@@ -723,8 +745,23 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
   }
 }
 
+void StateTracker::Impl::LeaveToHeir(GoInterval& joined, GoInterval* open) {
+  if (joined.state == GoState::kWaiting && joined.ended_by.kind == CauseKind::kUnknown) {
+    joined.ended_by.kind = WakerByReason(joined.reason);
+  }
+  open->begin = joined.end;
+  open->begin_clipped = false;
+  open->state = GoState::kRunnable;
+  open->starts_life = false;
+  open->reason = StringId::kEmpty;
+  open->proc = ProcId::kNone;
+  open->thread = ThreadId::kNone;
+  open->proc_until = kHasNoProc;
+  open->begun_by = joined.ended_by;
+}
+
 template <class TrackType>
-void StateTracker::Impl::CloseBefore(Tracks<TrackType>& tracks, const TrackType& track) {
+void StateTracker::Impl::CloseBefore(Tracks<TrackType>& tracks, TrackType& track) {
   TrackType* const before = tracks.open.Find(track.id);
   if (before == nullptr) return;
   // Threads do not end. What a thread did before is over once something else is seen of it.
@@ -733,6 +770,7 @@ void StateTracker::Impl::CloseBefore(Tracks<TrackType>& tracks, const TrackType&
   } else {
     Lose(tracks, *before);
   }
+  track.first = before->first;
   tracks.open.Erase(before);
 }
 
@@ -742,6 +780,7 @@ void StateTracker::Impl::MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>
   for (TrackType& track : next.held) {
     MapIds(ids, &track.now);
     JoinHeld(tracks, track);
+    if (TrackType* const rest = next.open.Find(track.id)) rest->first = track.first;
     if (track.is_held) {
       tracks.held.push_back(track);
     } else {
