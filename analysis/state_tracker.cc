@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/interner_impl.h"
 #include "gotrace/internal/event_type.h"
 #include "util/dense_table.h"
 
@@ -159,7 +160,7 @@ absl::string_view ThreadStateName(ThreadState state) {
 class StateTracker::Impl {
  public:
   Impl(Interner* interner, IntervalConsumer* consumer, StateTrackerOptions options)
-      : interner_(*interner), consumer_(*consumer), options_(options) {}
+      : interner_(*interner), ids_(*interner->impl_), consumer_(*consumer), options_(options) {}
 
   void Add(absl::Span<const Event> events);
   void Finish();
@@ -172,12 +173,27 @@ class StateTracker::Impl {
   void TakeGoStatus(const Event& event);
   void TakeProcStatus(const Event& event);
 
-  // Transitions of the goroutine that `event` is about, to another state. They return its new open
-  // interval. For one that waits to run `stack` stays that of the interval before, unless it has
-  // a stack of its own.
-  enum class OwnStack { kNo, kYes };
-  GoInterval& CreateGo(const Event& event);
-  GoInterval& ChangeGo(const Event& event, const Cause& cause, OwnStack own_stack);
+  // Where a goroutine is after a transition.
+  enum class Place : uint8_t { kStays, kOff, kRunning, kInSyscall };
+
+  // How a goroutine goes from one state into the next.
+  struct Change {
+    CauseKind cause;  // kGoroutine: that of the event, if it has one.
+    bool has_reason;
+    bool has_own_stack;  // Or it keeps that of the interval before: it waits to go on from there.
+    Place place;
+  };
+  static constexpr Change kStarts = {CauseKind::kScheduler, false, true, Place::kRunning};
+  static constexpr Change kStops = {CauseKind::kItself, true, true, Place::kOff};
+  static constexpr Change kIsWoken = {CauseKind::kGoroutine, false, false, Place::kStays};
+  static constexpr Change kEntersSyscall = {CauseKind::kItself, false, true, Place::kInSyscall};
+  static constexpr Change kLeavesSyscall = {CauseKind::kItself, false, true, Place::kRunning};
+  static constexpr Change kLeavesBlockedSyscall = {CauseKind::kSyscall, false, false, Place::kOff};
+
+  // Transitions of the goroutine that `event` is about.
+  void CreateGo(const Event& event);
+  template <const Change& kChange>
+  void ChangeGo(const Event& event);
   void EndGo(const Event& event);
 
   // Sets where the goroutine is, which runs or is in a syscall.
@@ -203,9 +219,11 @@ class StateTracker::Impl {
   }
   // The goroutine that emits `event`, if there is one.
   Cause CauseByGoroutine(const Event& event) const;
-  // What wakes the goroutine `id`, if no other goroutine does.
-  CauseKind WakerWithoutGoroutine(GoId id);
+  // What wakes a goroutine that waits for `reason`, if no other goroutine does.
   CauseKind WakerByReason(StringId reason);
+
+  // Adds the track of a goroutine of which only `event`, which is no status, tells that it existed.
+  GoTrack& OpenUnseenGo(const Event& event);
 
   // Adds a track whose interval begins at `begin`.
   template <class TrackType>
@@ -221,6 +239,9 @@ class StateTracker::Impl {
   // Closes the interval, and gives it to the consumer, or holds it.
   template <class TrackType>
   void Close(Tracks<TrackType>& tracks, TrackType& track, int64_t end, bool clipped);
+
+  template <class TrackType>
+  static void Hold(Tracks<TrackType>& tracks, TrackType& track);
 
   // Events are missing after the state is known to have lasted: closes the interval there.
   template <class TrackType>
@@ -264,6 +285,7 @@ class StateTracker::Impl {
   bool IsAtStart() const { return !options_.may_follow_another || starts_anew_; }
 
   Interner& interner_;
+  Interner::Impl& ids_;  // Of interner_.
   IntervalConsumer& consumer_;
   const StateTrackerOptions options_;
 
@@ -304,57 +326,109 @@ void StateTracker::Impl::BeginGeneration(int64_t time) {
   has_gap_ = false;
 }
 
+template <class TrackType>
+[[gnu::always_inline]] inline void StateTracker::Impl::Close(Tracks<TrackType>& tracks,
+                                                             TrackType& track, int64_t end,
+                                                             bool clipped) {
+  track.now.end = std::max(end, track.now.begin);
+  track.now.end_clipped = clipped;
+  if (track.is_held) [[unlikely]] {
+    Hold(tracks, track);
+  } else {
+    Give(track.now);
+  }
+}
+
+[[gnu::always_inline]] inline void StateTracker::Impl::SetThread(const Event& event, ThreadId id,
+                                                                 ProcId proc, GoId goroutine,
+                                                                 ThreadState state) {
+  if (id == ThreadId::kNone) return;
+  ThreadTrack* track = threads_.open.Find(id);
+  state = StateOf(proc, goroutine, state);
+  if (track == nullptr) [[unlikely]] {
+    track = &Open(threads_, id, event.time(), event);
+  } else {
+    ThreadInterval& now = track->now;
+    if (now.proc == proc && now.goroutine == goroutine && now.state == state) return;
+    const int64_t time = std::max(event.time(), now.begin);
+    Close(threads_, *track, time, /*clipped=*/false);
+    now.begin = track->known = time;
+    now.begin_clipped = now.end_clipped = false;
+    track->is_told = false;
+  }
+  track->now.state = state;
+  track->now.proc = proc;
+  track->now.goroutine = goroutine;
+}
+
+template <const StateTracker::Impl::Change& kChange>
+[[gnu::always_inline]] inline void StateTracker::Impl::ChangeGo(const Event& event) {
+  const GoId id = SubjectGo(event);
+  GoTrack* track = goroutines_.open.Find(id);
+  const GoState from = static_cast<GoState>(event.transition_from());
+  if (track == nullptr) [[unlikely]]
+    track = &OpenUnseenGo(event);
+  GoInterval& now = track->now;
+  const int64_t time = std::max(event.time(), now.begin);
+  const bool is_held = track->is_held;
+  Cause cause = CauseOf(event, kChange.cause);
+  if (kChange.cause == CauseKind::kGoroutine) {
+    cause = event.goroutine() == GoId::kNone ? CauseOf(event, WakerByReason(now.reason))
+                                             : CauseByGoroutine(event);
+  }
+  if (now.state != from) [[unlikely]] {
+    Lose(goroutines_, *track);
+  } else {
+    now.ended_by = cause;
+    Close(goroutines_, *track, time, /*clipped=*/false);
+    if (!kChange.has_own_stack && is_held) [[unlikely]] {
+      goroutines_.held.back().has_heir = true;
+      track->is_held = true;
+    }
+  }
+  now.begin = track->known = time;
+  now.begin_clipped = now.end_clipped = now.starts_life = false;
+  now.state = GoTo(event);
+  now.begun_by = cause;
+  now.ended_by = {};
+  now.reason =
+      kChange.has_reason ? ids_.FindString(event.tables(), event.arg(0)) : StringId::kEmpty;
+  if (kChange.has_own_stack) {
+    now.stack = ids_.FindStack(event.tables(), event.stack_id());
+  }
+  if (kChange.place == Place::kStays) return;
+  if (kChange.place == Place::kOff) {
+    PutOn(ThreadId::kNone, ProcId::kNone, &now);
+    return SetThread(event, event.thread(), event.proc(), GoId::kNone);
+  }
+  PutOn(event.thread(), event.proc(), &now);
+  SetThread(event, event.thread(), event.proc(), id,
+            kChange.place == Place::kInSyscall ? ThreadState::kSyscall : ThreadState::kRunning);
+}
+
 void StateTracker::Impl::TakeTransition(const Event& event) {
   // Only a status tells the state that was known already.
   if (event.transition_from() == event.transition_to()) return TakeStatus(event);
   switch (event.type()) {
-    case EventType::kGoCreate:
-    case EventType::kGoCreateBlocked: {
-      GoInterval& created = CreateGo(event);
-      created.stack = interner_.InternStack(event.transition_stack());
-      return;
-    }
-    case EventType::kGoCreateSyscall:
-      PutOn(event.thread(), event.proc(), &CreateGo(event));
-      return SetThread(event, event.thread(), event.proc(), SubjectGo(event),
-                       ThreadState::kSyscall);
-    case EventType::kGoStart: {
-      GoInterval& running = ChangeGo(event, CauseOf(event, CauseKind::kScheduler), OwnStack::kYes);
-      PutOn(event.thread(), event.proc(), &running);
-      return SetThread(event, event.thread(), event.proc(), SubjectGo(event));
-    }
+    case EventType::kGoStart:
+      return ChangeGo<kStarts>(event);
     case EventType::kGoStop:
-    case EventType::kGoBlock: {
-      GoInterval& stopped = ChangeGo(event, CauseOf(event, CauseKind::kItself), OwnStack::kYes);
-      stopped.reason = interner_.InternString(event.tables(), event.arg(0));
-      stopped.stack = interner_.InternStack(event.stack());
-      return SetThread(event, event.thread(), event.proc(), GoId::kNone);
-    }
+    case EventType::kGoBlock:
+      return ChangeGo<kStops>(event);
     case EventType::kGoUnblock:
     case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy: {
-      ChangeGo(event,
-               event.goroutine() == GoId::kNone
-                   ? CauseOf(event, WakerWithoutGoroutine(SubjectGo(event)))
-                   : CauseByGoroutine(event),
-               OwnStack::kNo);
-      return;
-    }
-    case EventType::kGoSyscallBegin: {
-      GoInterval& syscall = ChangeGo(event, CauseOf(event, CauseKind::kItself), OwnStack::kYes);
-      syscall.stack = interner_.InternStack(event.stack());
-      PutOn(event.thread(), event.proc(), &syscall);
-      return SetThread(event, event.thread(), event.proc(), SubjectGo(event),
-                       ThreadState::kSyscall);
-    }
-    case EventType::kGoSyscallEnd: {
-      GoInterval& running = ChangeGo(event, CauseOf(event, CauseKind::kItself), OwnStack::kYes);
-      PutOn(event.thread(), event.proc(), &running);
-      return SetThread(event, event.thread(), event.proc(), SubjectGo(event));
-    }
+    case EventType::kGoSwitchDestroy:
+      return ChangeGo<kIsWoken>(event);
+    case EventType::kGoSyscallBegin:
+      return ChangeGo<kEntersSyscall>(event);
+    case EventType::kGoSyscallEnd:
+      return ChangeGo<kLeavesSyscall>(event);
     case EventType::kGoSyscallEndBlocked:
-      ChangeGo(event, CauseOf(event, CauseKind::kSyscall), OwnStack::kNo);
-      return SetThread(event, event.thread(), event.proc(), GoId::kNone);
+      return ChangeGo<kLeavesBlockedSyscall>(event);
+    case EventType::kGoCreate:
+    case EventType::kGoCreateBlocked:
+    case EventType::kGoCreateSyscall:
+      return CreateGo(event);
     case EventType::kGoDestroy:
       EndGo(event);
       return SetThread(event, event.thread(), event.proc(), GoId::kNone);
@@ -446,7 +520,7 @@ void StateTracker::Impl::TakeProcStatus(const Event& event) {
   track->now.thread = state == ProcState::kRunning ? event.thread() : ThreadId::kNone;
 }
 
-GoInterval& StateTracker::Impl::CreateGo(const Event& event) {
+void StateTracker::Impl::CreateGo(const Event& event) {
   const GoId id = SubjectGo(event);
   if (GoTrack* const old = goroutines_.open.Find(id); old != nullptr) [[unlikely]] {
     Lose(goroutines_, *old);
@@ -457,55 +531,27 @@ GoInterval& StateTracker::Impl::CreateGo(const Event& event) {
   created.starts_life = true;
   created.proc_until = kHasNoProc;
   created.begun_by = CauseByGoroutine(event);
-  return created;
+  if (event.type() != EventType::kGoCreateSyscall) {
+    created.stack = interner_.InternStack(event.transition_stack());
+    return;
+  }
+  PutOn(event.thread(), event.proc(), &created);
+  SetThread(event, event.thread(), event.proc(), id, ThreadState::kSyscall);
 }
 
-GoInterval& StateTracker::Impl::ChangeGo(const Event& event, const Cause& cause,
-                                         OwnStack own_stack) {
-  const GoId id = SubjectGo(event);
-  GoTrack* track = goroutines_.open.Find(id);
-  const GoState from = static_cast<GoState>(event.transition_from());
-  if (track == nullptr) [[unlikely]] {
-    track = &OpenOld(goroutines_, id, /*is_status=*/false, event);
-    track->now.state = from;
-    track->now.proc_until = kHasNoProc;
-  }
-  GoInterval& now = track->now;
-  const int64_t time = std::max(event.time(), now.begin);
-  if (now.state != from) [[unlikely]] {
-    Lose(goroutines_, *track);
-  } else {
-    now.ended_by = cause;
-    const bool is_held = track->is_held;
-    Close(goroutines_, *track, time, /*clipped=*/false);
-    if (is_held && own_stack == OwnStack::kNo) [[unlikely]] {
-      goroutines_.held.back().has_heir = true;
-      track->is_held = true;
-    }
-  }
-  if (own_stack == OwnStack::kYes) now.stack = StackId::kNone;
-  now.begin = track->known = time;
-  now.begin_clipped = now.end_clipped = false;
-  now.starts_life = false;
-  now.state = GoTo(event);
-  now.reason = StringId::kEmpty;
-  now.proc = ProcId::kNone;
-  now.thread = ThreadId::kNone;
-  now.proc_until = kHasNoProc;
-  now.begun_by = cause;
-  now.ended_by = {};
-  return now;
+[[gnu::noinline]] GoTrack& StateTracker::Impl::OpenUnseenGo(const Event& event) {
+  GoTrack& track = OpenOld(goroutines_, SubjectGo(event), /*is_status=*/false, event);
+  track.now.state = static_cast<GoState>(event.transition_from());
+  track.now.proc_until = kHasNoProc;
+  return track;
 }
 
 void StateTracker::Impl::EndGo(const Event& event) {
   const GoId id = SubjectGo(event);
   GoTrack* track = goroutines_.open.Find(id);
   const GoState from = static_cast<GoState>(event.transition_from());
-  if (track == nullptr) [[unlikely]] {
-    track = &OpenOld(goroutines_, id, /*is_status=*/false, event);
-    track->now.state = from;
-    track->now.proc_until = kHasNoProc;
-  }
+  if (track == nullptr) [[unlikely]]
+    track = &OpenUnseenGo(event);
   if (track->now.state != from) [[unlikely]] {
     Lose(goroutines_, *track);
   } else {
@@ -580,27 +626,6 @@ void StateTracker::Impl::LoseProc(const ThreadInterval& thread, int64_t time) {
   syscall.proc_until = time;
 }
 
-void StateTracker::Impl::SetThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
-                                   ThreadState state) {
-  if (id == ThreadId::kNone) return;
-  ThreadTrack* track = threads_.open.Find(id);
-  state = StateOf(proc, goroutine, state);
-  if (track == nullptr) [[unlikely]] {
-    track = &Open(threads_, id, event.time(), event);
-  } else {
-    ThreadInterval& now = track->now;
-    if (now.proc == proc && now.goroutine == goroutine && now.state == state) return;
-    const int64_t time = std::max(event.time(), now.begin);
-    Close(threads_, *track, time, /*clipped=*/false);
-    now.begin = track->known = time;
-    now.begin_clipped = now.end_clipped = false;
-    track->is_told = false;
-  }
-  track->now.state = state;
-  track->now.proc = proc;
-  track->now.goroutine = goroutine;
-}
-
 void StateTracker::Impl::TellThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
                                     ThreadState state) {
   if (id == ThreadId::kNone) return;
@@ -626,13 +651,8 @@ Cause StateTracker::Impl::CauseByGoroutine(const Event& event) const {
   if (event.goroutine() == GoId::kNone) return CauseOf(event, CauseKind::kUnknown);
   Cause cause = CauseOf(event, CauseKind::kGoroutine);
   cause.goroutine = event.goroutine();
-  cause.stack = interner_.InternStack(event.stack());
+  cause.stack = ids_.FindStack(event.tables(), event.stack_id());
   return cause;
-}
-
-CauseKind StateTracker::Impl::WakerWithoutGoroutine(GoId id) {
-  const GoTrack* const waiting = goroutines_.open.Find(id);
-  return waiting == nullptr ? CauseKind::kUnknown : WakerByReason(waiting->now.reason);
 }
 
 CauseKind StateTracker::Impl::WakerByReason(StringId reason) {
@@ -665,17 +685,9 @@ TrackType& StateTracker::Impl::OpenOld(Tracks<TrackType>& tracks, decltype(Track
 }
 
 template <class TrackType>
-[[gnu::always_inline]] inline void StateTracker::Impl::Close(Tracks<TrackType>& tracks,
-                                                             TrackType& track, int64_t end,
-                                                             bool clipped) {
-  track.now.end = std::max(end, track.now.begin);
-  track.now.end_clipped = clipped;
-  if (track.is_held) [[unlikely]] {
-    tracks.held.push_back(track);
-    track.is_held = false;
-  } else {
-    Give(track.now);
-  }
+[[gnu::noinline]] void StateTracker::Impl::Hold(Tracks<TrackType>& tracks, TrackType& track) {
+  tracks.held.push_back(track);
+  track.is_held = false;
 }
 
 template <class TrackType>

@@ -61,8 +61,8 @@ class Interner {
 
   // The id of the string that has the id `id` in the tables of a generation, as the argument of an
   // event names it; kEmpty if there is no such string. `tables` is Event::tables(), and may be
-  // nullptr. If `id` is as small as programs write it and was looked up in these tables before,
-  // this costs a look-up in an array.
+  // nullptr. If the same string of the same generation was looked up before, this costs a look-up
+  // in an array.
   StringId InternString(const EventTables* tables, uint64_t id);
 
   // The id of `stack`; kNone if it has no frames, or if the trace lacks it. If the same stack of
@@ -92,6 +92,7 @@ class Interner {
   InternerMap Merge(const Interner& other);
 
  private:
+  friend class StateTracker;
   struct Impl;
   const std::unique_ptr<Impl> impl_;
 };
