@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/interval_log.h"
+#include "gotrace/event_builder.h"
+#include "gotrace/internal/event_spec.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -106,6 +108,209 @@ TEST(StateTracker, PartitionsEveryLifeHoweverTheTraceIsCut) {
     }
   }
   EXPECT_GT(max_parts, 10u);
+}
+
+// What hand-written traces begin with: a tick is a nanosecond.
+std::string Header(int generation, int64_t time) {
+  std::string text =
+      absl::StrCat("EventBatch gen=", generation, " m=0 time=", time,
+                   " size=auto\nFrequency freq=1000000000\nEventBatch gen=", generation,
+                   " m=0 time=", time, " size=auto\nStrings\n");
+  constexpr const char* kStrings[] = {
+      "main.a",       "main.b",  "main.start", "a.go",
+      "chan receive", "network", "sleep",      "GC background sweeper wait",
+      "sync",         "forever", "preempted"};
+  int id = 0;
+  for (const char* const string : kStrings) {
+    absl::StrAppend(&text, "String id=", ++id, "\n\tdata=\"", string, "\"\n");
+  }
+  absl::StrAppend(&text, "EventBatch gen=", generation, " m=0 time=", time, " size=auto\nStacks\n");
+  for (int stack = 1; stack <= 3; ++stack) {
+    absl::StrAppend(&text, "Stack id=", stack, " nframes=1\n\tpc=", stack, " func=", stack,
+                    " file=4 line=", stack, "\n");
+  }
+  return text;
+}
+
+// The intervals of the trace whose text form is `text`, after a header line and Header(1, 1).
+std::unique_ptr<TrackedTrace> Track(absl::string_view text, ReadMode mode = ReadMode::kStrict) {
+  const std::string bytes = Assemble(absl::StrCat("Trace Go1.23\n", Header(1, 1), text));
+  ReaderOptions options;
+  options.mode = mode;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  EXPECT_TRUE(reader.ok());
+  auto trace = std::make_unique<TrackedTrace>();
+  int64_t end = 0;
+  for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+    end = block.back().time();
+    trace->tracker.Add(block);
+  }
+  EXPECT_TRUE(reader->status().ok()) << reader->status();
+  EXPECT_TRUE(trace->tracker.Finish().ok());
+  EXPECT_EQ(trace->log.FindFault(end, /*has_gaps=*/mode == ReadMode::kSalvage), "");
+  return trace;
+}
+
+constexpr absl::string_view kOneGoroutine = R"(EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+)";
+
+TEST(StateTracker, SaysWhatWokeAGoroutine) {
+  const auto trace = Track(absl::StrCat(kOneGoroutine, R"(GoBlock dt=8 reason_string=5 stack=1
+GoUnblock dt=10 g=1 g_seq=1 stack=0
+GoStart dt=10 g=1 g_seq=2
+GoBlock dt=10 reason_string=6 stack=1
+GoUnblock dt=10 g=1 g_seq=3 stack=0
+GoStart dt=10 g=1 g_seq=4
+GoBlock dt=10 reason_string=7 stack=2
+GoUnblock dt=10 g=1 g_seq=5 stack=0
+GoStart dt=10 g=1 g_seq=6
+GoBlock dt=10 reason_string=8 stack=1
+GoUnblock dt=10 g=1 g_seq=7 stack=0
+GoStart dt=10 g=1 g_seq=8
+GoBlock dt=10 reason_string=9 stack=1
+GoUnblock dt=10 g=1 g_seq=9 stack=0
+GoStart dt=10 g=1 g_seq=10
+GoCreate dt=10 new_g=2 new_stack=3 stack=2
+GoBlock dt=10 reason_string=9 stack=1
+GoStart dt=10 g=2 g_seq=1
+GoUnblock dt=10 g=1 g_seq=11 stack=2
+GoStop dt=10 reason_string=11 stack=1
+GoStart dt=10 g=2 g_seq=2
+GoDestroy dt=10
+)"));
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(2), R"()");
+  EXPECT_EQ(trace->log.OfProc(0), R"()");
+  EXPECT_EQ(trace->log.OfThread(1), R"()");
+}
+
+TEST(StateTracker, SplitsASyscallWhereItsPIsTaken) {
+  const auto trace = Track(absl::StrCat(kOneGoroutine, R"(GoSyscallBegin dt=8 p_seq=1 stack=1
+GoSyscallEnd dt=10
+GoSyscallBegin dt=10 p_seq=2 stack=2
+GoSyscallEndBlocked dt=70
+EventBatch gen=1 m=2 time=150 size=auto
+ProcSteal dt=10 p=0 p_seq=3 m=1
+ProcStart dt=10 p=0 p_seq=4
+GoStart dt=80 g=1 g_seq=1
+GoSyscallBegin dt=10 p_seq=5 stack=2
+ProcStop dt=10
+)"));
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
+  EXPECT_EQ(trace->log.OfProc(0), R"()");
+  EXPECT_EQ(trace->log.OfThread(1), R"()");
+  EXPECT_EQ(trace->log.OfThread(2), R"()");
+}
+
+TEST(StateTracker, FollowsCoroutines) {
+  const auto trace =
+      Track(absl::StrCat(kOneGoroutine, R"(GoCreateBlocked dt=8 new_g=2 new_stack=3 stack=1
+GoSwitch dt=10 g=2 g_seq=1
+GoSwitch dt=10 g=1 g_seq=1
+GoSwitch dt=10 g=2 g_seq=2
+GoSwitchDestroy dt=10 g=1 g_seq=2
+)"));
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(2), R"()");
+  EXPECT_EQ(trace->log.OfThread(1), R"()");
+}
+
+TEST(StateTracker, FollowsGoroutinesOfCThreads) {
+  const auto trace = Track(absl::StrCat(kOneGoroutine, R"(GoBlock dt=8 reason_string=10 stack=1
+ProcStop dt=10
+EventBatch gen=1 m=2 time=150 size=auto
+GoCreateSyscall dt=0 new_g=5
+ProcStart dt=10 p=0 p_seq=1
+GoSyscallEndBlocked dt=10
+GoStart dt=10 g=5 g_seq=1
+GoSyscallBegin dt=10 p_seq=2 stack=1
+GoDestroySyscall dt=10
+GoCreateSyscall dt=10 new_g=5
+)"));
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(5), R"()");
+  EXPECT_EQ(trace->log.OfProc(0), R"()");
+  EXPECT_EQ(trace->log.OfThread(2), R"()");
+}
+
+// What a trace begins with lasts since its first kSync event. The status of a goroutine in a
+// syscall may be told by another thread, whose P is not the goroutine's.
+TEST(StateTracker, BeginsWithTheTrace) {
+  const auto trace = Track(
+      absl::StrCat(kOneGoroutine, R"(GoStatusStack dt=8 g=2 m=18446744073709551615 gstatus=4 stack=2
+GoUnblock dt=10 g=2 g_seq=1 stack=1
+GoStatus dt=8 g=3 m=18446744073709551615 gstatus=1
+GoStatus dt=10 g=4 m=7 gstatus=3
+ProcStatus dt=10 p=1 pstatus=2
+GoStatus dt=10 g=6 m=8 gstatus=3
+EventBatch gen=1 m=7 time=200 size=auto
+GoSyscallEndBlocked dt=10
+)",
+                   Header(2, 300), R"(EventBatch gen=2 m=1 time=300 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+GoStatus dt=8 g=2 m=18446744073709551615 gstatus=1
+GoStatus dt=8 g=3 m=18446744073709551615 gstatus=1
+GoStatus dt=8 g=4 m=18446744073709551615 gstatus=1
+GoStatus dt=8 g=6 m=8 gstatus=3
+ProcStatus dt=10 p=1 pstatus=2
+ProcStatus dt=10 p=2 pstatus=2
+GoStop dt=10 reason_string=11 stack=1
+)"));
+  EXPECT_EQ(trace->log.All(), R"()");
+}
+
+// Between the generations 1 and 3 nothing is known.
+TEST(StateTracker, LeavesAGapWhereAGenerationIsMissing) {
+  const auto trace = Track(absl::StrCat(kOneGoroutine, R"(GoCreate dt=8 new_g=2 new_stack=3 stack=1
+)",
+                                        Header(3, 300), R"(EventBatch gen=3 m=1 time=300 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+GoBlock dt=8 reason_string=5 stack=1
+)"),
+                           ReadMode::kSalvage);
+  EXPECT_EQ(trace->log.All(), R"()");
+}
+
+// The thread that ran goroutine 1 and its events are lost.
+TEST(StateTracker, EndsWhatDoesNotFitWhatComesNext) {
+  const auto trace = Track(absl::StrCat(kOneGoroutine, R"(GoBlock dt=8 reason_string=5 stack=1
+EventBatch gen=1 m=2 time=150 size=auto
+ProcStatus dt=1 p=1 pstatus=1
+GoStart dt=10 g=1 g_seq=2
+GoDestroy dt=10
+GoStart dt=10 g=9 g_seq=7
+)"),
+                           ReadMode::kSalvage);
+  EXPECT_EQ(trace->log.All(), R"()");
+}
+
+// Events that no Reader would give.
+TEST(StateTracker, TakesAnyEvents) {
+  TrackedTrace trace;
+  std::vector<Event> events;
+  for (const EventSpec& spec : AllEventSpecs()) {
+    for (int from = 0; from < 6; ++from) {
+      for (int to = 0; to < 6; ++to) {
+        EventBuilder builder(spec.type);
+        builder.Time((from * 5 + to * 7) % 11 - 5)
+            .Thread(ThreadId{to % 3 - 1})
+            .Proc(ProcId{from % 2});
+        if (to % 2 == 0) builder.Goroutine(GoId{from});
+        builder.Transition(GoId{from % 3}, static_cast<GoState>(from), static_cast<GoState>(to));
+        events.push_back(builder.Build());
+      }
+    }
+  }
+  trace.tracker.Add(events);
+  EXPECT_TRUE(trace.tracker.Finish().ok());
+  EXPECT_FALSE(trace.log.goroutines().empty());
+  for (const GoInterval& interval : trace.log.goroutines()) {
+    EXPECT_GE(interval.end, interval.begin);
+  }
 }
 
 }  // namespace
