@@ -13,7 +13,7 @@
 #include "parser/generation/generation.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Tells whether a trace ends where it may, which its single events do not show.
@@ -158,12 +158,17 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
   return footprint->status;
 }
 
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
 Footprint ReadFootprint(std::unique_ptr<ByteSource> source) {
   Footprint footprint;
+  using internal::RawReader;
   absl::StatusOr<RawReader> reader =
       RawReader::FromSource(std::move(source), RawReader::Types::kOfVersion);
   if (reader.ok()) {
-    CollectFootprint(
+    internal::CollectFootprint(
         &*reader, [](const ByteSource&, uint64_t) {}, &footprint)
         .IgnoreError();  // It is in Footprint::status too.
   } else {

@@ -11,7 +11,7 @@
 #include "gotrace/trace_info.h"
 #include "parser/framing/raw_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Called after each event or batch, with what the bytes come from and the number of events so far.
 using FootprintProgress = absl::FunctionRef<void(const ByteSource& source, uint64_t events)>;
@@ -26,6 +26,6 @@ absl::Status CollectFootprint(RawReader* reader, FootprintProgress progress, Foo
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
                               FootprintProgress progress, Footprint* footprint);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_ANALYSIS_FOOTPRINT_H_

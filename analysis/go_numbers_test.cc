@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Times {
@@ -179,4 +179,4 @@ TEST(GoNumbers, AreThoseOfStateTracker) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -41,14 +41,15 @@ StackId Interner::Impl::AddStack(const Stack& stack) {
   return AddStack(buffer);
 }
 
-void Interner::Impl::UseTables(const EventTables& tables) {
+void Interner::Impl::UseTables(const internal::EventTables& tables) {
   serial = tables.serial();
   known_strings.assign(tables.last_near_string() + 1, kUnknown);
   known_stacks.assign(tables.last_near_stack() + 1, kUnknown);
   far_stacks.clear();
 }
 
-[[gnu::noinline]] StringId Interner::Impl::ReadString(const EventTables& tables, uint64_t id) {
+[[gnu::noinline]] StringId Interner::Impl::ReadString(const internal::EventTables& tables,
+                                                      uint64_t id) {
   if (tables.serial() != serial) UseTables(tables);
   const absl::string_view* const text = tables.FindString(id);
   const StringId found = text == nullptr ? StringId::kEmpty : AddString(*text);
@@ -56,10 +57,11 @@ void Interner::Impl::UseTables(const EventTables& tables) {
   return found;
 }
 
-[[gnu::noinline]] StackId Interner::Impl::ReadStack(const EventTables& tables, uint64_t id) {
+[[gnu::noinline]] StackId Interner::Impl::ReadStack(const internal::EventTables& tables,
+                                                    uint64_t id) {
   if (tables.serial() != serial) UseTables(tables);
   const uint32_t place = tables.StackIndex(id);
-  if (place == EventTables::kNoStack) return StackId::kNone;
+  if (place == internal::EventTables::kNoStack) return StackId::kNone;
   uint32_t* known = nullptr;
   if (id < known_stacks.size()) {
     known = &known_stacks[id];
@@ -80,7 +82,7 @@ Interner::~Interner() = default;
 
 StringId Interner::InternString(absl::string_view text) { return impl_->AddString(text); }
 
-StringId Interner::InternString(const EventTables* tables, uint64_t id) {
+StringId Interner::InternString(const internal::EventTables* tables, uint64_t id) {
   return impl_->FindString(tables, id);
 }
 

@@ -61,7 +61,7 @@ struct Interner::Impl {
 
   // As Interner::InternString() and InternStack(). Both cost few instructions for what was looked
   // up before.
-  StringId FindString(const EventTables* tables, uint64_t id) {
+  StringId FindString(const internal::EventTables* tables, uint64_t id) {
     if (tables == nullptr || id == 0) return StringId::kEmpty;
     if (tables->serial() == serial && id < known_strings.size()) [[likely]] {
       const uint32_t known = known_strings[id];
@@ -70,7 +70,7 @@ struct Interner::Impl {
     }
     return ReadString(*tables, id);
   }
-  StackId FindStack(const EventTables* tables, uint64_t id) {
+  StackId FindStack(const internal::EventTables* tables, uint64_t id) {
     if (tables == nullptr || id == 0) return StackId::kNone;
     if (tables->serial() == serial && id < known_stacks.size()) [[likely]] {
       const uint32_t known = known_stacks[id];
@@ -80,9 +80,9 @@ struct Interner::Impl {
     return ReadStack(*tables, id);
   }
 
-  StringId ReadString(const EventTables& tables, uint64_t id);
-  StackId ReadStack(const EventTables& tables, uint64_t id);
-  void UseTables(const EventTables& tables);
+  StringId ReadString(const internal::EventTables& tables, uint64_t id);
+  StackId ReadStack(const internal::EventTables& tables, uint64_t id);
+  void UseTables(const internal::EventTables& tables);
 
   StringId AddString(absl::string_view text);
   FrameId AddFrame(const FrameContent& frame);

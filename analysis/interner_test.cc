@@ -9,7 +9,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string FramesOf(const Stack& stack) {
@@ -135,4 +135,4 @@ TEST(Interner, MergesByContent) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

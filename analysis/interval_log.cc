@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string Times(const Interval& interval) {
@@ -225,4 +225,4 @@ std::string IntervalLog::FindFault(int64_t trace_end, bool has_gaps) const {
   return fault;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

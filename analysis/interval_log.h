@@ -10,7 +10,7 @@
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Keeps all intervals that it is given.
 class IntervalLog : public IntervalConsumer {
@@ -66,6 +66,6 @@ struct TrackedTrace {
   StateTracker tracker;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_ANALYSIS_INTERVAL_LOG_H_

@@ -14,11 +14,14 @@
 #include <vector>
 
 #include "analysis/interner_impl.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
 namespace {
+
+using internal::DenseTable;
+using internal::kSlotsForGoroutines;
 
 // GoInterval::proc_until of an open interval: the goroutine has a P up to now, or has none. Both
 // are brought between begin and end when the interval is closed.

@@ -15,7 +15,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The trackers of a trace that is cut before every `size`th generation.
@@ -314,4 +314,4 @@ TEST(StateTracker, TakesAnyEvents) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

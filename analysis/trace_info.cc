@@ -60,8 +60,8 @@ bool TraceInfoCollector::Impl::AddSync(const Event& event) {
   const Sync sync = event.sync();
   if (sync.clock_snapshot.has_value() && !info_.wall_begin.has_value()) {
     info_.wall_begin =
-        sync.clock_snapshot->wall -
-        absl::Nanoseconds(TraceClock::Subtract(sync.clock_snapshot->trace_time, info_.begin));
+        sync.clock_snapshot->wall - absl::Nanoseconds(internal::TraceClock::Subtract(
+                                        sync.clock_snapshot->trace_time, info_.begin));
   }
   info_.bytes = event.offset();
   const GenerationInfo& current = reader_.generation();
@@ -81,7 +81,7 @@ void TraceInfoCollector::Impl::Finish() {
 
 const TraceInfo::Generation* TraceInfo::TimelessGeneration() const {
   const auto found = std::find_if(generations.begin(), generations.end(), [](const Generation& g) {
-    return g.info.frequency.has_value() && !IsPlausibleFrequency(*g.info.frequency);
+    return g.info.frequency.has_value() && !internal::IsPlausibleFrequency(*g.info.frequency);
   });
   return found == generations.end() ? nullptr : &*found;
 }

@@ -7,7 +7,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(TraceInfo, CountsAllOfEachTrace) {
@@ -64,4 +64,4 @@ TEST(TraceInfo, KeepsWhatComesBeforeAFault) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "bench/passes.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string Make(int threads, uint64_t goroutines, uint64_t generations, uint64_t events) {
@@ -81,4 +81,4 @@ void SetCounters(benchmark::State& state, uint64_t events, uint64_t bytes) {
   if (bytes > 0) state.SetBytesProcessed(iterations * static_cast<int64_t>(bytes));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 
 #include "benchmark/benchmark.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct BenchTrace {
   std::string name;
@@ -31,6 +31,6 @@ void RegisterForAll(const std::vector<BenchTrace>& traces, const std::string& na
 // items_per_second and bytes_per_second. The numbers are of one iteration; 0 is not reported.
 void SetCounters(benchmark::State& state, uint64_t events, uint64_t bytes);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_BENCH_BENCH_TRACES_H_

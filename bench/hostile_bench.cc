@@ -16,7 +16,7 @@
 #include "gotrace/repair.h"
 #include "gotrace/validate.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr int kDoublings = 4;
@@ -93,7 +93,7 @@ bool RunAll(const HostileTrace& trace, uint64_t first_count) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
   uint64_t first_count = 5000;  // So that no thread is beyond the limit of threads.
@@ -102,8 +102,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   bool linear = true;
-  for (const gotrace::HostileTrace& trace : gotrace::HostileTraces()) {
-    linear &= gotrace::RunAll(trace, first_count);
+  for (const gotrace::internal::HostileTrace& trace : gotrace::internal::HostileTraces()) {
+    linear &= gotrace::internal::RunAll(trace, first_count);
   }
   return linear ? 0 : 1;
 }

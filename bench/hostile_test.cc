@@ -11,7 +11,7 @@
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Cost {
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, HostileTest,
                                          ReadMode::kSalvage));
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/version.h"
 #include "tracev2/wire_status.h"
 #include "tracev2/wire_writer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kNoThread = ~uint64_t{0};
@@ -216,4 +216,4 @@ absl::Span<const HostileTrace> HostileTraces() {
   return kTraces;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

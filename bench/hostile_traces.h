@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct HostileTrace {
   const char* name;
@@ -18,6 +18,6 @@ struct HostileTrace {
 // Every kind of them. Static lifetime.
 absl::Span<const HostileTrace> HostileTraces();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_BENCH_HOSTILE_TRACES_H_

@@ -20,7 +20,7 @@
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The batches of a trace, which must be sound. They view `bytes`.
@@ -184,6 +184,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
-int main(int argc, char** argv) { return gotrace::Main(argc, argv); }
+int main(int argc, char** argv) { return gotrace::internal::Main(argc, argv); }

@@ -10,7 +10,7 @@
 #include "tracev2/batch_encoder.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kNoThread = ~uint64_t{0};
@@ -285,4 +285,4 @@ std::string MakeTrace(const MadeTraceOptions& options) {
   return trace;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

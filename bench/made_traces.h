@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "tracev2/wire_status.h"
 #include "tracev2/wire_writer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct MadeTraceOptions {
   // Threads, each with a P and always at work. Each event is of a thread drawn by lot, so that
@@ -130,6 +130,6 @@ class TraceMaker {
 // All of the trace that `options` ask for.
 std::string MakeTrace(const MadeTraceOptions& options);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_BENCH_MADE_TRACES_H_

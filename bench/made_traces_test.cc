@@ -13,7 +13,7 @@
 #include "gotrace/validate.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 MadeTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations, uint64_t events,
@@ -185,4 +185,4 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,19 +14,21 @@
 #include "absl/strings/string_view.h"
 #include "bench/made_traces.h"
 
-ABSL_FLAG(int, threads, gotrace::MadeTraceOptions().threads, "threads that are always at work");
-ABSL_FLAG(uint64_t, goroutines, gotrace::MadeTraceOptions().goroutines,
+ABSL_FLAG(int, threads, gotrace::internal::MadeTraceOptions().threads,
+          "threads that are always at work");
+ABSL_FLAG(uint64_t, goroutines, gotrace::internal::MadeTraceOptions().goroutines,
           "goroutines that live at any time");
-ABSL_FLAG(uint64_t, generations, gotrace::MadeTraceOptions().generations, "generations");
-ABSL_FLAG(uint64_t, events, gotrace::MadeTraceOptions().events,
+ABSL_FLAG(uint64_t, generations, gotrace::internal::MadeTraceOptions().generations, "generations");
+ABSL_FLAG(uint64_t, events, gotrace::internal::MadeTraceOptions().events,
           "events of each generation, without the statuses that it tells");
-ABSL_FLAG(uint64_t, skew, gotrace::MadeTraceOptions().skew,
+ABSL_FLAG(uint64_t, skew, gotrace::internal::MadeTraceOptions().skew,
           "ticks of 64 ns that the clocks of every other thread are ahead; odd or 0");
 
 namespace {
 
 // What is wrong with the arguments, or "".
-std::string WhatIsWrong(const std::vector<char*>& args, const gotrace::MadeTraceOptions& options) {
+std::string WhatIsWrong(const std::vector<char*>& args,
+                        const gotrace::internal::MadeTraceOptions& options) {
   if (args.size() > 1) return absl::StrCat("expected nothing but flags, found ", args[1]);
   if (options.threads < 1) return "--threads must be 1 or more";
   if (options.generations < 1) return "--generations must be 1 or more";
@@ -40,7 +42,7 @@ std::string WhatIsWrong(const std::vector<char*>& args, const gotrace::MadeTrace
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("writes a made trace to the standard output");
   const std::vector<char*> args = absl::ParseCommandLine(argc, argv);
-  gotrace::MadeTraceOptions options;
+  gotrace::internal::MadeTraceOptions options;
   options.threads = absl::GetFlag(FLAGS_threads);
   options.goroutines = absl::GetFlag(FLAGS_goroutines);
   options.generations = absl::GetFlag(FLAGS_generations);
@@ -50,7 +52,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "make_trace: %s; see --help\n", wrong.c_str());
     return 2;
   }
-  gotrace::TraceMaker maker(options);
+  gotrace::internal::TraceMaker maker(options);
   for (absl::string_view bytes; !(bytes = maker.NextGeneration()).empty();) {
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) break;
   }

@@ -13,7 +13,7 @@
 #include "gotrace/reader.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 void Run(benchmark::State& state, const std::string& bytes, PassKind kind,
@@ -84,6 +84,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
-int main(int argc, char** argv) { return gotrace::Main(argc, argv); }
+int main(int argc, char** argv) { return gotrace::internal::Main(argc, argv); }

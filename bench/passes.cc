@@ -20,7 +20,7 @@
 #include "tracev2/wire_reader.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 absl::Status CannotDecode(const Batch& batch, const char* pos) {
@@ -236,4 +236,4 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

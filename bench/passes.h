@@ -11,7 +11,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/read_mode.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // What a way met.
 struct PassCounts {
@@ -62,6 +62,6 @@ absl::StatusOr<PassCounts> RunPass(PassKind kind, std::unique_ptr<ByteSource> so
 // All bytes of the file at `path`, decompressed if need be. "-" is the standard input.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_BENCH_PASSES_H_

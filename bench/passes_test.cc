@@ -7,7 +7,7 @@
 #include "parser/framing/raw_reader.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 PassCounts CountsOf(PassKind kind, const std::string& bytes) {
@@ -72,4 +72,4 @@ TEST(PassesTest, ReadCompressedFiles) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -32,7 +32,7 @@
 
 ABSL_FLAG(uint64_t, jobs, 0, "how many cores may be used, at most; 0 for all that there are");
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kUsageLine[] =
@@ -145,10 +145,10 @@ int Main(absl::Span<char* const> args) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage(gotrace::kUsageLine);
+  absl::SetProgramUsageMessage(gotrace::internal::kUsageLine);
   const std::vector<char*> args = absl::ParseCommandLine(argc, argv);
-  return gotrace::Main(absl::MakeSpan(args).subspan(1));
+  return gotrace::internal::Main(absl::MakeSpan(args).subspan(1));
 }

@@ -4,7 +4,7 @@
 #include "benchmark/benchmark.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr int kCount = 4096;
@@ -49,4 +49,4 @@ void BM_ReadVarintUnchecked(benchmark::State& state) {
 BENCHMARK(BM_ReadVarintUnchecked)->Arg(1)->Arg(2)->Arg(5)->Arg(10);
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

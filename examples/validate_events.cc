@@ -9,7 +9,7 @@
 // goroutine starts twice.
 int main() {
   bool sound = true;
-  gotrace::Validator validator({}, [&](gotrace::Finding finding) {
+  gotrace::internal::Validator validator({}, [&](gotrace::Finding finding) {
     sound = false;
     std::puts(gotrace::FormatFinding(finding).c_str());
   });

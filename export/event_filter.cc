@@ -2,7 +2,7 @@
 
 #include "parser/event/trace_clock.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What the event is about besides its context.
@@ -52,4 +52,4 @@ bool EventFilter::IsPast(const Event& event, int64_t start) const {
   return event.time() > times.to || TraceClock::Subtract(event.time(), start) > since_start.to;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "gotrace/event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Conditions that an event must all meet. One that is not set is met by every event.
 struct EventFilter {
@@ -43,6 +43,6 @@ struct EventFilter {
   bool IsPast(const Event& event, int64_t start) const;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_EVENT_FILTER_H_

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -225,4 +225,4 @@ TEST(EventFilterTest, OneConditionAndNotAllMatch) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -21,7 +21,7 @@
 #include "testing/golden_case.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Tests run in the root of their runfiles.
@@ -195,4 +195,4 @@ TEST_F(CoverageTest, EveryFaultIsMet) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

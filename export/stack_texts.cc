@@ -2,7 +2,7 @@
 
 #include "parser/event/event_tables.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 absl::string_view StackTexts::Find(const Stack& stack) {
   const EventTables& tables = *stack.tables();
@@ -33,4 +33,4 @@ StackTexts::Text StackTexts::Keep(uint32_t index, const Stack& stack) {
   return text;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

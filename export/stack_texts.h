@@ -10,7 +10,7 @@
 #include "gotrace/event.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Keeps the texts of a generation's stacks until they fill kMost bytes. Not thread-safe.
 class StackTexts {
@@ -46,6 +46,6 @@ class StackTexts {
   Text last_text_;              // and its text.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_STACK_TEXTS_H_

@@ -4,7 +4,7 @@
 
 #include "parser/event/trace_clock.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void WallClock::See(const Event& event) {
   if (event.kind() != EventKind::kSync) return;
@@ -24,4 +24,4 @@ int64_t WallClock::TraceTimeAt(absl::Time wall) const {
   return since < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

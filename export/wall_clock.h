@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "gotrace/event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Converts by the latest clock snapshot of a trace so far. Since Go 1.25 each generation has one,
 // which its kSync event carries, so that the wall clock may be set while a trace is written.
@@ -32,6 +32,6 @@ class WallClock {
   std::optional<ClockSnapshot> snapshot_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_WALL_CLOCK_H_

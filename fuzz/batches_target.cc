@@ -14,7 +14,7 @@
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A batch with a payload of its own.
@@ -122,4 +122,4 @@ void RunTarget(absl::string_view input) {
   CheckFinder(input, SourceFromBytes(input)->get());
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A few bytes may stand for any number of them.
@@ -69,4 +69,4 @@ void RunTarget(absl::string_view input) {
   CheckSameEvents(plain.events, reading.events, "compressed");
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

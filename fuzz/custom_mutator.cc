@@ -24,7 +24,7 @@ void MutateBytes(std::string* bytes, size_t max_size) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
-  gotrace::TraceMutator mutator(seed);
+  gotrace::internal::TraceMutator mutator(seed);
   const std::string mutated = mutator.Mutate(View(data, size), max_size, MutateBytes);
   std::memcpy(data, mutated.data(), mutated.size());
   return mutated.size();
@@ -33,7 +33,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data1, size_t size1,
                                             const uint8_t* data2, size_t size2, uint8_t* out,
                                             size_t max_size, unsigned int seed) {
-  gotrace::TraceMutator mutator(seed);
+  gotrace::internal::TraceMutator mutator(seed);
   const std::string crossed = mutator.Cross(View(data1, size1), View(data2, size2), max_size);
   std::memcpy(out, crossed.data(), crossed.size());
   return crossed.size();

@@ -4,7 +4,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "parser/order/batch_decoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 void CheckSameEvent(const TimedEvent& expected, const TimedEvent& found) {
@@ -49,4 +49,4 @@ void RunTarget(absl::string_view input) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

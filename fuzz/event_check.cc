@@ -10,7 +10,7 @@
 #include "testing/json_checker.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 EventCheck::EventCheck(ReadMode mode, uint64_t size, Forms forms)
     : mode_(mode), size_(size), forms_(forms), go_text_(absl::UTCTimeZone()) {}
@@ -158,4 +158,4 @@ void CheckSameEvents(const std::vector<std::string>& expected,
              absl::StrCat(what, ": ", expected.size(), " and ", found.size(), " events"));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "gotrace/reader.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Whether events are written in every form, which takes most of the time.
 enum class Forms { kNone, kAll };
@@ -91,6 +91,6 @@ void CheckStatus(const absl::Status& status, uint64_t size);
 void CheckSameEvents(const std::vector<std::string>& expected,
                      const std::vector<std::string>& found, absl::string_view what);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_FUZZ_EVENT_CHECK_H_

@@ -5,6 +5,6 @@
 #include "fuzz/target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  gotrace::RunTargetOnCopy(absl::string_view(reinterpret_cast<const char*>(data), size));
+  gotrace::internal::RunTargetOnCopy(absl::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/target.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 MemoryFile::MemoryFile(absl::string_view bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
   FUZZ_CHECK(fd_ >= 0, "no file in memory can be made");
@@ -33,4 +33,4 @@ std::string MemoryFile::Content() const {
   return bytes;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

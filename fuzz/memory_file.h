@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 class MemoryFile {
  public:
@@ -28,6 +28,6 @@ class MemoryFile {
   const int fd_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_FUZZ_MEMORY_FILE_H_

@@ -11,7 +11,7 @@
 #include "testing/golden_case.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How reading ends: "go1.26-ok", "go1.22-no-advance", "not-a-trace".
@@ -59,10 +59,10 @@ int Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
-  if (argc > 2) return gotrace::Run(argc, argv);
+  if (argc > 2) return gotrace::internal::Run(argc, argv);
   std::fprintf(stderr, "usage: name_cases TARGET FILE...\n");
   return 2;
 }

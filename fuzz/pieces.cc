@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Not absl::Hash, which differs from run to run.
@@ -27,4 +27,4 @@ absl::StatusOr<size_t> RandomPieces::Read(char* buffer, size_t size) {
   return size;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

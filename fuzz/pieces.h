@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_stream.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Gives bytes in pieces of random sizes, most of them small. The sizes depend on nothing but the
 // bytes.
@@ -24,6 +24,6 @@ class RandomPieces final : public ByteStream {
   std::minstd_rand random_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_FUZZ_PIECES_H_

@@ -6,7 +6,7 @@
 #include "tracev2/wire_reader.h"
 #include "tracev2/wire_writer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr size_t kSizeArg = 3;        // Of an EventBatch.
@@ -105,4 +105,4 @@ void FitArguments(OwnedEvent* event) {
   event->args.resize(count);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

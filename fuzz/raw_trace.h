@@ -12,7 +12,7 @@
 #include "gotrace/version.h"
 #include "tracev2/raw_event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A raw event with data of its own.
 struct OwnedEvent {
@@ -57,6 +57,6 @@ std::string PutTogether(const RawTrace& trace);
 // Gives the event as many arguments as its type has, and a stack as many as its frames need.
 void FitArguments(OwnedEvent* event);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_FUZZ_RAW_TRACE_H_

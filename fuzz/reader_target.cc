@@ -9,7 +9,7 @@
 #include "gotrace/read_halves.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The second half may tell less of some events: see SplitTrace.
@@ -60,4 +60,4 @@ void RunTarget(absl::string_view input) {
   if (input.size() % 3 == 0) CheckHalves(input, reading);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

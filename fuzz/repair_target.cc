@@ -9,7 +9,7 @@
 #include "gotrace/transport.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 void CheckPlan(const RepairPlan& plan, absl::string_view input) {
@@ -102,4 +102,4 @@ void RunTarget(absl::string_view input) {
   CheckOutput(*plan, output.bytes);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

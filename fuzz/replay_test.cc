@@ -11,7 +11,7 @@
 #include "fuzz/target.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::vector<std::string>& Files() {
@@ -41,10 +41,10 @@ TEST(Corpus, GoesThroughTheTarget) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  gotrace::Files().assign(argv + 1, argv + argc);
+  gotrace::internal::Files().assign(argv + 1, argv + argc);
   return RUN_ALL_TESTS();
 }

@@ -7,7 +7,7 @@
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Go's reader does not look whether the stack of a sample is in the table.
@@ -54,4 +54,4 @@ void RunTarget(absl::string_view input) {
   FUZZ_CHECK(salvaged.faults.size() == streamed.faults.size(), "");
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

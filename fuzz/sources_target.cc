@@ -9,7 +9,7 @@
 #include "fuzz/target.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void RunTarget(absl::string_view input) {
   // Only one layer of compression is taken off.
@@ -38,4 +38,4 @@ void RunTarget(absl::string_view input) {
   check(SourceFromStream(std::make_unique<RandomPieces>(gzip)), "gzip in pieces");
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void FailCheck(const char* file, int line, const char* condition, absl::string_view message) {
   std::fprintf(stderr, "%s:%d: expected %s: %.*s\n", file, line, condition,
@@ -19,4 +19,4 @@ void RunTargetOnCopy(absl::string_view input) {
   RunTarget(absl::string_view(copy.get(), input.size()));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

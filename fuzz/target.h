@@ -7,14 +7,14 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Ends the program with a message, in every build, if something that must hold does not.
 void FailCheck(const char* file, int line, const char* condition, absl::string_view message);
 
-#define FUZZ_CHECK(condition, message)                                             \
-  do {                                                                             \
-    if (!(condition)) gotrace::FailCheck(__FILE__, __LINE__, #condition, message); \
+#define FUZZ_CHECK(condition, message)                                                       \
+  do {                                                                                       \
+    if (!(condition)) gotrace::internal::FailCheck(__FILE__, __LINE__, #condition, message); \
   } while (false)
 
 // Tries what the target tries with `input`, whose bytes are exactly those that may be read. Comes
@@ -25,6 +25,6 @@ void RunTarget(absl::string_view input);
 // sees the first byte that is read too far.
 void RunTargetOnCopy(absl::string_view input);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_FUZZ_TARGET_H_

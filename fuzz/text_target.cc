@@ -13,7 +13,7 @@
 #include "parser/framing/raw_reader.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The text of all events of `text`; of none behind the first error.
@@ -71,4 +71,4 @@ void RunTarget(absl::string_view input) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 
 #include "gotrace/internal/limits.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Which type of argument stands at `index` of an event of `spec`, a stack's frames included.
@@ -350,4 +350,4 @@ void TraceMutator::FillArguments(const RawTrace& trace, OwnedEvent* event) {
   FitArguments(event);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "fuzz/raw_trace.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Makes one change after the other. What it does depends on its seed only.
 class TraceMutator {
@@ -68,6 +68,6 @@ class TraceMutator {
   std::minstd_rand random_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_FUZZ_TRACE_MUTATOR_H_

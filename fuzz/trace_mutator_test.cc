@@ -10,7 +10,7 @@
 #include "testing/test_util.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr size_t kMaxSize = 64 << 10;
@@ -134,4 +134,4 @@ TEST(TraceMutator, CrossesTwoTraces) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

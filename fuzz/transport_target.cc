@@ -14,7 +14,7 @@
 #include "testing/test_util.h"
 #include "testing/undone_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A few bytes may stand for any number of them.
@@ -66,4 +66,4 @@ void RunTarget(absl::string_view input) {
   CheckWrapped(absl::StrCat("{\"a\": \"", absl::Base64Escape(input), "\"}"), whole, "json");
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -15,7 +15,7 @@
 #include "testing/json_checker.h"
 #include "tools/validate.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 void CheckCounts(const ValidationReport& report, uint64_t size) {
@@ -95,4 +95,4 @@ void RunTarget(absl::string_view input) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "fuzz/target.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Decoded {
@@ -73,4 +73,4 @@ void RunTarget(absl::string_view input) {
   for (size_t i = 0; i <= input.size(); ++i) CheckAt(input.substr(i));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

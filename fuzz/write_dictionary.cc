@@ -12,7 +12,7 @@
 #include "gotrace/version.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A word, with every byte as \xNN but what needs no escape.
@@ -68,6 +68,6 @@ void PrintDictionary() {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
-int main() { gotrace::PrintDictionary(); }
+int main() { gotrace::internal::PrintDictionary(); }

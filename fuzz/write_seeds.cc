@@ -19,7 +19,7 @@
 #include "tracev2/text_form.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Larger traces are changed too slowly, and show little more.
@@ -144,10 +144,10 @@ int Run(const std::string& target, const std::string& directory) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
-  if (argc == 3) return gotrace::Run(argv[1], argv[2]);
+  if (argc == 3) return gotrace::internal::Run(argv[1], argv[2]);
   std::fprintf(stderr, "usage: write_seeds TARGET DIRECTORY\n");
   return 2;
 }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -15,7 +16,7 @@
 #include "gotrace/ids.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(PublicHeaders, IncludeOnlyEachOtherAbseilAndTheStandardLibrary) {
@@ -33,6 +34,26 @@ TEST(PublicHeaders, IncludeOnlyEachOtherAbseilAndTheStandardLibrary) {
     }
   }
   EXPECT_GT(headers, 20);
+}
+
+// Users see `gotrace`; what they should not rely on is in `gotrace::internal`.
+TEST(PublicHeaders, DeclareInternalNamesInTheInternalNamespace) {
+  int namespaces = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("include/gotrace")) {
+    if (entry.path().extension() != ".h") continue;
+    const bool is_internal = entry.path().parent_path().filename() == "internal";
+    std::ifstream file(entry.path());
+    for (std::string text; std::getline(file, text);) {
+      absl::string_view line = absl::StripLeadingAsciiWhitespace(text);
+      absl::ConsumePrefix(&line, "inline ");
+      if (!absl::StartsWith(line, "namespace")) continue;
+      ++namespaces;
+      const bool is_allowed = line == "namespace gotrace::internal {" ||
+                              (!is_internal && line == "namespace gotrace {");
+      EXPECT_TRUE(is_allowed) << entry.path() << ": " << text;
+    }
+  }
+  EXPECT_GT(namespaces, 20);
 }
 
 TEST(PublicHeaders, IdsCanBeComparedHashedAndPrinted) {
@@ -54,4 +75,4 @@ TEST(PublicHeaders, ResourcesCanBeCompared) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "parser/order/batch_decoder.h"
 #include "tracev2/batch_encoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 EventEncoder::EventEncoder(uint64_t generation, uint64_t ticks_per_second, std::string* out)
     : generation_(generation),
@@ -58,4 +58,4 @@ void EventEncoder::Finish() {
   for (Thread& thread : threads_) Flush(&thread);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

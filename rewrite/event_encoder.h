@@ -9,11 +9,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 #include "parser/event/trace_clock.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A reader orders events by time as far as the scheduler's rules allow. Here each event gets a time
 // at which it is the only one that can come next: that of the event before or later if that is of
@@ -62,6 +62,6 @@ class EventEncoder {
   int64_t last_time_ = -1;  // and its time.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_EVENT_ENCODER_H_

@@ -10,7 +10,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/order/batch_decoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Added {
@@ -91,4 +91,4 @@ TEST(EventEncoder, KeepsTheOrderAtAnyFrequency) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "tracev2/varint.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How long an event may wait for another thread's where the order is found by time, in nanoseconds,
@@ -987,4 +987,4 @@ void GenerationWriter::WriteExperimental() {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -22,7 +22,7 @@
 #include "rewrite/table_additions.h"
 #include "rewrite/writer_event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // One generation that is to be written.
 struct GenerationContent {
@@ -174,6 +174,6 @@ class GenerationWriter {
   absl::flat_hash_map<GoId, std::vector<uint32_t>> subjects_;  // Events about each goroutine.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_GENERATION_WRITER_H_

@@ -18,7 +18,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What is written of a trace, generation by generation.
@@ -601,4 +601,4 @@ TEST(GenerationWriter, DividesBatchesThatWouldBeTooLarge) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -30,7 +30,7 @@
 #include "testing/salvage_util.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 int traces_to_try = 100;
@@ -249,17 +249,18 @@ TEST(PrintedLinesTest, ManyAnywhereCostFewEvents) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     absl::string_view arg = argv[i];
     if (absl::ConsumePrefix(&arg, "--traces="))
-      (void)absl::SimpleAtoi(arg, &gotrace::traces_to_try);
-    if (absl::ConsumePrefix(&arg, "--seed=")) (void)absl::SimpleAtoi(arg, &gotrace::first_seed);
-    if (absl::ConsumePrefix(&arg, "--file=")) gotrace::files.emplace_back(arg);
-    gotrace::is_verbose |= absl::string_view(argv[i]) == "--verbose";
+      (void)absl::SimpleAtoi(arg, &gotrace::internal::traces_to_try);
+    if (absl::ConsumePrefix(&arg, "--seed="))
+      (void)absl::SimpleAtoi(arg, &gotrace::internal::first_seed);
+    if (absl::ConsumePrefix(&arg, "--file=")) gotrace::internal::files.emplace_back(arg);
+    gotrace::internal::is_verbose |= absl::string_view(argv[i]) == "--verbose";
   }
   return RUN_ALL_TESTS();
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 uint64_t ProgramModel::Count(Goroutine* goroutine) { return ++goroutine->number; }
 uint64_t ProgramModel::Count(Proc* proc) { return ++proc->number; }
@@ -242,4 +242,4 @@ int ProgramModel::Apply(WriterEvent* event, absl::string_view name) {
   return 1;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

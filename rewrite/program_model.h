@@ -17,7 +17,7 @@
 #include "rewrite/writer_event.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The states after the events so far. In contrast to the Scheduler, it takes every event for
 // granted: GenerationWriter asks first.
@@ -133,6 +133,6 @@ class ProgramModel {
   uint64_t gc_number_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_PROGRAM_MODEL_H_

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
@@ -285,4 +285,4 @@ class Planner {
 
 RegionPlan PlanRegions(absl::Span<const RegionEvent> events) { return Planner(events).Plan(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

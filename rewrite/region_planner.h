@@ -39,7 +39,7 @@
 
 #include "absl/types/span.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // By how many nanoseconds the end of a region may be delayed to keep it on its goroutine.
 inline constexpr int64_t kMaxRegionDelayNs = 10'000;
@@ -107,6 +107,6 @@ struct RegionPlan {
 // lane.
 RegionPlan PlanRegions(absl::Span<const RegionEvent> events);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_REGION_PLANNER_H_

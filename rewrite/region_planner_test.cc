@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using testing::ElementsAre;
@@ -506,4 +506,4 @@ TEST(PlanRegionsTest, NestsRandomRegionsWithEqualOnesAmongThem) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

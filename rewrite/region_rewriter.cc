@@ -9,7 +9,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many begins and ends of regions are collected, and how many writes a plan may have. Each
@@ -267,4 +267,4 @@ std::optional<RegionChanges> RegionRewriter::Apply(GenerationContent* content) {
   return GenerationRewriter(this, content, places, first).Rewrite();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

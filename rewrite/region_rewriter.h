@@ -18,7 +18,7 @@
 #include "rewrite/generation_writer.h"
 #include "rewrite/region_planner.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads a trace twice: every generation is passed to Collect() first, then Plan() is called, then
 // every generation is passed to Apply(), in the same order. Memory is about 100 bytes for each
@@ -77,6 +77,6 @@ class RegionRewriter {
   uint64_t proc_stated_in_ = 0;  // As Lane::stated_in.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_REGION_REWRITER_H_

@@ -19,7 +19,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using testing::ElementsAre;
@@ -299,4 +299,4 @@ TEST(RegionRewriter, TakesTheLargestIds) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

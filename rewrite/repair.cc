@@ -13,7 +13,7 @@
 #include "rewrite/region_rewriter.h"
 #include "tracev2/batch_encoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many places with stray bytes are kept.
@@ -616,6 +616,9 @@ void KeepBefore(const Fault& fault, RepairPlan* plan) {
 }
 
 }  // namespace
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 RegionChanges& RegionChanges::operator+=(const RegionChanges& other) {
   ends_delayed += other.ends_delayed;
@@ -629,19 +632,21 @@ RegionChanges& RegionChanges::operator+=(const RegionChanges& other) {
 absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
   RepairPlan plan;
   std::vector<TransportNote> notes;
-  const OpenInput open_trace = [&] { return OpenUndone(open, limits, &notes); };
+  const OpenInput open_trace = [&] { return internal::OpenUndone(open, limits, &notes); };
   absl::StatusOr<std::unique_ptr<ByteSource>> source = open_trace();
   if (!source.ok()) return source.status();
   const absl::Status strict =
-      ReadStrictly(*std::move(source), limits, &plan.events, &plan.events_with_syncs);
+      internal::ReadStrictly(*std::move(source), limits, &plan.events, &plan.events_with_syncs);
   plan.sound = strict.ok();
-  if ((!strict.ok() && !FaultOf(strict).has_value()) || PassesLimit(strict)) return strict;
+  if ((!strict.ok() && !FaultOf(strict).has_value()) || internal::PassesLimit(strict)) {
+    return strict;
+  }
   if (plan.sound) {
     source = open_trace();
     if (!source.ok()) return source.status();
-    const absl::StatusOr<Version> version = ReadHeader(source->get());
+    const absl::StatusOr<Version> version = internal::ReadHeader(source->get());
     if (!version.ok()) return version.status();
-    const absl::StatusOr<uint64_t> size = CountBytes(source->get());
+    const absl::StatusOr<uint64_t> size = internal::CountBytes(source->get());
     if (!size.ok()) return size.status();
     plan.version = *version;
     plan.input_bytes = plan.output_bytes = *size;
@@ -650,15 +655,16 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
     return plan;
   }
   const bool regions_nest = FaultOf(strict)->id != FaultId::kRegionNesting;
-  if (absl::Status status = PlanInput(open_trace, limits, regions_nest, &plan); !status.ok()) {
+  if (absl::Status status = internal::PlanInput(open_trace, limits, regions_nest, &plan);
+      !status.ok()) {
     return status;
   }
   while (!plan.pieces.empty()) {
-    const absl::Status status = Verify(open, limits, &plan);
+    const absl::Status status = internal::Verify(open, limits, &plan);
     if (status.ok()) break;
     const std::optional<Fault> fault = FaultOf(status);
     if (!fault.has_value()) return status;
-    KeepBefore(*fault, &plan);
+    internal::KeepBefore(*fault, &plan);
   }
   plan.notes = std::move(notes);
   for (const RepairedGeneration& generation : plan.generations) plan.regions += generation.regions;
@@ -668,9 +674,10 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
                                                          const OpenInput& open) {
   std::vector<TransportNote> notes;
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenUndone(open, ReaderLimits(), &notes);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      internal::OpenUndone(open, ReaderLimits(), &notes);
   if (!source.ok()) return source.status();
-  return std::make_unique<RepairedStream>(plan.pieces, *std::move(source));
+  return std::make_unique<internal::RepairedStream>(plan.pieces, *std::move(source));
 }
 
 }  // namespace gotrace

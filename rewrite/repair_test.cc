@@ -15,7 +15,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Fates = std::vector<GenerationFate>;
@@ -613,4 +613,4 @@ TEST_P(RepairOfRealTraces, GivesASoundTraceWhateverByteIsDamaged) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 uint64_t TableAdditions::StringId(absl::string_view text) {
   if (text.empty()) return 0;
@@ -38,4 +38,4 @@ std::vector<std::pair<uint64_t, absl::string_view>> TableAdditions::Strings() co
   return strings;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "parser/generation/generation_tables.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Gives ids to strings and stacks that the tables of a generation lack. The ids count down from
 // 2^64 - 1 and leave out those that the tables use.
@@ -56,6 +56,6 @@ class TableAdditions {
   uint64_t last_stack_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_TABLE_ADDITIONS_H_

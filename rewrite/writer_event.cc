@@ -5,7 +5,7 @@
 
 #include "gotrace/internal/event_spec.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool IsSwitch(EventType type) {
@@ -48,4 +48,4 @@ std::vector<WriterEvent> WriterEventCollector::Take() {
   return std::exchange(events_, {});
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

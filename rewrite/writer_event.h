@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gotrace/event.h"
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A timed event as it is to stand on the wire, with the context that it is to be seen in.
 struct WriterEvent {
@@ -49,6 +49,6 @@ class WriterEventCollector {
   uint64_t last_offset_ = 0;  // Of the last one in events_.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_REWRITE_WRITER_EVENT_H_

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 [[noreturn]] void Die(absl::string_view what, absl::string_view name) {
@@ -83,4 +83,4 @@ std::string Sha256Hex(absl::string_view bytes) {
   return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), size));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A line of traces/manifest.tsv: what Go's own tool says about a trace.
 struct TestTrace {
@@ -34,6 +34,6 @@ std::string ReadTestTrace(absl::string_view name);
 // The SHA-256 digest of `bytes` in lower-case hexadecimal.
 std::string Sha256Hex(absl::string_view bytes);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTDATA_TEST_DATA_H_

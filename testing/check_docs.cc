@@ -8,7 +8,7 @@
 #include "testing/finding_case.h"
 #include "testing/made_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr const char kBegin[] =
@@ -107,4 +107,4 @@ absl::StatusOr<std::string> CheckDocs(const std::string& findings) {
   return out;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,13 +6,13 @@
 
 #include "absl/status/statusor.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The content of docs/checks.md, with an example of each check: what the case of its name in the
 // folder `findings` shows, or what made_case.h has. Fails if a check has neither, or a case cannot
 // be read.
 absl::StatusOr<std::string> CheckDocs(const std::string& findings);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_CHECK_DOCS_H_

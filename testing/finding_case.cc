@@ -7,7 +7,7 @@
 #include "gotrace/byte_source.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 absl::StatusOr<FindingCase> LoadFindingCase(const std::string& path) {
   FindingCase loaded;
@@ -33,4 +33,4 @@ std::string FormatReportOutcome(const ValidationReport& report) {
   return std::string(text.view());
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "gotrace/validate.h"
 #include "testing/golden_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A case with the bytes of its trace.
 struct FindingCase {
@@ -26,6 +26,6 @@ ValidationReport ValidateInput(absl::string_view input);
 // The report as the outcome of a case.
 std::string FormatReportOutcome(const ValidationReport& report);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_FINDING_CASE_H_

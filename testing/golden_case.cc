@@ -21,7 +21,7 @@
 #include "util/quote.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Section {
@@ -200,4 +200,4 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/read_mode.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A case as it stands in its file. Each text is whole lines, or empty.
 struct GoldenCase {
@@ -57,6 +57,6 @@ std::vector<std::string> ListGoldenCases(const std::string& directory);
 // The content of the file at `path`.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_GOLDEN_CASE_H_

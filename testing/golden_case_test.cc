@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kText[] = R"(# A trace
@@ -99,4 +99,4 @@ TEST(GoldenCaseTest, OutcomeTellsThePlace) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Each method takes what it is named for off the front of the text. The first error stays.
@@ -176,4 +176,4 @@ class Checker {
 
 std::string CheckJson(absl::string_view text) { return Checker(text).Check(); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

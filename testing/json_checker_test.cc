@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(CheckJson, TakesJson) {
@@ -56,4 +56,4 @@ TEST(CheckJson, TellsWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "testing/golden_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Type = JsonValue::Type;
@@ -156,4 +156,4 @@ JsonValue ReadSchema(const std::string& path) {
   return schema.value_or(JsonValue());
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 
 #include "testing/json_value.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns "" if `schema` allows `value`, and else what it does not allow and where: "/findings/0:
 // lacks \"id\"". Knows the keywords type, enum, minimum, pattern, required, properties,
@@ -17,6 +17,6 @@ std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value);
 // The schema that the file at `path` holds. A test that has no such file fails, and gets null.
 JsonValue ReadSchema(const std::string& path);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_JSON_SCHEMA_H_

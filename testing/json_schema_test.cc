@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string Check(const char* schema, const char* value) {
@@ -74,4 +74,4 @@ TEST(JsonSchema, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "testing/json_checker.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 void AppendUtf8(uint32_t rune, std::string* out) {
@@ -135,4 +135,4 @@ absl::StatusOr<JsonValue> ParseJson(absl::string_view text) {
   return Parser(text).Value();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

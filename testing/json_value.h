@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct JsonValue {
   enum class Type { kNull, kBool, kNumber, kString, kArray, kObject };
@@ -31,6 +31,6 @@ struct JsonValue {
 // Reads one value. An error is what CheckJson() says.
 absl::StatusOr<JsonValue> ParseJson(absl::string_view text);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_JSON_VALUE_H_

@@ -8,7 +8,7 @@
 #include "testing/finding_case.h"
 #include "testing/golden_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 std::string ShowFinding(const Finding& finding) {
   return absl::StrCat(FormatFinding(finding), " event ", finding.event_number);
@@ -45,4 +45,4 @@ void ForEachDamaged(const std::string& bytes, size_t count,
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

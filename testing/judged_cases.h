@@ -7,7 +7,7 @@
 
 #include "gotrace/validate.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // All of a finding, and all of a report, the numbers of events included.
 std::string ShowFinding(const Finding& finding);
@@ -22,6 +22,6 @@ void ForEachCase(
 void ForEachDamaged(const std::string& bytes, size_t count,
                     const std::function<void(const std::string& damaged)>& judge);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_JUDGED_CASES_H_

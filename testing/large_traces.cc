@@ -4,12 +4,12 @@
 #include <cstring>
 #include <utility>
 
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/limits.h"
 #include "gotrace/version.h"
 #include "tracev2/batch_encoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 class MadeStream final : public ByteStream {
@@ -109,4 +109,4 @@ std::unique_ptr<ByteStream> Repeat(std::string first, std::string again, uint64_
   return std::make_unique<RepeatedStream>(std::move(first), std::move(again), times);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

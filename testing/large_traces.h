@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_stream.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Writes a trace of version 1.26, batch by batch.
 class LargeTraceMaker {
@@ -63,6 +63,6 @@ std::unique_ptr<ByteStream> MakeTrace(LargeTraceMaker* maker, MakeStep step);
 // Gives `first`, and then `again` so many times.
 std::unique_ptr<ByteStream> Repeat(std::string first, std::string again, uint64_t times);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_LARGE_TRACES_H_

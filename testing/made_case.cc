@@ -11,7 +11,7 @@
 #include "tracev2/text_form.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr GoId kG1{1};
@@ -186,4 +186,4 @@ Fault FaultOfLimit(const LimitCase& limit) {
   return FaultOf(reader->status()).value();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

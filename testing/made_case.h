@@ -13,7 +13,7 @@
 #include "gotrace/finding.h"
 #include "gotrace/reader_limits.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Events of which the last one shows the check.
 struct MadeCase {
@@ -50,6 +50,6 @@ std::vector<LimitCase> AllLimitCases();
 // The fault that reading `limit` ends with. Requires that there is one.
 Fault FaultOfLimit(const LimitCase& limit);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_MADE_CASE_H_

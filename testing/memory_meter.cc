@@ -92,7 +92,7 @@ void* realloc(void* block, size_t size) {
 
 #endif
 
-namespace gotrace {
+namespace gotrace::internal {
 
 MemoryMeter::MemoryMeter() : base_(live) { most = base_; }
 
@@ -100,4 +100,4 @@ uint64_t MemoryMeter::peak() const {
   return static_cast<uint64_t>(std::max<int64_t>(0, most - base_));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Counts from its making on what this process allocates, by whatever library: malloc() and its like
 // are counted, and with them operator new. There may be one at a time.
@@ -19,6 +19,6 @@ class MemoryMeter {
   const int64_t base_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_MEMORY_METER_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "testing/finding_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool Rebase(const std::string& path) {
@@ -26,7 +26,7 @@ bool Rebase(const std::string& path) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main() {
   const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
@@ -36,8 +36,8 @@ int main() {
   }
   bool ok = true;
   for (const std::string& path :
-       gotrace::ListGoldenCases(absl::StrCat(workspace, "/testdata/findings"))) {
-    ok = gotrace::Rebase(path) && ok;
+       gotrace::internal::ListGoldenCases(absl::StrCat(workspace, "/testdata/findings"))) {
+    ok = gotrace::internal::Rebase(path) && ok;
   }
   return ok ? 0 : 1;
 }

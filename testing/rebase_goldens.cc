@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "testing/golden_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Rewrites the case at `path` if it changes, and tells whether it did.
@@ -51,7 +51,7 @@ int RebaseAll(const std::string& directory) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main() {
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
@@ -59,5 +59,5 @@ int main() {
     std::cerr << "Run this by `bazel run //testing:rebase_goldens`.\n";
     return 2;
   }
-  return gotrace::RebaseAll(absl::StrCat(workspace, "/testdata/cases"));
+  return gotrace::internal::RebaseAll(absl::StrCat(workspace, "/testdata/cases"));
 }

@@ -8,7 +8,7 @@
 #include "parser/framing/batch_reader.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 ReadResult ReadIn(absl::string_view bytes, ReadMode mode, bool describe) {
   ReadResult result;
@@ -72,4 +72,4 @@ std::vector<BatchExtent> ExtentsOf(absl::string_view bytes) {
   return batches;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,11 +11,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/read_mode.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 inline constexpr ReadMode kTolerantModes[] = {ReadMode::kCollect, ReadMode::kSalvage};
 
@@ -56,6 +56,6 @@ struct BatchExtent {
 // Those of all batches of a sound trace.
 std::vector<BatchExtent> ExtentsOf(absl::string_view bytes);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_SALVAGE_UTIL_H_

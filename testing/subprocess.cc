@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 [[noreturn]] void Die(const char* what) {
@@ -170,4 +170,4 @@ void ExpectFailure(const SubprocessResult& result, int exit_code, const std::str
   EXPECT_EQ(result.err, err);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct SubprocessOptions {
   static constexpr size_t kAll = std::numeric_limits<size_t>::max();
@@ -49,6 +49,6 @@ std::string DumpOutput(const std::vector<std::string>& args, const SubprocessOpt
 void ExpectFailure(const SubprocessResult& result, int exit_code, const std::string& out,
                    const std::string& err);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_SUBPROCESS_H_

@@ -15,7 +15,7 @@
 #include "tracev2/text_form.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string DescribeStack(const Stack& stack) {
@@ -211,4 +211,4 @@ std::string Gzip(absl::string_view bytes) {
   return out;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,14 +14,14 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/byte_stream.h"
 #include "gotrace/event.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The bytes of the trace whose text form is `text`. Ends the test if it is none.
 std::string Assemble(absl::string_view text);
@@ -89,6 +89,6 @@ StreamContent ReadStream(ByteStream* stream, size_t size = 1 << 16);
 std::string Zstd(absl::string_view bytes);
 std::string Gzip(absl::string_view bytes);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_TEST_UTIL_H_

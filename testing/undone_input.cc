@@ -4,7 +4,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 Undone UndoAndRead(absl::StatusOr<std::unique_ptr<ByteSource>> source, const ReaderLimits& limits) {
   Undone undone;
@@ -24,4 +24,4 @@ Undone UndoAndRead(absl::StatusOr<std::unique_ptr<ByteSource>> source, const Rea
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/transport.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct Undone {
   absl::Status status;  // Of undoing, or of reading the result.
@@ -24,6 +24,6 @@ struct Undone {
 Undone UndoAndRead(absl::StatusOr<std::unique_ptr<ByteSource>> source,
                    const ReaderLimits& limits = {});
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TESTING_UNDONE_INPUT_H_

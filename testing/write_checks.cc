@@ -15,7 +15,7 @@ int main() {
     return 2;
   }
   const absl::StatusOr<std::string> docs =
-      gotrace::CheckDocs(std::string(workspace) + "/testdata/findings");
+      gotrace::internal::CheckDocs(std::string(workspace) + "/testdata/findings");
   if (!docs.ok()) {
     std::cerr << docs.status().message() << "\n";
     return 1;

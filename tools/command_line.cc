@@ -38,15 +38,16 @@ ABSL_FLAG(bool, header, false, "print what `assemble` can read");
 ABSL_FLAG(bool, json, false, "print JSON");
 ABSL_FLAG(std::string, strictness, "all", "what counts: go or all");
 ABSL_FLAG(int64_t, max_per_check, 20, "how many findings of one check to print");
-ABSL_FLAG(int32_t, jobs, static_cast<int32_t>(gotrace::AvailableCores()), "how many cores to use");
+ABSL_FLAG(int32_t, jobs, static_cast<int32_t>(gotrace::internal::AvailableCores()),
+          "how many cores to use");
 ABSL_FLAG(bool, padded, false, "write batch sizes in ten bytes");
 ABSL_FLAG(bool, salvage, false, "go on after faults");
-ABSL_FLAG(int64_t, trace, gotrace::kAnyTrace, "which trace of the input to read");
+ABSL_FLAG(int64_t, trace, gotrace::internal::kAnyTrace, "which trace of the input to read");
 ABSL_FLAG(std::string, limits, "", "what a trace may ask of memory and time");
 ABSL_FLAG(bool, check, false, "only tell what would be done");
 ABSL_FLAG(std::string, o, "", "the file to write");
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct CommandRow {
@@ -546,4 +547,4 @@ std::string ProgramHelp() {
   return help;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -35,7 +35,7 @@ ABSL_DECLARE_FLAG(std::string, limits);
 ABSL_DECLARE_FLAG(bool, check);
 ABSL_DECLARE_FLAG(std::string, o);
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The value of --trace where it is not given.
 inline constexpr int64_t kAnyTrace = std::numeric_limits<int64_t>::min();
@@ -63,6 +63,6 @@ std::optional<Command> NamedCommand(absl::Span<char* const> args);
 std::string CommandHelp(Command command);
 std::string ProgramHelp();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_COMMAND_LINE_H_

@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "util/cores.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 class CommandLineTest : public testing::Test {
@@ -329,4 +329,4 @@ TEST_F(CommandLineTest, DocumentedLimitsMatchTheHelp) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

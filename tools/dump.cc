@@ -14,7 +14,7 @@
 #include "tools/open_trace.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Gives `take` the events that the options ask for, until it returns false.
@@ -300,4 +300,4 @@ absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progr
   return absl::OkStatus();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

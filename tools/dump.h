@@ -18,7 +18,7 @@
 #include "tools/progress.h"
 #include "tracev2/wire_writer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct EventsOptions {
   bool json = false;
@@ -67,6 +67,6 @@ absl::Status DumpWire(RawReader* reader, bool header, Progress* progress, Output
 absl::Status AssembleTrace(ByteStream* text, BatchSizeForm form, Progress* progress, Output* out,
                            std::string* warning);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_DUMP_H_

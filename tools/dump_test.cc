@@ -13,7 +13,7 @@
 #include "testdata/test_data.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kTrace[] = "go1.27-gc.trace";
@@ -155,4 +155,4 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,4 +52,4 @@ std::string NameOf(const std::string& path) { return path == "-" ? "standard inp
 
 std::string ShownNameOf(const std::string& path) { return QuotedUnlessPlain(NameOf(path)); }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

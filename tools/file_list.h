@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct ListedFile {
   std::string path;
@@ -25,6 +25,6 @@ std::string NameOf(const std::string& path);
 // The same for people: QuotedUnlessPlain().
 std::string ShownNameOf(const std::string& path);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_FILE_LIST_H_

@@ -18,7 +18,7 @@
 #include "gotrace/event.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 absl::StatusOr<EventKind> ParseKind(absl::string_view name) {
@@ -215,4 +215,4 @@ absl::StatusOr<ValidateCommand> ValidateCommandFromFlags() {
   return command;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "tools/open_trace.h"
 #include "tools/validate.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Each reads the flags that ParseCommandLine() has set. An error is an InvalidArgumentError that
 // names the flag, and tells which values it takes.
@@ -28,6 +28,6 @@ absl::StatusOr<ReaderLimits> LimitsFromFlags(Command command);
 // left as they are by default.
 absl::StatusOr<ValidateCommand> ValidateCommandFromFlags();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_FLAG_OPTIONS_H_

@@ -10,7 +10,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "tools/salvage.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What a trace consists of, besides the types of its events.
@@ -143,4 +143,4 @@ void AppendFootprintJson(absl::string_view file, const Footprint& footprint, Tex
   out->Append('\n');
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "tools/progress.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // As the functions of the same names in analysis/footprint.h, and shows how far they have come.
 absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* footprint);
@@ -25,6 +25,6 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
 void AppendFootprint(const Footprint& footprint, TextBuffer* out);
 void AppendFootprintJson(absl::string_view file, const Footprint& footprint, TextBuffer* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_FOOTPRINT_H_

@@ -19,7 +19,7 @@
 #include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 RawReader Read(absl::string_view bytes) {
@@ -238,4 +238,4 @@ TEST(Footprint, AgreesWithTheTextOfEachTrace) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

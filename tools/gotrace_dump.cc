@@ -40,7 +40,7 @@
 #include "tools/salvage.h"
 #include "tools/validate.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2 };
@@ -495,8 +495,8 @@ int Main(absl::Span<char* const> args) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
-  return gotrace::Main(absl::MakeConstSpan(argv + 1, argc > 0 ? argc - 1 : 0));
+  return gotrace::internal::Main(absl::MakeConstSpan(argv + 1, argc > 0 ? argc - 1 : 0));
 }

@@ -16,7 +16,7 @@
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string CompressedPath(absl::string_view trace) {
@@ -259,4 +259,4 @@ TEST_F(Assemble, LeavesTheOldFileWhereThereIsNoRoom) {
 #endif
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
@@ -380,4 +380,4 @@ TEST_F(SeveralTraces, AreRepairedOneAtATime) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 class Jobs : public testing::Test {
@@ -85,4 +85,4 @@ TEST_F(Jobs, EndInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Two Ps.
@@ -108,4 +108,4 @@ TEST(Limits, WhatThereIsNoMemoryToUnpackIsNotCalledDamaged) {
 #endif
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

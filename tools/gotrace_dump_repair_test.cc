@@ -11,7 +11,7 @@
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kTrace = "go1.27-generations.trace";
@@ -196,4 +196,4 @@ TEST_F(RepairCommand, EndsWhereNobodyReads) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -15,7 +15,7 @@
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Goroutine 1 is told to run while it waits, and logs a string that no table has.
@@ -246,4 +246,4 @@ TEST(Salvage, TellsAHeaderThatIsBroken) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

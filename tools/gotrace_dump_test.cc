@@ -21,7 +21,7 @@
 #include "tools/version.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
@@ -730,4 +730,4 @@ TEST(Dump, HelpsOnTheStandardOutput) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

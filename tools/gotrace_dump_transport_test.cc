@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kTrace = "go1.27-annotations.trace";
@@ -241,4 +241,4 @@ TEST_F(TransportCommand, WhatIsNoTraceIsCalledWhatItIs) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -19,7 +19,7 @@
 #include "testing/subprocess.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr char kSound[] = R"(Trace Go1.22
@@ -418,4 +418,4 @@ TEST_F(ValidateJson, SchemaRefusesWhatIsNoReport) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

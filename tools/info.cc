@@ -11,7 +11,7 @@
 #include "tools/open_trace.h"
 #include "tools/salvage.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string FormatWallBegin(const TraceInfo& info) {
@@ -145,4 +145,4 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   out->Append('\n');
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

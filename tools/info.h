@@ -9,7 +9,7 @@
 #include "tools/progress.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads all of `reader` into `*info`, and shows how far that has come. Returns the failure of
 // reading, if any, which is then in `info->status` too.
@@ -20,6 +20,6 @@ absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
 void AppendInfo(const TraceInfo& info, TextBuffer* out);
 void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_INFO_H_

@@ -18,7 +18,7 @@
 #include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 absl::Status Collect(absl::string_view bytes, TraceInfo* info) {
@@ -289,4 +289,4 @@ INSTANTIATE_TEST_SUITE_P(Info, EachTrace, testing::ValuesIn(TestTraces()), [](co
 });
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

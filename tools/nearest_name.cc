@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many characters must be added, removed, replaced or swapped with the next one to make one of
@@ -43,4 +43,4 @@ absl::string_view NearestName(absl::string_view name, absl::Span<const absl::str
   return nearest;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

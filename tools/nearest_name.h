@@ -5,13 +5,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Returns the one of `names` that `name` probably stands for: it differs in at most a third of its
 // characters, where two that changed places count as one. Returns "" if there is none, or `name`
 // has less than three characters.
 absl::string_view NearestName(absl::string_view name, absl::Span<const absl::string_view> names);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_NEAREST_NAME_H_

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kNames[] = {"events", "wire", "validate", "max_per_check"};
@@ -27,4 +27,4 @@ TEST(NearestNameTest, FindsNothingThatIsFarAway) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "tools/file_list.h"
 #include "validator/foreign_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 namespace {
 
@@ -133,4 +133,4 @@ void PrintTransportNotes(const std::string& file, const std::vector<TransportNot
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

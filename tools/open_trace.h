@@ -14,7 +14,7 @@
 #include "gotrace/trace_list.h"
 #include "gotrace/transport.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Which trace of an input that holds several is meant, counted from 1 on: the N of --trace=N. 0 is
 // the first too, but as what nobody asked for, so that commands warn of the others.
@@ -57,6 +57,6 @@ std::string DescribeTrace(const TraceSpan& trace, TraceNumber number);
 // there is one, or it cannot be read so often.
 std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& limits);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_OPEN_TRACE_H_

@@ -18,7 +18,7 @@
 #include "absl/strings/strip.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Why doing `what` with the file `name` failed.
@@ -187,4 +187,4 @@ absl::Status OutputFile::Commit() {
   return status;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

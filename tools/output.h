@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A file descriptor that is written in large blocks.
 class Output {
@@ -89,6 +89,6 @@ class OutputFile {
 // OutputFile that is not whole. For std::set_new_handler(); may be called on any thread.
 [[noreturn]] void EndForLackOfMemory();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_OUTPUT_H_

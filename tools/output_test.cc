@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string ReadFile(const std::string& path) {
@@ -368,4 +368,4 @@ TEST(OutputFile, TellsThatItCannotBeCommitted) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

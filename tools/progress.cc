@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::Duration kQuiet = absl::Seconds(1);
@@ -90,4 +90,4 @@ void Progress::Wipe() {
   fflush(stderr);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

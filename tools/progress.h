@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // How far the work has come.
 struct ProgressCount {
@@ -55,6 +55,6 @@ class Progress {
   bool visible_ = false;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_PROGRESS_H_

@@ -12,7 +12,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(FormatProgress, TellsShareRateAndTimeLeft) {
@@ -124,4 +124,4 @@ TEST(Progress, FitsTheTerminal) {
 TEST(Progress, IsNotShownOnATerminalThatCannotWipe) { EXPECT_EQ(ShownOn(80, "dumb"), ""); }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "gotrace/version.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many lines a report has at most, besides the last.
@@ -313,4 +313,4 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace&
   return lines;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

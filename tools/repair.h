@@ -11,7 +11,7 @@
 #include "tools/output.h"
 #include "tools/progress.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // An input that can be read from its beginning again and again. What can be read only once, as the
 // standard input, is copied to a temporary file that goes away with this object.
@@ -71,6 +71,6 @@ absl::Status WriteRepaired(const RepairPlan& plan, const OpenInput& open, Output
 std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace& chosen,
                                       bool is_compressed, absl::string_view target);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_REPAIR_H_

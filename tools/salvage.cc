@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // "1 batch", "2 batches".
@@ -93,4 +93,4 @@ void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWr
   json->EndObject();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/read_mode.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Keeps the first few faults of a trace and counts the others, of which there may be very many.
 class FaultLog {
@@ -52,6 +52,6 @@ absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses
 // false "error" for a `status` that reading ended with, and "losses" for what salvaging left out.
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_SALVAGE_H_

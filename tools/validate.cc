@@ -18,7 +18,7 @@
 #include "tools/progress.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How often progress is looked at.
@@ -168,4 +168,4 @@ std::string FormatSummary(const ValidateSummary& summary) {
   return absl::StrCat(summary.files(), " files: ", absl::StrJoin(parts, ", "));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

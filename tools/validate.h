@@ -9,7 +9,7 @@
 #include "tools/open_trace.h"
 #include "tools/output.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct ValidateCommand {
   std::vector<std::string> paths;  // Files, directories, or "-" for the standard input.
@@ -40,6 +40,6 @@ ValidateSummary ValidateFiles(const ValidateCommand& command, Output* out);
 // "412 files: 400 sound, 10 broken, 2 cannot be read", without what there is none of.
 std::string FormatSummary(const ValidateSummary& summary);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_VALIDATE_H_

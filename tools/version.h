@@ -1,11 +1,11 @@
 #ifndef GOTRACE_TOOLS_VERSION_H_
 #define GOTRACE_TOOLS_VERSION_H_
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The release of gotrace, as `gotrace-dump --version` tells it.
 inline constexpr char kGotraceVersion[] = "0.1.0";
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TOOLS_VERSION_H_

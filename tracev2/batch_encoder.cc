@@ -3,7 +3,7 @@
 #include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void AppendBatchSize(uint64_t size, BatchSizeForm form, std::string* out) {
   if (form == BatchSizeForm::kPadded) {
@@ -60,4 +60,4 @@ void BatchSplitter::Finish() {
   payload_.clear();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,9 +10,9 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // How the payload size of a batch is encoded.
 enum class BatchSizeForm : uint8_t {
@@ -79,6 +79,6 @@ class BatchSplitter {
   std::string payload_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_BATCH_ENCODER_H_

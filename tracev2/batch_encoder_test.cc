@@ -5,7 +5,7 @@
 #include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(BatchEncoder, WritesBatches) {
@@ -68,4 +68,4 @@ TEST(BatchSplitter, WritesNothingOfNothing) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

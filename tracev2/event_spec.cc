@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr EventSpec MakeSpec(EventType type, absl::string_view name, uint32_t since, EventForm form,
@@ -80,13 +80,17 @@ bool GoToolPrints(Version version, const EventSpec& spec) {
          (spec.experiment == Experiment::kNone || version >= Version::kGo126);
 }
 
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
 absl::string_view EventTypeName(EventType type) {
-  const EventSpec* spec = FindEventSpec(type);
+  const internal::EventSpec* spec = internal::FindEventSpec(type);
   return spec == nullptr ? "Invalid" : spec->name;
 }
 
 absl::string_view ExperimentName(uint64_t experiment) {
-  return experiment < kExperimentEnd ? kExperimentNames[experiment] : "";
+  return experiment < internal::kExperimentEnd ? internal::kExperimentNames[experiment] : "";
 }
 
 }  // namespace gotrace

@@ -17,7 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A row of the tables in FORMAT.md §8.
@@ -281,4 +281,4 @@ TEST(EventSpecTest, NamesExperiments) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The fields of one stack frame, in the order of the wire.
 inline constexpr const char* kFrameFields[] = {"pc", "func", "file", "line"};
@@ -31,6 +31,6 @@ struct RawEvent {
   bool auto_size = false;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_RAW_EVENT_H_

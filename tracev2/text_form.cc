@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What stands before each argument of an event, with the event's name before the first: "GoStart
@@ -295,4 +295,4 @@ absl::StatusOr<std::string> AssembleText(absl::string_view text, BatchSizeForm f
   return bytes;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -18,7 +18,7 @@
 #include "tracev2/wire_writer.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends the header line, "Trace Go1.NN" and a newline.
 void AppendHeaderText(Version version, TextBuffer* out);
@@ -125,6 +125,6 @@ class TextAssembler {
 absl::StatusOr<std::string> AssembleText(absl::string_view text,
                                          BatchSizeForm form = BatchSizeForm::kShortest);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_TEXT_FORM_H_

@@ -11,7 +11,7 @@
 #include "tracev2/wire_reader.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // An event as one line, whatever its form: "Stack 1 1 / 2 3 4 5", "String 1 \"data\"".
@@ -361,4 +361,4 @@ TEST(TextFormTest, GoldensAreThoseOfGo) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

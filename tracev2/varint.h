@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 inline constexpr int kMaxVarintSize = 10;
 
@@ -114,6 +114,6 @@ inline const char* ReadVarintUnchecked(const char* pos, uint64_t* value) {
   return ReadLongVarint(pos, 3, sum + ((third - 1) << 14), value);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_VARINT_H_

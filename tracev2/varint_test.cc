@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -191,4 +191,4 @@ TEST(VarintTest, RandomValuesComeBack) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

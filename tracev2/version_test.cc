@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // `text` with zeros behind it, to the length of a header.
@@ -136,4 +136,4 @@ TEST(VersionTest, TellsWhoWritesIt) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 #include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 static_assert(kMaxRawEventSize >= 1 + 6 * kMaxVarintSize + kMaxBatchSize);
@@ -88,4 +88,4 @@ WireResult DecodeRawEvent(absl::string_view bytes, RawEvent* event) {
   return cursor.result();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "tracev2/raw_event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 enum class WireStatus : uint8_t {
   kOk,
@@ -33,6 +33,6 @@ inline constexpr size_t kMaxRawEventSize = (64 << 10) + 64;
 // `event->data` views `bytes`; on a fault `*event` is unspecified.
 WireResult DecodeRawEvent(absl::string_view bytes, RawEvent* event);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_WIRE_READER_H_

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -166,4 +166,4 @@ TEST(WireReaderTest, NothingIsTruncatedWithTheMostBytes) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

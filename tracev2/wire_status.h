@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The gstatus argument. Frozen wire values (FORMAT.md §9).
 enum class GoStatus : uint8_t {
@@ -39,6 +39,6 @@ constexpr const char* ProcStatusName(ProcStatus status) {
   return kNames[static_cast<int>(status) < kProcStatusEnd ? static_cast<int>(status) : 0];
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_WIRE_STATUS_H_

@@ -3,7 +3,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The position of `size` among the arguments of an EventBatch. It is the last.
@@ -62,4 +62,4 @@ void WireWriter::Taken(size_t size) {
   if (open_batch_ != kNone) open_batch_ -= size;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

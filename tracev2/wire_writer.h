@@ -10,7 +10,7 @@
 #include "tracev2/batch_encoder.h"
 #include "tracev2/raw_event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Whether an event of `type` ends the batch before it: it begins another one, or ends a generation.
 bool EndsBatch(EventType type);
@@ -46,6 +46,6 @@ class WireWriter {
   size_t open_batch_ = kNone;  // Where in out_ the size of the open batch is to be inserted.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_TRACEV2_WIRE_WRITER_H_

@@ -8,7 +8,7 @@
 #include "tracev2/varint.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -221,4 +221,4 @@ TEST(WireWriterTest, OpenBatchesAreNotFinal) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include <sched.h>
 #endif
 
-namespace gotrace {
+namespace gotrace::internal {
 
 size_t AvailableCores() {
 #ifdef __linux__
@@ -18,4 +18,4 @@ size_t AvailableCores() {
   return std::max(std::thread::hardware_concurrency(), 1u);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

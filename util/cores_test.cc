@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(CoresTest, AreThoseThatTheProcessMayUse) {
@@ -20,4 +20,4 @@ TEST(CoresTest, AreThoseThatTheProcessMayUse) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

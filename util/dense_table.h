@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Holds entries by their member `id`, which is an integer or has one as its member `value`. Go
 // numbers goroutines, Ps and threads one after the other, so an id's lowest bits mostly tell its
@@ -178,6 +178,6 @@ class DenseTable {
 // shortly meet the hundreds that live long.
 inline constexpr size_t kSlotsForGoroutines = 8192;
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_DENSE_TABLE_H_

@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Entry {
@@ -110,4 +110,4 @@ TEST(DenseTableTest, IsEmptyOnceCleared) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The caller's handlers of signals expect to run on its own threads: one that starts while this
@@ -41,4 +41,4 @@ std::optional<std::thread> StartHelper(std::function<void()> work) {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,13 +6,13 @@
 #include <optional>
 #include <thread>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Starts a thread that calls `work`, which must not throw. All signals are blocked there but those
 // that its own instructions cause, such as SIGBUS, and SIGPROF. Returns nullopt if there can be no
 // further one.
 std::optional<std::thread> StartHelper(std::function<void()> work);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_HELPER_THREAD_H_

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // For ids of a generation's tables: remembers which were seen, by a bit for each. Ids so large that
 // no program writes them are never remembered, so that a damaged trace cannot make it large.
@@ -36,6 +36,6 @@ class IdSet {
   uint64_t end_ = 0;  // Ids from here on have no bit.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_ID_SET_H_

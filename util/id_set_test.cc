@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(IdSetTest, HasWhatWasAdded) {
@@ -30,4 +30,4 @@ TEST(IdSetTest, DoesNotRememberWhatNoProgramWrites) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

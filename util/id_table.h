@@ -11,7 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Which ids of a table are found by index.
 class NearIds {
@@ -124,6 +124,6 @@ class IdTable {
   absl::flat_hash_map<uint64_t, uint32_t> sparse_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_ID_TABLE_H_

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Table = IdTable<std::string>;
@@ -142,4 +142,4 @@ TEST(IdTableTest, FindsRandomIds) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

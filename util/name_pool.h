@@ -10,7 +10,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Keeps each name once, as long as somebody holds it: a million open regions mostly have a few
 // names between them. Must outlive all of its names.
@@ -106,6 +106,6 @@ class NamePool {
   uint64_t held_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_NAME_POOL_H_

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many are kept once those that nobody holds are gone.
@@ -64,4 +64,4 @@ TEST(NamePoolTest, KeepsWhatNobodyHoldsUntilItIsSwept) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

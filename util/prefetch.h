@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Lets the processor fetch the cache line `distance` bytes behind `address` for writing, be there
 // memory or not: to ask costs more. What another core read last is slow to write otherwise: it has
@@ -22,6 +22,6 @@ inline void PrefetchForWrite(const void* address, size_t distance) {
 #endif
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_PREFETCH_H_

@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint32_t kRuneError = 0xFFFD;
@@ -246,4 +246,4 @@ bool AppendUnquoted(absl::string_view literal, std::string* out) {
   return true;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends `text` in double quotes. Printable runes stand as they are; others, and bytes that are
 // not UTF-8, become escapes, the same ones as strconv.Quote of Go 1.27 chooses.
@@ -38,6 +38,6 @@ uint32_t DecodeRune(absl::string_view text, int* size);
 // Whether Go's unicode.IsSpace holds for `rune`.
 bool IsSpace(uint32_t rune);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_QUOTE_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string Quote(absl::string_view text) {
@@ -281,4 +281,4 @@ TEST(QuoteTest, RandomBytesComeBack) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

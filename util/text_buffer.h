@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A text of less than `kSize` bytes that is appended faster than others: kSize bytes are copied,
 // whatever its length, so that no length has to be looked at. For tables of names.
@@ -123,6 +123,6 @@ class TextBuffer {
   size_t capacity_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_UTIL_TEXT_BUFFER_H_

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(TextBufferTest, BeginsEmpty) {
@@ -106,4 +106,4 @@ TEST(TextBufferTest, ClearingKeepsTheMemory) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // All of it is held against the Validator of what came before, once that is known.
 struct Assumed {
@@ -59,6 +59,6 @@ struct Assumed {
   bool fails = false;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_ASSUMED_H_

@@ -13,7 +13,7 @@
 #include "testing/finding_case.h"
 #include "testing/made_case.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Tests run in the root of their runfiles.
@@ -123,4 +123,4 @@ TEST(CheckDocsTest, AreFresh) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "validator/foreign_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What kind of place a fault is at, for whether text there is foreign.
@@ -112,4 +112,4 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source) {
   return finding;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gotrace/finding.h"
 #include "validator/shown_source.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The finding for `fault`, which `source` showed the bytes of unless it is nullptr: a second trace
 // or text that stands there, or else the fault itself. Where the trace was cut off the message says
@@ -20,6 +20,6 @@ Finding ExplainFault(const Fault& fault, const ShownSource* source);
 // "64 KiB", "3 MiB", "1000000 bytes"; "" if it is no round number.
 std::string SizeLimitOf(uint64_t size);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_EXPLAIN_FAULT_H_

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "validator/foreign_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(SizeLimitTest, TellsRoundSizesOnly) {
@@ -41,4 +41,4 @@ TEST(RecogniseInTraceTest, TakesOnlyUtf8ForText) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "parser/framing/printed_text.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many bytes in a row must be text for it to be no chance.
@@ -186,4 +186,4 @@ std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t p
                       absl::StrCat("expected an event, found the text ", ShownText(text)), ""};
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

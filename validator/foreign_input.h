@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/check.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct ForeignInput {
   CheckId check = CheckId::kEnd;
@@ -36,6 +36,6 @@ inline constexpr size_t kMostTextBefore = 64;
 std::optional<ForeignInput> RecogniseInPayload(absl::string_view bytes, size_t position,
                                                bool among_strings);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_FOREIGN_INPUT_H_

@@ -11,7 +11,7 @@
 #include "testing/judged_cases.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A Validator and its findings, by the name of the check and the place of the event.
@@ -124,4 +124,4 @@ TEST(HalvesTest, ReportsOfCasesDoNotDependOnCores) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "util/quote.h"
 #include "validator/explain_fault.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How often ValidateOptions::on_progress is told.
@@ -374,4 +374,4 @@ void Judge::Add(Finding finding) {
   report_.findings.push_back(std::move(finding));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

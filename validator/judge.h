@@ -24,7 +24,7 @@
 #include "validator/table_checks.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 class SecondHalf;
 
@@ -137,6 +137,6 @@ class Judge {
   const SecondHalf* other_half_ = nullptr;  // That is judged meanwhile.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_JUDGE_H_

@@ -21,7 +21,7 @@
 #include "tracev2/varint.h"
 #include "tracev2/wire_status.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMega = 1 << 20;
@@ -433,4 +433,4 @@ TEST_P(BombTest, GenerationsWithoutEndUpToTheLimit) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 const Opened& OpenedRanges::First() const {
   return *std::min_element(ranges_.begin(), ranges_.end(), [](const Opened& a, const Opened& b) {
@@ -46,4 +46,4 @@ void OpenedRanges::Remove(size_t place) {
   ranges_.pop_back();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,10 +12,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Where an event stands: a Place and its number, in fewer bytes.
 struct EventMark {
@@ -76,6 +76,6 @@ class OpenedRanges {
   std::unique_ptr<absl::flat_hash_map<Key, size_t>> places_;  // Once there were more.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_OPENED_RANGES_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kStop = "stop-the-world";
@@ -59,4 +59,4 @@ TEST(OpenedRangesTest, OfManyEachIsFound) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "util/dense_table.h"
 #include "validator/opened_ranges.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct Opens {
   int64_t id = -1;  // Whose they are.
@@ -59,6 +59,6 @@ class OpensTable {
   std::array<DenseTable<Opens>, kResourceKindEnd> tables_;  // By kind.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_OPENS_TABLE_H_

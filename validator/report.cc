@@ -18,7 +18,7 @@ std::string ValidationReport::WhySkipped() const {
 
 ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const ValidateOptions& options) {
   ValidationReport report;
-  Judge(options, &report).Run(std::move(source));
+  internal::Judge(options, &report).Run(std::move(source));
   return report;
 }
 
@@ -26,7 +26,7 @@ ValidationReport ValidateFile(const std::string& path, const ValidateOptions& op
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path, options.limits);
   if (source.ok()) return ValidateTrace(*std::move(source), options);
   ValidationReport report;
-  Judge(options, &report).Stop(source.status());
+  internal::Judge(options, &report).Stop(source.status());
   return report;
 }
 

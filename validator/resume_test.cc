@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kTraces[] = {
@@ -106,4 +106,4 @@ TEST(ResumeTest, AFaultBehindADamagedGenerationIsFound) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

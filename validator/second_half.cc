@@ -6,7 +6,7 @@
 
 #include "util/helper_thread.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 SecondHalf::Result::Result(const SplitTrace& split, const ValidateOptions& options)
     : judge(options, &report), reader(split.OpenSecond(judge.MakeReaderOptions(/*jobs=*/1))) {
@@ -112,4 +112,4 @@ void Judge::TakeFindings(ValidationReport* second, uint64_t events_before) {
   report_.notes += second->notes;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

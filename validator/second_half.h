@@ -15,7 +15,7 @@
 #include "validator/judge.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A thread that judges it on its own. All is to be called from one other thread.
 class SecondHalf {
@@ -67,6 +67,6 @@ class SecondHalf {
   std::optional<std::thread> thread_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_SECOND_HALF_H_

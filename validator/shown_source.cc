@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 ShownSource::ShownSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
   offset_ = source_->offset();
@@ -65,4 +65,4 @@ absl::string_view ShownSource::ShownAt(uint64_t offset) const {
   return absl::string_view();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

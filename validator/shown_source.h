@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Passes everything on, and remembers where the bytes lie that were not released.
 class ShownSource final : public ByteSource {
@@ -47,6 +47,6 @@ class ShownSource final : public ByteSource {
   std::deque<Piece> pieces_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_SHOWN_SOURCE_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
@@ -52,4 +52,4 @@ TEST(SoundTracesTest, CutAreBroken) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A set of stack ids. Most generations have none, or one that is soon met.
 class StackWatch {
@@ -55,6 +55,6 @@ class StackWatch {
   std::vector<uint64_t> words_;                            // A bit for each id up to last_.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_STACK_WATCH_H_

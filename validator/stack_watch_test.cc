@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
@@ -60,4 +60,4 @@ TEST(StackWatchTest, MayKnowAllIds) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "parser/event/trace_clock.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The runtime measures the frequency once for the whole process, to better than this.
@@ -79,4 +79,4 @@ void TableChecks::Report(CheckId id, uint64_t number, uint64_t offset, std::stri
   sink_(std::move(finding));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "parser/generation/generation_tables.h"
 #include "parser/generation/table_use.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Takes the tables of each generation, in order.
 class TableChecks {
@@ -36,6 +36,6 @@ class TableChecks {
   std::optional<uint64_t> last_frequency_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_TABLE_CHECKS_H_

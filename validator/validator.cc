@@ -12,7 +12,7 @@
 #include "util/quote.h"
 #include "validator/validator_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Snapshots nearer to each other than this, in nanoseconds, tell nothing of how fast clocks run:
@@ -320,4 +320,4 @@ void Validator::ReportUnlessLost(CheckId id, const Event& event, const ResourceI
   if (!lost_) Report(id, event, resource, std::move(message));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

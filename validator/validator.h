@@ -1,6 +1,6 @@
 // Judges a stream of ordered events: what must hold from event to event, whoever made them.
 //
-//   gotrace::Validator validator({}, [](gotrace::Finding finding) { … });
+//   gotrace::internal::Validator validator({}, [](gotrace::Finding finding) { … });
 //   while (const gotrace::Event* event = reader->Next()) validator.Check(*event);
 //   validator.Finish();
 //
@@ -31,7 +31,7 @@
 #include "validator/opens_table.h"
 #include "validator/stack_watch.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct ValidatorOptions {
   // Of the trace's format: since 1.25 generations have clock snapshots.
@@ -280,6 +280,6 @@ class Validator {
   std::unique_ptr<Assumed> assumed_;  // nullptr unless it begins in the middle.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_VALIDATOR_H_

@@ -6,7 +6,7 @@
 #include "util/quote.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many regions are looked through for the one that ends: a broken trace may open any number,
@@ -175,4 +175,4 @@ void Validator::ReportOpens() {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "validator/validator.h"
 #include "validator/validator_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void Validator::Assume() { assumed_ = std::make_unique<Assumed>(); }
 
@@ -176,4 +176,4 @@ void Validator::TakeTasks(const Validator& second) {
   for (const auto& [id, task] : second.tasks_) tasks_[id] = Renumbered(task);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gotrace/states.h"
 #include "validator/validator.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The states that goroutines and Ps have in common.
 inline constexpr uint8_t kUndetermined = static_cast<uint8_t>(GoState::kUndetermined);
@@ -85,6 +85,6 @@ template <ResourceKind kKind>
   executed = Context::kNothing;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_VALIDATOR_VALIDATOR_INLINE_H_

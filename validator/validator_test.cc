@@ -15,7 +15,7 @@
 #include "testing/made_case.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Tests run in the root of their runfiles.
@@ -328,4 +328,4 @@ TEST(ReportTest, MissingFileIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 #include "validator/validator.h"
 #include "validator/validator_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool TellsStatus(EventType type) {
@@ -111,4 +111,4 @@ std::vector<PastTransition> Validator::HistoryOf(const ResourceId& resource) con
   return known->history.List(known->transitions);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

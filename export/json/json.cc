@@ -5,7 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "gotrace/internal/event_spec.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 void AppendResource(absl::string_view key, const ResourceId& resource, JsonWriter* json) {
@@ -205,4 +205,4 @@ void JsonFormatter::AppendStack(const Stack& stack, JsonWriter* json) {
   if (text.empty()) AppendFrames(stack, &json->out());
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

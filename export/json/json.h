@@ -11,7 +11,7 @@
 #include "gotrace/event.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // `time` as RFC 3339 in UTC, to the nanosecond without zeros at the end.
 std::string FormatUtc(absl::Time time);
@@ -45,6 +45,6 @@ class JsonFormatter {
   StackTexts stack_texts_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_H_

@@ -17,7 +17,7 @@
 #include "testing/json_checker.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The lines of all events of the trace `bytes`.
@@ -375,4 +375,4 @@ TEST(FormatUtc, LeavesOutZerosAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -2,7 +2,7 @@
 
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool IsPlain(char c) {
@@ -48,4 +48,4 @@ void AppendJsonString(absl::string_view text, TextBuffer* out) {
   out->Append('"');
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot hold
 // them.
@@ -75,6 +75,6 @@ class JsonWriter {
   bool comma_ = false;  // Whether something stands before the next value.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_TEXT_H_

@@ -11,7 +11,7 @@
 #include "gotrace/trace_list.h"
 #include "gotrace/version.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kVerdicts[] = {"sound", "broken", "unjudged"};
@@ -228,4 +228,4 @@ void AppendSkippedJson(absl::string_view name, const ValidationReport& report, T
   AppendJson(name, "skipped", report, out);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "gotrace/validate.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Appends a line or more for each finding, one for each check that has more findings than were
 // kept, and the verdict with how much of the trace is good. Every line of its own begins with
@@ -28,6 +28,6 @@ void AppendSkippedJson(absl::string_view name, const ValidationReport& report, T
 // Adds the member "traces" to an object, unless there are none.
 void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_REPORT_REPORT_TEXT_H_

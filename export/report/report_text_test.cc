@@ -8,7 +8,7 @@
 #include "tracev2/text_form.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A goroutine's status contradicts what it did, and a task ends that never began.
@@ -134,4 +134,4 @@ UserRegionEnd dt=1 task=0 name_string=1 stack=7
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "parser/generation/generation_tables.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr int kGoStateEnd = static_cast<int>(GoState::kSyscall) + 1;
@@ -220,4 +220,4 @@ void GoTextFormatter::AppendStack(absl::string_view title, const Stack& stack, T
   if (text.empty()) AppendStackFrames(stack, out);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "gotrace/event.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Formats the events of one Reader. Stacks are formatted once in each generation until their texts
 // fill StackTexts::kMost bytes; further ones each time anew. Not thread-safe.
@@ -49,6 +49,6 @@ class GoTextFormatter {
   StackTexts stack_texts_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_TEXT_GO_TEXT_H_

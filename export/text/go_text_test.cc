@@ -11,7 +11,7 @@
 #include "testdata/test_data.h"
 #include "tracev2/text_form.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The text of all events of the trace `bytes`, and their number.
@@ -139,4 +139,4 @@ TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

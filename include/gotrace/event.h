@@ -13,15 +13,19 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
 #include "gotrace/ids.h"
 #include "gotrace/internal/event_tags.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/states.h"
 
-namespace gotrace {
-
+namespace gotrace::internal {
 class EventTables;
+class ReaderImpl;
+class Scheduler;
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 // One frame of a stack. The views live as long as those of the event that it came from.
 struct StackFrame {
@@ -39,7 +43,7 @@ class Stack {
   Stack() = default;
 
   // The stack `id` of `tables`, which must not be nullptr. For readers of traces.
-  Stack(const EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
+  Stack(const internal::EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
 
   // Whether there is no stack. A stack with no frames is not none: the runtime knew that it is
   // empty.
@@ -56,14 +60,14 @@ class Stack {
 
   // The tables that the stack stands in, nullptr if none(). Exporters key what they make of a
   // stack on it.
-  const EventTables* tables() const { return tables_; }
+  const internal::EventTables* tables() const { return tables_; }
 
   friend bool operator==(const Stack& a, const Stack& b) {
     return a.tables_ == b.tables_ && a.id_ == b.id_;
   }
 
  private:
-  const EventTables* tables_ = nullptr;
+  const internal::EventTables* tables_ = nullptr;
   uint64_t id_ = 0;
 };
 
@@ -257,15 +261,15 @@ class Event {
   bool TransitionHasSameStack() const;
 
   // What the type and its kind say of the event, in one word: for whoever keeps many.
-  EventTags tags() const { return tags_; }
+  internal::EventTags tags() const { return tags_; }
 
   // The tables of its generation, which live as long as its strings; nullptr for the last kSync.
-  const EventTables* tables() const { return tables_; }
+  const internal::EventTables* tables() const { return tables_; }
 
  private:
   friend class EventBuilder;
-  friend class ReaderImpl;
-  friend class Scheduler;
+  friend class internal::ReaderImpl;
+  friend class internal::Scheduler;
 
   static uint64_t AddressOf(const std::string& text) { return reinterpret_cast<uint64_t>(&text); }
 
@@ -289,18 +293,18 @@ class Event {
   GoId goroutine_;
   ProcId proc_;
   ThreadId thread_;
-  const EventTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
+  const internal::EventTables* tables_ = nullptr;  // Of its generation; nullptr for the last kSync.
   // The arguments without the time difference. For a UserTaskEnd the third and fourth are the
   // parent's id and the address of the type's text or 0, for an STWEnd the first is its begin's
   // reason, and for a kSync event the first is its number.
   uint64_t args_[4] = {};
   uint64_t offset_ = 0;
   int64_t subject_ = -1;  // For kStateTransition: the goroutine or P that changes.
-  EventTags tags_;
+  internal::EventTags tags_;
 };
 
 inline uint64_t Event::stack_id() const {
-  const int8_t arg = kStackArgs[static_cast<uint8_t>(tags_.type())];
+  const int8_t arg = internal::kStackArgs[static_cast<uint8_t>(tags_.type())];
   // Events of all types come in no order that a processor could foresee: no branch here.
   return args_[arg & 3] & ~static_cast<uint64_t>(arg >> 7);
 }

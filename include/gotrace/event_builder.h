@@ -8,9 +8,9 @@
 
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
 #include "gotrace/internal/event_tags.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/states.h"
 
 namespace gotrace {
@@ -19,13 +19,13 @@ namespace gotrace {
 class EventBuilder {
  public:
   // Begins an event of `type`, with the kind that belongs to it.
-  explicit EventBuilder(EventType type) { event_.tags_ = TagsOf(type); }
+  explicit EventBuilder(EventType type) { event_.tags_ = internal::TagsOf(type); }
 
   // Begins the kSync event number `n`, which takes its clocks and batches from `tables`: those of
   // the generation that begins, or nullptr at the end of a trace.
-  static EventBuilder MakeSync(uint64_t n, const EventTables* tables) {
+  static EventBuilder MakeSync(uint64_t n, const internal::EventTables* tables) {
     EventBuilder builder(EventType::kNone);
-    builder.event_.tags_ = EventTags(EventType::kNone, EventKind::kSync);
+    builder.event_.tags_ = internal::EventTags(EventType::kNone, EventKind::kSync);
     return builder.Arg(0, n).Tables(tables);
   }
 
@@ -37,7 +37,9 @@ class EventBuilder {
 
   // The tables that strings and stacks stand in. They must outlive the event. An event that refers
   // to any must have them.
-  EventBuilder& Tables(const EventTables* tables) { return event_.tables_ = tables, *this; }
+  EventBuilder& Tables(const internal::EventTables* tables) {
+    return event_.tables_ = tables, *this;
+  }
 
   // The argument `index` of the event's row in events.def, not counting the time difference.
   // Requires index < 4.

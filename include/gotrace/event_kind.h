@@ -7,8 +7,8 @@
 #include <initializer_list>
 
 #include "absl/strings/string_view.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/event_spec.h"
-#include "gotrace/internal/event_type.h"
 
 namespace gotrace {
 
@@ -41,6 +41,10 @@ constexpr absl::string_view EventKindName(EventKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+}  // namespace gotrace
+
+namespace gotrace::internal {
+
 // For each type on the wire the kind of event that it becomes.
 inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   std::array<EventKind, 256> kinds = {};
@@ -71,6 +75,6 @@ inline constexpr std::array<int8_t, 256> kStackArgs = [] {
   return places;
 }();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_EVENT_KIND_H_

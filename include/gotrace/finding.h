@@ -8,10 +8,20 @@
 
 #include "gotrace/check.h"
 #include "gotrace/event.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/transition_history.h"
 
 namespace gotrace {
+
+// A transition of a goroutine or P.
+struct PastTransition {
+  uint64_t offset = 0;  // Of its event.
+  EventType event = EventType::kNone;
+  uint8_t from = 0;  // A GoState or ProcState.
+  uint8_t to = 0;
+
+  friend bool operator==(const PastTransition&, const PastTransition&) = default;
+};
 
 struct Finding {
   CheckId check = CheckId::kEnd;

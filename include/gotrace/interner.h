@@ -63,7 +63,7 @@ class Interner {
   // event names it; kEmpty if there is no such string. `tables` is Event::tables(), and may be
   // nullptr. If the same string of the same generation was looked up before, this costs a look-up
   // in an array.
-  StringId InternString(const EventTables* tables, uint64_t id);
+  StringId InternString(const internal::EventTables* tables, uint64_t id);
 
   // The id of `stack`; kNone if it has no frames, or if the trace lacks it. If the same stack of
   // the same generation was looked up before, this costs a look-up in an array: no frame is read.

@@ -10,11 +10,13 @@
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 
-namespace gotrace {
-
+namespace gotrace::internal {
 class GenerationTables;
 class TableUse;
 struct Batch;
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 // The modes that go on after faults look at half a megabyte of what follows each batch: of a pipe
 // that pauses they give a generation only once as much was written behind it, or the pipe is
@@ -75,7 +77,7 @@ struct ReaderOptions {
   // the trace, before the generation's kSync event is given, and with the fault that its tables
   // have, if any. Batches that belong to no generation are left out, and an end of generation is
   // no batch. The batch's bytes stay valid until the next generation is begun.
-  std::function<void(const Batch&, const std::optional<Fault>&)> on_batch;
+  std::function<void(const internal::Batch&, const std::optional<Fault>&)> on_batch;
 
   // In the modes that go on after faults, told each event that is earlier than the one before it of
   // the same thread, and that one's time in nanoseconds. It is no fault: Go's reader orders such
@@ -85,7 +87,8 @@ struct ReaderOptions {
   // Shown the tables of each generation after its last event was given, and before they go away:
   // not of one in which strict reading stops; and what its events and samples referred to. Where
   // there were faults that is not all.
-  std::function<void(const GenerationTables&, const TableUse&)> on_generation_end;
+  std::function<void(const internal::GenerationTables&, const internal::TableUse&)>
+      on_generation_end;
 };
 
 // What reading left out, in the modes that go on after faults.

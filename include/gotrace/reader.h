@@ -26,6 +26,11 @@
 #include "gotrace/read_mode.h"
 #include "gotrace/version.h"
 
+namespace gotrace::internal {
+class ReaderImpl;
+class SplitTrace;
+}  // namespace gotrace::internal
+
 namespace gotrace {
 
 // Facts about the generation being read, for programs that report on a trace.
@@ -52,8 +57,6 @@ struct GenerationInfo {
   // what was never written. Known in the modes that go on after faults only.
   bool ends_with_trace = false;
 };
-
-class ReaderImpl;
 
 // Reads a trace from front to back. It gives the same events as Go 1.27's internal/trace Reader,
 // and stops where that does; parser/DIVERGENCES.md lists the exceptions. Memory is bounded by the
@@ -133,7 +136,7 @@ class Reader {
   // How many goroutines wait for something after the last event of the trace, by the ids of the
   // strings of its last generation that say what for; for ReaderOptions::on_generation_end, which
   // sees those strings. Means nothing before Next() gave nullptr.
-  WaitingGoroutines CountWaiting() const;
+  internal::WaitingGoroutines CountWaiting() const;
 
   // The size of the input as it stands in the file, compressed or not, or 0 if it is not known, and
   // how much of it was read. For progress only.
@@ -141,13 +144,13 @@ class Reader {
   uint64_t input_read() const;
 
  private:
-  friend class SplitTrace;
-  explicit Reader(std::unique_ptr<ReaderImpl> impl);
+  friend class internal::SplitTrace;
+  explicit Reader(std::unique_ptr<internal::ReaderImpl> impl);
 
   // Finds the next events, or returns false if there are none.
   bool Refill();
 
-  std::unique_ptr<ReaderImpl> impl_;
+  std::unique_ptr<internal::ReaderImpl> impl_;
   // Those that were found and not given. They belong to impl_.
   const Event* next_ = nullptr;
   const Event* end_ = nullptr;

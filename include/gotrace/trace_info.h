@@ -15,7 +15,7 @@
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_sink.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/read_mode.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_list.h"

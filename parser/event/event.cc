@@ -134,7 +134,7 @@ Sync Event::sync() const {
 ExperimentalEvent Event::experimental() const {
   ExperimentalEvent event;
   if (tags_.kind() != EventKind::kExperimental) return event;
-  const EventSpec& spec = *FindEventSpec(tags_.type());
+  const internal::EventSpec& spec = *internal::FindEventSpec(tags_.type());
   event.name = spec.name;
   event.experiment = ExperimentName(static_cast<uint64_t>(spec.experiment));
   for (int i = 1; i < spec.arg_count; ++i) {

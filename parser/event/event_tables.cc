@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 uint64_t NextSerial() {
@@ -32,4 +32,4 @@ std::vector<ExperimentalData> EventTables::experimental_batches() const {
   return all;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "gotrace/event.h"
 #include "util/id_table.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 class EventTables {
  public:
@@ -94,6 +94,6 @@ class EventTables {
   const uint64_t serial_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_EVENT_EVENT_TABLES_H_

@@ -73,13 +73,13 @@ std::optional<Fault> UnpackFault(absl::string_view text) {
 // "main.handle (/src/main.go:31)", as much of it as is known.
 std::string FormatFrame(const FaultFrame& frame) {
   const std::string func =
-      frame.func.empty() ? "an unknown function" : QuotedUnlessPlain(frame.func);
+      frame.func.empty() ? "an unknown function" : internal::QuotedUnlessPlain(frame.func);
   if (frame.file.empty()) return func;
-  return absl::StrCat(func, " (", QuotedUnlessPlain(frame.file), ":", frame.line, ")");
+  return absl::StrCat(func, " (", internal::QuotedUnlessPlain(frame.file), ":", frame.line, ")");
 }
 
 std::string FormatRegion(const FaultRegion& region) {
-  std::string text = absl::StrCat(Quoted(region.type), " of task ", region.task.value);
+  std::string text = absl::StrCat(internal::Quoted(region.type), " of task ", region.task.value);
   if (!region.offset.has_value())
     return absl::StrCat(text, ", whose beginning is not in the trace");
   absl::StrAppend(&text, ", begun at byte ", *region.offset);

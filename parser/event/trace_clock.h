@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Whether a trace clock of so many ticks per second can exist. Go's runtime writes between a few
 // hundred thousand and a few thousand million; with a frequency of 0 times mean nothing at all.
@@ -56,6 +56,6 @@ class TraceClock {
   uint64_t few_ticks_ = 0;  // Fewer than that surely fit, in nanoseconds too.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_EVENT_TRACE_CLOCK_H_

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -97,4 +97,4 @@ TEST(TraceClockTest, SumsWrapAround) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

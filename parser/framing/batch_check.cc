@@ -4,7 +4,7 @@
 #include "gotrace/internal/limits.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Larger than what the runtime writes as such a number, by far.
@@ -176,4 +176,4 @@ Walk WalkBatches(absl::string_view bytes, bool whole) {
   return walk;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,12 +7,12 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/version.h"
 #include "parser/framing/batch_head.h"
 #include "tracev2/raw_event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // As ParseBatchHead(), for one that belongs to a generation of a trace of this version.
 HeadStatus ReadBatchHead(absl::string_view bytes, Version version, BatchHead* head);
@@ -54,6 +54,6 @@ struct Walk {
 // Reads the batches of `bytes`, of which there are more if they are not the `whole` input.
 Walk WalkBatches(absl::string_view bytes, bool whole);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_BATCH_CHECK_H_

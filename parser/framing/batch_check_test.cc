@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(WalkBatchesTest, FindsNothingWrongWithSoundTraces) {
@@ -30,4 +30,4 @@ TEST(WalkBatchesTest, StopsWhereABatchIsNone) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

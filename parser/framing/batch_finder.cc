@@ -15,7 +15,7 @@
 #include "tracev2/wire_reader.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr size_t kNowhere = absl::string_view::npos;
@@ -688,4 +688,4 @@ bool BatchFinder::AtEnd() {
   return window.empty() || IsLoneType(window);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

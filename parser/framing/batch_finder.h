@@ -19,7 +19,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/printed_text.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads batches like ReadBatch(), but where that fails, removes text that was printed into the
 // trace, between batches or inside one, as SeparateText() finds it. Where text does not explain it,
@@ -152,6 +152,6 @@ class BatchFinder {
   absl::Status io_status_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_BATCH_FINDER_H_

@@ -12,7 +12,7 @@
 #include "tracev2/batch_encoder.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kTime = 1 << 30;
@@ -374,4 +374,4 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

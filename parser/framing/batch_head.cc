@@ -3,7 +3,7 @@
 #include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 HeadStatus ParseBatchHead(absl::string_view bytes, BatchHead* head) {
   if (bytes.empty()) return HeadStatus::kCut;
@@ -37,4 +37,4 @@ HeadStatus ParseBatchHead(absl::string_view bytes, BatchHead* head) {
   return HeadStatus::kOk;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

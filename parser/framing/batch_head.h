@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct BatchHead {
   EventType type = EventType::kNone;
@@ -31,6 +31,6 @@ enum class HeadStatus : uint8_t {
 // with any numbers but a payload larger than a batch may have. `*head` is set where that is kOk.
 HeadStatus ParseBatchHead(absl::string_view bytes, BatchHead* head);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_BATCH_HEAD_H_

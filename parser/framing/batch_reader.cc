@@ -9,7 +9,7 @@
 #include "tracev2/varint.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Takes numbers off the front of a source, each only once the one before is there, so that a stream
@@ -294,4 +294,4 @@ absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t*
   return TakeBatchHeader(&cursor, source, batch, size);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

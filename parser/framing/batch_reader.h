@@ -10,13 +10,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/version.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A range of the input's bytes.
 struct ByteRange {
@@ -79,6 +79,6 @@ inline constexpr size_t kMaxBatchHeaderSize = 2 + 4 * kMaxVarintSize;
 // where it is. No more of it needs to be there than kMaxBatchHeaderSize bytes.
 absl::StatusOr<bool> ReadBatchHeader(ByteSource* source, Batch* batch, uint64_t* size);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_BATCH_READER_H_

@@ -9,7 +9,7 @@
 #include "testing/test_util.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -290,4 +290,4 @@ TEST(ReadBatchTest, ErrorsOfTheInputAreNoFaults) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -1,11 +1,11 @@
 #include "parser/framing/cut_batch.h"
 
+#include "gotrace/event_type.h"
 #include "gotrace/internal/event_spec.h"
-#include "gotrace/internal/event_type.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The type of the entries of a batch that fills a table and begins with `type`; kNone if it is no
@@ -47,4 +47,4 @@ size_t SizeOfWholeEvents(absl::string_view payload) {
   return whole == begin ? 0 : whole;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // How many of the first bytes of `payload` are worth reading, where it is the beginning of an
 // ordinary batch's payload (FORMAT.md §4) and the rest is lost: those of whole events. 0 if none is
@@ -14,6 +14,6 @@ namespace gotrace {
 // a sync batch, which tells little unless it is whole, it is 0 too.
 size_t SizeOfWholeEvents(absl::string_view payload);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_CUT_BATCH_H_

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string Byte(EventType type) { return std::string(1, static_cast<char>(type)); }
@@ -48,4 +48,4 @@ TEST(CutBatch, WhatCannotStandInABatchMakesItNone) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/event_spec.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/internal/limits.h"
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many readings are followed from one byte, and by how much they may cost more than the best.
@@ -808,4 +808,4 @@ std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextCon
   return result;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

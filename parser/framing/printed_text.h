@@ -17,7 +17,7 @@
 #include "gotrace/version.h"
 #include "parser/framing/batch_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The length in bytes of the character at the front of `bytes` if text may contain it: a printable
 // one in UTF-8, a tab, the end of a line, or an escape to a terminal. Else 0.
@@ -67,6 +67,6 @@ struct TextContext {
 std::optional<SeparatedText> SeparateText(absl::string_view bytes, const TextContext& context,
                                           uint64_t* steps);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_PRINTED_TEXT_H_

@@ -11,7 +11,7 @@
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kTime = 1 << 30;
@@ -139,4 +139,4 @@ TEST(PrintedTextTest, KeepsToItsSteps) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

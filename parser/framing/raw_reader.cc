@@ -7,7 +7,7 @@
 #include "gotrace/fault.h"
 #include "parser/framing/batch_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 absl::StatusOr<RawReader> RawReader::FromSource(std::unique_ptr<ByteSource> source, Types types) {
   const absl::StatusOr<Version> version = ReadHeader(source.get());
@@ -85,4 +85,4 @@ const RawEvent* RawReader::Fail(const WireResult& result) {
   return nullptr;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

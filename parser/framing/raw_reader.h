@@ -14,7 +14,7 @@
 #include "tracev2/raw_event.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads the raw events of one trace from front to back. Movable; not thread-safe.
 class RawReader {
@@ -62,6 +62,6 @@ class RawReader {
   absl::Status status_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_FRAMING_RAW_READER_H_

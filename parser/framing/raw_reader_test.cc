@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What reading the raw events of a trace gives.
@@ -100,4 +100,4 @@ TEST(RawReaderTest, CanTakeTheEventsThatGosToolKnows) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/fault.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 absl::Status BatchFault(FaultId id, const Batch& batch, std::string message) {
@@ -237,4 +237,4 @@ GenerationReader::Result GenerationReader::NextWithEnd() {
   return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

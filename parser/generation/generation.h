@@ -20,7 +20,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation_tables.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Whether `batch` is one that tells a generation's clock, in a trace of `version`.
 bool IsSyncBatch(const Batch& batch, Version version);
@@ -167,6 +167,6 @@ class GenerationReader {
   absl::Status after_;          // Why what follows the last generation cannot be read.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_GENERATION_H_

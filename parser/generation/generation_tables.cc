@@ -7,7 +7,7 @@
 #include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Walks over the events of a batch of tables.
 class GenerationTables::BatchCursor {
@@ -303,4 +303,4 @@ std::vector<uint64_t> GenerationTables::AddMissingFrameStrings() {
   return missing;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

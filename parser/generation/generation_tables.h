@@ -19,7 +19,7 @@
 #include "parser/framing/batch_reader.h"
 #include "util/id_table.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // One sample of the CPU profiler.
 struct CpuSample {
@@ -152,6 +152,6 @@ class GenerationTables final : public EventTables {
   std::deque<std::string> made_strings_;  // That stand for missing ones.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_GENERATION_TABLES_H_

@@ -12,7 +12,7 @@
 #include "testing/test_util.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -375,4 +375,4 @@ TEST(SerialTest, DiffersBetweenTables) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Outcome = GenerationReader::Outcome;
@@ -328,4 +328,4 @@ TEST(SoundnessTest, FaultsInTablesLoseTheGeneration) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

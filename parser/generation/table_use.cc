@@ -1,6 +1,6 @@
 #include "parser/generation/table_use.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TableUse::Unused CountUnused(const std::vector<bool>& used) {
@@ -57,4 +57,4 @@ TableUse::Unused TableUse::UnusedStacks(const GenerationTables& tables) const {
   return CountUnused(stacks_.Used([&tables](uint64_t id) { return tables.StackIndex(id); }));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 
 #include "parser/generation/generation_tables.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Notes the ids that the events of one generation refer to, as they are decoded. Two threads must
 // not note any at the same time.
@@ -70,6 +70,6 @@ class TableUse {
   Ids stacks_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_TABLE_USE_H_

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 TolerantGenerationReader::TolerantGenerationReader(ByteSource* source, Version version,
                                                    BatchFinder::Report report, Losses* losses,
@@ -224,4 +224,4 @@ void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
   Report(is_cut ? CutOff(std::move(fault)) : std::move(fault));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Like GenerationReader, but goes on after faults of framing, generations and tables: what is
 // damaged is left out, and the rest is given. A sound trace gives the same generations.
@@ -101,6 +101,6 @@ class TolerantGenerationReader {
   Observer observer_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_GENERATION_TOLERANT_GENERATION_READER_H_

@@ -11,7 +11,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Found {
@@ -182,4 +182,4 @@ TEST(TolerantGenerationReaderTest, ATraceThatIsCutIsIncomplete) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "tracev2/wire_status.h"
 #include "util/name_pool.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Goroutines that were created, by a bit for each: their ids lie close to each other.
 class CreatedGoroutines {
@@ -110,6 +110,6 @@ struct Assumptions {
   TaskId lowest_task{std::numeric_limits<uint64_t>::max()};
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_ASSUMPTIONS_H_

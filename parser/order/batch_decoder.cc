@@ -2,7 +2,7 @@
 
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 const char* DecodeTimedEventPlainly(const char* pos, const char* end, TimedEvent* event) {
   const EventSpec* spec = FindEventSpec(static_cast<EventType>(*pos++));
   if (spec == nullptr || !spec->timed()) return nullptr;
@@ -26,4 +26,4 @@ DecodeFault DiagnoseTimedEvent(const char* pos, const char* end, const char** fa
                                                              : DecodeFault::kVarintOverflow;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,12 +8,12 @@
 #include <initializer_list>
 
 #include "absl/strings/string_view.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/event_spec.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/internal/limits.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A timed event, decoded but not yet in order.
 struct TimedEvent {
@@ -179,6 +179,6 @@ template <class Take>
   return DecodeTimedEventUnchecked(pos, event, [](IdTableKind, uint64_t) {});
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_BATCH_DECODER_H_

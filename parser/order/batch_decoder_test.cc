@@ -13,7 +13,7 @@
 #include "testing/test_util.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
@@ -185,4 +185,4 @@ TEST(BatchDecoderTest, BothWaysAgreeOnRealBatches) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <optional>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void EventOrder::ParkFirst() {
   scheduler_.ListAwaited(frontier_.cursor(0), &conditions_);
@@ -19,4 +19,4 @@ void EventOrder::WakeParked() {
   for (const WaitCondition& condition : conditions_) frontier_.Wake(condition);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Finds, among the next events of a generation's threads, the earliest that the scheduler's model
 // lets come next.
@@ -120,6 +120,6 @@ class EventOrder {
   std::atomic<uint64_t> attempts_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_EVENT_ORDER_H_

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 FaultFrame CopyFrame(const StackFrame& frame) {
@@ -42,4 +42,4 @@ void AddRegions(GoId goroutine, absl::Span<const OpenRegion> regions,
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "parser/generation/generation_tables.h"
 #include "parser/order/scheduler_state.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Adds the frames of `stack` to the context of a fault.
 void AddStack(const Stack& stack, FaultContext* context);
@@ -22,6 +22,6 @@ void AddStack(const Stack& stack, FaultContext* context);
 void AddRegions(GoId goroutine, absl::Span<const OpenRegion> regions,
                 const GenerationTables& tables, uint32_t generation, FaultContext* context);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_FAULT_CONTEXT_H_

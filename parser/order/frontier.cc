@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void Frontier::Insert(std::unique_ptr<ThreadCursor> cursor) {
   Push(cursor.get());
@@ -65,4 +65,4 @@ size_t Frontier::SiftUp(size_t index) {
   return index;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -15,7 +15,7 @@
 #include "parser/order/thread_decoder.h"
 #include "parser/order/wait_list.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A binary min-heap of cursors by their events' times. Events that happen at the same time come in
 // an order that the heap's shape decides, so its steps are exactly those of Go's reader
@@ -118,6 +118,6 @@ class Frontier {
   std::vector<std::unique_ptr<ThreadCursor>> cursors_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_FRONTIER_H_

@@ -12,7 +12,7 @@
 #include "testing/test_util.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A generation whose clock ticks in nanoseconds, made batch by batch.
@@ -404,4 +404,4 @@ TEST(FrontierTest, ClearEmptiesIt) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

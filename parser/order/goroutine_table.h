@@ -13,7 +13,7 @@
 #include "parser/order/scheduler_state.h"
 #include "util/dense_table.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Holds states in an array, by the lowest bits of the ids; one whose place is taken goes into a
 // hash map. As in a DenseTable, those that live long keep their places, and of the many that come
@@ -167,6 +167,6 @@ class GoroutineTable {
   size_t size_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_GOROUTINE_TABLE_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "util/name_pool.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(GoroutineStateTest, IsFollowedByTheNextNumberOfTheSameGeneration) {
@@ -151,4 +151,4 @@ TEST(GoroutineTableTest, WhatIsErasedIsForgotten) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

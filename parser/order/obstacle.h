@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/states.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // An event that others wait for, told by what it must do to a goroutine, a P or the garbage
 // collector.
@@ -46,6 +46,6 @@ struct Obstacle {
   AwaitedEvent awaited;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_OBSTACLE_H_

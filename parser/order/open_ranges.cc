@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 size_t OpenRanges::Find(const OpenRange& range) const {
   if (places_ != nullptr) {
@@ -43,4 +43,4 @@ void OpenRanges::Remove(size_t place) {
   ranges_.pop_back();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

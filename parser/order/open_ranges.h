@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct OpenRange {
   EventType begin = EventType::kNone;  // The type of event that begins such ranges.
@@ -57,6 +57,6 @@ class OpenRanges {
   std::unique_ptr<absl::flat_hash_map<OpenRange, size_t>> places_;  // Once there were more.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_OPEN_RANGES_H_

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr EventType kStop = EventType::kSTWBegin;
@@ -38,4 +38,4 @@ TEST(OpenRangesTest, AnEndTakesTheFirstOfItsTypeAndTheLastComesThere) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "parser/order/scheduler_inline.h"
 #include "util/prefetch.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Where events are handed to another core, each takes half the time if the lines of the one this
@@ -271,4 +271,4 @@ Scheduler::Outcome Scheduler::FailGoroutineStatus(const GoroutineState& goroutin
                            GoStatusName(expected), ", found it ", GoStatusName(goroutine.status)));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

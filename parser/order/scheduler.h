@@ -29,7 +29,7 @@
 #include "parser/order/wait_list.h"
 #include "util/name_pool.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Few enough for one event to need no allocation.
 using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
@@ -425,6 +425,6 @@ class Scheduler {
   std::string fault_message_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_SCHEDULER_H_

@@ -6,7 +6,7 @@
 #include "parser/order/scheduler_inline.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 Scheduler::Outcome Scheduler::OrderAnnotation(Step step) {
   if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
@@ -111,4 +111,4 @@ Scheduler::Outcome Scheduler::FailString(uint64_t id) {
               absl::StrCat("expected string ", id, " in the table, found none"));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

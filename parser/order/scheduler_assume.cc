@@ -7,7 +7,7 @@
 #include "parser/order/scheduler.h"
 #include "parser/order/thread_decoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 namespace {
 
@@ -239,4 +239,4 @@ bool Scheduler::ContinuesGc(const Scheduler& before) const {
          (before.gc_state_ == GcState::kRunning) == assumptions_->gc->running;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

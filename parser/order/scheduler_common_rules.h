@@ -8,7 +8,7 @@
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 template <class AnyStep>
 [[gnu::always_inline]] inline Scheduler::Outcome Scheduler::OrderGoCreate(AnyStep step) {
@@ -127,6 +127,6 @@ template <class AnyStep>
   return Outcome::kAdvanced;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_SCHEDULER_COMMON_RULES_H_

@@ -8,7 +8,7 @@
 #include "parser/order/fault_context.h"
 #include "parser/order/scheduler.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Kind = AwaitedEvent::Kind;
@@ -325,4 +325,4 @@ std::vector<Obstacle> Scheduler::Explain(absl::Span<const ThreadCursor* const> w
   return obstacles;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

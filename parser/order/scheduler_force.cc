@@ -6,7 +6,7 @@
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 Scheduler::Outcome Scheduler::Force(ThreadCursor* cursor) {
   if (cursor->state == nullptr && cursor->thread() != ThreadId::kNone) {
@@ -221,4 +221,4 @@ ProcessorState* Scheduler::BelieveCurrentProc(const ThreadState& thread, ProcSta
   return state;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 Scheduler::Outcome Scheduler::OrderGoStatus(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
@@ -199,4 +199,4 @@ Scheduler::Outcome Scheduler::OrderGoDestroySyscall(Step step) {
   return Outcome::kAdvanced;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

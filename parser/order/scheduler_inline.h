@@ -8,7 +8,7 @@
 #include "parser/order/batch_decoder.h"
 #include "parser/order/scheduler.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The state that a status counts as.
 inline GoState StateOf(GoStatus status) {
@@ -118,6 +118,6 @@ template <class AnyStep>
   std::memcpy(event.args_, step.event.args, sizeof(event.args_));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_SCHEDULER_INLINE_H_

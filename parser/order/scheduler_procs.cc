@@ -3,7 +3,7 @@
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 Scheduler::Outcome Scheduler::OrderProcStatus(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
@@ -136,4 +136,4 @@ Scheduler::Outcome Scheduler::CheckSteal(Step step, ProcId proc, ThreadId victim
                            found == ProcId::kNone ? "no P" : absl::StrCat("P ", found.value)));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 #include "parser/order/scheduler.h"
 #include "parser/order/scheduler_inline.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The type of event that begins the ranges which events of `type` begin, confirm or end.
@@ -218,4 +218,4 @@ Scheduler::Outcome Scheduler::OrderAllocFree(Step step) {
   return Outcome::kAdvanced;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

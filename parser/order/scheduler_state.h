@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_type.h"
 #include "gotrace/internal/transition_history.h"
 #include "parser/order/open_ranges.h"
 #include "tracev2/wire_status.h"
 #include "util/dense_table.h"
 #include "util/name_pool.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A place in the order of a resource's events. Numbers start anew in each generation.
 struct SequenceNumber {
@@ -152,6 +152,6 @@ class ProcTable : public DenseTable<ProcessorState> {
   }
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_

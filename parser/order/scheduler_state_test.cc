@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(SequenceNumberTest, FollowsTheOneBeforeInTheSameGeneration) {
@@ -67,4 +67,4 @@ TEST(ProcTableTest, DoesNotFindAPThatIsErased) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 
 #include "parser/order/scheduler.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Kind = WaitCondition::Kind;
@@ -140,4 +140,4 @@ bool Scheduler::Holds(const WaitCondition& condition) const {
   return std::find(met.begin(), met.end(), condition) != met.end();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

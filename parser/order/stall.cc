@@ -8,7 +8,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "parser/order/scheduler_state.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Kind = AwaitedEvent::Kind;
@@ -355,4 +355,4 @@ Stall ExplainStall(const Frontier& frontier, const Scheduler& scheduler) {
   return StallReport(frontier, scheduler).Make();
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "parser/order/obstacle.h"
 #include "parser/order/scheduler.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct Stall {
   // "a GoUnblock of goroutine 7 with sequence number 4", or "" where nothing seems to be missing.
@@ -35,6 +35,6 @@ struct Stall {
 // circle have no end and tell nothing.
 Stall ExplainStall(const Frontier& frontier, const Scheduler& scheduler);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_STALL_H_

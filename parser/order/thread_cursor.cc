@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many events a thread decodes at a time: `most`, or fewer where its batches have hardly more.
@@ -149,4 +149,4 @@ Fault ThreadCursor::fault() const {
   return fault;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

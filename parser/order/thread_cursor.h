@@ -13,7 +13,7 @@
 #include "parser/order/batch_decoder.h"
 #include "parser/order/thread_decoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 struct ThreadState;
 
@@ -115,6 +115,6 @@ class ThreadCursor {
 // A generation may have a hundred thousand threads.
 static_assert(sizeof(ThreadCursor) <= 256);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_THREAD_CURSOR_H_

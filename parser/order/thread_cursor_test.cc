@@ -13,7 +13,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Step = ThreadCursor::Step;
@@ -205,4 +205,4 @@ TEST_F(ThreadCursorTest, LeavesTheRestOfAThreadFromWhereItStands) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

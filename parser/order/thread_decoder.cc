@@ -5,7 +5,7 @@
 
 #include "parser/event/trace_clock.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 bool HasGaps(const GenerationTables& tables) {
@@ -159,4 +159,4 @@ size_t ThreadDecoder::SkipBatch() {
   return left;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

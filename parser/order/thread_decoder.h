@@ -10,7 +10,7 @@
 #include "parser/generation/table_use.h"
 #include "parser/order/batch_decoder.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A timed event and where it stands. One fills a cache line.
 struct alignas(64) DecodedEvent : TimedEvent {
@@ -91,6 +91,6 @@ class ThreadDecoder {
   int64_t time_ = 0;  // Of the last event. Zero asks for the batch's own time, as in Go's reader.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_THREAD_DECODER_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // With so many events behind them, the ones of interest are not among the last bytes of the batch,
@@ -114,4 +114,4 @@ TEST(ThreadDecoderTest, FindsNothingInEmptyTables) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "gotrace/states.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(TransitionHistoryTest, ListsTheLastFewInOrder) {
@@ -28,4 +28,4 @@ TEST(TransitionHistoryTest, ListsTheLastFewInOrder) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 
 #include "parser/order/frontier.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Where there are fewer entries, stale ones are not worth the looking.
@@ -103,4 +103,4 @@ void WaitList::DropStale() {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 class ThreadCursor;
 
@@ -92,6 +92,6 @@ class WaitList {
   uint64_t last_ticket_ = 0;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_ORDER_WAIT_LIST_H_

@@ -9,7 +9,7 @@
 #include "parser/order/frontier.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 using Kind = WaitCondition::Kind;
@@ -120,4 +120,4 @@ TEST_F(WaitListTest, AgreesWithASimpleOne) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // More than have exact ties in any case.
@@ -54,4 +54,4 @@ TEST(EventOrderTest, TiesOfManyThreadsAreExactWhereFewWait) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Records what it is given.
@@ -74,4 +74,4 @@ TEST(ReadIntoTest, ReturnsTheFirstErrorOfASink) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

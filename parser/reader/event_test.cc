@@ -13,7 +13,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Checks that only the accessor for the event's kind gives details.
@@ -406,4 +406,4 @@ TEST_F(EventDetailsTest, ExperimentalEvents) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A generation with tables whose events of thread 1, which runs goroutine 1, are `events`. Stack 7
@@ -154,4 +154,4 @@ TEST(FaultContextTest, OnlyTheFirstFaultsHaveOne) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -17,8 +17,12 @@ namespace {
 class SecondHalf {
  public:
   // All must outlive it.
-  SecondHalf(const SplitTrace& split, const ReaderOptions& options, const TakeEvents& take)
-      : split_(split), options_(options), take_(take), thread_(StartHelper([this] { Run(); })) {}
+  SecondHalf(const internal::SplitTrace& split, const ReaderOptions& options,
+             const TakeEvents& take)
+      : split_(split),
+        options_(options),
+        take_(take),
+        thread_(internal::StartHelper([this] { Run(); })) {}
   SecondHalf(const SecondHalf&) = delete;
   SecondHalf& operator=(const SecondHalf&) = delete;
   ~SecondHalf() { Stop(); }
@@ -54,7 +58,7 @@ class SecondHalf {
     }
   }
 
-  const SplitTrace& split_;
+  const internal::SplitTrace& split_;
   const ReaderOptions& options_;
   const TakeEvents& take_;
   std::unique_ptr<Reader> reader_;
@@ -74,9 +78,9 @@ absl::Status ReadHalves(std::unique_ptr<ByteSource> source, const ReaderOptions&
   ReaderOptions reader_options = options;
   reader_options.mode = ReadMode::kStrict;
   reader_options.on_generation_end = nullptr;
-  const size_t jobs = options.jobs == 0 ? AvailableCores() : options.jobs;
-  std::optional<SplitTrace> split;
-  if (jobs > 1) split = SplitTrace::Find(*source, options.jobs_from_bytes);
+  const size_t jobs = options.jobs == 0 ? internal::AvailableCores() : options.jobs;
+  std::optional<internal::SplitTrace> split;
+  if (jobs > 1) split = internal::SplitTrace::Find(*source, options.jobs_from_bytes);
   reader_options.jobs = split.has_value() ? 1 : jobs;
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), reader_options);
   if (!reader.ok()) return reader.status();
@@ -86,14 +90,14 @@ absl::Status ReadHalves(std::unique_ptr<ByteSource> source, const ReaderOptions&
     GiveAll(&*reader, first);
     if (reader->status().ok()) {
       const Reader* const ended = other.Wait();
-      if (ended != nullptr && SplitTrace::Continues(*ended, *reader)) {
-        SplitTrace::End(&*reader);
+      if (ended != nullptr && internal::SplitTrace::Continues(*ended, *reader)) {
+        internal::SplitTrace::End(&*reader);
         return absl::OkStatus();
       }
     }
     other.Stop();
     drop_second();
-    SplitTrace::GoOn(&*reader, jobs);
+    internal::SplitTrace::GoOn(&*reader, jobs);
   }
   GiveAll(&*reader, first);
   return reader->status();

@@ -8,7 +8,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // All that ReadHalves() gives of `bytes`.
@@ -97,4 +97,4 @@ TEST(ReadHalvesTest, TheFirstTakesAllWhereNothingIsSplit) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

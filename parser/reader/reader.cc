@@ -11,8 +11,7 @@
 #include "parser/order/stall.h"
 #include "parser/reader/reader_impl.h"
 
-namespace gotrace {
-
+namespace gotrace::internal {
 namespace {
 
 // Whether the fault is what follows where a batch of the generation is missing.
@@ -390,6 +389,10 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   return true;
 }
 
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
 absl::StatusOr<Reader> Reader::Open(const std::string& path, ReaderOptions options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path, options.limits);
   if (!source.ok()) return source.status();
@@ -412,12 +415,13 @@ absl::StatusOr<Reader> Reader::FromStream(int fd, ReaderOptions options) {
 
 absl::StatusOr<Reader> Reader::FromSource(std::unique_ptr<ByteSource> source,
                                           ReaderOptions options) {
-  const absl::StatusOr<Version> version = ReadHeader(source.get());
+  const absl::StatusOr<Version> version = internal::ReadHeader(source.get());
   if (!version.ok()) return version.status();
-  return Reader(std::make_unique<ReaderImpl>(std::move(source), *version, std::move(options)));
+  return Reader(
+      std::make_unique<internal::ReaderImpl>(std::move(source), *version, std::move(options)));
 }
 
-Reader::Reader(std::unique_ptr<ReaderImpl> impl) : impl_(std::move(impl)) {}
+Reader::Reader(std::unique_ptr<internal::ReaderImpl> impl) : impl_(std::move(impl)) {}
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
@@ -441,7 +445,7 @@ const Losses& Reader::losses() const { return impl_->losses(); }
 std::optional<uint64_t> Reader::next_trace() const { return impl_->next_trace(); }
 uint64_t Reader::event_count() const { return impl_->event_count() - (end_ - next_); }
 uint64_t Reader::attempts() const { return impl_->attempts(); }
-WaitingGoroutines Reader::CountWaiting() const { return impl_->CountWaiting(); }
+internal::WaitingGoroutines Reader::CountWaiting() const { return impl_->CountWaiting(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }
 

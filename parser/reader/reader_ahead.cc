@@ -1,7 +1,7 @@
 // What another core does ahead.
 #include "parser/reader/reader_impl.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 void ReaderImpl::RunAhead() {
   if (jobs_ <= 1 || generation_->bytes() < options_.jobs_from_bytes || frontier_.empty()) return;
@@ -24,4 +24,4 @@ absl::Span<const Event> ReaderImpl::TakeAhead() {
   return events;
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

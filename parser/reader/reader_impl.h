@@ -24,7 +24,7 @@
 #include "parser/reader/work_ahead.h"
 #include "util/cores.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 class ReaderImpl {
  public:
@@ -252,6 +252,6 @@ class ReaderImpl {
   std::unique_ptr<WorkAhead> ordering_thread_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_READER_READER_IMPL_H_

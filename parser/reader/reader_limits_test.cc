@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Two generations, each with two threads, two Ps and three goroutines, of which the first has two
@@ -231,4 +231,4 @@ TEST(ReaderLimitsTest, EachHasAName) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

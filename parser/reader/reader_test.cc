@@ -20,7 +20,7 @@
 #include "testing/test_util.h"
 #include "tracev2/varint.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Two generations of one thread, each with its tables first and then two batches of events.
@@ -568,4 +568,4 @@ TEST(ReaderBlockTest, MayTakeTurnsWithSingleEvents) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

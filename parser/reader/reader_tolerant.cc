@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "parser/reader/reader_impl.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Whether the fault is what follows where a region or a range was not kept.
@@ -197,4 +197,4 @@ void ReaderImpl::ReportAt(const Fault& fault) {
   if (options_.on_fault) options_.on_fault(fault);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

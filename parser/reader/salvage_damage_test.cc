@@ -16,7 +16,7 @@
 #include "testing/salvage_util.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Expects that `result` has all events of `sound` for which `counts` holds, by their places and
@@ -155,4 +155,4 @@ TEST(SalvageDamageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

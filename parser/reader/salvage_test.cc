@@ -13,7 +13,7 @@
 #include "testing/salvage_util.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(SalvageTest, SoundTracesAreReadAlikeInAllModes) {
@@ -431,4 +431,4 @@ TEST(SalvageTest, WhatHasNoThreadRemembersNothing) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A thread that runs goroutine 1 on P 1, meets `event`, and then allocates memory.
@@ -84,4 +84,4 @@ TEST(SchedulerForceTest, ContradictionsBehindAnEventLeftOutAreNotTold) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "parser/order/thread_decoder.h"
 #include "parser/reader/reader_impl.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // The limits that each half may reach, so that both together keep to `limits`.
@@ -234,4 +234,4 @@ bool SplitTrace::Continues(const Reader& second, const Reader& first) {
   return second.impl_->Continues(*first.impl_);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/version.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Where a trace can be split, between two generations, and how its halves are read, each by a
 // Reader of its own on a thread of its own:
@@ -95,6 +95,6 @@ class SplitTrace {
   uint64_t generations_ = 0;        // How many there are before it.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_READER_SPLIT_TRACE_H_

@@ -10,7 +10,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Every place where `bytes` can be split, or some of many.
@@ -302,4 +302,4 @@ TEST(SplitTraceTest, NothingElseCanBeSplit) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -18,7 +18,7 @@
 #include "tracev2/text_form.h"
 #include "util/text_buffer.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kMessage =
@@ -427,4 +427,4 @@ TEST(StallTest, NamesTheVeryEventThatWasTakenOut) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 struct Found {
@@ -214,4 +214,4 @@ TEST(TableUseTest, CountsWhatNothingRefersTo) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/reader.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_head.h"
@@ -16,7 +16,7 @@
 #include "parser/framing/printed_text.h"
 #include "parser/source/borrowed_source.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Moves the source over the trace whose header it stands at, to the next one's or the end. Returns
@@ -186,6 +186,9 @@ bool IsSound(std::unique_ptr<ByteSource> source, const ReaderLimits& limits) {
 }
 
 }  // namespace
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source) {
   std::vector<TraceSpan> spans;
@@ -193,11 +196,12 @@ absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source) {
   while (has_next) {
     TraceSpan span;
     span.offset = source->offset();
-    const absl::StatusOr<bool> next = SkipTrace(source, &span.version);
+    const absl::StatusOr<bool> next = internal::SkipTrace(source, &span.version);
     if (!next.ok()) {
       // Of a version that is not known nothing is known but that it begins.
       if (spans.empty() || !FaultOf(next.status()).has_value()) return next.status();
-      const absl::StatusOr<bool> rest = MoveTo(std::numeric_limits<uint64_t>::max(), source);
+      const absl::StatusOr<bool> rest =
+          internal::MoveTo(std::numeric_limits<uint64_t>::max(), source);
       if (!rest.ok()) return rest.status();
     }
     has_next = next.ok() && *next;
@@ -217,28 +221,31 @@ absl::StatusOr<std::vector<TraceSpan>> CheckTraces(const OpenTraces& open,
   source = open();
   if (!source.ok()) return source.status();
   for (TraceSpan& span : *spans) {
-    if (absl::Status status = MoveToTrace(span, source->get()); !status.ok()) return status;
-    span.sound = IsSound(std::make_unique<OneTraceSource>(
-                             std::make_unique<BorrowedSource>(source->get()), span.size),
-                         limits);
+    if (absl::Status status = internal::MoveToTrace(span, source->get()); !status.ok()) {
+      return status;
+    }
+    span.sound =
+        internal::IsSound(std::make_unique<internal::OneTraceSource>(
+                              std::make_unique<internal::BorrowedSource>(source->get()), span.size),
+                          limits);
   }
   return spans;
 }
 
 std::unique_ptr<ByteSource> OneTrace(std::unique_ptr<ByteSource> source, TraceEnd* end) {
-  return std::make_unique<OneTraceSource>(std::move(source), end);
+  return std::make_unique<internal::OneTraceSource>(std::move(source), end);
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> OneTrace(std::unique_ptr<ByteSource> source,
                                                      const TraceSpan& span) {
-  if (absl::Status status = MoveToTrace(span, source.get()); !status.ok()) return status;
-  return std::make_unique<OneTraceSource>(std::move(source), span.size);
+  if (absl::Status status = internal::MoveToTrace(span, source.get()); !status.ok()) return status;
+  return std::make_unique<internal::OneTraceSource>(std::move(source), span.size);
 }
 
 absl::StatusOr<uint64_t> SkipToTrace(ByteSource* source, uint64_t n) {
   Version version;
   for (uint64_t number = 1; number < n; ++number) {
-    const absl::StatusOr<bool> has_next = SkipTrace(source, &version);
+    const absl::StatusOr<bool> has_next = internal::SkipTrace(source, &version);
     if (!has_next.ok()) return has_next.status();
     if (!*has_next) return number;
   }

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // A trace of `generations` generations.
@@ -165,4 +165,4 @@ TEST(TraceListTest, AStrictReaderReadsTheFirstAlone) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -5,7 +5,7 @@
 
 #include "util/helper_thread.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 std::unique_ptr<WorkAhead> WorkAhead::Start(Find find) {
   std::unique_ptr<WorkAhead> work(new WorkAhead(std::move(find)));
@@ -95,4 +95,4 @@ void WorkAhead::FindBlocks() {
   }
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

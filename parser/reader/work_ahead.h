@@ -17,7 +17,7 @@
 #include "absl/types/span.h"
 #include "gotrace/event.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A thread of its own that finds events as long as nothing about them is special, and hands them
 // over in blocks. What is special is left to its owner, while the thread rests. All but what it
@@ -107,6 +107,6 @@ class WorkAhead {
   std::thread thread_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_READER_WORK_AHEAD_H_

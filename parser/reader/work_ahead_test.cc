@@ -19,7 +19,7 @@
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Finds events with the times 0, 1, 2, …, up to `end`, then 0 events at a time until `end` is
@@ -251,4 +251,4 @@ TEST(WorkAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

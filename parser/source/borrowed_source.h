@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "gotrace/byte_source.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Reads from another source, which then stays where reading ends. The other source must outlive
 // this one and not be used meanwhile.
@@ -46,6 +46,6 @@ class BorrowedSource final : public ByteSource {
   ByteSource& source_;
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_SOURCE_BORROWED_SOURCE_H_

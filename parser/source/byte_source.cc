@@ -257,7 +257,9 @@ absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
     return std::make_unique<FdStream>(STDIN_FILENO, /*owned=*/false, "the standard input");
   }
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", QuotedUnlessPlain(path)));
+  if (fd < 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("opening ", internal::QuotedUnlessPlain(path)));
+  }
   // Lets the kernel read ahead more than it does otherwise. There is no harm where it cannot.
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   return std::make_unique<FdStream>(fd, /*owned=*/true, path);

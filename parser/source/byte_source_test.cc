@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Bytes that tell their place: no two stretches of some length are the same.
@@ -338,4 +338,4 @@ TEST(ByteSourceTest, ReadsTheStandardInput) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

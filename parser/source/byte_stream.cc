@@ -22,7 +22,7 @@ absl::StatusOr<size_t> MemoryStream::Read(char* buffer, size_t size) {
 }
 
 FdStream::FdStream(int fd, bool owned, const std::string& name)
-    : fd_(fd), owned_(owned), name_(QuotedUnlessPlain(name)) {
+    : fd_(fd), owned_(owned), name_(internal::QuotedUnlessPlain(name)) {
   struct stat info;
   if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return;
   const off_t position = lseek(fd_, 0, SEEK_CUR);

@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 #include "testing/test_util.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 std::string RandomBytes(size_t size) {
@@ -495,4 +495,4 @@ INSTANTIATE_TEST_SUITE_P(Compressions, DecompressorTest,
                          });
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // What bytes from 0x80 on stand for. Those below are ASCII in all of them.
@@ -101,4 +101,4 @@ CodePageEncoder::CodePageEncoder(CodePage page) : bytes_(kEnd, kNone) {
   for (int i = 0; i < 128; ++i) bytes_[upper[i]] = static_cast<int16_t>(0x80 + i);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // Each stands for 256 characters.
 enum class CodePage : uint8_t {
@@ -36,6 +36,6 @@ class CodePageEncoder {
   std::vector<int16_t> bytes_;  // By character.
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_SOURCE_CODE_PAGE_H_

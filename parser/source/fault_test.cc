@@ -8,7 +8,7 @@
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 TEST(FaultTest, NamesAreUniqueAndKebabCase) {
@@ -172,4 +172,4 @@ TEST(FaultTest, CodesTellWhatToDoAboutIt) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How much a filter sees at once, unless it asks for more.
@@ -140,4 +140,4 @@ std::unique_ptr<ByteStream> SkipBytes(uint64_t size, std::unique_ptr<ByteStream>
   return std::make_unique<SkippingStream>(size, std::move(input));
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_stream.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // What turns bytes into others. What it makes of them must not depend on how they are divided among
 // the steps.
@@ -50,6 +50,6 @@ std::unique_ptr<ByteStream> MakeFilterStream(std::unique_ptr<Filter> filter, std
 // A stream without the first `size` bytes of `input`.
 std::unique_ptr<ByteStream> SkipBytes(uint64_t size, std::unique_ptr<ByteStream> input);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_SOURCE_FILTER_STREAM_H_

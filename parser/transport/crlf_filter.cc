@@ -22,7 +22,7 @@
 #include "parser/framing/batch_reader.h"
 #include "tracev2/wire_reader.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kPair = "\r\n";
@@ -415,4 +415,4 @@ std::unique_ptr<Filter> MakeEveryCrlfFilter() {
   return std::make_unique<CrlfFilter>(/*every_pair=*/true);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 
 #include "parser/source/filter_stream.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // A trace with "\r\n" for each "\n" to the trace. Most converters turn every "\n" into "\r\n", and
 // then every "\r\n" is turned back. Some leave a "\r\n" as it is that stood there before, so that
@@ -19,6 +19,6 @@ std::unique_ptr<Filter> MakeCrlfFilter();
 // Turns every "\r\n" back, whatever it makes of the trace: for what was converted more than once.
 std::unique_ptr<Filter> MakeEveryCrlfFilter();
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_TRANSPORT_CRLF_FILTER_H_

@@ -21,7 +21,7 @@
 #include "parser/transport/transport_filters.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // How many bytes of an input, and of each layer in it, are looked at.
@@ -661,8 +661,11 @@ void ChooseNotes(Layers* layers) {
 }
 
 }  // namespace
+}  // namespace gotrace::internal
 
-const TransportSpec& SpecOf(TransportKind kind) { return kSpecs[static_cast<int>(kind)]; }
+namespace gotrace {
+
+const TransportSpec& SpecOf(TransportKind kind) { return internal::kSpecs[static_cast<int>(kind)]; }
 
 std::string DescribeTransport(const TransportNote& note) {
   std::string what(absl::StripSuffix(SpecOf(note.kind).what, "."));
@@ -677,11 +680,11 @@ std::string FormatTransportNote(const TransportNote& note) {
 
 absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
                                           const ReaderLimits& limits) {
-  if (LookAt(source.get())) return UndoneInput{std::move(source), {}};
-  const absl::string_view begin = source->window().substr(0, kLooked);
-  Recogniser recogniser(limits);
-  std::optional<Layers> layers =
-      recogniser.Recognise(begin, /*whole=*/source->window().size() < kLooked);
+  if (internal::LookAt(source.get())) return UndoneInput{std::move(source), {}};
+  const absl::string_view begin = source->window().substr(0, internal::kLooked);
+  internal::Recogniser recogniser(limits);
+  std::optional<internal::Layers> layers =
+      recogniser.Recognise(begin, /*whole=*/source->window().size() < internal::kLooked);
   if (recogniser.is_replaced()) {
     Fault fault;
     fault.id = FaultId::kBytesReplaced;
@@ -693,18 +696,18 @@ absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
     return FaultStatus(std::move(fault));
   }
   if (!layers.has_value() || layers->empty()) return UndoneInput{std::move(source), {}};
-  ChooseNotes(&*layers);
+  internal::ChooseNotes(&*layers);
   UndoneInput undone;
-  auto stream = std::make_unique<SourceStream>(std::move(source));
+  auto stream = std::make_unique<internal::SourceStream>(std::move(source));
   const ByteSource& input = stream->source();
   std::unique_ptr<ByteStream> decoded = std::move(stream);
-  for (const Layer& layer : *layers) {
-    decoded = TakeOff(layer, std::move(decoded), limits);
+  for (const internal::Layer& layer : *layers) {
+    decoded = internal::TakeOff(layer, std::move(decoded), limits);
     if (layer.is_noted) undone.notes.push_back({layer.kind, layer.detail});
   }
   absl::StatusOr<std::unique_ptr<ByteSource>> trace = SourceFromStream(std::move(decoded), limits);
   if (!trace.ok()) return trace.status();
-  undone.source = std::make_unique<UndoneSource>(*std::move(trace), input);
+  undone.source = std::make_unique<internal::UndoneSource>(*std::move(trace), input);
   return undone;
 }
 

@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 constexpr uint32_t kReplacement = 0xfffd;
@@ -601,4 +601,4 @@ std::unique_ptr<Filter> MakeHexDumpFilter(const HexDumpForm& form) {
   return std::make_unique<HexDumpFilter>(form);
 }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal

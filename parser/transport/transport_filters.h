@@ -11,7 +11,7 @@
 #include "parser/source/code_page.h"
 #include "parser/source/filter_stream.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // UTF-16 to UTF-8. The byte order mark must be gone.
 std::unique_ptr<Filter> MakeUtf16Filter(bool big_endian);
@@ -59,6 +59,6 @@ int HexDigit(char c);
 // Appends `character` in UTF-8.
 void AppendUtf8(uint32_t character, std::string* out);
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_

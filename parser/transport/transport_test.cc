@@ -28,7 +28,7 @@
 #include "testing/test_util.h"
 #include "testing/undone_input.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
 // Gives bytes in pieces of random sizes, most of them small.
@@ -656,4 +656,4 @@ TEST(TransportTest, TellsDamageOfWhatIsAround) {
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal

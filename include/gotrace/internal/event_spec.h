@@ -7,11 +7,17 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "gotrace/internal/event_type.h"
+#include "gotrace/event_type.h"
 #include "gotrace/internal/limits.h"
 #include "gotrace/version.h"
 
-namespace gotrace {
+namespace gotrace::internal {
+
+// One past the highest wire value of any version.
+inline constexpr int kEventTypeEnd = 137;
+
+// One past the highest experiment id known.
+inline constexpr int kExperimentEnd = 2;
 
 // How an event is laid out (FORMAT.md §7, §8).
 enum class EventForm : uint8_t {
@@ -105,12 +111,6 @@ bool VersionHas(Version version, const EventSpec& spec);
 // experimental events in traces of version 1.26 only, though their events begin with 1.23.
 bool GoToolPrints(Version version, const EventSpec& spec);
 
-// The name of `type`, or "Invalid" if it has none.
-absl::string_view EventTypeName(EventType type);
-
-// The name of `experiment` as Go spells it, or "" if it is not known.
-absl::string_view ExperimentName(uint64_t experiment);
-
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_EVENT_SPEC_H_

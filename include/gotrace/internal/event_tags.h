@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/event_type.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // One word, which is written as a whole: to read one that was put together in memory byte by byte
 // would wait for all of these.
@@ -66,6 +66,6 @@ inline constexpr std::array<EventTags, 256> kEventTags = [] {
 
 constexpr EventTags TagsOf(EventType type) { return kEventTags[static_cast<uint8_t>(type)]; }
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_EVENT_TAGS_H_

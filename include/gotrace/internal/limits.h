@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gotrace {
+namespace gotrace::internal {
 
 // The longest payload of a batch, in bytes (FORMAT.md §4).
 inline constexpr uint64_t kMaxBatchSize = 64 << 10;
@@ -20,6 +20,6 @@ inline constexpr uint64_t kMaxStringSize = 1 << 10;
 // The most arguments that a timed event has, the time difference included (FORMAT.md §7).
 inline constexpr int kMaxTimedArgs = 5;
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_LIMITS_H_

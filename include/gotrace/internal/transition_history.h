@@ -8,20 +8,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "gotrace/event_type.h"
+#include "gotrace/finding.h"
 #include "gotrace/internal/event_tags.h"
-#include "gotrace/internal/event_type.h"
 
-namespace gotrace {
-
-// One transition.
-struct PastTransition {
-  uint64_t offset = 0;  // Of its event.
-  EventType event = EventType::kNone;
-  uint8_t from = 0;  // A GoState or ProcState.
-  uint8_t to = 0;
-
-  friend bool operator==(const PastTransition&, const PastTransition&) = default;
-};
+namespace gotrace::internal {
 
 // The last few, in 8 bytes each: no trace is as long as an offset may be, and states are few. How
 // many there are is kept by the owner, who may have room for it elsewhere.
@@ -53,6 +44,6 @@ class TransitionHistory {
   std::array<uint64_t, kKept> last_ = {};
 };
 
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 #endif  // GOTRACE_INTERNAL_TRANSITION_HISTORY_H_

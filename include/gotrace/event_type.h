@@ -1,13 +1,15 @@
 // The event types of the v2 trace format, by their wire values (FORMAT.md §8).
-#ifndef GOTRACE_INTERNAL_EVENT_TYPE_H_
-#define GOTRACE_INTERNAL_EVENT_TYPE_H_
+#ifndef GOTRACE_EVENT_TYPE_H_
+#define GOTRACE_EVENT_TYPE_H_
 
 #include <cstdint>
+
+#include "absl/strings/string_view.h"
 
 namespace gotrace {
 
 // The first byte of each event. Values 128 and above belong to experiments. A byte read from a
-// trace may hold a value that has no enumerator: ask FindEventSpec() before trusting one.
+// trace may hold a value that has no enumerator: its EventTypeName() is "Invalid".
 enum class EventType : uint8_t {
   kNone = 0,  // Stands nowhere in a trace.
 #define GOTRACE_EVENT(value, name, ...) k##name = value,
@@ -15,8 +17,8 @@ enum class EventType : uint8_t {
 #include "gotrace/internal/requires_cxx20.h"
 };
 
-// One past the highest wire value of any version.
-inline constexpr int kEventTypeEnd = 137;
+// The name of `type`, or "Invalid" if it has none. Static lifetime.
+absl::string_view EventTypeName(EventType type);
 
 // The experiments that timed events and experimental batches may belong to.
 enum class Experiment : uint8_t {
@@ -24,9 +26,9 @@ enum class Experiment : uint8_t {
   kAllocFree = 1,  // Since Go 1.23: spans, heap objects and goroutine stacks, allocated and freed.
 };
 
-// One past the highest experiment id known.
-inline constexpr int kExperimentEnd = 2;
+// The name of `experiment` as Go spells it, or "" if it is not known. Static lifetime.
+absl::string_view ExperimentName(uint64_t experiment);
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_INTERNAL_EVENT_TYPE_H_
+#endif  // GOTRACE_EVENT_TYPE_H_
