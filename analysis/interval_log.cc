@@ -139,7 +139,9 @@ std::string FindFaultOf(const Interner& interner, const std::vector<IntervalType
       };
       if (interval.end < interval.begin) return fault("ends before it begins");
       if (const absl::string_view what = FaultIn(interval); !what.empty()) return fault(what);
-      if (!has_gaps && interval.end == interval.begin) return fault("empty");
+      // A trace that breaks off may do so with a transition.
+      const bool may_be_empty = has_gaps || (interval.end_clipped && interval.end == trace_end);
+      if (interval.end == interval.begin && !may_be_empty) return fault("empty");
       const bool is_first = i == 0 || Ends(all[i - 1]);
       const bool is_last = i + 1 == all.size() || Ends(interval);
       if (!has_gaps) {
