@@ -573,7 +573,11 @@ void StateTracker::Impl::PutOn(ThreadId thread, ProcId proc, GoInterval* interva
 
 void StateTracker::Impl::StartProc(const Event& event) {
   ChangeProc(event).thread = event.thread();
-  SetThread(event, event.thread(), SubjectProc(event), event.goroutine());
+  // A goroutine that the thread has is about to leave its syscall.
+  const GoTrack* const track = goroutines_.open.Find(event.goroutine());
+  const bool in_syscall = track != nullptr && track->now.state == GoState::kSyscall;
+  SetThread(event, event.thread(), SubjectProc(event), event.goroutine(),
+            in_syscall ? ThreadState::kSyscall : ThreadState::kRunning);
 }
 
 void StateTracker::Impl::StopProc(const Event& event) {

@@ -180,10 +180,51 @@ GoStop dt=10 reason_string=11 stack=1
 GoStart dt=10 g=2 g_seq=2
 GoDestroy dt=10
 )"));
-  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
-  EXPECT_EQ(trace->log.OfGoroutine(2), R"()");
-  EXPECT_EQ(trace->log.OfProc(0), R"()");
-  EXPECT_EQ(trace->log.OfThread(1), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"((1,110) Running p0 m1, by unknown, until itself p0 m1
+[110,120) Waiting (chan receive) at main.a:1, by itself p0 m1, until timer p0 m1
+[120,130) Runnable at main.a:1, by timer p0 m1, until scheduler p0 m1
+[130,140) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[140,150) Waiting (network) at main.a:1, by itself p0 m1, until network p0 m1
+[150,160) Runnable at main.a:1, by network p0 m1, until scheduler p0 m1
+[160,170) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[170,180) Waiting (sleep) at main.b:2, by itself p0 m1, until timer p0 m1
+[180,190) Runnable at main.b:2, by timer p0 m1, until scheduler p0 m1
+[190,200) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[200,210) Waiting (GC background sweeper wait) at main.a:1, by itself p0 m1, until garbage collector p0 m1
+[210,220) Runnable at main.a:1, by garbage collector p0 m1, until scheduler p0 m1
+[220,230) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[230,240) Waiting (sync) at main.a:1, by itself p0 m1, until unknown p0 m1
+[240,250) Runnable at main.a:1, by unknown p0 m1, until scheduler p0 m1
+[250,270) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[270,290) Waiting (sync) at main.a:1, by itself p0 m1, until goroutine g2 p0 m1 at main.b:2
+[290,321] Runnable at main.a:1, by goroutine g2 p0 m1 at main.b:2, until unknown
+)");
+  EXPECT_EQ(
+      trace->log.OfGoroutine(2),
+      R"([260,280) Runnable at main.start:3, created by goroutine g1 p0 m1 at main.b:2, until scheduler p0 m1
+[280,300) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[300,310) Runnable (preempted) at main.a:1, by itself p0 m1, until scheduler p0 m1
+[310,320) Running p0 m1, by scheduler p0 m1, ended by itself p0 m1
+)");
+  EXPECT_EQ(trace->log.OfProc(0), R"((1,321] Running m1
+)");
+  EXPECT_EQ(trace->log.OfThread(1), R"((1,110) Running p0 g1
+[110,130) Scheduling p0
+[130,140) Running p0 g1
+[140,160) Scheduling p0
+[160,170) Running p0 g1
+[170,190) Scheduling p0
+[190,200) Running p0 g1
+[200,220) Scheduling p0
+[220,230) Running p0 g1
+[230,250) Scheduling p0
+[250,270) Running p0 g1
+[270,280) Scheduling p0
+[280,300) Running p0 g2
+[300,310) Scheduling p0
+[310,320) Running p0 g2
+[320,321] Scheduling p0
+)");
 }
 
 TEST(StateTracker, SplitsASyscallWhereItsPIsTaken) {
@@ -198,10 +239,31 @@ GoStart dt=80 g=1 g_seq=1
 GoSyscallBegin dt=10 p_seq=5 stack=2
 ProcStop dt=10
 )"));
-  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
-  EXPECT_EQ(trace->log.OfProc(0), R"()");
-  EXPECT_EQ(trace->log.OfThread(1), R"()");
-  EXPECT_EQ(trace->log.OfThread(2), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"((1,110) Running p0 m1, by unknown, until itself p0 m1
+[110,120) Syscall p0 m1 at main.a:1, by itself p0 m1, until itself p0 m1
+[120,130) Running p0 m1, by itself p0 m1, until itself p0 m1
+[130,200) Syscall p0 m1 until 160 at main.b:2, by itself p0 m1, until syscall m1
+[200,250) Runnable at main.b:2, by syscall m1, until scheduler p0 m2
+[250,260) Running p0 m2, by scheduler p0 m2, until itself p0 m2
+[260,271] Syscall p0 m2 until 270 at main.b:2, by itself p0 m2, until unknown
+)");
+  EXPECT_EQ(trace->log.OfProc(0), R"((1,160) Running m1, stolen
+[160,170) Idle
+[170,270) Running m2
+[270,271] Idle
+)");
+  EXPECT_EQ(trace->log.OfThread(1), R"((1,110) Running p0 g1
+[110,120) Syscall p0 g1
+[120,130) Running p0 g1
+[130,160) Syscall p0 g1
+[160,200) Syscall g1
+[200,271] Idle
+)");
+  EXPECT_EQ(trace->log.OfThread(2), R"([170,250) Scheduling p0
+[250,260) Running p0 g1
+[260,270) Syscall p0 g1
+[270,271] Syscall g1
+)");
 }
 
 TEST(StateTracker, FollowsCoroutines) {
@@ -212,9 +274,33 @@ GoSwitch dt=10 g=1 g_seq=1
 GoSwitch dt=10 g=2 g_seq=2
 GoSwitchDestroy dt=10 g=1 g_seq=2
 )"));
-  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
-  EXPECT_EQ(trace->log.OfGoroutine(2), R"()");
-  EXPECT_EQ(trace->log.OfThread(1), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"((1,121) Running p0 m1, by unknown, until itself p0 m1
+[121,130) Waiting, by itself p0 m1, until goroutine g2 p0 m1
+[130,132) Runnable, by goroutine g2 p0 m1, until scheduler p0 m1
+[132,141) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[141,150) Waiting, by itself p0 m1, until goroutine g2 p0 m1
+[150,152) Runnable, by goroutine g2 p0 m1, until scheduler p0 m1
+[152,153] Running p0 m1, by scheduler p0 m1, until unknown
+)");
+  EXPECT_EQ(
+      trace->log.OfGoroutine(2),
+      R"([110,120) Waiting at main.start:3, created by goroutine g1 p0 m1 at main.a:1, until goroutine g1 p0 m1
+[120,122) Runnable at main.start:3, by goroutine g1 p0 m1, until scheduler p0 m1
+[122,131) Running p0 m1, by scheduler p0 m1, until itself p0 m1
+[131,140) Waiting, by itself p0 m1, until goroutine g1 p0 m1
+[140,142) Runnable, by goroutine g1 p0 m1, until scheduler p0 m1
+[142,151) Running p0 m1, by scheduler p0 m1, ended by itself p0 m1
+)");
+  EXPECT_EQ(trace->log.OfThread(1), R"((1,121) Running p0 g1
+[121,122) Scheduling p0
+[122,131) Running p0 g2
+[131,132) Scheduling p0
+[132,141) Running p0 g1
+[141,142) Scheduling p0
+[142,151) Running p0 g2
+[151,152) Scheduling p0
+[152,153] Running p0 g1
+)");
 }
 
 TEST(StateTracker, FollowsGoroutinesOfCThreads) {
@@ -229,10 +315,30 @@ GoSyscallBegin dt=10 p_seq=2 stack=1
 GoDestroySyscall dt=10
 GoCreateSyscall dt=10 new_g=5
 )"));
-  EXPECT_EQ(trace->log.OfGoroutine(1), R"()");
-  EXPECT_EQ(trace->log.OfGoroutine(5), R"()");
-  EXPECT_EQ(trace->log.OfProc(0), R"()");
-  EXPECT_EQ(trace->log.OfThread(2), R"()");
+  EXPECT_EQ(trace->log.OfGoroutine(1), R"((1,110) Running p0 m1, by unknown, until itself p0 m1
+[110,211] Waiting (forever) at main.a:1, by itself p0 m1, until unknown
+)");
+  EXPECT_EQ(trace->log.OfGoroutine(5),
+            R"([150,170) Syscall m2, created by unknown m2, until syscall p0 m2
+[170,180) Runnable, by syscall p0 m2, until scheduler p0 m2
+[180,190) Running p0 m2, by scheduler p0 m2, until itself p0 m2
+[190,201) Syscall p0 m2 until 200 at main.a:1, by itself p0 m2, ended by itself p0 m2
+[210,211] Syscall m2, created by unknown m2, until unknown
+)");
+  EXPECT_EQ(trace->log.OfProc(0), R"((1,120) Running m1
+[120,160) Idle
+[160,200) Running m2, stolen
+[200,211] Idle
+)");
+  EXPECT_EQ(trace->log.OfThread(2), R"([150,160) Syscall g5
+[160,170) Syscall p0 g5
+[170,180) Scheduling p0
+[180,190) Running p0 g5
+[190,200) Syscall p0 g5
+[200,201) Syscall g5
+[201,210) Idle
+[210,211] Syscall g5
+)");
 }
 
 // What a trace begins with lasts since its first kSync event. The status of a goroutine in a
@@ -259,7 +365,23 @@ ProcStatus dt=10 p=1 pstatus=2
 ProcStatus dt=10 p=2 pstatus=2
 GoStop dt=10 reason_string=11 stack=1
 )"));
-  EXPECT_EQ(trace->log.All(), R"()");
+  EXPECT_EQ(trace->log.All(), R"(g1 (1,364) Running p0 m1, by unknown, until itself p0 m1
+g1 [364,365] Runnable (preempted) at main.a:1, by itself p0 m1, until unknown
+g2 (1,120) Waiting at main.b:2, by unknown, until goroutine g1 p0 m1 at main.a:1
+g2 [120,365] Runnable at main.b:2, by goroutine g1 p0 m1 at main.a:1, until unknown
+g3 (1,365] Runnable, by unknown, until unknown
+g4 (1,210) Syscall m7, by unknown, until syscall m7
+g4 [210,365] Runnable, by syscall m7, until unknown
+g6 (1,365] Syscall m8, by unknown, until unknown
+p0 (1,365] Running m1
+p1 (1,365] Idle
+p2 [354,365] Idle
+m1 (1,364) Running p0 g1
+m1 [364,365] Scheduling p0
+m7 (1,210) Syscall g4
+m7 [210,365] Idle
+m8 (1,365] Syscall g6
+)");
 }
 
 // Between the generations 1 and 3 nothing is known.
@@ -272,7 +394,16 @@ GoStatus dt=1 g=1 m=1 gstatus=2
 GoBlock dt=8 reason_string=5 stack=1
 )"),
                            ReadMode::kSalvage);
-  EXPECT_EQ(trace->log.All(), R"()");
+  EXPECT_EQ(trace->log.All(), R"(g1 (1,110] Running p0 m1, by unknown, until unknown
+g1 (300,310) Running p0 m1, by unknown, until itself p0 m1
+g1 [310,311] Waiting (chan receive) at main.a:1, by itself p0 m1, until unknown
+g2 [110,110] Runnable at main.start:3, created by goroutine g1 p0 m1 at main.a:1, until unknown
+p0 (1,110] Running m1
+p0 (300,311] Running m1
+m1 (1,110] Running p0 g1
+m1 (300,310) Running p0 g1
+m1 [310,311] Scheduling p0
+)");
 }
 
 // The thread that ran goroutine 1 and its events are lost.
@@ -285,7 +416,20 @@ GoDestroy dt=10
 GoStart dt=10 g=9 g_seq=7
 )"),
                            ReadMode::kSalvage);
-  EXPECT_EQ(trace->log.All(), R"()");
+  EXPECT_EQ(trace->log.All(), R"(g1 (1,110) Running p0 m1, by unknown, until itself p0 m1
+g1 [110,110] Waiting (chan receive) at main.a:1, by itself p0 m1, until unknown
+g1 [161,171) Running p1 m2, by scheduler p1 m2, ended by itself p1 m2
+g9 (181,181) Runnable, by unknown, until scheduler p1 m2
+g9 [181,182] Running p1 m2, by scheduler p1 m2, until unknown
+p0 (1,182] Running m1
+p1 (1,182] Running m2
+m1 (1,110) Running p0 g1
+m1 [110,182] Scheduling p0
+m2 (1,161) Scheduling p1
+m2 [161,171) Running p1 g1
+m2 [171,181) Scheduling p1
+m2 [181,182] Running p1 g9
+)");
 }
 
 // Events that no Reader would give.

@@ -44,7 +44,7 @@ TEST(TraceInfo, CountsAllOfEachTrace) {
     }
     EXPECT_EQ(sum + 16, test.size);  // The header is no event.
     EXPECT_EQ(count, footprint.events);
-    EXPECT_GT(footprint.of(EventType::kGoStart).count, 0u);
+    EXPECT_GT(footprint.of(EventType::kEventBatch).count, 0u);
   }
 }
 

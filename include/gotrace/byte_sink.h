@@ -67,8 +67,8 @@ class ByteSink {
 // Writes the file `path`. It is written beside it, under a temporary name, and gets its own only in
 // Finish(), once its content is on the disk: a reader sees the whole file or the one that was there
 // before, whose permissions the new one has. A symbolic link stays, and its target is replaced.
-// What is not a regular file, such as a device or a named pipe, is written directly. For the standard
-// output use SinkToDescriptor().
+// What is not a regular file, such as a device or a named pipe, is written directly. For the
+// standard output use SinkToDescriptor().
 //
 // Fails if the file cannot be created, and if there is one that is write-protected.
 absl::StatusOr<std::unique_ptr<ByteSink>> SinkToFile(const std::string& path);
