@@ -140,14 +140,17 @@ std::unique_ptr<TrackedTrace> Track(absl::string_view text, ReadMode mode = Read
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
   EXPECT_TRUE(reader.ok());
   auto trace = std::make_unique<TrackedTrace>();
+  CutTrace cut(1);
   int64_t end = 0;
   for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
     end = block.back().time();
     trace->tracker.Add(block);
+    cut.Add(block);
   }
   EXPECT_TRUE(reader->status().ok()) << reader->status();
   EXPECT_TRUE(trace->tracker.Finish().ok());
   EXPECT_EQ(trace->log.FindFault(end, /*has_gaps=*/mode == ReadMode::kSalvage), "");
+  EXPECT_EQ(cut.MergeForwards(), trace->log.All());
   return trace;
 }
 
