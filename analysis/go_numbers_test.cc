@@ -94,6 +94,7 @@ struct Divergences {
   int forever = 0;
   int earlier_lives = 0;
   int running_before = 0;
+  int created_in_syscall = 0;
 };
 
 // Go does not know until when a syscall that began before the trace had its P: only the sum of both
@@ -135,6 +136,13 @@ TimesOfGoroutines TimesLikeGo(const TrackedTrace& trace, TimesOfGoroutines* go,
         ++divergences->syscalls_before;
         in_syscall_before.insert(id);
       }
+    }
+    if (interval.state == GoState::kSyscall && interval.starts_life &&
+        interval.proc == ProcId::kNone) {
+      // That it has no P yet is not noticed.
+      ++divergences->created_in_syscall;
+      times.syscall += interval.duration();
+      times.syscall_blocked -= interval.duration();
     }
     if (interval.state == GoState::kSyscall && interval.end_clipped &&
         interval.proc_until > interval.begin && interval.proc_until < interval.end) {
@@ -181,6 +189,7 @@ TEST(GoNumbers, AreThoseOfStateTracker) {
   EXPECT_GT(divergences.forever, 0);
   EXPECT_GT(divergences.earlier_lives, 0);
   EXPECT_GT(divergences.running_before, 0);
+  EXPECT_GT(divergences.created_in_syscall, 0);
 }
 
 }  // namespace
