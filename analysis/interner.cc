@@ -66,7 +66,8 @@ void Interner::Impl::UseTables(const internal::EventTables& tables) {
   if (id < known_stacks.size()) {
     known = &known_stacks[id];
   } else {
-    if (far_stacks.empty()) far_stacks.assign(tables.stack_count(), kUnknown);
+    // Where a Reader salvages, tables get entries for what is missing while events are read.
+    if (place >= far_stacks.size()) far_stacks.resize(tables.stack_count(), kUnknown);
     known = &far_stacks[place];
   }
   if (*known == kUnknown) *known = static_cast<uint32_t>(AddStack(Stack(&tables, id)));

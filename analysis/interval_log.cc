@@ -130,8 +130,10 @@ absl::string_view FaultIn(const IntervalType&) {
 
 template <class IntervalType>
 std::string FindFaultOf(const Interner& interner, const std::vector<IntervalType>& intervals,
-                        int64_t trace_end, bool has_gaps) {
-  for (const auto& [id, all] : ById(intervals)) {
+                        std::optional<int64_t> trace_end, bool has_gaps) {
+  for (const auto& entry : ById(intervals)) {
+    const int64_t id = entry.first;
+    const std::vector<IntervalType>& all = entry.second;
     for (size_t i = 0; i < all.size(); ++i) {
       const IntervalType& interval = all[i];
       const auto fault = [&](absl::string_view what) {
@@ -152,7 +154,9 @@ std::string FindFaultOf(const Interner& interner, const std::vector<IntervalType
       }
       if (i == 0) continue;
       const IntervalType& before = all[i - 1];
-      if (interval.begin < before.end) return fault("overlaps the one before");
+      if (interval.begin < before.end && trace_end.has_value()) {
+        return fault("overlaps the one before");
+      }
       if (is_first || Starts(interval)) continue;
       if (interval.begin != before.end && !before.end_clipped) return fault("after a gap");
       if (!before.end_clipped && IsSame(before, interval)) return fault("same as before");
@@ -220,7 +224,7 @@ std::string IntervalLog::All() const {
   return text;
 }
 
-std::string IntervalLog::FindFault(int64_t trace_end, bool has_gaps) const {
+std::string IntervalLog::FindFault(std::optional<int64_t> trace_end, bool has_gaps) const {
   std::string fault = FindFaultOf(interner_, goroutines_, trace_end, has_gaps);
   if (fault.empty()) fault = FindFaultOf(interner_, procs_, trace_end, has_gaps);
   if (fault.empty()) fault = FindFaultOf(interner_, threads_, trace_end, has_gaps);

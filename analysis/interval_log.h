@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ class IntervalLog : public IntervalConsumer {
   // wrong: each begins where the one before ends, or after a gap that the one before has
   // end_clipped at; states differ; and only the first and the last may be clipped, unless
   // `has_gaps`. The last intervals of what did not end have the end `trace_end`, unless `has_gaps`.
-  std::string FindFault(int64_t trace_end, bool has_gaps) const;
+  // Without `trace_end`, the times of the trace go back: lives may overlap then.
+  std::string FindFault(std::optional<int64_t> trace_end, bool has_gaps) const;
 
  private:
   void Note(const Interval& interval);

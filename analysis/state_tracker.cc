@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "analysis/interner_impl.h"
 #include "gotrace/event_type.h"
 #include "util/dense_table.h"
@@ -80,11 +81,20 @@ void SetId(GoId id, GoInterval* interval) { interval->goroutine = id; }
 void SetId(ProcId id, ProcInterval* interval) { interval->proc = id; }
 void SetId(ThreadId id, ThreadInterval* interval) { interval->thread = id; }
 
-// Whether `b` may be the rest of `a`.
-bool SameState(const GoInterval& a, const GoInterval& b) { return a.state == b.state; }
-bool SameState(const ProcInterval& a, const ProcInterval& b) { return a.state == b.state; }
-bool SameState(const ThreadInterval& a, const ThreadInterval& b) {
-  return a.state == b.state && a.proc == b.proc && a.goroutine == b.goroutine;
+// Whether `after`, which was held, may be the rest of `before`.
+bool MayContinue(const GoInterval& before, const GoInterval& after) {
+  return before.state == after.state;
+}
+bool MayContinue(const ProcInterval& before, const ProcInterval& after) {
+  return before.state == after.state;
+}
+// What no status told may be anything.
+bool MayContinue(const ThreadInterval& before, const ThreadInterval& after) {
+  if (after.goroutine != GoId::kNone &&
+      (after.goroutine != before.goroutine || after.state != before.state)) {
+    return false;
+  }
+  return after.proc == ProcId::kNone || after.proc == before.proc;
 }
 
 // `before` with the end of `after`, which is its rest.
@@ -176,8 +186,9 @@ class StateTracker::Impl {
   void TakeGoStatus(const Event& event);
   void TakeProcStatus(const Event& event);
 
-  // Where a goroutine is after a transition.
-  enum class Place : uint8_t { kStays, kOff, kRunning, kInSyscall };
+  // Where a goroutine is after a transition: still on no thread, on none any more, or on that of
+  // the event.
+  enum class Place : uint8_t { kNowhere, kOff, kRunning, kInSyscall };
 
   // How a goroutine goes from one state into the next.
   struct Change {
@@ -188,7 +199,7 @@ class StateTracker::Impl {
   };
   static constexpr Change kStarts = {CauseKind::kScheduler, false, true, Place::kRunning};
   static constexpr Change kStops = {CauseKind::kItself, true, true, Place::kOff};
-  static constexpr Change kIsWoken = {CauseKind::kGoroutine, false, false, Place::kStays};
+  static constexpr Change kIsWoken = {CauseKind::kGoroutine, false, false, Place::kNowhere};
   static constexpr Change kEntersSyscall = {CauseKind::kItself, false, true, Place::kInSyscall};
   static constexpr Change kLeavesSyscall = {CauseKind::kItself, false, true, Place::kRunning};
   static constexpr Change kLeavesBlockedSyscall = {CauseKind::kSyscall, false, false, Place::kOff};
@@ -198,6 +209,10 @@ class StateTracker::Impl {
   template <const Change& kChange>
   void ChangeGo(const Event& event);
   void EndGo(const Event& event);
+
+  // Whether a goroutine `id` has ended in this generation. No program's trace states its status
+  // after that.
+  bool HasEnded(GoId id);
 
   // Sets where the goroutine is, which runs or is in a syscall.
   static void PutOn(ThreadId thread, ProcId proc, GoInterval* interval);
@@ -224,6 +239,10 @@ class StateTracker::Impl {
   Cause CauseByGoroutine(const Event& event) const;
   // What wakes a goroutine that waits for `reason`, if no other goroutine does.
   CauseKind WakerByReason(StringId reason);
+
+  // Loses what is open, and opens an interval that does not continue it in its place.
+  template <class TrackType>
+  TrackType& Replace(Tracks<TrackType>& tracks, TrackType* track, const Event& event);
 
   // Adds the track of a goroutine of which only `event`, which is no status, tells that it existed.
   GoTrack& OpenUnseenGo(const Event& event);
@@ -305,6 +324,11 @@ class StateTracker::Impl {
   bool had_gap_ = false;      // Whether a later one does,
   bool has_gap_ = false;      // and whether the last one does.
 
+  // Goroutines that ended in this generation: those that HasEnded() was not called for yet, and the
+  // others.
+  std::vector<GoId> ended_;
+  absl::flat_hash_set<GoId> ended_ids_;
+
   // By StringId: what wakes a goroutine that waits for that reason, as a CauseKind.
   std::vector<uint8_t> wakers_;
 };
@@ -327,6 +351,8 @@ void StateTracker::Impl::BeginGeneration(int64_t time) {
   generation_begin_ = time;
   last_generation_end_ = last_time_;
   has_gap_ = false;
+  ended_.clear();
+  ended_ids_.clear();
 }
 
 template <class TrackType>
@@ -372,7 +398,7 @@ template <const StateTracker::Impl::Change& kChange>
   if (track == nullptr) [[unlikely]]
     track = &OpenUnseenGo(event);
   GoInterval& now = track->now;
-  const int64_t time = std::max(event.time(), now.begin);
+  int64_t time = std::max(event.time(), now.begin);
   const bool is_held = track->is_held;
   Cause cause = CauseOf(event, kChange.cause);
   if (kChange.cause == CauseKind::kGoroutine) {
@@ -381,6 +407,7 @@ template <const StateTracker::Impl::Change& kChange>
   }
   if (now.state != from) [[unlikely]] {
     Lose(goroutines_, *track);
+    time = std::max(time, now.end);
   } else {
     now.ended_by = cause;
     Close(goroutines_, *track, time, /*clipped=*/false);
@@ -399,9 +426,9 @@ template <const StateTracker::Impl::Change& kChange>
   if (kChange.has_own_stack) {
     now.stack = ids_.FindStack(event.tables(), event.stack_id());
   }
-  if (kChange.place == Place::kStays) return;
-  if (kChange.place == Place::kOff) {
+  if (kChange.place == Place::kNowhere || kChange.place == Place::kOff) {
     PutOn(ThreadId::kNone, ProcId::kNone, &now);
+    if (kChange.place == Place::kNowhere) return;
     return SetThread(event, event.thread(), event.proc(), GoId::kNone);
   }
   PutOn(event.thread(), event.proc(), &now);
@@ -450,6 +477,7 @@ void StateTracker::Impl::TakeTransition(const Event& event) {
 }
 
 void StateTracker::Impl::TakeStatus(const Event& event) {
+  if (event.transition_to() == static_cast<uint8_t>(GoState::kUndetermined)) return;
   // What no generation told before: all that a trace begins with, or what comes after a gap. Where
   // salvaging assumes something, the event is marked with a fault.
   if (IsUndetermined(event) && !event.fault().has_value()) {
@@ -477,12 +505,10 @@ void StateTracker::Impl::TakeGoStatus(const Event& event) {
   }
   GoTrack* track = goroutines_.open.Find(id);
   if (track != nullptr && track->now.state != state) {
-    Lose(goroutines_, *track);
-    goroutines_.open.Erase(track);
-    track = &Open(goroutines_, id, event.time(), event);
+    track = &Replace(goroutines_, track, event);
     track->now.begin_clipped = true;
   } else if (track == nullptr) {
-    track = &OpenOld(goroutines_, id, /*is_status=*/true, event);
+    track = &OpenOld(goroutines_, id, /*is_status=*/!HasEnded(id), event);
   } else {
     track->known = std::max(track->known, event.time());
     return;
@@ -506,9 +532,7 @@ void StateTracker::Impl::TakeProcStatus(const Event& event) {
   }
   ProcTrack* track = procs_.open.Find(id);
   if (track != nullptr && track->now.state != state) {
-    Lose(procs_, *track);
-    procs_.open.Erase(track);
-    track = &Open(procs_, id, event.time(), event);
+    track = &Replace(procs_, track, event);
     track->now.begin_clipped = true;
   } else if (track == nullptr) {
     const bool is_new = event.transition_from() == static_cast<uint8_t>(ProcState::kNotExist);
@@ -525,11 +549,10 @@ void StateTracker::Impl::TakeProcStatus(const Event& event) {
 
 void StateTracker::Impl::CreateGo(const Event& event) {
   const GoId id = SubjectGo(event);
-  if (GoTrack* const old = goroutines_.open.Find(id); old != nullptr) [[unlikely]] {
-    Lose(goroutines_, *old);
-    goroutines_.open.Erase(old);
-  }
-  GoInterval& created = Open(goroutines_, id, event.time(), event).now;
+  GoTrack* const old = goroutines_.open.Find(id);
+  GoInterval& created = (old == nullptr ? Open(goroutines_, id, event.time(), event)
+                                        : Replace(goroutines_, old, event))
+                            .now;
   created.state = GoTo(event);
   created.starts_life = true;
   created.proc_until = kHasNoProc;
@@ -563,6 +586,13 @@ void StateTracker::Impl::EndGo(const Event& event) {
     Close(goroutines_, *track, event.time(), /*clipped=*/false);
   }
   goroutines_.open.Erase(track);
+  ended_.push_back(id);
+}
+
+bool StateTracker::Impl::HasEnded(GoId id) {
+  ended_ids_.insert(ended_.begin(), ended_.end());
+  ended_.clear();
+  return ended_ids_.contains(id);
 }
 
 void StateTracker::Impl::PutOn(ThreadId thread, ProcId proc, GoInterval* interval) {
@@ -591,10 +621,12 @@ void StateTracker::Impl::StopProc(const Event& event) {
     thread = is_own ? event.thread() : ThreadId{static_cast<int64_t>(event.arg(2))};
   }
   ChangeProc(event);
-  const ThreadTrack* const track = threads_.open.Find(thread);
-  const ThreadInterval has = track == nullptr ? ThreadInterval() : track->now;
-  // In a damaged trace the thread may have gone on to another P.
-  if (track != nullptr && has.proc != id) return;
+  ThreadTrack* const track = threads_.open.Find(thread);
+  if (track == nullptr) return SetThread(event, thread, ProcId::kNone, GoId::kNone);
+  if (track->is_told && track->now.proc == ProcId::kNone) track->now.proc = id;
+  // In a damaged trace the thread may have another P by now.
+  if (track->now.proc != id) return;
+  const ThreadInterval has = track->now;
   if (has.state == ThreadState::kSyscall) LoseProc(has, event.time());
   SetThread(event, thread, ProcId::kNone, has.goroutine, has.state);
 }
@@ -608,9 +640,10 @@ ProcInterval& StateTracker::Impl::ChangeProc(const Event& event) {
     track->now.state = from;
   }
   ProcInterval& now = track->now;
-  const int64_t time = std::max(event.time(), now.begin);
+  int64_t time = std::max(event.time(), now.begin);
   if (now.state != from) [[unlikely]] {
     Lose(procs_, *track);
+    time = std::max(time, now.end);
   } else {
     now.stolen = event.type() == EventType::kProcSteal;
     Close(procs_, *track, time, /*clipped=*/false);
@@ -683,11 +716,21 @@ TrackType& StateTracker::Impl::Open(Tracks<TrackType>& tracks, decltype(TrackTyp
 }
 
 template <class TrackType>
+TrackType& StateTracker::Impl::Replace(Tracks<TrackType>& tracks, TrackType* track,
+                                       const Event& event) {
+  Lose(tracks, *track);
+  const decltype(TrackType::id) id = track->id;
+  const int64_t end = track->now.end;
+  tracks.open.Erase(track);
+  return Open(tracks, id, std::max(event.time(), end), event);
+}
+
+template <class TrackType>
 TrackType& StateTracker::Impl::OpenOld(Tracks<TrackType>& tracks, decltype(TrackType::id) id,
                                        bool is_status, const Event& event) {
   TrackType& track = Open(tracks, id, is_status ? generation_begin_ : event.time(), event);
   track.now.begin_clipped = true;
-  track.is_held = options_.may_follow_another && !IsUndetermined(event);
+  track.is_held = !IsAtStart() && !IsUndetermined(event);
   return track;
 }
 
@@ -701,7 +744,8 @@ template <class TrackType>
 void StateTracker::Impl::LoseAllOf(Tracks<TrackType>& tracks, int64_t end, int64_t since) {
   for (TrackType* const track : tracks.Sorted()) {
     if (track->known >= since) continue;
-    Close(tracks, *track, std::max(end, track->known), /*clipped=*/true);
+    // Where a generation begins before the one before it ends, some of its times are wrong.
+    Close(tracks, *track, std::min(std::max(end, track->known), since), /*clipped=*/true);
     tracks.open.Erase(track);
   }
 }
@@ -743,7 +787,7 @@ void StateTracker::Impl::Finish() {
 template <class TrackType>
 void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
   TrackType* const before = tracks.open.Find(track.id);
-  if (before != nullptr && SameState(before->now, track.now)) {
+  if (before != nullptr && MayContinue(before->now, track.now)) {
     track.now = Join(before->now, track.now);
     track.is_held = before->is_held;
     track.is_new = before->is_new;

@@ -174,11 +174,12 @@ struct StateTrackerOptions {
 // Merging the trackers of consecutive parts of a trace, cut anywhere between two generations, gives
 // the same intervals as one tracker for all of it.
 //
-// In a damaged trace, of which a Reader gives what it can, intervals never overlap, and are exact
-// as far as the events are. A state that does not fit the one before it shows that events are
-// missing: the state before is known to have lasted until the event, or the status, that told it
-// last, and its interval ends there with end_clipped. Where a generation is missing, intervals end
-// with the last event before, and begin with the kSync event after.
+// In a damaged trace, of which a Reader gives what it can, intervals are exact as far as the events
+// are, and those of a resource overlap only where the times of the events go back. A state that
+// does not fit the one before it shows that events are missing: the state before is known to have
+// lasted until the event, or the status, that told it last, and its interval ends there with
+// end_clipped. Where a generation is missing, intervals end with the last event before, and begin
+// with the kSync event after.
 class StateTracker : public MergeableSink {
  public:
   // Gives intervals to `*consumer`, with strings and stacks of `*interner`. Both must outlive this
