@@ -43,9 +43,14 @@ absl::StatusOr<PassCounts> TextPass(std::unique_ptr<ByteSource> source,
 absl::StatusOr<PassCounts> JsonPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options);
 
+// Reads them one by one, and turns them into the intervals of a StateTracker, which are thrown
+// away.
+absl::StatusOr<PassCounts> TrackPass(std::unique_ptr<ByteSource> source,
+                                     const ReaderOptions& options);
+
 // One of the above.
-enum class PassKind : uint8_t { kDecode, kRead, kValidate, kText, kJson };
-inline constexpr const char* kPassNames[] = {"decode", "read", "validate", "text", "json"};
+enum class PassKind : uint8_t { kDecode, kRead, kValidate, kText, kJson, kTrack };
+inline constexpr const char* kPassNames[] = {"decode", "read", "validate", "text", "json", "track"};
 
 // Finds the one called `name` in kPassNames. Returns false if there is none.
 bool FindPass(absl::string_view name, PassKind* kind);

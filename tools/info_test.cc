@@ -184,7 +184,7 @@ ProcStart dt=1 p=4 p_seq=7
   TraceInfo info;
   Progress progress(/*prints_along=*/false);
   ASSERT_TRUE(CollectInfo(&*reader, &progress, &info).ok());
-  EXPECT_EQ(info.procs.size(), 2u);
+  EXPECT_EQ(info.procs, 2u);
 }
 
 // The numbers that follow from the text of a trace's events and of its wire format.
@@ -255,8 +255,8 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
   EXPECT_EQ(info.events, GetParam().events);
   EXPECT_EQ(info.bytes, GetParam().size);
   EXPECT_EQ(info.goroutines, expected.goroutines.size());
-  EXPECT_EQ(info.procs.size(), expected.procs.size());
-  EXPECT_EQ(info.threads.size(), expected.threads.size());
+  EXPECT_EQ(info.procs, expected.procs.size());
+  EXPECT_EQ(info.threads, expected.threads.size());
   EXPECT_EQ(info.begin, expected.times.front());
   EXPECT_EQ(info.end, expected.times.back());
 
@@ -275,9 +275,9 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
   EXPECT_EQ(sum.strings, expected.wire["String"]);
   EXPECT_EQ(sum.stacks, expected.wire["Stack"]);
   EXPECT_EQ(events, info.events);
-  EXPECT_LE(most_threads, info.threads.size());
+  EXPECT_LE(most_threads, info.threads);
   if (info.generations.size() == 1) {
-    EXPECT_EQ(most_threads, info.threads.size());
+    EXPECT_EQ(most_threads, info.threads);
   }
   Json(info);
 }
