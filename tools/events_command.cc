@@ -10,6 +10,7 @@
 #include "export/json/json.h"
 #include "export/text/go_text.h"
 #include "export/wall_clock.h"
+#include "gotrace/trace_index.h"
 #include "parser/event/trace_clock.h"
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
@@ -32,8 +33,10 @@ class EventTaker {
         take_(std::move(take)),
         result_(*result) {}
 
-  // Sets the times of the result.
-  void Run(Progress* progress) {
+  // Sets the times of the result. `start` is the time of the trace's first event, if the reader
+  // does not return that event.
+  void Run(std::optional<int64_t> start, Progress* progress) {
+    if (start.has_value()) start_ = result_.first_time = result_.last_time = *start;
     uint64_t left = options_.limit;
     while (left > 0) {
       const Event* const event = reader_.Next();
@@ -118,6 +121,49 @@ absl::Status CheckWallTimes(const FilterFlags& filter, Version version) {
                    "the start, like 1.5s"));
 }
 
+// The first time that the filter selects in a trace with that index.
+int64_t FirstTimeOf(const FilterFlags& flags, const TraceIndex& index) {
+  // The wall clock of a generation may be slightly earlier than that of the one before.
+  constexpr absl::Duration kClocksDiffer = absl::Seconds(1);
+  const int64_t start = index.generations().front().first_time;
+  int64_t from = flags.filter.times.from;
+  if (flags.filter.since_start.HasFirst()) {
+    from = std::max(from, TraceClock::Add(start, flags.filter.since_start.from));
+  }
+  if (!flags.wall_from.has_value()) return from;
+  for (const TraceIndex::Generation& generation : index.generations()) {
+    if (!generation.clock_snapshot.has_value()) continue;
+    WallClock clock(*generation.clock_snapshot);
+    if (generation.clock_snapshot->wall > *flags.wall_from - kClocksDiffer) break;
+    from = std::max(from, clock.TraceTimeAt(*flags.wall_from - kClocksDiffer));
+  }
+  return from;
+}
+
+// Opens a reader of the trace in `source`. If the filter has a first time, and the source can be
+// read from any place, the reader starts with the generation that may contain that time, and
+// `*start` is set to the time of the trace's first event.
+absl::StatusOr<Reader> OpenAtFirstTime(std::unique_ptr<ByteSource> source, ReaderOptions options,
+                                       const FilterFlags& flags, std::optional<int64_t>* start) {
+  const bool has_first_time = flags.wall_from.has_value() || flags.filter.times.HasFirst() ||
+                              flags.filter.since_start.HasFirst();
+  if (options.mode == ReadMode::kStrict && has_first_time) {
+    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
+    if (index.ok() && index->generations().size() > 1) {
+      const size_t first = index->FindTime(FirstTimeOf(flags, *index));
+      if (first > 0) {
+        absl::StatusOr<Reader> reader = Reader::OpenAt(*source, *index, first, options);
+        if (reader.ok()) {
+          source->LeaveAtEnd();
+          *start = index->generations().front().first_time;
+          return reader;
+        }
+      }
+    }
+  }
+  return Reader::FromSource(std::move(source), std::move(options));
+}
+
 // Opens and reads a trace, and formats the events that the options select with the formatter that
 // `make_formatter` returns.
 template <class MakeFormatter>
@@ -130,8 +176,9 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
   result.status = input.status();
   if (!result.status.ok()) return result;
   PrintTransportNotes(output->file(), input->notes);
+  std::optional<int64_t> start;
   absl::StatusOr<Reader> reader =
-      Reader::FromSource(std::move(input->source), std::move(reader_options));
+      OpenAtFirstTime(std::move(input->source), std::move(reader_options), options.filter, &start);
   result.status = reader.status();
   if (reader.ok()) result.status = CheckWallTimes(options.filter, reader->version());
   if (!result.status.ok()) return result;
@@ -145,7 +192,7 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
     out.MaybeFlush();
     return out.usable();
   };
-  EventTaker(&*reader, options, &wall_clock, print, &result).Run(progress);
+  EventTaker(&*reader, options, &wall_clock, print, &result).Run(start, progress);
   result.status = reader->status();
   result.events = reader->event_count();
   result.losses = reader->losses();
@@ -215,7 +262,9 @@ constexpr CommandText kText = {
         "-d=parsed`, byte for byte.\n"
         "\n"
         "Filters combine: an event is printed if it passes all of them. Reading stops once no "
-        "later event can match (except with --salvage). If several files are given, each file with "
+        "later event can match (except with --salvage), and generations that end before --from are "
+        "not read if the file can be read from any place, as compressed files and pipes cannot. If "
+        "several files are given, each file with "
         "events to print has a heading, and in JSON each event has the name of its \"file\".\n"
         "\n"
         "Wall-clock times (RFC 3339: a date, a time and a zone) need a trace of Go 1.25 or later, "
