@@ -132,6 +132,71 @@ TEST(DumpEventsTest, PrintsTheSameWhereTasksOfManyTypesEnd) {
   for (int i = 0; i < 5; ++i) ExpectSame(Dump(path, 2), one);
 }
 
+// A compressed file can only be read from its beginning, a plain one from any generation.
+TEST(DumpEventsTest, PrintsTheSameWindowWhetherItCanSkipGenerationsOrNot) {
+  for (const TestTrace& trace : TestTraces()) {
+    SCOPED_TRACE(trace.name);
+    const std::string path = absl::StrCat(testing::TempDir(), "/window.trace");
+    std::ofstream(path, std::ios::binary) << ReadTestTrace(trace.name);
+    const std::string compressed = TestFilePath(absl::StrCat(trace.name, ".zst"));
+    EventsOptions all;
+    all.filter.filter.since_start.from = 0;
+    const EventsResult whole = Dump(path, 1, all).result;
+    const int64_t duration = whole.last_time - whole.first_time;
+    constexpr int kWindows = 7;
+    for (int i = 0; i < kWindows; ++i) {
+      const int64_t from = duration / kWindows * i;
+      EventsOptions since_start;
+      since_start.filter.filter.since_start = {from, from + duration / 30};
+      EventsOptions absolute;
+      absolute.json = true;
+      absolute.stacks = true;
+      absolute.filter.filter.times = {whole.first_time + from,
+                                      whole.first_time + from + duration / 30};
+      for (const EventsOptions& options : {since_start, absolute}) {
+        const Dumped skipping = Dump(path, 1, options);
+        const Dumped sequential = Dump(compressed, 1, options);
+        EXPECT_TRUE(skipping.result.status.ok()) << skipping.result.status;
+        EXPECT_TRUE(skipping.text == sequential.text) << i;
+        EXPECT_EQ(skipping.result.first_time, sequential.result.first_time);
+        EXPECT_LE(skipping.result.events, sequential.result.events);
+      }
+    }
+  }
+}
+
+TEST(DumpEventsTest, ReadsOnlyTheGenerationsOfTheWindow) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/window.trace");
+  std::ofstream(path, std::ios::binary) << ReadTestTrace(kTrace);
+  EventsOptions all;
+  all.filter.filter.since_start.from = 0;
+  const EventsResult whole = Dump(path, 1, all).result;
+  EventsOptions last;
+  last.filter.filter.times.from = whole.last_time;
+  const EventsResult end = Dump(path, 1, last).result;
+  EXPECT_EQ(end.printed, 1u);
+  EXPECT_LT(end.events, whole.events / 2);
+  // Salvaging reads everything: times of a damaged trace may be wrong.
+  EXPECT_EQ(Dump(path, 1, last, ReadMode::kSalvage).result.events, whole.events);
+}
+
+TEST(DumpEventsTest, FindsAWallClockTimeWithoutReadingWhatIsBefore) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/window.trace");
+  std::ofstream(path, std::ios::binary) << ReadTestTrace(kTrace);
+  EventsOptions all;
+  all.filter.wall_from = absl::InfinitePast();
+  const EventsResult whole = Dump(path, 1, all).result;
+  ASSERT_TRUE(whole.last_wall.has_value());
+  for (const absl::Duration before : {absl::Nanoseconds(0), absl::Milliseconds(20)}) {
+    EventsOptions options;
+    options.filter.wall_from = *whole.last_wall - before;
+    const Dumped skipping = Dump(path, 1, options);
+    EXPECT_GT(skipping.result.printed, 0u);
+    ExpectSame(Dump(path, 2, options), skipping);
+    EXPECT_EQ(skipping.text, Dump(TracePath(), 1, options).text);
+  }
+}
+
 TEST(DumpEventsTest, ReportsWhatCannotBeOpened) {
   for (const size_t jobs : {1, 2}) {
     const Dumped dumped = Dump("/nowhere/trace", jobs);
