@@ -38,8 +38,9 @@ class EventTaker {
     while (left > 0) {
       const Event* const event = reader_.Next();
       if (event == nullptr) break;
-      if (event->kind() == EventKind::kSync) [[unlikely]]
+      if (event->kind() == EventKind::kSync) [[unlikely]] {
         BeginGeneration(*event);
+      }
       const Verdict verdict = matches_all_ ? Verdict::kTake : Look(*event);
       if (verdict == Verdict::kStop) break;
       if (verdict == Verdict::kTake) {
@@ -139,8 +140,9 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
   auto formatter = make_formatter(wall_clock);
   Output& out = output->out();
   const auto print = [&](const Event& event) {
-    if (result.printed == 1 && !options.json) [[unlikely]]
+    if (result.printed == 1 && !options.json) [[unlikely]] {
       output->BeginText();
+    }
     formatter.Append(event, &out.buffer());
     out.MaybeFlush();
     return out.usable();
