@@ -81,7 +81,7 @@ class LineSplitter {
     buffer_.erase(0, pos_);
     pos_ = 0;
     searched_ = buffer_.size();
-    const absl::Status status = text_.Fill(1);
+    absl::Status status = text_.Fill(1);
     const absl::string_view window = text_.window();
     at_end_ = window.empty();
     buffer_.append(window.data(), window.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,8 +42,9 @@ class EventTaker {
     while (left > 0) {
       const Event* const event = reader_.Next();
       if (event == nullptr) break;
-      if (event->kind() == EventKind::kSync) [[unlikely]]
+      if (event->kind() == EventKind::kSync) [[unlikely]] {
         BeginGeneration(*event);
+      }
       const Verdict verdict = matches_all_ ? Verdict::kTake : Look(*event);
       if (verdict == Verdict::kStop) break;
       if (verdict == Verdict::kTake) {
@@ -111,12 +113,13 @@ class EventTaker {
   std::optional<int64_t> start_;
 };
 
-// Returns why the wall-clock times of the options cannot be used with a trace of `version`, or OK.
-absl::Status CheckWallTimes(const FilterFlags& filter, Version version) {
+// Returns why the wall-clock times of the filter cannot be used with the trace in `file`, which is
+// of `version`, or OK.
+absl::Status CheckWallTimes(const std::string& file, const FilterFlags& filter, Version version) {
   if (version >= Version::kGo125 || !filter.has_wall_times()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(filter.wall_from.has_value() ? "--from" : "--to", ": the trace is of version 1.",
-                   static_cast<uint32_t>(version),
+      absl::StrCat(ShownNameOf(file), ": ", filter.wall_from.has_value() ? "--from" : "--to",
+                   ": the trace is of version 1.", static_cast<uint32_t>(version),
                    ", which has no wall-clock times (Go writes them since 1.25); give a time since "
                    "the start, like 1.5s"));
 }
@@ -180,14 +183,17 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
   absl::StatusOr<Reader> reader =
       OpenAtFirstTime(std::move(input->source), std::move(reader_options), options.filter, &start);
   result.status = reader.status();
-  if (reader.ok()) result.status = CheckWallTimes(options.filter, reader->version());
+  if (reader.ok()) {
+    result.status = CheckWallTimes(output->file(), options.filter, reader->version());
+  }
   if (!result.status.ok()) return result;
   WallClock wall_clock;
   auto formatter = make_formatter(wall_clock);
   Output& out = output->out();
   const auto print = [&](const Event& event) {
-    if (result.printed == 1 && !options.json) [[unlikely]]
+    if (result.printed == 1 && !options.json) [[unlikely]] {
       output->BeginText();
+    }
     formatter.Append(event, &out.buffer());
     out.MaybeFlush();
     return out.usable();

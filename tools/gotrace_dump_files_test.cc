@@ -429,7 +429,7 @@ TEST_F(SeveralTraces, AreRepairedOneAtATime) {
   const auto report = [&](int kept, bool first_is_sound) {
     const auto fate = [&](int number) {
       return number == kept ? std::string("this one is kept\n")
-                            : absl::StrCat("left out, which --trace=", number, " selects\n");
+                            : absl::StrCat("left out; --trace=", number, " selects it\n");
     };
     const std::string begin = absl::StrCat("gotrace-dump: ", path_, ": ");
     const size_t size = first_is_sound ? first_.size() : first_.size() - 10;

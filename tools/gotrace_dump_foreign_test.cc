@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -132,15 +133,19 @@ TEST(ForeignInput, MayFollowATraceWithoutEnd) {
   const std::string trace = ReadTestTrace("go1.27-annotations.trace");
   const std::string path = absl::StrCat(testing::TempDir(), "/trace");
   std::ofstream(path, std::ios::binary) << trace;
-  for (const std::string command :
-       {"validate", "info --salvage", "events --salvage", "repair --check"}) {
+  std::vector<std::string> commands = {"validate"};
+  // Sanitizers take long for the others.
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
+  commands.insert(commands.end(), {"info --salvage", "events --salvage", "repair --check"});
+#endif
+  for (const std::string& command : commands) {
     const SubprocessResult result = RunSubprocess(
         {"/bin/sh", "-c",
          absl::StrCat("{ cat \"$0\"; cat /dev/zero; } | tools/gotrace-dump ", command, " -"), path},
         {});
     EXPECT_EQ(result.exit_code, 1) << command;
     EXPECT_TRUE(absl::StrContains(result.err,
-                                  "gotrace-dump: standard input: found almost no batches in the 64 "
+                                  "gotrace-dump: standard input: found almost no batches in the 32 "
                                   "MiB before byte "))
         << result.err;
     if (command == "validate") {

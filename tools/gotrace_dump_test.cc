@@ -380,9 +380,11 @@ TEST(Dump, AddsAndFiltersByWallClockTimes) {
 
 TEST(Dump, RefusesWallClockTimesWhereATraceHasNone) {
   const std::string path = CompressedPath("go1.24-generations.trace");
-  ExpectFailure(RunDump({"--to=2026-11-21T05:00:00Z", path}), 2, "",
-                "gotrace-dump: --to: the trace is of version 1.23, which has no wall-clock times "
-                "(Go writes them since 1.25); give a time since the start, like 1.5s\n");
+  ExpectFailure(
+      RunDump({"--to=2026-11-21T05:00:00Z", path}), 2, "",
+      absl::StrCat("gotrace-dump: ", path,
+                   ": --to: the trace is of version 1.23, which has no wall-clock times "
+                   "(Go writes them since 1.25); give a time since the start, like 1.5s\n"));
   const std::string json = DumpOutput({"--format=json", path});
   EXPECT_EQ(DumpOutput({"--format=json", "--wall", path}), json);
 }

@@ -59,7 +59,7 @@ class GuardedSource final : public ByteSource {
   uint64_t input_read() const override { return source_->input_read(); }
 
  private:
-  static constexpr uint64_t kMaxSkipped = uint64_t{64} << 20;
+  static constexpr uint64_t kMaxSkipped = uint64_t{32} << 20;
 
   const std::string file_;
   const std::unique_ptr<ByteSource> source_;

@@ -163,10 +163,11 @@ std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumbe
     lines.push_back(absl::StrCat(DescribeTrace(traces[i - 1], i),
                                  i == wanted
                                      ? "; this one is kept"
-                                     : absl::StrCat("; left out, which --trace=", i, " selects")));
+                                     : absl::StrCat("; left out; --trace=", i, " selects it")));
   }
-  if (left > 0)
+  if (left > 0) {
     lines.push_back(absl::StrCat("and ", left, left == 1 ? " more trace" : " more traces"));
+  }
   return lines;
 }
 

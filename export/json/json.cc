@@ -138,8 +138,9 @@ JsonFormatter::JsonFormatter(bool stacks, const WallClock* wall_clock, absl::str
 void JsonFormatter::Append(const Event& event, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
-  if (!file_members_.empty()) [[unlikely]]
+  if (!file_members_.empty()) [[unlikely]] {
     json.Members(absl::string_view(file_members_));
+  }
   json.Members("\"time\":", event.time(), ",\"kind\":\"", EventKindName(event.kind()), '"');
   if (event.type() != EventType::kNone) {
     json.Members("\"type\":\"", EventTypeName(event.type()), '"');
