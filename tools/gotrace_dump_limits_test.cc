@@ -102,7 +102,7 @@ TEST(Limits, WhatThereIsNoMemoryToUnpackIsNotCalledDamaged) {
     const SubprocessResult result = RunDump({command, path}, {.address_space = 100 << 20});
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_TRUE(absl::StrContains(absl::StrCat(result.out, result.err),
-                                  "there is not enough memory to unpack the zstd data"))
+                                  "there is not enough memory to decompress the zstd data"))
         << result.out << result.err;
   }
 }
