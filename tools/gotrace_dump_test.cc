@@ -561,7 +561,7 @@ GoStart dt=1 g=9 g_seq=1
   EXPECT_TRUE(absl::EndsWith(
       result.err,
       absl::StrCat(
-          ", and the likeliest missing event is a GoCreate of goroutine 9 [no-advance]\n"
+          "; the most likely missing event is a GoCreate of goroutine 9 [no-advance]\n"
           "    byte 32, thread 1, time 101: GoStart of goroutine 9 with sequence number 1: "
           "goroutine 9 does not exist yet; missing a GoCreate of goroutine 9\n"
           "gotrace-dump: 1 event was read before that\n",
