@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "bench/hostile_traces.h"
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 
@@ -94,7 +94,7 @@ TEST_P(HostileTest, TheOrderIsThatOfTryingAllThreads) {
 
 TEST_P(HostileTest, TheOrderOfThreadsWhoseClocksDisagreeIsThatOfTryingAll) {
   for (const int threads : {2, 5, 30, 100}) {
-    MadeTraceOptions options;
+    SyntheticTraceOptions options;
     options.threads = threads;
     options.goroutines = 3 * threads;
     options.generations = 2;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 #include "gtest/gtest.h"
 #include "parser/framing/raw_reader.h"
 #include "testdata/test_data.h"

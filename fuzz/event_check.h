@@ -79,7 +79,8 @@ struct CheckedReading {
 // traces of any size.
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
                             uint64_t size, Forms forms = Forms::kNone,
-                            size_t exact_ties_threads = Tuning().exact_ties_threads, size_t jobs = 1);
+                            size_t exact_ties_threads = Tuning().exact_ties_threads,
+                            size_t jobs = 1);
 
 // Checks a fault of a trace of `size` bytes, and writes it.
 void CheckFault(const Fault& fault, uint64_t size);

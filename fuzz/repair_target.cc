@@ -54,8 +54,8 @@ void CheckOutput(const RepairPlan& plan, const std::string& output) {
 
 // Reads all of `source` unless it is long or ends with an error; then it returns false.
 bool ReadSome(ByteSource* source, std::string* bytes) {
-  constexpr size_t kMostBytes = 1 << 20;
-  while (bytes->size() < kMostBytes) {
+  constexpr size_t kMaxBytes = 1 << 20;
+  while (bytes->size() < kMaxBytes) {
     if (!source->Fill(1).ok()) return false;
     if (source->window().empty()) return true;
     bytes->append(source->window().data(), source->window().size());

@@ -50,14 +50,14 @@ size_t EndOf(const RawTrace& trace, uint64_t generation) {
 std::string TraceMutator::Mutate(absl::string_view input, size_t max_size,
                                  ByteMutator mutate_bytes) {
   constexpr size_t kBytesOneIn = 10;
-  constexpr size_t kMostChanges = 5;
+  constexpr size_t kMaxChanges = 5;
   std::string bytes(input);
   std::optional<RawTrace> trace;
   if (!OneIn(kBytesOneIn)) trace = TakeApart(input);
   // Some changes find nothing to change.
   constexpr int kTries = 8;
   for (int i = 0; i < kTries && trace.has_value(); ++i) {
-    const size_t changes = 1 + Below(kMostChanges);
+    const size_t changes = 1 + Below(kMaxChanges);
     for (size_t change = 0; change < changes; ++change) Change(&*trace);
     std::string changed = PutTogether(*trace);
     if (changed.size() > max_size) break;
@@ -239,7 +239,7 @@ void TraceMutator::DropGeneration(RawTrace* trace) {
 
 // Behind itself, as the next one.
 void TraceMutator::CopyGeneration(RawTrace* trace) {
-  constexpr size_t kMostBatches = 1000;
+  constexpr size_t kMaxBatches = 1000;
   const uint64_t generation = SomeGeneration(*trace);
   std::vector<RawBatch> copies;
   for (const RawBatch& batch : trace->batches) {
@@ -247,7 +247,7 @@ void TraceMutator::CopyGeneration(RawTrace* trace) {
     copies.push_back(batch);
     copies.back().generation() = generation + 1;
   }
-  if (trace->batches.size() + copies.size() > kMostBatches) return;
+  if (trace->batches.size() + copies.size() > kMaxBatches) return;
   if (trace->version >= Version::kGo126) {
     RawBatch end;
     end.head.type = EventType::kEndOfGeneration;

@@ -9,8 +9,8 @@
 namespace gotrace::internal {
 
 // The content of docs/checks.md, with an example of each check: what the case of its name in the
-// folder `findings` shows, or what made_case.h has. Fails if a check has neither, or a case cannot
-// be read.
+// folder `findings` shows, or what synthetic_case.h has. Fails if a check has neither, or a case
+// cannot be read.
 absl::StatusOr<std::string> CheckDocs(const std::string& findings);
 
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@ namespace gotrace::internal {
 inline constexpr ReadMode kTolerantModes[] = {ReadMode::kCollect, ReadMode::kSalvage};
 
 // An event as a few values, which are quicker to compare than all of its details.
-struct ToldEvent {
+struct EventRecord {
   uint64_t offset;
   EventKind kind;
   EventType type;
@@ -29,12 +29,12 @@ struct ToldEvent {
   bool marked;
 
   auto id() const { return std::make_tuple(offset, kind, type); }
-  friend bool operator==(const ToldEvent&, const ToldEvent&) = default;
+  friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };
 
 struct ReadResult {
-  std::vector<ToldEvent> events;   // Without kSync events.
-  std::vector<std::string> texts;  // All events, described, if that was asked for.
+  std::vector<EventRecord> events;  // Without kSync events.
+  std::vector<std::string> texts;   // All events, described, if that was asked for.
   std::vector<Fault> faults;
   Losses losses;
   absl::Status status;

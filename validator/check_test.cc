@@ -1,4 +1,5 @@
-// Tests that each check is shown either by a case in testdata/findings or by a case of made_case.h.
+// Tests that each check is shown either by a case in testdata/findings or by a case of
+// synthetic_case.h.
 #include "gotrace/check.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "testing/check_docs.h"
 #include "testing/finding_case.h"
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 
 namespace gotrace::internal {
 namespace {
@@ -31,7 +32,7 @@ std::string PathOf(CheckId id) { return absl::StrCat(kDirectory, "/", SpecOf(id)
 bool HasCase(CheckId id) { return ReadTextFile(PathOf(id)).ok(); }
 
 bool IsMade(CheckId id) {
-  const std::vector<MadeCase> made = AllMadeCases();
+  const std::vector<SyntheticCase> made = AllSyntheticCases();
   const std::vector<RawCase> raw = AllRawCases();
   const std::vector<LimitCase> limits = AllLimitCases();
   return std::any_of(made.begin(), made.end(), [id](const auto& c) { return c.check == id; }) ||
@@ -52,7 +53,8 @@ class CheckTest : public testing::TestWithParam<int> {
 };
 
 TEST_P(CheckTest, IsShownByOneCase) {
-  EXPECT_NE(HasCase(id_), IsMade(id_)) << "expected " << PathOf(id_) << " or a row of made_case.cc";
+  EXPECT_NE(HasCase(id_), IsMade(id_))
+      << "expected " << PathOf(id_) << " or a row of synthetic_case.cc";
 }
 
 TEST_P(CheckTest, IsAllThatItsCaseShows) {
@@ -77,8 +79,8 @@ std::string TestName(const testing::TestParamInfo<int>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Checks, CheckTest, testing::Range(0, kCheckIdEnd), TestName);
 
-TEST(MadeCasesTest, ShowTheirCheckAlone) {
-  for (const MadeCase& made : AllMadeCases()) {
+TEST(SyntheticCasesTest, ShowTheirCheckAlone) {
+  for (const SyntheticCase& made : AllSyntheticCases()) {
     const std::vector<Finding> findings = FindingsOfLast(made);
     ASSERT_EQ(findings.size(), 1u) << SpecOf(made.check).name;
     EXPECT_EQ(findings[0].check, made.check) << FormatFinding(findings[0]);
@@ -88,7 +90,7 @@ TEST(MadeCasesTest, ShowTheirCheckAlone) {
   }
 }
 
-TEST(MadeCasesTest, RawBytesShowTheirFault) {
+TEST(SyntheticCasesTest, RawBytesShowTheirFault) {
   for (const RawCase& raw : AllRawCases()) {
     const Fault fault = FaultOfRaw(raw);
     EXPECT_EQ(fault.id, raw.fault) << FormatFault(fault);
@@ -96,7 +98,7 @@ TEST(MadeCasesTest, RawBytesShowTheirFault) {
   }
 }
 
-TEST(MadeCasesTest, TracesPassTheirLimitAlone) {
+TEST(SyntheticCasesTest, TracesPassTheirLimitAlone) {
   for (const LimitCase& limit : AllLimitCases()) {
     const Fault fault = FaultOfLimit(limit);
     EXPECT_EQ(fault.id, limit.fault) << FormatFault(fault);

@@ -17,13 +17,13 @@ namespace {
 
 // Snapshots nearer to each other than this, in nanoseconds, tell nothing of how fast clocks run:
 // a thread may lose its core between reading one clock and the other.
-constexpr uint64_t kLeastForRate = 500'000'000;
-constexpr double kMostOff = 0.01;
+constexpr uint64_t kMinForRate = 500'000'000;
+constexpr double kMaxDeviation = 0.01;
 
 // Whether the trace clock went on by `trace` nanoseconds while the monotonic one did by `mono`.
 bool RunAlike(uint64_t mono, uint64_t trace) {
   const double ratio = static_cast<double>(trace) / static_cast<double>(mono);
-  return mono < kLeastForRate || std::abs(ratio - 1) <= kMostOff;
+  return mono < kMinForRate || std::abs(ratio - 1) <= kMaxDeviation;
 }
 
 uint64_t StepOf(int64_t from, int64_t to) {
@@ -43,14 +43,14 @@ bool IsComplete(const Stack& stack) {
   return true;
 }
 
-bool TellsStatus(EventType type) {
+bool IsStatusEvent(EventType type) {
   return type == EventType::kGoStatus || type == EventType::kGoStatusStack ||
          type == EventType::kProcStatus;
 }
 
 // How many regions are looked through for the one that ends: a broken trace may open any number,
 // and end others.
-constexpr size_t kMostLookedThrough = 100;
+constexpr size_t kMaxSearched = 100;
 
 }  // namespace
 
@@ -140,9 +140,9 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   }
   if (resource == nullptr) {
     if (from == kUndetermined || from == kNotExist) return;
-    if (preconditions_ != nullptr && TellsStatus(event.type()) && MeetStatus(event)) return;
+    if (preconditions_ != nullptr && IsStatusEvent(event.type()) && MeetStatus(event)) return;
     // A generation confirms the statuses of what was known before the loss.
-    if (has_resumed_ && last_sync_ == first_sync_ && TellsStatus(event.type())) return;
+    if (has_resumed_ && last_sync_ == first_sync_ && IsStatusEvent(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,
                      absl::StrCat("expected the status or the creation of ", FormatResource(id),
                                   " first, found ", states()));
@@ -576,7 +576,7 @@ void EventValidator::CheckRegion(const Event& event) {
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
   }
-  const auto outermost = open.rbegin() + std::min(open.size(), kMostLookedThrough);
+  const auto outermost = open.rbegin() + std::min(open.size(), kMaxSearched);
   const auto found = std::find_if(open.rbegin(), outermost, [&](const OpenSpan& other) {
     return other.name == region.type && other.task == region.task;
   });

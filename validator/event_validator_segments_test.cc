@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "parser/reader/segment.h"
 #include "testdata/test_data.h"
-#include "testing/judged_cases.h"
+#include "testing/validated_cases.h"
 #include "validator/event_validator.h"
 
 namespace gotrace::internal {

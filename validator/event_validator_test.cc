@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "parser/generation/generation_tables.h"
 #include "testing/finding_case.h"
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {

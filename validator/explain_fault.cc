@@ -52,7 +52,7 @@ std::optional<ForeignInput> FindForeign(const Fault& fault, const RetainingSourc
   }
   // The first part of the text may have been decoded as events before the fault.
   const uint64_t offset = *fault.place.offset;
-  for (uint64_t back = std::min<uint64_t>(offset, kMostTextBefore);; back /= 2) {
+  for (uint64_t back = std::min<uint64_t>(offset, kMaxTextBefore);; back /= 2) {
     const absl::string_view bytes = source.BytesAt(offset - back);
     if (bytes.size() > back) {
       return RecogniseInPayload(bytes, back, stands == Stands::kAmongStrings);

@@ -14,8 +14,8 @@
 #include "gotrace/validate.h"
 #include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "testing/large_traces.h"
 #include "testing/memory_meter.h"
+#include "testing/synthetic_streams.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/varint.h"
@@ -84,7 +84,7 @@ void ReadEvents(std::unique_ptr<ByteSource> source, Way way, const ReaderLimits&
   options.on_fault(*fault);
 }
 
-void JudgeEvents(std::unique_ptr<ByteSource> source, const ReaderLimits& limits, Read* read) {
+void ValidateEvents(std::unique_ptr<ByteSource> source, const ReaderLimits& limits, Read* read) {
   ValidateOptions options;
   options.limits = limits;
   const ValidationReport report = ValidateTrace(std::move(source), options);
@@ -102,7 +102,7 @@ Read ReadWay(std::unique_ptr<ByteStream> stream, Way way, const ReaderLimits& li
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(std::move(stream), limits);
   EXPECT_TRUE(source.ok()) << source.status();
   if (way == Way::kValidate) {
-    JudgeEvents(*std::move(source), limits, &read);
+    ValidateEvents(*std::move(source), limits, &read);
   } else {
     ReadEvents(*std::move(source), way, limits, &read);
   }
@@ -121,7 +121,7 @@ class MemoryTest : public testing::TestWithParam<Way> {
  protected:
   // Reads the trace that `step` makes, and expects the peak to keep to the bound.
   Read Run(const MakeStep& step, const ReaderLimits& limits = {}) {
-    LargeTraceMaker maker;
+    LargeTraceWriter maker;
     Read read = ReadWay(MakeTrace(&maker, step), GetParam(), limits);
     ExpectBounded(read, maker.largest());
     return read;
@@ -146,8 +146,8 @@ constexpr uint64_t kPerStep = 1000;
 
 // One generation of `count` parts that `add` makes, by their numbers from 0 on.
 MakeStep OneGeneration(uint64_t count,
-                       std::function<void(LargeTraceMaker* maker, uint64_t n)> add) {
-  return [count, add = std::move(add)](LargeTraceMaker* maker, uint64_t step) {
+                       std::function<void(LargeTraceWriter* maker, uint64_t n)> add) {
+  return [count, add = std::move(add)](LargeTraceWriter* maker, uint64_t step) {
     if (step == 0) maker->Begin(1);
     const uint64_t end = std::min(count, (step + 1) * kPerStep);
     for (uint64_t n = step * kPerStep; n < end; ++n) add(maker, n);
@@ -172,13 +172,13 @@ uint64_t Sparse(uint64_t n) {
 
 TEST_P(MemoryTest, EmptyBatches) {
   const Read read = Run(OneGeneration(
-      kMany, [](LargeTraceMaker* maker, uint64_t) { maker->Batch(/*thread=*/1, ""); }));
+      kMany, [](LargeTraceWriter* maker, uint64_t) { maker->Batch(/*thread=*/1, ""); }));
   EXPECT_EQ(read.faults, Faults());
   EXPECT_EQ(read.events, 2u);
 }
 
 TEST_P(MemoryTest, BatchesOfOneByte) {
-  const Read read = Run(OneGeneration(kMany, [](LargeTraceMaker* maker, uint64_t) {
+  const Read read = Run(OneGeneration(kMany, [](LargeTraceWriter* maker, uint64_t) {
     maker->Batch(/*thread=*/1, absl::string_view("\0", 1));
   }));
   EXPECT_GE(read.Count("event-type"), 1u);
@@ -187,13 +187,13 @@ TEST_P(MemoryTest, BatchesOfOneByte) {
 TEST_P(MemoryTest, Threads) {
   const std::string event = ProcStatusEvent(1, ProcStatus::kIdle);
   const Read read = Run(OneGeneration(
-      kMany, [&](LargeTraceMaker* maker, uint64_t n) { maker->Batch(n + 1, event); }));
+      kMany, [&](LargeTraceWriter* maker, uint64_t n) { maker->Batch(n + 1, event); }));
   EXPECT_EQ(read.faults, (Faults{{"limit-threads", 1}}));
   EXPECT_EQ(read.events, strict() ? 1u : ReaderLimits().threads + 2);
 }
 
 TEST_P(MemoryTest, SparseGoroutines) {
-  const Read read = Run(OneGeneration(kMany, [](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kMany, [](LargeTraceWriter* maker, uint64_t n) {
     maker->Entry(1, EventType::kNone, GoStatusEvent(Sparse(n), GoStatus::kWaiting));
   }));
   EXPECT_EQ(read.faults, Faults());
@@ -201,7 +201,7 @@ TEST_P(MemoryTest, SparseGoroutines) {
 }
 
 TEST_P(MemoryTest, Procs) {
-  const Read read = Run(OneGeneration(kMany, [](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kMany, [](LargeTraceWriter* maker, uint64_t n) {
     maker->Entry(1, EventType::kNone, ProcStatusEvent(n, ProcStatus::kIdle));
   }));
   EXPECT_EQ(read.faults, (Faults{{"limit-procs", 1}}));
@@ -209,7 +209,7 @@ TEST_P(MemoryTest, Procs) {
 
 // Very many generations, each of which has `events` of another thread and no more.
 MakeStep GenerationsOfOneThread(std::string events) {
-  return [events = std::move(events)](LargeTraceMaker* maker, uint64_t step) {
+  return [events = std::move(events)](LargeTraceWriter* maker, uint64_t step) {
     for (uint64_t n = step * kPerStep; n < (step + 1) * kPerStep; ++n) {
       maker->Begin(n + 1);
       maker->Batch(n + 1, events);
@@ -245,7 +245,7 @@ TEST_P(MemoryTest, GenerationsOfBusyThreads) {
 
 TEST_P(MemoryTest, StringsOfFullSize) {
   const std::string text(kMaxStringSize, 'x');
-  const Read read = Run(OneGeneration(30'000, [&](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(30'000, [&](LargeTraceWriter* maker, uint64_t n) {
     std::string entry = Wire(EventType::kString, {n + 1, text.size()});
     maker->Entry(~uint64_t{0}, EventType::kStrings, entry + text);
   }));
@@ -254,7 +254,7 @@ TEST_P(MemoryTest, StringsOfFullSize) {
 
 TEST_P(MemoryTest, StacksOfFullDepth) {
   const std::string name = Wire(EventType::kString, {1, 1}) + "f";
-  const Read read = Run(OneGeneration(kManyStacks, [&](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kManyStacks, [&](LargeTraceWriter* maker, uint64_t n) {
     if (n == 0) maker->Entry(1, EventType::kStrings, name);
     if (n == 0) maker->Flush();
     std::string entry = Wire(EventType::kStack, {n + 1, kMaxFramesPerStack});
@@ -270,7 +270,7 @@ TEST_P(MemoryTest, StacksOfFullDepth) {
 }
 
 TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
-  const Read read = Run([](LargeTraceMaker* maker, uint64_t) {
+  const Read read = Run([](LargeTraceWriter* maker, uint64_t) {
     maker->Begin(1);
     std::string header;
     AppendBatchHeader({/*generation=*/1, /*thread=*/1, /*time=*/1}, uint64_t{1} << 63,
@@ -284,7 +284,7 @@ TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
 
 // Ten thousand goroutines are created in each generation, and none is mentioned again.
 MakeStep ForgottenGoroutines(uint64_t generations) {
-  return [generations](LargeTraceMaker* maker, uint64_t step) {
+  return [generations](LargeTraceWriter* maker, uint64_t step) {
     constexpr uint64_t kEach = 10'000;
     maker->Begin(step + 1);
     maker->Entry(1, EventType::kNone, ProcStatusEvent(0, ProcStatus::kRunning));
@@ -313,7 +313,7 @@ TEST_P(MemoryTest, RegionsAndTasksThatNeverEnd) {
   const Read read = Run(
       OneGeneration(
           100'000,
-          [](LargeTraceMaker* maker, uint64_t n) {
+          [](LargeTraceWriter* maker, uint64_t n) {
             if (n == 0) {
               maker->Entry(1, EventType::kNone, ProcStatusEvent(0, ProcStatus::kRunning));
               maker->Entry(1, EventType::kNone, GoStatusEvent(1, GoStatus::kRunning, /*thread=*/1));
@@ -334,7 +334,7 @@ TEST_P(MemoryTest, FaultsWithoutNumber) {
   // A string with the id 0.
   const std::string broken("\x04\x05\x00\x00", 4);
   const Read read = Run(
-      OneGeneration(100'000, [&](LargeTraceMaker* maker, uint64_t) { maker->Batch(1, broken); }));
+      OneGeneration(100'000, [&](LargeTraceWriter* maker, uint64_t) { maker->Batch(1, broken); }));
   EXPECT_EQ(read.Count("string-duplicate"), strict() ? 1u : 100'000u);
   // Those that are only counted are not kept until the next event.
   EXPECT_LE(read.peak, 10 * kMega);
@@ -349,7 +349,7 @@ std::string Compressed(Way way, absl::string_view bytes) {
 
 // A trace of one small generation, without its end.
 std::string SmallBegin(uint64_t* size) {
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   maker.Begin(1);
   maker.Batch(1, ProcStatusEvent(1, ProcStatus::kIdle));
   *size = maker.largest();
@@ -391,7 +391,7 @@ TEST_P(BombTest, ZerosBehindASmallTrace) {
 TEST_P(BombTest, AGenerationWithoutEnd) {
   uint64_t largest = 0;
   const std::string begin = SmallBegin(&largest);
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   maker.out().clear();
   maker.Begin(1);
   maker.out().clear();
@@ -406,7 +406,7 @@ TEST_P(BombTest, AGenerationWithoutEnd) {
 TEST_P(BombTest, EmptyBatchesWithoutEnd) {
   uint64_t largest = 0;
   const std::string begin = SmallBegin(&largest);
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   maker.Begin(1);
   maker.out().clear();
   for (int i = 0; i < 100'000; ++i) maker.Batch(1, "");
@@ -420,7 +420,7 @@ TEST_P(BombTest, EmptyBatchesWithoutEnd) {
 TEST_P(BombTest, GenerationsWithoutEndUpToTheLimit) {
   ReaderLimits limits;
   limits.decompressed_bytes = kMega;
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   for (int n = 1; n <= 1000; ++n) {
     maker.Begin(7);
     maker.Batch(1, ProcStatusEvent(1, ProcStatus::kIdle));

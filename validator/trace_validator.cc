@@ -21,7 +21,7 @@ constexpr uint64_t kEventsPerReport = 1 << 16;
 
 // How far an event's time must go back, in nanoseconds. The runtime reads the clock before it finds
 // that the batch is full, and begins the next one with a later time: a few microseconds are normal.
-constexpr uint64_t kLeastTimeBack = 1'000'000;
+constexpr uint64_t kMinTimeBack = 1'000'000;
 
 // How far into an input the header of a trace is looked for, in bytes.
 constexpr size_t kHeaderSearched = 4096;
@@ -312,7 +312,7 @@ void TraceValidator::BeginGeneration(const GenerationInfo& generation) {
 void TraceValidator::AddTimeBack(const Place& place, int64_t last_time) {
   const uint64_t back =
       static_cast<uint64_t>(last_time) - static_cast<uint64_t>(place.time.value_or(0));
-  if (back < kLeastTimeBack) return;
+  if (back < kMinTimeBack) return;
   Finding finding;
   finding.check = CheckId::kThreadTime;
   finding.severity = SpecOf(finding.check).severity;
@@ -436,7 +436,7 @@ void TraceValidator::Add(Finding finding) {
   if (finding.place.offset > second_trace_) return;
   if (finding.check == CheckId::kSecondTrace) second_trace_ = *finding.place.offset;
   if (options_.strictness == Strictness::kGo && finding.severity != Severity::kError) return;
-  if (TellsRemedy(finding.check)) {
+  if (HasRemedy(finding.check)) {
     absl::StrAppend(&finding.message, ". ", SpecOf(finding.check).remedy);
   }
   uint64_t* const totals[] = {&report_.notes, &report_.warnings, &report_.errors};

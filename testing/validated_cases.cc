@@ -1,4 +1,4 @@
-#include "testing/judged_cases.h"
+#include "testing/validated_cases.h"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // Traces of programs that never ran, as large and as interleaved as a measurement asks for.
-#ifndef GOTRACE_BENCH_MADE_TRACES_H_
-#define GOTRACE_BENCH_MADE_TRACES_H_
+#ifndef GOTRACE_BENCH_SYNTHETIC_TRACES_H_
+#define GOTRACE_BENCH_SYNTHETIC_TRACES_H_
 
 #include <cstdint>
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace gotrace::internal {
 
-struct MadeTraceOptions {
+struct SyntheticTraceOptions {
   // Threads, each with a P and always at work. Each event is of a thread drawn by lot, so that
   // mostly no two events in a row are of the same one. At least 1.
   int threads = 2;
@@ -41,7 +41,7 @@ struct MadeTraceOptions {
 // same options always make the same bytes. Not thread-safe.
 class TraceMaker {
  public:
-  explicit TraceMaker(const MadeTraceOptions& options);
+  explicit TraceMaker(const SyntheticTraceOptions& options);
   TraceMaker(const TraceMaker&) = delete;
   TraceMaker& operator=(const TraceMaker&) = delete;
 
@@ -92,7 +92,7 @@ class TraceMaker {
   // Tells the status of all Ps, and of the goroutines on threads.
   void BeginThreads();
   // Tells the status of the goroutines that did nothing in the generation.
-  void TellOtherStatuses();
+  void WriteOtherStatuses();
 
   void TakeStep(Thread* thread);
   void MeasureHeap(Thread* thread);
@@ -103,7 +103,7 @@ class TraceMaker {
 
   // Tells a goroutine's status, unless that was done in the generation. `thread` is the one that it
   // runs on, or all ones.
-  void TellStatus(Goroutine* goroutine, uint64_t thread, OpenBatch* batch);
+  void WriteStatus(Goroutine* goroutine, uint64_t thread, OpenBatch* batch);
 
   // Adds a timed event; its time difference comes before `args`.
   void Emit(EventType type, std::initializer_list<uint64_t> args, OpenBatch* batch);
@@ -111,7 +111,7 @@ class TraceMaker {
 
   uint64_t SomeStack();
 
-  MadeTraceOptions options_;
+  SyntheticTraceOptions options_;
   std::minstd_rand random_;          // The standard says which numbers it gives.
   std::vector<std::string> tables_;  // The payloads of their batches.
   uint64_t generation_ = 0;          // The last one begun; the first is 1.
@@ -128,8 +128,8 @@ class TraceMaker {
 };
 
 // All of the trace that `options` ask for.
-std::string MakeTrace(const MadeTraceOptions& options);
+std::string MakeTrace(const SyntheticTraceOptions& options);
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_BENCH_MADE_TRACES_H_
+#endif  // GOTRACE_BENCH_SYNTHETIC_TRACES_H_

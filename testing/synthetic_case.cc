@@ -1,4 +1,4 @@
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 
 #include <utility>
 
@@ -76,7 +76,7 @@ ReaderLimits Limit(absl::string_view name, uint64_t value) {
 
 }  // namespace
 
-std::vector<MadeCase> AllMadeCases() {
+std::vector<SyntheticCase> AllSyntheticCases() {
   const EventBuilder running = Status(kG1, GoState::kRunning);
   const EventBuilder block =
       Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting).Tables(&NoTables());
@@ -130,7 +130,7 @@ std::vector<MadeCase> AllMadeCases() {
   };
 }
 
-std::vector<Finding> FindingsOfLast(const MadeCase& made) {
+std::vector<Finding> FindingsOfLast(const SyntheticCase& made) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
   if (made.generation != 0) validator.BeginGeneration(made.generation);

@@ -1,6 +1,6 @@
 // Traces made to ask for much memory, which come into being while they are read.
-#ifndef GOTRACE_TESTING_LARGE_TRACES_H_
-#define GOTRACE_TESTING_LARGE_TRACES_H_
+#ifndef GOTRACE_TESTING_SYNTHETIC_STREAMS_H_
+#define GOTRACE_TESTING_SYNTHETIC_STREAMS_H_
 
 #include <cstdint>
 #include <functional>
@@ -16,9 +16,9 @@
 namespace gotrace::internal {
 
 // Writes a trace of version 1.26, batch by batch.
-class LargeTraceMaker {
+class LargeTraceWriter {
  public:
-  LargeTraceMaker();
+  LargeTraceWriter();
 
   // Begins a generation, with the batch that tells its clock.
   void Begin(uint64_t generation);
@@ -55,14 +55,14 @@ class LargeTraceMaker {
 
 // A trace that is made as it is read: `step` writes the `n`th part of it, for n = 0, 1, …, and
 // returns false when there is none.
-using MakeStep = std::function<bool(LargeTraceMaker* maker, uint64_t n)>;
+using MakeStep = std::function<bool(LargeTraceWriter* maker, uint64_t n)>;
 
 // The stream of such a trace. `maker` must outlive it.
-std::unique_ptr<ByteStream> MakeTrace(LargeTraceMaker* maker, MakeStep step);
+std::unique_ptr<ByteStream> MakeTrace(LargeTraceWriter* maker, MakeStep step);
 
 // Gives `first`, and then `again` so many times.
 std::unique_ptr<ByteStream> Repeat(std::string first, std::string again, uint64_t times);
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_TESTING_LARGE_TRACES_H_
+#endif  // GOTRACE_TESTING_SYNTHETIC_STREAMS_H_

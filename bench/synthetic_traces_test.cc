@@ -1,4 +1,4 @@
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,9 +16,9 @@
 namespace gotrace::internal {
 namespace {
 
-MadeTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations, uint64_t events,
-                         uint64_t skew = 0) {
-  MadeTraceOptions options;
+SyntheticTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations,
+                              uint64_t events, uint64_t skew = 0) {
+  SyntheticTraceOptions options;
   options.threads = threads;
   options.goroutines = goroutines;
   options.generations = generations;
@@ -61,8 +61,8 @@ Contents Read(const std::string& trace) {
   return contents;
 }
 
-TEST(MadeTracesTest, AreSound) {
-  for (const MadeTraceOptions& options :
+TEST(SyntheticTracesTest, AreSound) {
+  for (const SyntheticTraceOptions& options :
        {Options(1, 0, 1, 100), Options(2, 4, 3, 5000), Options(2, 1000, 4, 1000),
         Options(16, 40, 2, 20'000), Options(128, 10'000, 2, 50'000), Options(1024, 0, 2, 100'000),
         Options(3, 100, 3, 0), Options(16, 100, 3, 20'000, 1), Options(16, 100, 3, 20'000, 101)}) {
@@ -77,7 +77,7 @@ TEST(MadeTracesTest, AreSound) {
   }
 }
 
-TEST(MadeTracesTest, HaveWhatIsAskedFor) {
+TEST(SyntheticTracesTest, HaveWhatIsAskedFor) {
   const Contents contents = Read(MakeTrace(Options(16, 500, 4, 10'000)));
   EXPECT_EQ(contents.syncs, 5u);
   EXPECT_EQ(contents.threads.size(), 16u);
@@ -87,26 +87,26 @@ TEST(MadeTracesTest, HaveWhatIsAskedFor) {
   EXPECT_EQ(contents.events, 5 + contents.statuses + 4 * 10'000);
 }
 
-TEST(MadeTracesTest, InterleaveFinely) {
+TEST(SyntheticTracesTest, InterleaveFinely) {
   const Contents contents = Read(MakeTrace(Options(128, 500, 1, 10'000)));
   EXPECT_GT(contents.switches, 9'000u);
 }
 
-TEST(MadeTracesTest, HaveClocksThatDisagree) {
+TEST(SyntheticTracesTest, HaveClocksThatDisagree) {
   EXPECT_EQ(Read(MakeTrace(Options(16, 50, 2, 10'000))).waits, 0u);
   EXPECT_GT(Read(MakeTrace(Options(16, 50, 2, 10'000, 101))).waits, 1000u);
 }
 
-TEST(MadeTracesTest, KeepManyGoroutinesAlive) {
+TEST(SyntheticTracesTest, KeepManyGoroutinesAlive) {
   EXPECT_GE(Read(MakeTrace(Options(2, 100'000, 1, 10))).statuses, 100'000u);
 }
 
-TEST(MadeTracesTest, AreTheSameEachTime) {
+TEST(SyntheticTracesTest, AreTheSameEachTime) {
   EXPECT_EQ(MakeTrace(Options(4, 100, 3, 1000)), MakeTrace(Options(4, 100, 3, 1000)));
 }
 
 // The maker need not hold more than one generation.
-TEST(MadeTracesTest, ComeInGenerations) {
+TEST(SyntheticTracesTest, ComeInGenerations) {
   const std::string whole = MakeTrace(Options(4, 100, 3, 1000));
   TraceMaker maker(Options(4, 100, 3, 1000));
   std::string pieces;
@@ -154,8 +154,8 @@ Reading ReadWith(size_t jobs, const std::string& trace) {
   return reading;
 }
 
-TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
-  for (const MadeTraceOptions& options :
+TEST(SyntheticTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
+  for (const SyntheticTraceOptions& options :
        {Options(2, 100, 2, 80'000), Options(40, 2000, 3, 80'000), Options(16, 100, 2, 80'000, 101),
         Options(200, 1000, 2, 80'000)}) {
     const std::string trace = MakeTrace(options);
@@ -167,7 +167,7 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
   }
 }
 
-TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
+TEST(SyntheticTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
   const std::string trace = MakeTrace(Options(8, 200, 3, 80'000));
   std::mt19937_64 random(7);
   std::set<std::string> ends;

@@ -1,6 +1,6 @@
 // What the tests compare that judge the same traces in more than one way.
-#ifndef GOTRACE_TESTING_JUDGED_CASES_H_
-#define GOTRACE_TESTING_JUDGED_CASES_H_
+#ifndef GOTRACE_TESTING_VALIDATED_CASES_H_
+#define GOTRACE_TESTING_VALIDATED_CASES_H_
 
 #include <functional>
 #include <string>
@@ -24,4 +24,4 @@ void ForEachDamaged(const std::string& bytes, size_t count,
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_TESTING_JUDGED_CASES_H_
+#endif  // GOTRACE_TESTING_VALIDATED_CASES_H_

@@ -1,8 +1,8 @@
 // What no trace can show to the validator: events made without one, and bytes that only the reader
 // of raw events refuses, or that pass a limit. Each check has either one of these or a file in
 // testdata/findings.
-#ifndef GOTRACE_TESTING_MADE_CASE_H_
-#define GOTRACE_TESTING_MADE_CASE_H_
+#ifndef GOTRACE_TESTING_SYNTHETIC_CASE_H_
+#define GOTRACE_TESTING_SYNTHETIC_CASE_H_
 
 #include <cstdint>
 #include <string>
@@ -16,17 +16,17 @@
 namespace gotrace::internal {
 
 // Events of which the last one shows the check.
-struct MadeCase {
+struct SyntheticCase {
   CheckId check;
   ResourceId resource;  // That the finding is about.
   std::vector<EventBuilder> events;
   uint64_t generation = 0;  // That the first event begins; 0 for one who knows no generations.
 };
-std::vector<MadeCase> AllMadeCases();
+std::vector<SyntheticCase> AllSyntheticCases();
 
 // What a Validator finds in the last event. The events stand 10 bytes and 10 ns apart; one with a
 // time of its own keeps it.
-std::vector<Finding> FindingsOfLast(const MadeCase& made);
+std::vector<Finding> FindingsOfLast(const SyntheticCase& made);
 
 // Bytes that RawReader refuses.
 struct RawCase {
@@ -52,4 +52,4 @@ Fault FaultOfLimit(const LimitCase& limit);
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_TESTING_MADE_CASE_H_
+#endif  // GOTRACE_TESTING_SYNTHETIC_CASE_H_

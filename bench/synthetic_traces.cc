@@ -1,4 +1,4 @@
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 
 #include <algorithm>
 #include <iterator>
@@ -49,7 +49,7 @@ constexpr uint64_t kHeapSize = 1 << 24;  // In bytes; at most twice as much is i
 
 }  // namespace
 
-TraceMaker::TraceMaker(const MadeTraceOptions& options)
+TraceMaker::TraceMaker(const SyntheticTraceOptions& options)
     : options_(options),
       now_(kFirstTime),
       writer_(Version::kGo126, BatchSizeForm::kPadded, &bytes_) {
@@ -119,7 +119,7 @@ absl::string_view TraceMaker::NextGeneration() {
   for (Thread& thread : threads_) Flush(&thread.batch);
   // Clocks that are ahead show this time by now.
   now_ += options_.skew + options_.skew % kTicksPerEvent;
-  TellOtherStatuses();
+  WriteOtherStatuses();
   WriteTables();
   RawEvent end;
   end.type = EventType::kEndOfGeneration;
@@ -157,13 +157,13 @@ void TraceMaker::BeginThreads() {
     Emit(EventType::kProcStatus, {thread.proc, static_cast<uint64_t>(status)}, &thread.batch);
     thread.proc_sequence = 0;
     if (thread.goroutine == kNone) continue;
-    TellStatus(&goroutines_[thread.goroutine], thread.batch.thread, &thread.batch);
+    WriteStatus(&goroutines_[thread.goroutine], thread.batch.thread, &thread.batch);
   }
 }
 
-void TraceMaker::TellOtherStatuses() {
+void TraceMaker::WriteOtherStatuses() {
   for (const auto* indices : {&runnable_, &waiting_}) {
-    for (const uint32_t index : *indices) TellStatus(&goroutines_[index], kNoThread, &no_thread_);
+    for (const uint32_t index : *indices) WriteStatus(&goroutines_[index], kNoThread, &no_thread_);
   }
   Flush(&no_thread_);
 }
@@ -209,7 +209,7 @@ void TraceMaker::StartGoroutine(Thread* thread) {
   thread->goroutine = runnable_.front();
   runnable_.pop_front();
   Goroutine& goroutine = goroutines_[thread->goroutine];
-  TellStatus(&goroutine, kNoThread, &thread->batch);
+  WriteStatus(&goroutine, kNoThread, &thread->batch);
   goroutine.status = GoStatus::kRunning;
   Emit(EventType::kGoStart, {goroutine.id, ++goroutine.sequence}, &thread->batch);
 }
@@ -219,7 +219,7 @@ void TraceMaker::WakeGoroutine(Thread* thread) {
   const uint32_t index = waiting_.front();
   waiting_.pop_front();
   Goroutine& goroutine = goroutines_[index];
-  TellStatus(&goroutine, kNoThread, &thread->batch);
+  WriteStatus(&goroutine, kNoThread, &thread->batch);
   goroutine.status = GoStatus::kRunnable;
   Emit(EventType::kGoUnblock, {goroutine.id, ++goroutine.sequence, SomeStack()}, &thread->batch);
   runnable_.push_back(index);
@@ -252,7 +252,7 @@ void TraceMaker::StopGoroutine(Thread* thread) {
   (blocks ? waiting_ : runnable_).push_back(index);
 }
 
-void TraceMaker::TellStatus(Goroutine* goroutine, uint64_t thread, OpenBatch* batch) {
+void TraceMaker::WriteStatus(Goroutine* goroutine, uint64_t thread, OpenBatch* batch) {
   if (goroutine->generation == generation_) return;
   goroutine->generation = generation_;
   goroutine->sequence = 0;
@@ -276,7 +276,7 @@ void TraceMaker::Flush(OpenBatch* batch) {
 
 uint64_t TraceMaker::SomeStack() { return 1 + random_() % kStacks; }
 
-std::string MakeTrace(const MadeTraceOptions& options) {
+std::string MakeTrace(const SyntheticTraceOptions& options) {
   TraceMaker maker(options);
   std::string trace;
   for (absl::string_view bytes; !(bytes = maker.NextGeneration()).empty();) {
