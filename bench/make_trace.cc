@@ -1,4 +1,4 @@
-// Writes a made trace to the standard output.
+// Writes a synthetic trace to the standard output.
 //
 //   make_trace [--threads=N] [--goroutines=N] [--generations=N] [--events=N] [--skew=N]
 #include <unistd.h>
@@ -21,13 +21,13 @@ ABSL_FLAG(uint64_t, goroutines, gotrace::internal::SyntheticTraceOptions().gorou
 ABSL_FLAG(uint64_t, generations, gotrace::internal::SyntheticTraceOptions().generations,
           "generations");
 ABSL_FLAG(uint64_t, events, gotrace::internal::SyntheticTraceOptions().events,
-          "events of each generation, without the statuses that it tells");
+          "events of each generation, without the statuses that it states");
 ABSL_FLAG(uint64_t, skew, gotrace::internal::SyntheticTraceOptions().skew,
           "ticks of 64 ns that the clocks of every other thread are ahead; odd or 0");
 
 namespace {
 
-// What is wrong with the arguments, or "".
+// Returns what is wrong with the arguments, or "".
 std::string WhatIsWrong(const std::vector<char*>& args,
                         const gotrace::internal::SyntheticTraceOptions& options) {
   if (args.size() > 1) return absl::StrCat("expected nothing but flags, found ", args[1]);

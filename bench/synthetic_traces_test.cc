@@ -27,13 +27,13 @@ SyntheticTraceOptions Options(int threads, uint64_t goroutines, uint64_t generat
   return options;
 }
 
-// What a strict Reader, which must accept `trace`, gives of it.
+// What a strict Reader, which must accept `trace`, returns.
 struct Contents {
   uint64_t events = 0;
   uint64_t statuses = 0;  // Of Ps and goroutines.
   uint64_t syncs = 0;
-  uint64_t switches = 0;  // From one thread to another between two events that threads made.
-  uint64_t waits = 0;     // Events that had to be given after later ones.
+  uint64_t switches = 0;  // Changes of the thread between successive events.
+  uint64_t waits = 0;     // Events that were returned after events with later times.
   std::set<int64_t> threads;
 };
 Contents Read(const std::string& trace) {
@@ -45,8 +45,8 @@ Contents Read(const std::string& trace) {
   int64_t last_time = 0;
   while (const Event* event = reader->Next()) {
     ++contents.events;
-    // The reader moves such an event's time behind that of the one before it, as it does with the
-    // sync at the end.
+    // The reader moves the time of such an event to just after that of the event before it, as it
+    // does with the sync at the end.
     contents.waits += event->kind() != EventKind::kSync && event->time() == last_time + 1;
     last_time = event->time();
     contents.syncs += event->kind() == EventKind::kSync;
@@ -71,17 +71,18 @@ TEST(SyntheticTracesTest, AreSound) {
     const std::string trace = MakeTrace(options);
     const ValidationReport report = ValidateTrace(*SourceFromBytes(trace), ValidateOptions());
     EXPECT_TRUE(report.status.ok()) << report.status;
-    // Notes tell of stacks that a short trace has no event for.
+    // There are notes about stacks that no event of a short trace uses.
     EXPECT_EQ(report.errors + report.warnings, 0u) << FormatFinding(report.findings.front());
     EXPECT_EQ(Read(trace).events, report.events);
   }
 }
 
-TEST(SyntheticTracesTest, HaveWhatIsAskedFor) {
+TEST(SyntheticTracesTest, HaveWhatTheOptionsRequest) {
   const Contents contents = Read(MakeTrace(Options(16, 500, 4, 10'000)));
   EXPECT_EQ(contents.syncs, 5u);
   EXPECT_EQ(contents.threads.size(), 16u);
-  // Each generation tells those of all Ps, and of the goroutines that lived when it began.
+  // Each generation states the statuses of all Ps, and of the goroutines that were alive when it
+  // began.
   EXPECT_GE(contents.statuses, 4u * (16 + 500 - 16));
   EXPECT_LE(contents.statuses, 4u * (16 + 500 + 16));
   EXPECT_EQ(contents.events, 5 + contents.statuses + 4 * 10'000);
@@ -105,7 +106,7 @@ TEST(SyntheticTracesTest, AreTheSameEachTime) {
   EXPECT_EQ(MakeTrace(Options(4, 100, 3, 1000)), MakeTrace(Options(4, 100, 3, 1000)));
 }
 
-// The maker need not hold more than one generation.
+// The generator need not hold more than one generation.
 TEST(SyntheticTracesTest, ComeInGenerations) {
   const std::string whole = MakeTrace(Options(4, 100, 3, 1000));
   TraceMaker maker(Options(4, 100, 3, 1000));
@@ -120,7 +121,7 @@ TEST(SyntheticTracesTest, ComeInGenerations) {
   EXPECT_EQ(pieces, whole);
 }
 
-// All that reading with `jobs` gives, mixed to one number, and how it ended.
+// A hash of everything that reading with `jobs` cores returns, and the status.
 struct Reading {
   uint64_t events = 0;
   uint64_t mixed = 0;
@@ -154,7 +155,7 @@ Reading ReadWith(size_t jobs, const std::string& trace) {
   return reading;
 }
 
-TEST(SyntheticTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
+TEST(SyntheticTracesTest, AreReadTheSameWithAnyNumberOfJobs) {
   for (const SyntheticTraceOptions& options :
        {Options(2, 100, 2, 80'000), Options(40, 2000, 3, 80'000), Options(16, 100, 2, 80'000, 101),
         Options(200, 1000, 2, 80'000)}) {
@@ -167,7 +168,7 @@ TEST(SyntheticTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
   }
 }
 
-TEST(SyntheticTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
+TEST(SyntheticTracesTest, AreReadTheSameWithAnyNumberOfJobsIfDamaged) {
   const std::string trace = MakeTrace(Options(8, 200, 3, 80'000));
   std::mt19937_64 random(7);
   std::set<std::string> ends;

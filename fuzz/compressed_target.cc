@@ -1,4 +1,4 @@
-// Compressed data: whatever stands in it, and however it arrives, what comes out is the same.
+// Fuzzes decompression: the result must be the same however the compressed data arrives.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A few bytes may stand for any number of them.
+// A limit, because a few bytes may decompress to any number of them.
 constexpr size_t kMaxBytes = 1 << 20;
 
 struct Content {

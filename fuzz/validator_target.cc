@@ -1,5 +1,6 @@
-// The validator: its verdict must agree with strict reading, its reports must be well-formed and
-// always the same, and it must validate several files at once as it does one by one.
+// Fuzzes the validator: its verdict must agree with strict reading, its reports must be well-formed
+// and always the same, and validating several files at once must give the same reports as one by
+// one.
 #include <memory>
 #include <numeric>
 #include <string>
@@ -48,7 +49,7 @@ void CheckVerdict(const ValidationReport& report, absl::string_view input) {
   FUZZ_CHECK(strict.status.ok() || report.verdict() == Verdict::kBroken, strict.status.ToString());
   if (!strict.status.ok() || strict.has_gap) return;
   for (const Finding& finding : report.findings) {
-    // Go's reader does not look whether the stack of a sample is in the table.
+    // Go's reader does not check whether the stack of a sample is in the table.
     if (finding.place.event == EventType::kCPUSample) continue;
     FUZZ_CHECK(!IsFault(finding.check), FormatFinding(finding));
   }
@@ -82,7 +83,7 @@ void RunTarget(absl::string_view input) {
   FUZZ_CHECK(as_go.errors == report.errors, text);
   FUZZ_CHECK(as_go.warnings == 0 && as_go.notes == 0, text);
 
-  // Threads are slow to begin: not every input gets them.
+  // Starting threads is slow, so only some inputs are validated with them.
   if (input.size() % 8 == 4) {
     ValidateOptions two_cores;
     two_cores.jobs = 2;

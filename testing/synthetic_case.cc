@@ -30,7 +30,7 @@ EventBuilder Status(GoId id, GoState to) {
 
 EventBuilder Assist(EventType type) { return EventBuilder(type).Goroutine(kG1).Thread(kM1); }
 
-// The tables of no strings and stacks, and the name of a task as the model keeps it.
+// Tables without strings and stacks, and the name of a task as the model keeps it.
 const GenerationTables& NoTables() {
   static const auto* const tables = new GenerationTables();
   return *tables;
@@ -60,7 +60,7 @@ std::string BusyTrace() {
   return AssembleText(text).value();
 }
 
-// The header of a trace in a zstd frame whose one block is not compressed.
+// The header of a trace in a zstd frame with one block, which is not compressed.
 std::string CompressedHeader() {
   const std::string header = MakeHeader(Version::kGo122);
   const char size = static_cast<char>(header.size());
@@ -81,12 +81,12 @@ std::vector<SyntheticCase> AllSyntheticCases() {
   const EventBuilder block =
       Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting).Tables(&NoTables());
   return {
-      // A Reader gives times that rise, and numbers the sync events itself.
+      // A Reader returns increasing times, and numbers the sync events itself.
       {CheckId::kEventTime, {}, {SyncNumber(1), SyncNumber(2).Time(-5)}},
       {CheckId::kSyncNumber, {}, {SyncNumber(1), SyncNumber(3)}},
-      // Without a clock snapshot, reading finds the fault no-clock-snapshot.
+      // If the clock snapshot is missing, the reader reports the fault no-clock-snapshot.
       {CheckId::kClockSnapshotMissing, {}, {SyncNumber(1)}, /*generation=*/1},
-      // The model of reading lets no event through that does not fit the state.
+      // The model of the reader admits no event that does not fit the state.
       {CheckId::kStateUnknown,
        kGoroutine1,
        {SyncNumber(1), Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
@@ -103,7 +103,7 @@ std::vector<SyntheticCase> AllSyntheticCases() {
        kGoroutine1,
        {SyncNumber(1), running, Assist(EventType::kGCMarkAssistBegin),
         Assist(EventType::kGCMarkAssistBegin)}},
-      // A goroutine that stops by an event whose own stack is another one's.
+      // A goroutine that stops at an event whose own stack is a different one.
       {CheckId::kStackMismatch,
        kGoroutine1,
        {SyncNumber(1), running,
@@ -111,8 +111,8 @@ std::vector<SyntheticCase> AllSyntheticCases() {
             .Tables(&NoTables())
             .Arg(1, 7)
             .Arg(2, 8)}},
-      // On the wire the background task stands for no parent, and a task's type at its end comes
-      // from its beginning.
+      // On the wire the id of the background task means no parent, and the type of a task at its
+      // end is that at its beginning.
       {CheckId::kTaskParent,
        {},
        {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin)
@@ -150,7 +150,7 @@ std::vector<RawCase> AllRawCases() {
   const std::string batch = "\x01\x01\x01\x64\x05";
   return {
       {FaultId::kEventTruncated, 18, absl::StrCat(header, "\x01\x01")},
-      // A ClockSnapshot, which traces have since version 1.25.
+      // A ClockSnapshot, which exists since version 1.25.
       {FaultId::kEventVersion, 21, absl::StrCat(header, batch, "\x33\x01\x01\x01\x01")},
       // A String of 65537 bytes.
       {FaultId::kEventDataSize, 21, absl::StrCat(header, "\x05\x01\x81\x80\x04")},

@@ -1,6 +1,6 @@
-// What no trace can show to the validator: events made without one, and bytes that only the reader
-// of raw events refuses, or that pass a limit. Each check has either one of these or a file in
-// testdata/findings.
+// Cases that no trace can show to the validator: events that are built directly, bytes that only
+// the reader of raw events refuses, and traces that exceed a limit. Each check has either a case
+// here or a file in testdata/findings.
 #ifndef GOTRACE_TESTING_SYNTHETIC_CASE_H_
 #define GOTRACE_TESTING_SYNTHETIC_CASE_H_
 
@@ -15,31 +15,32 @@
 
 namespace gotrace::internal {
 
-// Events of which the last one shows the check.
+// Events, the last of which shows the check.
 struct SyntheticCase {
   CheckId check;
-  ResourceId resource;  // That the finding is about.
+  ResourceId resource;  // What the finding is about.
   std::vector<EventBuilder> events;
-  uint64_t generation = 0;  // That the first event begins; 0 for one who knows no generations.
+  // The generation that the first event begins; 0 if the validator does not know generations.
+  uint64_t generation = 0;
 };
 std::vector<SyntheticCase> AllSyntheticCases();
 
-// What a Validator finds in the last event. The events stand 10 bytes and 10 ns apart; one with a
-// time of its own keeps it.
+// Returns the findings of a Validator in the last event. The events are 10 bytes and 10 ns apart,
+// except for those that have a time of their own.
 std::vector<Finding> FindingsOfLast(const SyntheticCase& made);
 
 // Bytes that RawReader refuses.
 struct RawCase {
   FaultId fault;
-  uint64_t offset;  // Where the fault stands.
+  uint64_t offset;  // The offset of the fault.
   std::string bytes;
 };
 std::vector<RawCase> AllRawCases();
 
-// The fault that reading the raw events of `raw` ends with. Requires that there is one.
+// Returns the fault that reading the raw events of `raw` ends with. Requires that there is one.
 Fault FaultOfRaw(const RawCase& raw);
 
-// A trace that passes a limit, which is lower than by default.
+// A trace that exceeds a limit, which is lower than the default.
 struct LimitCase {
   FaultId fault;
   ReaderLimits limits;
@@ -47,7 +48,7 @@ struct LimitCase {
 };
 std::vector<LimitCase> AllLimitCases();
 
-// The fault that reading `limit` ends with. Requires that there is one.
+// Returns the fault that reading `limit` ends with. Requires that there is one.
 Fault FaultOfLimit(const LimitCase& limit);
 
 }  // namespace gotrace::internal

@@ -1,4 +1,4 @@
-// What the tests compare that judge the same traces in more than one way.
+// Helpers for tests that validate the same traces in several ways and compare the results.
 #ifndef GOTRACE_TESTING_VALIDATED_CASES_H_
 #define GOTRACE_TESTING_VALIDATED_CASES_H_
 
@@ -9,18 +9,20 @@
 
 namespace gotrace::internal {
 
-// All of a finding, and all of a report, the numbers of events included.
+// Return everything in a finding or a report, including the numbers of events.
 std::string ShowFinding(const Finding& finding);
 std::string ShowReport(const ValidationReport& report);
 
-// Calls `judge` with the name and the bytes of each case of testdata/cases and testdata/findings.
-// Each rule of the order and each check is shown by some of them, many in a second generation.
+// Calls `validate` with the name and the bytes of each case of testdata/cases and
+// testdata/findings. Together they show each ordering rule and each check, many of them in a second
+// generation.
 void ForEachCase(
-    const std::function<void(const std::string& name, const std::string& bytes)>& judge);
+    const std::function<void(const std::string& name, const std::string& bytes)>& validate);
 
-// `count` traces that are `bytes` with a bit changed, at places that are spread over it.
+// Calls `validate` with `count` copies of `bytes`, each with one bit changed, at places spread over
+// the trace.
 void ForEachDamaged(const std::string& bytes, size_t count,
-                    const std::function<void(const std::string& damaged)>& judge);
+                    const std::function<void(const std::string& damaged)>& validate);
 
 }  // namespace gotrace::internal
 

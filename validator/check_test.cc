@@ -1,5 +1,4 @@
-// Tests that each check is shown either by a case in testdata/findings or by a case of
-// synthetic_case.h.
+// Tests that each check has either a case in testdata/findings or a case in synthetic_case.h.
 #include "gotrace/check.h"
 
 #include <algorithm>
@@ -20,8 +19,8 @@ namespace {
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
 
-// A P comes onto no thread only by a status that the validator refuses too, and what is damaged
-// around a trace is reported itself.
+// A P can be on no thread only after a status that the validator refuses too. Damage around a trace
+// is reported in addition to what it causes.
 constexpr std::pair<CheckId, CheckId> kNeverAlone[] = {
     {CheckId::kFaultProcThreadUnknown, CheckId::kThreadMissing},
     {CheckId::kFaultTransportCorrupt, CheckId::kTransportBase64},
@@ -52,12 +51,12 @@ class CheckTest : public testing::TestWithParam<int> {
   const CheckId id_ = static_cast<CheckId>(GetParam());
 };
 
-TEST_P(CheckTest, IsShownByOneCase) {
+TEST_P(CheckTest, HasExactlyOneCase) {
   EXPECT_NE(HasCase(id_), IsMade(id_))
       << "expected " << PathOf(id_) << " or a row of synthetic_case.cc";
 }
 
-TEST_P(CheckTest, IsAllThatItsCaseShows) {
+TEST_P(CheckTest, IsTheOnlyFindingOfItsCase) {
   if (!HasCase(id_)) return;
   const absl::StatusOr<FindingCase> loaded = LoadFindingCase(PathOf(id_));
   ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -79,7 +78,7 @@ std::string TestName(const testing::TestParamInfo<int>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Checks, CheckTest, testing::Range(0, kCheckIdEnd), TestName);
 
-TEST(SyntheticCasesTest, ShowTheirCheckAlone) {
+TEST(SyntheticCasesTest, ShowOnlyTheirCheck) {
   for (const SyntheticCase& made : AllSyntheticCases()) {
     const std::vector<Finding> findings = FindingsOfLast(made);
     ASSERT_EQ(findings.size(), 1u) << SpecOf(made.check).name;
@@ -98,11 +97,11 @@ TEST(SyntheticCasesTest, RawBytesShowTheirFault) {
   }
 }
 
-TEST(SyntheticCasesTest, TracesPassTheirLimitAlone) {
+TEST(SyntheticCasesTest, TracesExceedOnlyTheirLimit) {
   for (const LimitCase& limit : AllLimitCases()) {
     const Fault fault = FaultOfLimit(limit);
     EXPECT_EQ(fault.id, limit.fault) << FormatFault(fault);
-    // By default it is far away.
+    // With the default limits the trace is far from passing them.
     const ValidationReport report = ValidateInput(limit.bytes);
     EXPECT_EQ(report.counts[static_cast<int>(CheckOf(limit.fault))], 0u) << FaultName(limit.fault);
   }

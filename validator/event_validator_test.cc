@@ -20,7 +20,7 @@ namespace {
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
 
-TEST(FindingCasesTest, FindAsExpected) {
+TEST(FindingCasesTest, HaveTheExpectedFindings) {
   const std::vector<std::string> paths = ListGoldenCases(kDirectory);
   ASSERT_FALSE(paths.empty());
   for (const std::string& path : paths) {
@@ -43,13 +43,13 @@ EventBuilder Status(GoId id, GoState to, ThreadId thread = kM1) {
   return Go(EventType::kGoStatus, id, GoState::kUndetermined, to, thread);
 }
 
-// The tables of no strings, for events that have some.
+// Tables without strings, for events that need tables.
 const GenerationTables& NoStrings() {
   static const auto* const tables = new GenerationTables();
   return *tables;
 }
 
-// What is found in the last of `events`, which stand 10 bytes and 10 ns apart.
+// Returns the findings in the last of `events`, which are 10 bytes and 10 ns apart.
 std::vector<Finding> FindingsOf(const std::vector<EventBuilder>& events) {
   return FindingsOfLast({CheckId::kEnd, {}, events});
 }
@@ -63,7 +63,7 @@ TEST(ValidatorTest, LabelOfNoGoroutineIsFound) {
   EXPECT_EQ(findings[1].resource.kind, ResourceKind::kNone);
 }
 
-TEST(ValidatorTest, TellsHistory) {
+TEST(ValidatorTest, ReportsHistory) {
   const std::vector<Finding> findings = FindingsOf(
       {SyncNumber(1), Status(kG1, GoState::kRunning),
        Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
@@ -77,7 +77,7 @@ TEST(ValidatorTest, TellsHistory) {
             "      byte 30: GoStop, Running -> Runnable");
 }
 
-TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
+TEST(ValidatorTest, AfterALossNothingIsUnexpected) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
   validator.Check(SyncNumber(1).Time(1).Build());
@@ -88,8 +88,8 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   EXPECT_TRUE(findings.empty());
 }
 
-// A validator that is told of generations, and what it finds.
-class ToldGenerations {
+// A validator to which generations are announced, and its findings.
+class GenerationChecker {
  public:
   void Begin(bool is_damaged = false) {
     validator_.BeginGeneration(++number_);
@@ -103,12 +103,12 @@ class ToldGenerations {
   void NoteLoss() { validator_.NoteLoss(); }
   void Finish() { validator_.Finish().IgnoreError(); }
 
-  // The names of the checks that found something since the last call.
+  // Returns the names of the checks with findings since the last call.
   std::vector<std::string> Found() { return std::exchange(found_, {}); }
 
  private:
   std::vector<std::string> found_;
-  // Of a version whose generations have no clock snapshots.
+  // Generations of this version have no clock snapshots.
   Validator validator_{{Version::kGo122}, [this](const Finding& finding) {
                          found_.emplace_back(SpecOf(finding.check).name);
                        }};
@@ -125,8 +125,8 @@ EventBuilder Unblock(GoId id) {
   return Go(EventType::kGoUnblock, id, GoState::kWaiting, GoState::kRunnable);
 }
 
-TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
-  ToldGenerations generations;
+TEST(ValidatorTest, TheGenerationAfterALossIsCheckedAgain) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(Status(kG2, GoState::kRunnable));
@@ -136,7 +136,7 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   EXPECT_EQ(generations.Found(), Names());
 
   generations.Begin();
-  // Some states are confirmed, others told as if they were new.
+  // Some of the statuses confirm what was known, others are as if they were new.
   generations.Check(Go(EventType::kGoStatus, kG2, GoState::kRunning, GoState::kRunning));
   generations.Check(Status(kG3, GoState::kWaiting));
   EXPECT_EQ(generations.Found(), Names());
@@ -151,8 +151,8 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   EXPECT_EQ(generations.Found(), Names({"state-unknown", "state-appears"}));
 }
 
-TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
-  ToldGenerations generations;
+TEST(ValidatorTest, ReportsNothingInAnIncompleteGeneration) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Begin(/*is_damaged=*/true);
@@ -165,8 +165,8 @@ TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
   EXPECT_EQ(generations.Found(), Names({"state-unknown"}));
 }
 
-TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
-  ToldGenerations generations;
+TEST(ValidatorTest, AnUnknownStateIsReportedOnce) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kUndetermined));
   EXPECT_EQ(generations.Found(), Names({"state-undetermined"}));
@@ -175,7 +175,7 @@ TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
-TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
+TEST(ValidatorTest, AWrongTimeIsReportedOnceAndNotAfterALoss) {
   std::vector<CheckId> found;
   Validator validator({}, [&](const Finding& finding) { found.push_back(finding.check); });
   validator.Check(SyncNumber(1).Time(1000).Build());
@@ -188,7 +188,7 @@ TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
   EXPECT_EQ(found.size(), 1u);
 }
 
-// Of a task without a parent whose type is "".
+// An event of a task without a parent whose type is "".
 EventBuilder OfTask(EventType type, uint64_t task) {
   return EventBuilder(type).Tables(&NoStrings()).Arg(0, task).Arg(1, TaskId::kNone.value);
 }
@@ -197,9 +197,9 @@ EventBuilder RegionOf(EventType type, GoId goroutine) {
   return EventBuilder(type).Tables(&NoStrings()).Goroutine(goroutine);
 }
 
-TEST(ValidatorTest, LooksThroughNoMoreThanAHundredRegions) {
+TEST(ValidatorTest, SearchesAtMostAHundredRegions) {
   for (const int inner : {99, 100}) {
-    ToldGenerations generations;
+    GenerationChecker generations;
     generations.Begin();
     generations.Check(Status(kG1, GoState::kRunning));
     generations.Check(RegionOf(EventType::kUserRegionBegin, kG1).Arg(0, 1));
@@ -214,14 +214,14 @@ TEST(ValidatorTest, LooksThroughNoMoreThanAHundredRegions) {
   }
 }
 
-TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
-  ToldGenerations generations;
+TEST(ValidatorTest, AcceptsEndsOfSpansThatMayHaveBegunBeforeALoss) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(OfTask(EventType::kUserTaskBegin, 1));
   generations.Check(RegionOf(EventType::kUserRegionBegin, kG1));
   generations.NoteLoss();
-  // Its end may be missing.
+  // The end of the task may be missing.
   generations.Check(OfTask(EventType::kUserTaskBegin, 2));
 
   generations.Begin();
@@ -232,7 +232,7 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   generations.Check(RegionOf(EventType::kSTWEnd, kG1));
   EXPECT_EQ(generations.Found(), Names());
 
-  // Which assists go on was told, and what began since the loss is known.
+  // The generation stated which assists are active, and what began since the loss is known.
   generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
   EXPECT_EQ(generations.Found(), Names({"range-unopened"}));
   generations.Check(
@@ -247,7 +247,7 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
-TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
+TEST(ValidatorTest, ReportsWhatElseTheThreadOfALeavingGoroutineExecutes) {
   const std::vector<EventBuilder> events = {
       SyncNumber(1), Status(kG1, GoState::kRunning), Status(kG2, GoState::kRunning),
       Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
@@ -265,8 +265,8 @@ TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
             "expected thread 1 to execute goroutine 2 until it stops, found nothing");
 }
 
-TEST(ValidatorTest, WhatIsOpenOnAnUnknownGoroutineStaysSoWhenItIsKnown) {
-  ToldGenerations generations;
+TEST(ValidatorTest, SpansOfAnUnknownGoroutineStayOpenWhenItIsKnown) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG1).Thread(kM1));
   generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG2).Thread(kM1));
@@ -295,7 +295,7 @@ TEST(ReportTest, FoldsAndCounts) {
   EXPECT_TRUE(ValidateTrace(*SourceFromBytes(loaded->input), options).findings.empty());
 }
 
-// In every generation that states such a one, and in every version.
+// In every generation that states an implausible frequency, and in every version.
 TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   const auto warnings = [](int version, const std::string& frequency) {
     std::string text = absl::StrCat("Trace Go1.", version, "\n");
@@ -320,7 +320,7 @@ TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   }
 }
 
-TEST(ReportTest, MissingFileIsNotJudged) {
+TEST(ReportTest, AMissingFileHasNoVerdict) {
   const ValidationReport report = ValidateFile("no/such/file", ValidateOptions());
   EXPECT_EQ(report.verdict(), Verdict::kUnjudged);
   EXPECT_EQ(FormatVerdict(report), "cannot be read");

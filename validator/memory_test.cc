@@ -1,4 +1,4 @@
-// Tests the memory that reading and validating need for traces that are made to need much of it.
+// Tests the memory use of reading and validating traces that are made to need much memory.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMega = 1 << 20;
 
-// How many of what there may be very many of: all, where the build is quick.
+// The number of things that a trace can have very many of; lower in slow builds.
 #ifdef NDEBUG
 constexpr uint64_t kMany = 1'000'000;
 constexpr uint64_t kManyGenerations = 1'000'000;
@@ -37,8 +37,8 @@ constexpr uint64_t kManyGenerations = 20'000;
 constexpr uint64_t kManyStacks = 2'000;
 #endif
 
-// All that may be allocated at a time while a trace is read whose largest generation has so many
-// bytes.
+// The maximum number of bytes that may be allocated at a time, given the size of the largest
+// generation.
 constexpr uint64_t Bound(uint64_t largest_generation) {
   return 64 * kMega + 8 * largest_generation;
 }
@@ -49,9 +49,9 @@ constexpr Way kWays[] = {Way::kStrict, Way::kCollect, Way::kSalvage, Way::kValid
 // The result of reading a trace.
 struct Read {
   uint64_t events = 0;
-  uint64_t peak = 0;                       // Bytes allocated at a time.
-  std::map<std::string, uint64_t> faults;  // By name, and how many there were.
-  std::string message;                     // Of the last of them.
+  uint64_t peak = 0;                       // The maximum number of bytes allocated at a time.
+  std::map<std::string, uint64_t> faults;  // The number of faults with each name.
+  std::string message;                     // The message of the last fault.
   Losses losses;
 
   uint64_t Count(const std::string& fault) const {
@@ -119,7 +119,7 @@ std::string Name(Way way) {
 
 class MemoryTest : public testing::TestWithParam<Way> {
  protected:
-  // Reads the trace that `step` makes, and expects the peak to keep to the bound.
+  // Reads the trace that `step` writes, and expects the peak to stay within the bound.
   Read Run(const MakeStep& step, const ReaderLimits& limits = {}) {
     LargeTraceWriter maker;
     Read read = ReadWay(MakeTrace(&maker, step), GetParam(), limits);
@@ -128,7 +128,7 @@ class MemoryTest : public testing::TestWithParam<Way> {
   }
 
   void ExpectBounded(const Read& read, uint64_t largest) {
-    // The validator has a model of its own besides the reader's.
+    // Validating keeps two models: the reader's and the validator's own.
     const uint64_t models = GetParam() == Way::kValidate ? 2 : 1;
     EXPECT_LE(read.peak, models * Bound(largest));
     RecordProperty("peak", absl::StrCat(read.peak));
@@ -141,10 +141,11 @@ class MemoryTest : public testing::TestWithParam<Way> {
 INSTANTIATE_TEST_SUITE_P(Ways, MemoryTest, testing::ValuesIn(kWays),
                          [](const auto& info) { return Name(info.param); });
 
-// How much of a trace a step makes, so that the steps' own bytes stay few.
+// The number of parts that a step writes, small enough for the steps themselves to need little
+// memory.
 constexpr uint64_t kPerStep = 1000;
 
-// One generation of `count` parts that `add` makes, by their numbers from 0 on.
+// One generation with `count` parts, each of which `add` writes, given its number from 0.
 MakeStep OneGeneration(uint64_t count,
                        std::function<void(LargeTraceWriter* maker, uint64_t n)> add) {
   return [count, add = std::move(add)](LargeTraceWriter* maker, uint64_t step) {
@@ -164,7 +165,7 @@ std::string GoStatusEvent(uint64_t goroutine, GoStatus status, uint64_t thread =
   return Wire(EventType::kGoStatus, {1, goroutine, thread, static_cast<uint64_t>(status)});
 }
 
-// Numbers that lie far apart: the nth of 2^32 different ones, and some beyond.
+// Returns numbers far apart from each other: the nth of 2^32 different ones, and some beyond.
 uint64_t Sparse(uint64_t n) {
   const uint64_t spread = (n * 2654435761U) & 0xffffffff;
   return n % 16 == 0 ? spread << 30 | 1 : spread + 1;
@@ -207,7 +208,7 @@ TEST_P(MemoryTest, Procs) {
   EXPECT_EQ(read.faults, (Faults{{"limit-procs", 1}}));
 }
 
-// Very many generations, each of which has `events` of another thread and no more.
+// Very many generations, each of which has only the `events` of another thread.
 MakeStep GenerationsOfOneThread(std::string events) {
   return [events = std::move(events)](LargeTraceWriter* maker, uint64_t step) {
     for (uint64_t n = step * kPerStep; n < (step + 1) * kPerStep; ++n) {
@@ -230,16 +231,17 @@ TEST_P(MemoryTest, Generations) {
       Run(GenerationsOfOneThread(ProcStatusEvent(1, ProcStatus::kIdle)), FewThreads());
   EXPECT_EQ(read.faults, Faults());
   EXPECT_EQ(read.events, 2 * kManyGenerations + 1);
-  // Nothing is kept of the generations, or of their threads.
+  // Neither the generations nor their threads are kept.
   EXPECT_LE(read.peak, 10 * kMega);
 }
 
-// Each has a thread that says to run the same goroutine on the same P, as all before it did.
+// Each generation has a thread that claims to run the same goroutine on the same P as all earlier
+// threads.
 TEST_P(MemoryTest, GenerationsOfBusyThreads) {
   const Read read = Run(GenerationsOfOneThread(ProcStatusEvent(1, ProcStatus::kRunning) +
                                                GoStatusEvent(1, GoStatus::kRunning)),
                         FewThreads());
-  // The validator knows a quarter of a million threads at the most.
+  // The validator remembers at most a quarter of a million threads.
   EXPECT_LE(read.peak, (GetParam() == Way::kValidate ? 48 : 12) * kMega);
 }
 
@@ -282,7 +284,7 @@ TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
   EXPECT_LE(read.peak, 8 * kMega);
 }
 
-// Ten thousand goroutines are created in each generation, and none is mentioned again.
+// Each generation creates ten thousand goroutines, and none of them is mentioned again.
 MakeStep ForgottenGoroutines(uint64_t generations) {
   return [generations](LargeTraceWriter* maker, uint64_t step) {
     constexpr uint64_t kEach = 10'000;
@@ -296,10 +298,10 @@ MakeStep ForgottenGoroutines(uint64_t generations) {
   };
 }
 
-TEST_P(MemoryTest, GoroutinesThatAreNeverToldOfAgain) {
+TEST_P(MemoryTest, GoroutinesThatAreNeverMentionedAgain) {
   const Read read = Run(ForgottenGoroutines(100));
   EXPECT_EQ(read.Count("limit-goroutines"), strict() ? 1u : 3u);
-  // The limit allows some generations of them.
+  // The limit admits the goroutines of several generations.
   EXPECT_GE(read.events, ReaderLimits().goroutines);
 }
 
@@ -324,9 +326,9 @@ TEST_P(MemoryTest, RegionsAndTasksThatNeverEnd) {
           }),
       limits);
   EXPECT_EQ(read.faults, (Faults{{"limit-nesting", 1}}));
-  // The validator knows of each where it began.
+  // The validator remembers where each of them began.
   EXPECT_LE(read.peak, 10 * kMega);
-  // Those before the limit are given, and in the other modes all of them.
+  // Strict mode returns those before the limit, the other modes all of them.
   EXPECT_EQ(read.events, strict() ? 1u + 2 + limits.nesting : 2u + 2 + 100'000);
 }
 
@@ -336,14 +338,14 @@ TEST_P(MemoryTest, FaultsWithoutNumber) {
   const Read read = Run(
       OneGeneration(100'000, [&](LargeTraceWriter* maker, uint64_t) { maker->Batch(1, broken); }));
   EXPECT_EQ(read.Count("string-duplicate"), strict() ? 1u : 100'000u);
-  // Those that are only counted are not kept until the next event.
+  // Faults that are only counted are not kept until the next event.
   EXPECT_LE(read.peak, 10 * kMega);
 }
 
 // Bombs. -----------------------------------------------------------------------------------------
 
 std::string Compressed(Way way, absl::string_view bytes) {
-  // Both are tried, though not by each way.
+  // Both formats are tried, each with some of the ways.
   return way == Way::kStrict || way == Way::kSalvage ? Zstd(bytes) : Gzip(bytes);
 }
 
@@ -362,7 +364,7 @@ class BombTest : public MemoryTest {
                const ReaderLimits& limits = {}) {
     const Way way = GetParam();
     std::string first = begin.empty() ? "" : Compressed(way, begin);
-    // The stream has both.
+    // The stream has both parts.
     Read read = ReadWay(Repeat(first, Compressed(way, again), times), way, limits);
     ExpectBounded(read, largest);
     return read;
@@ -374,16 +376,16 @@ INSTANTIATE_TEST_SUITE_P(Ways, BombTest, testing::ValuesIn(kWays),
 
 TEST_P(BombTest, AGigabyteOfZeros) {
   const Read read = Explode("", std::string(16 * kMega, '\0'), 64, 0);
-  if (GetParam() == Way::kValidate) return;  // It says what else the input may be.
+  if (GetParam() == Way::kValidate) return;  // The message also says what else the input may be.
   EXPECT_EQ(read.faults, (Faults{{"not-a-trace", 1}}));
 }
 
-TEST_P(BombTest, ZerosBehindASmallTrace) {
+TEST_P(BombTest, ZerosAfterASmallTrace) {
   uint64_t largest = 0;
   const std::string begin = SmallBegin(&largest);
   const Read read = Explode(begin, std::string(16 * kMega, '\0'), 2, largest);
   EXPECT_GE(read.Count("batch-type"), 1u);
-  // The zeros that are left out are not kept.
+  // Skipped zeros are not kept.
   EXPECT_LE(read.peak, 16 * kMega);
   EXPECT_EQ(read.events, strict() ? 1u : 3u);
 }
