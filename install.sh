@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is needed to build and test gotrace on Debian 12, and is not there yet.
+# Installs the packages that are needed to build and test gotrace on Debian 12 and are missing.
 set -euo pipefail
 
 packages=(
@@ -7,13 +7,16 @@ packages=(
   g++ libabsl-dev libzstd-dev zlib1g-dev  # the library and gotrace-dump
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
-# For the whole of what CI does: coverage, fuzzing, the format of the code.
-if [[ ${1:-} == --all ]]; then
-  packages+=(git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14)
-elif [[ $# -gt 0 ]]; then
-  echo "usage: install.sh [--all]" >&2
-  exit 2
-fi
+usage="usage: install.sh [--all]
+
+Installs the Debian 12 packages that gotrace needs and that are missing, as root or with sudo.
+--all adds what CI needs: coverage, fuzzing, the format of the code."
+case ${1:-} in
+  "") ;;
+  --all) packages+=(git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14) ;;
+  -h | --help) echo "$usage"; exit 0 ;;
+  *) echo "$usage" >&2; exit 2 ;;
+esac
 
 missing=()
 for package in "${packages[@]}"; do
@@ -23,11 +26,22 @@ done
 
 as_root=(env)
 if [[ $EUID -ne 0 ]]; then
-  command -v sudo >/dev/null || { echo "install.sh: run me as root, or install sudo" >&2; exit 1; }
+  command -v sudo >/dev/null || {
+    echo "install.sh: not root, and there is no sudo. Ask an administrator to run:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  }
   as_root=(sudo env)
 fi
 echo "install.sh: installing ${missing[*]}" >&2
-# Quiet where all goes well. What apt-get complains of comes on the standard error.
+# The output is shown only if something fails.
 apt_get=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq)
-"${apt_get[@]}" update </dev/null
-"${apt_get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
+if ! log=$({ "${apt_get[@]}" update &&
+             "${apt_get[@]}" install -y --no-install-recommends "${missing[@]}"; } </dev/null 2>&1); then
+  echo "$log" >&2
+  if [[ $log == *"Unable to locate package"* ]]; then
+    echo "install.sh: apt-get does not know these packages. Are there sources of Debian 12 in" \
+         "/etc/apt/sources.list or /etc/apt/sources.list.d/?" >&2
+  fi
+  exit 1
+fi

@@ -78,6 +78,7 @@ int Main(int argc, char** argv) {
   add("validate", PassKind::kValidate, ReadMode::kStrict);
   add("text", PassKind::kText, ReadMode::kStrict);
   add("json", PassKind::kJson, ReadMode::kStrict);
+  add("track", PassKind::kTrack, ReadMode::kStrict);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "gotrace/event_sink.h"
 #include "gotrace/read_parallel.h"
 #include "gotrace/reader.h"
+#include "gotrace/state_tracker.h"
 #include "gotrace/validate.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
@@ -177,6 +178,29 @@ absl::StatusOr<PassCounts> JsonPass(std::unique_ptr<ByteSource> source,
   return FormatPass(std::move(source), options, JsonFormatter(/*stacks=*/false));
 }
 
+absl::StatusOr<PassCounts> TrackPass(std::unique_ptr<ByteSource> source,
+                                     const ReaderOptions& options) {
+  struct Discard : IntervalConsumer {
+    void AddGoroutine(const GoInterval& interval) override { benchmark::DoNotOptimize(interval); }
+    void AddProc(const ProcInterval& interval) override { benchmark::DoNotOptimize(interval); }
+    void AddThread(const ThreadInterval& interval) override { benchmark::DoNotOptimize(interval); }
+    void Merge(IntervalConsumer&&, const InternerMap&) override {}
+  };
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
+  if (!reader.ok()) return reader.status();
+  Interner interner;
+  Discard discard;
+  StateTracker tracker(&interner, &discard);
+  PassCounts counts;
+  for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+    tracker.Add(block);
+    counts.bytes = block.back().offset();
+  }
+  if (!reader->status().ok()) return reader->status();
+  counts.events = reader->event_count();
+  return counts;
+}
+
 bool FindPass(absl::string_view name, PassKind* kind) {
   for (size_t i = 0; i < std::size(kPassNames); ++i) {
     if (name != kPassNames[i]) continue;
@@ -199,6 +223,8 @@ absl::StatusOr<PassCounts> RunPass(PassKind kind, std::unique_ptr<ByteSource> so
       return TextPass(std::move(source), options);
     case PassKind::kJson:
       return JsonPass(std::move(source), options);
+    case PassKind::kTrack:
+      return TrackPass(std::move(source), options);
   }
   return absl::InvalidArgumentError("no such pass");
 }

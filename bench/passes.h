@@ -43,9 +43,14 @@ absl::StatusOr<PassCounts> TextPass(std::unique_ptr<ByteSource> source,
 absl::StatusOr<PassCounts> JsonPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options);
 
+// Reads the events one by one, and turns them into the intervals of a StateTracker, which are
+// discarded.
+absl::StatusOr<PassCounts> TrackPass(std::unique_ptr<ByteSource> source,
+                                     const ReaderOptions& options);
+
 // One of the passes above.
-enum class PassKind : uint8_t { kDecode, kRead, kValidate, kText, kJson };
-inline constexpr const char* kPassNames[] = {"decode", "read", "validate", "text", "json"};
+enum class PassKind : uint8_t { kDecode, kRead, kValidate, kText, kJson, kTrack };
+inline constexpr const char* kPassNames[] = {"decode", "read", "validate", "text", "json", "track"};
 
 // Sets `*kind` to the pass called `name` in kPassNames. Returns false if there is none.
 bool FindPass(absl::string_view name, PassKind* kind);

@@ -29,7 +29,7 @@ expect_exit() {
 
 events=$(awk -F '\t' '$1 == "go1.27-gc.trace" { print $3 }' testdata/traces/manifest.tsv)
 bytes=$(awk -F '\t' '$1 == "go1.27-gc.trace" { print $2 }' testdata/traces/manifest.tsv)
-for mode in read validate text json; do
+for mode in read validate text json track; do
   expect_line $mode "$events" "$bytes" "$($trace_bench $mode $trace 2)"
 done
 expect_line decode "$number" "$bytes" "$($trace_bench decode $trace)"
@@ -63,7 +63,7 @@ expect_told() {
   [[ $told == *"$text"* ]] || fail "expected $* to tell $text, found $told"
 }
 
-expect_told 'expected a MODE of decode, read, validate, text, json; found raed' \
+expect_told 'expected a MODE of decode, read, validate, text, json, track; found raed' \
   $trace_bench raed $trace
 expect_told 'expected REPS of 1 or more, found 0' $trace_bench read $trace 0
 expect_told 'can be gone over once, not 2 times' $trace_bench read - 2

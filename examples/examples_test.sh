@@ -24,10 +24,12 @@ expect 1 "[batch-truncated]" examples/count_starts "$cut"
 expect 0 "sound" examples/validate "$sound"
 expect 1 "[batch-truncated]" examples/validate "$cut"
 expect 1 "broken" examples/validate "$cut"
+expect 0 "us: goroutine 8, system goroutine wait, " examples/longest_waits "$sound"
+expect 1 "[batch-truncated]" examples/longest_waits "$cut"
 expect 0 "305 events, 0 of them" examples/salvage "$sound"
 expect 1 "216 events, 0 of them" examples/salvage "$cut"
 # A directory can be opened and not read.
-for program in count_starts validate salvage; do
+for program in count_starts longest_waits validate salvage; do
   expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
 done
 expect 1 "[state-mismatch]" examples/validate_events

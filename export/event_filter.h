@@ -28,6 +28,7 @@ struct EventFilter {
     int64_t to = std::numeric_limits<int64_t>::max();
 
     bool MatchesAll() const;
+    bool HasFirst() const { return from != std::numeric_limits<int64_t>::min(); }
     bool Has(int64_t time) const { return from <= time && time <= to; }
   };
   Times since_start;  // Times since the first event of the trace.

@@ -14,6 +14,9 @@ namespace gotrace::internal {
 // generation has one, so the result is right even if the wall clock is set during the trace.
 class WallClock {
  public:
+  WallClock() = default;
+  explicit WallClock(const ClockSnapshot& snapshot) : snapshot_(snapshot) {}
+
   // Uses the snapshot of a kSync event, if it has one. Call it with each kSync event before
   // converting the event's time; other events are ignored.
   void See(const Event& event);

@@ -2,313 +2,359 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "absl/flags/flag.h"
-#include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
-#include "util/cores.h"
 
 namespace gotrace::internal {
 namespace {
 
+constexpr char kNoFile[] = "FILE is missing; use - for the standard input";
+
 class CommandLineTest : public testing::Test {
  protected:
-  static absl::StatusOr<CommandLine> Parse(std::vector<std::string> args) {
+  absl::Status Parse(std::vector<std::string> args) {
     std::vector<char*> pointers;
     for (std::string& arg : args) pointers.push_back(arg.data());
-    return ParseCommandLine(pointers);
+    line_ = CommandLine();
+    commands_ = MakeCommands();  // Each command line begins with the defaults.
+    return ParseCommandLine(pointers, commands_, &line_);
   }
 
-  static void ExpectLine(const std::vector<std::string>& args, Command command,
-                         const std::string& file) {
-    const absl::StatusOr<CommandLine> line = Parse(args);
-    ASSERT_TRUE(line.ok()) << line.status();
-    EXPECT_EQ(line->command, command);
-    EXPECT_EQ(line->file, file);
-    EXPECT_EQ(line->help, "");
+  void ExpectLine(const std::vector<std::string>& args, absl::string_view command,
+                  const std::vector<std::string>& files) {
+    const absl::Status status = Parse(args);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(line_.command->text().name, command);
+    EXPECT_EQ(line_.files, files);
+    EXPECT_EQ(line_.help, "");
   }
 
-  static void ExpectHelp(const std::vector<std::string>& args, const std::string& help) {
-    const absl::StatusOr<CommandLine> line = Parse(args);
-    ASSERT_TRUE(line.ok()) << line.status();
-    EXPECT_EQ(line->help, help);
+  void ExpectHelp(const std::vector<std::string>& args, const std::string& help) {
+    const absl::Status status = Parse(args);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(line_.help, help);
   }
 
-  static void ExpectError(const std::vector<std::string>& args, const std::string& error) {
-    const absl::StatusOr<CommandLine> line = Parse(args);
-    EXPECT_EQ(line.status(), absl::InvalidArgumentError(error));
+  void ExpectError(const std::vector<std::string>& args, const std::string& error) {
+    EXPECT_EQ(Parse(args), absl::InvalidArgumentError(error));
   }
 
- private:
-  absl::FlagSaver saver_;  // Each test begins with the defaults.
+  std::string HelpOf(absl::string_view name) {
+    for (const auto& command : commands_) {
+      if (command->text().name == name) return command->Help();
+    }
+    ADD_FAILURE() << "no command " << name;
+    return "";
+  }
+
+  CommandList commands_ = MakeCommands();
+  CommandLine line_;
 };
 
 TEST_F(CommandLineTest, Commands) {
-  ExpectLine({"f"}, Command::kEvents, "f");
-  ExpectLine({"events", "f"}, Command::kEvents, "f");
-  ExpectLine({"wire", "f"}, Command::kWire, "f");
-  ExpectLine({"assemble", "f"}, Command::kAssemble, "f");
-  ExpectLine({"footprint", "f"}, Command::kFootprint, "f");
-  ExpectLine({"info", "f"}, Command::kInfo, "f");
+  ExpectLine({"f"}, "events", {"f"});
+  for (const auto& command : MakeCommands()) {
+    const std::string name(command->text().name);
+    ExpectLine({name, "f"}, name, {"f"});
+    // A file may have the name of a command.
+    ExpectLine({name, "info"}, name, {"info"});
+  }
 }
 
 TEST_F(CommandLineTest, Files) {
-  ExpectLine({"-"}, Command::kEvents, "-");
-  ExpectLine({"wire", "-"}, Command::kWire, "-");
-  ExpectLine({"wire", "--", "-"}, Command::kWire, "-");
-  // What is named as a command or a flag.
-  ExpectLine({"wire", "info"}, Command::kWire, "info");
-  ExpectLine({"./info"}, Command::kEvents, "./info");
-  ExpectLine({"--", "info"}, Command::kEvents, "info");
-  ExpectLine({"--", "--g"}, Command::kEvents, "--g");
-  ExpectLine({"--", "--"}, Command::kEvents, "--");
-  ExpectLine({"info", "help"}, Command::kInfo, "help");
+  ExpectLine({"-"}, "events", {"-"});
+  ExpectLine({"wire", "-"}, "wire", {"-"});
+  ExpectLine({"wire", "--", "-"}, "wire", {"-"});
+  ExpectLine({"./info"}, "events", {"./info"});
+  ExpectLine({"--", "info"}, "events", {"info"});
+  ExpectLine({"--", "--g"}, "events", {"--g"});
+  ExpectLine({"--", "--"}, "events", {"--"});
+  ExpectLine({"info", "help"}, "info", {"help"});
+  ExpectLine({"a.out", "b.out"}, "events", {"a.out", "b.out"});
+  ExpectLine({"a.out", "--", "info"}, "events", {"a.out", "info"});
+  for (const auto& command : MakeCommands()) {
+    const std::string name(command->text().name);
+    if (command->text().takes_several_files) {
+      ExpectLine({name, "a", "b"}, name, {"a", "b"});
+    } else {
+      ExpectError({name, "a", "b"},
+                  absl::StrCat("`", name,
+                               "` takes one FILE, found a and b; `events`, `wire`, `info`, "
+                               "`footprint` and `validate` take several"));
+    }
+  }
 }
 
-TEST_F(CommandLineTest, FlagsStandAnywhere) {
-  ExpectLine({"--limit", "3", "events", "--g=1", "f", "-p", "2"}, Command::kEvents, "f");
-  EXPECT_EQ(absl::GetFlag(FLAGS_limit), 3);
-  EXPECT_EQ(absl::GetFlag(FLAGS_g), "1");
-  EXPECT_EQ(absl::GetFlag(FLAGS_p), "2");
+TEST_F(CommandLineTest, FlagsMayPrecedeTheCommand) {
+  ExpectLine({"--limit", "3", "events", "--g=1", "f", "-p", "2"}, "events", {"f"});
+  ExpectLine({"--json", "info", "f"}, "info", {"f"});
+  ExpectLine({"-o", "x", "repair", "f"}, "repair", {"f"});
 }
 
-TEST_F(CommandLineTest, Defaults) {
-  ExpectLine({"f"}, Command::kEvents, "f");
-  EXPECT_EQ(absl::GetFlag(FLAGS_format), "go");
-  EXPECT_FALSE(absl::GetFlag(FLAGS_stacks));
-  EXPECT_EQ(absl::GetFlag(FLAGS_kind), "");
-  EXPECT_EQ(absl::GetFlag(FLAGS_limit), std::numeric_limits<int64_t>::max());
-  EXPECT_FALSE(absl::GetFlag(FLAGS_header));
-  EXPECT_FALSE(absl::GetFlag(FLAGS_json));
-  EXPECT_FALSE(absl::GetFlag(FLAGS_padded));
-  EXPECT_EQ(absl::GetFlag(FLAGS_o), "");
-  EXPECT_EQ(static_cast<size_t>(absl::GetFlag(FLAGS_jobs)), AvailableCores());
+// Every row of every command: with a value and without, alone and with the others.
+TEST_F(CommandLineTest, EachFlagIsAccepted) {
+  const std::map<std::string, std::string> values = {{"format", "json"},
+                                                     {"kind", "Log"},
+                                                     {"g", "1"},
+                                                     {"p", "2"},
+                                                     {"m", "3"},
+                                                     {"from", "1s"},
+                                                     {"to", "2s"},
+                                                     {"limit", "6"},
+                                                     {"jobs", "2"},
+                                                     {"trace", "2"},
+                                                     {"limits", "decompressed-bytes=1G"},
+                                                     {"o", "out"},
+                                                     {"strictness", "go"},
+                                                     {"max-per-check", "3"}};
+  for (const auto& command : MakeCommands()) {
+    const std::string name(command->text().name);
+    for (const Flag& flag : command->Flags()) {
+      SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
+      std::vector<std::string> args = {name, "f"};
+      if (!flag.needs.empty()) args.push_back(absl::StrCat("--", flag.needs));
+      const std::string dashed = absl::StrCat("--", flag.name);
+      if (flag.is_switch()) {
+        args.push_back(dashed);
+        ExpectLine(args, name, {"f"});
+        args.back() = absl::StrCat("--no", flag.name);
+        ExpectLine(args, name, {"f"});
+        args.back() = dashed + "=maybe";
+        ExpectError(args,
+                    absl::StrCat(flag.Spelling(), ": expected true or false, found \"maybe\""));
+        continue;
+      }
+      ASSERT_EQ(values.count(std::string(flag.name)), 1u);
+      const std::string& value = values.at(std::string(flag.name));
+      args.push_back(absl::StrCat(dashed, "=", value));
+      ExpectLine(args, name, {"f"});
+      args.back() = absl::StrCat(dashed.substr(1), "=", value);
+      ExpectLine(args, name, {"f"});
+      args.back() = dashed;
+      args.push_back(value);
+      ExpectLine(args, name, {"f"});
+      args.pop_back();
+      ExpectError(args, absl::StrCat(flag.Spelling(), " needs a value: ", flag.Usage()));
+      args.back() = dashed + "=";
+      ExpectError(args, absl::StrCat(flag.Spelling(), " needs a value: ", flag.Usage()));
+      // The help has it.
+      EXPECT_TRUE(absl::StrContains(command->Help(), absl::StrCat("  ", flag.Usage())));
+    }
+  }
 }
 
-TEST_F(CommandLineTest, EachFlagReachesItsVariable) {
-  ExpectLine({"--format=json", "--stacks", "--kind=Log", "--g=1", "--p=2", "--m=3", "--from=4s",
-              "--to=5s", "--limit=6", "--jobs=7", "f"},
-             Command::kEvents, "f");
-  EXPECT_EQ(absl::GetFlag(FLAGS_format), "json");
-  EXPECT_TRUE(absl::GetFlag(FLAGS_stacks));
-  EXPECT_EQ(absl::GetFlag(FLAGS_kind), "Log");
-  EXPECT_EQ(absl::GetFlag(FLAGS_g), "1");
-  EXPECT_EQ(absl::GetFlag(FLAGS_p), "2");
-  EXPECT_EQ(absl::GetFlag(FLAGS_m), "3");
-  EXPECT_EQ(absl::GetFlag(FLAGS_from), "4s");
-  EXPECT_EQ(absl::GetFlag(FLAGS_to), "5s");
-  EXPECT_EQ(absl::GetFlag(FLAGS_limit), 6);
-  EXPECT_EQ(absl::GetFlag(FLAGS_jobs), 7);
-  ExpectLine({"wire", "--header", "f"}, Command::kWire, "f");
-  EXPECT_TRUE(absl::GetFlag(FLAGS_header));
-  ExpectLine({"assemble", "--padded", "-o", "out", "f"}, Command::kAssemble, "f");
-  EXPECT_TRUE(absl::GetFlag(FLAGS_padded));
-  EXPECT_EQ(absl::GetFlag(FLAGS_o), "out");
-  ExpectLine({"info", "--json", "f"}, Command::kInfo, "f");
-  EXPECT_TRUE(absl::GetFlag(FLAGS_json));
+// A mistyped letter in the name of any flag is noticed, and the flag suggested.
+TEST_F(CommandLineTest, EachFlagIsSuggested) {
+  for (const auto& command : MakeCommands()) {
+    for (const Flag& flag : command->Flags()) {
+      if (flag.name.size() < 4) continue;
+      std::string wrong(flag.name);
+      std::swap(wrong[1], wrong[2]);
+      ExpectError(
+          {std::string(command->text().name), absl::StrCat("--", wrong, "=1"), "f"},
+          absl::StrCat("there is no flag --", wrong, "; did you mean ", flag.Spelling(), "?"));
+    }
+  }
 }
 
-TEST_F(CommandLineTest, SpellingsOfAFlag) {
+// Otherwise a command that follows flags could not be found.
+TEST_F(CommandLineTest, AFlagIsASwitchInAllCommandsOrInNone) {
+  std::map<std::string, bool> is_switch;
+  for (const auto& command : MakeCommands()) {
+    std::set<std::string> names;
+    for (const Flag& flag : command->Flags()) {
+      const std::string name(flag.name);
+      EXPECT_TRUE(names.insert(name).second) << name << " is twice in " << command->text().name;
+      const auto [it, is_new] = is_switch.insert({name, flag.is_switch()});
+      EXPECT_EQ(it->second, flag.is_switch()) << name;
+      EXPECT_EQ(FindFlag(command->Flags(), flag.name)->name, name);
+    }
+  }
+}
+
+TEST_F(CommandLineTest, SpellingsOfValues) {
   for (const std::vector<std::string>& args :
-       std::vector<std::vector<std::string>>{{"--kind=a=b", "f"},
-                                             {"-kind=a=b", "f"},
-                                             {"--kind", "a=b", "f"},
-                                             {"-kind", "a=b", "f"}}) {
-    absl::SetFlag(&FLAGS_kind, "");
-    ExpectLine(args, Command::kEvents, "f");
-    EXPECT_EQ(absl::GetFlag(FLAGS_kind), "a=b");
+       std::vector<std::vector<std::string>>{{"repair", "-o", "x", "f"},
+                                             {"repair", "-o=x", "f"},
+                                             {"repair", "-ox", "f"},
+                                             {"repair", "--o=x", "f"},
+                                             {"repair", "-ow/x", "f"},
+                                             {"repair", "-ox=y", "f"}}) {
+    ExpectLine(args, "repair", {"f"});
   }
-  struct Case {
-    std::string arg;
-    bool value;
-  };
-  for (const Case& c : {Case{"--stacks", true}, Case{"--stacks=true", true},
-                        Case{"--stacks=1", true}, Case{"-stacks", true}, Case{"--nostacks", false},
-                        Case{"--stacks=false", false}, Case{"--stacks=no", false}}) {
-    absl::SetFlag(&FLAGS_stacks, !c.value);
-    ExpectLine({c.arg, "f"}, Command::kEvents, "f");
-    EXPECT_EQ(absl::GetFlag(FLAGS_stacks), c.value) << c.arg;
-  }
-}
-
-TEST_F(CommandLineTest, TheLastOfTwoCounts) {
-  ExpectLine({"--limit=1", "--limit=2", "f"}, Command::kEvents, "f");
-  EXPECT_EQ(absl::GetFlag(FLAGS_limit), 2);
-}
-
-TEST_F(CommandLineTest, SeveralFiles) {
-  for (const char* const command : {"info", "footprint", "validate"}) {
-    const absl::StatusOr<CommandLine> line = Parse({command, "a", "b"});
-    ASSERT_TRUE(line.ok()) << line.status();
-    EXPECT_EQ(line->files, (std::vector<std::string>{"a", "b"}));
+  ExpectLine({"-g1,2", "f"}, "events", {"f"});
+  ExpectLine({"validate", "--max_per_check=1", "f"}, "validate", {"f"});
+  for (const std::string value : {"true", "1", "yes", "false", "no", "0"}) {
+    ExpectLine({"wire", "--header=" + value, "f"}, "wire", {"f"});
   }
 }
 
 TEST_F(CommandLineTest, ErrorsOfFiles) {
-  ExpectError({}, "no FILE was given; - stands for the standard input");
-  ExpectError({"info"}, "no FILE was given; - stands for the standard input");
-  ExpectError({"--"}, "no FILE was given; - stands for the standard input");
-  ExpectError({"--g=1"}, "no FILE was given; - stands for the standard input");
-  ExpectError({"a.out", "b.out"},
-              "one FILE at a time, found a.out and b.out; only `footprint`, `info` and `validate` "
-              "take several");
-  ExpectError(
-      {"wire", "a", "b"},
-      "one FILE at a time, found a and b; only `footprint`, `info` and `validate` take several");
-  ExpectError(
-      {"--", "a", "--g"},
-      "one FILE at a time, found a and --g; only `footprint`, `info` and `validate` take several");
+  ExpectError({}, kNoFile);
+  ExpectError({"info"}, kNoFile);
+  ExpectError({"--"}, kNoFile);
+  ExpectError({"--g=1"}, kNoFile);
   ExpectError({"a.out", "info"}, "the command comes first: gotrace-dump info a.out");
-  ExpectError({"info", "-", "a", "-"}, "- was given twice; the standard input can be read once");
+  ExpectError({"info", "-", "a", "-"},
+              "- was given twice; the standard input can be read only once");
+  ExpectError({""}, "the name of a FILE is empty; use - for the standard input");
 }
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
-  constexpr absl::string_view kThereAre =
-      "; there are `events`, `wire`, `assemble`, `footprint`, `info`, `validate` and `repair`";
+  constexpr absl::string_view kCommands =
+      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `validate` and "
+      "`repair`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
-  ExpectError({"print", "a.out"}, absl::StrCat("there is no command print", kThereAre));
-  ExpectError({""}, "FILE is empty; - stands for the standard input");
+  ExpectError({"print", "a.out"}, absl::StrCat("there is no command print", kCommands));
   // It may be a file.
-  ExpectLine({"./evnts"}, Command::kEvents, "./evnts");
-  ExpectLine({"--", "evnts"}, Command::kEvents, "evnts");
+  ExpectLine({"./evnts"}, "events", {"./evnts"});
+  ExpectLine({"--", "evnts"}, "events", {"evnts"});
+  std::ofstream("evnts") << "x";
+  ExpectLine({"evnts"}, "events", {"evnts"});
+  std::remove("evnts");
 }
 
 TEST_F(CommandLineTest, ErrorsOfFlags) {
   ExpectError({"--knd=Log", "f"}, "there is no flag --knd; did you mean --kind?");
-  ExpectError({"--slavage", "f"}, "there is no flag --slavage; did you mean --salvage?");
   ExpectError({"--max-percheck=1", "f"},
               "there is no flag --max-percheck; did you mean --max-per-check?");
   ExpectError({"-x", "f"}, "there is no flag -x");
   ExpectError({"---g=1", "f"}, "there is no flag ---g");
   ExpectError({"--nokind", "f"}, "there is no flag --nokind; did you mean --kind?");
   ExpectError({"--nostacks=1", "f"}, "there is no flag --nostacks; did you mean --stacks?");
+  ExpectError({"--a\nb", "f"}, "there is no flag \"--a\\nb\"");
+}
+
+TEST_F(CommandLineTest, ErrorsOfValues) {
   ExpectError({"f", "--limit"}, "--limit needs a value: --limit=N");
-  ExpectError({"--kind=", "f"}, "--kind needs a value: --kind=KIND,...");
   ExpectError({"--g", "", "f"}, "--g needs a value: --g=ID,...");
   ExpectError({"assemble", "f", "-o"}, "-o needs a value: -o FILE");
-  ExpectError({"--limit=many", "f"}, "\"many\" is not a value of --limit: expected --limit=N");
-  ExpectError({"--limit=\n", "f"}, "\"\\n\" is not a value of --limit: expected --limit=N");
-  ExpectError({"--a\nb", "f"}, "there is no flag \"--a\\nb\"");
-  ExpectError({"--limit", "f"}, "\"f\" is not a value of --limit: expected --limit=N");
-  ExpectError({"--limit=9223372036854775808", "f"},
-              "\"9223372036854775808\" is not a value of --limit: expected --limit=N");
-  ExpectError({"--stacks=maybe", "f"},
-              "\"maybe\" is not a value of --stacks: expected true or false");
+  ExpectError({"--limit=many", "f"}, "--limit: expected a number, found \"many\"");
+  ExpectError({"--limit=\n", "f"}, "--limit: expected a number, found \"\\n\"");
+  ExpectError({"--limit=-1", "f"}, "--limit: must be 0 or more, found -1");
+  ExpectError({"--jobs=0", "f"}, "--jobs: must be 1 or more, found 0");
+  ExpectError({"--trace=0", "f"}, "--trace: must be 1 or more, found 0");
+  ExpectLine({"--limit=18446744073709551615", "f"}, "events", {"f"});
+  ExpectError({"--limit=18446744073709551616", "f"},
+              "--limit: 18446744073709551616 is too large; the maximum is 18446744073709551615");
+  ExpectError({"--format=xml", "f"}, "--format: expected go or json, found \"xml\"");
+  ExpectLine({"--format=JSON", "f"}, "events", {"f"});
 }
 
 TEST_F(CommandLineTest, ListsAreGivenOnce) {
-  ExpectError({"--g=1", "--g=2", "f"}, "--g was given twice; give it once, with all: --g=ID,...");
+  ExpectError({"--g=1", "--g=2", "f"},
+              "--g was given twice; give it once, with all values: --g=ID,...");
   ExpectError({"--kind=Log", "f", "--kind", "Sync"},
-              "--kind was given twice; give it once, with all: --kind=KIND,...");
+              "--kind was given twice; give it once, with all values: --kind=KIND,...");
+}
+
+TEST_F(CommandLineTest, FlagsThatDoNotGoTogether) {
+  ExpectError({"--stacks", "f"}, "--stacks works only with --format=json");
+  ExpectError({"--format=go", "--wall", "f"}, "--wall works only with --format=json");
+  ExpectLine({"--stacks=false", "f"}, "events", {"f"});
+  ExpectLine({"--wall", "--format=Json", "f"}, "events", {"f"});
+  ExpectError({"repair", "--check", "-o", "x", "f"}, "--check and -o cannot be used together");
+  ExpectLine({"repair", "--nocheck", "-o", "x", "f"}, "repair", {"f"});
+  ExpectError({"--from=2s", "--to=1s", "f"},
+              "--from is later than --to, so no event is between them");
+}
+
+TEST_F(CommandLineTest, TheLastOfTwoCounts) {
+  ExpectLine({"--from=2s", "--to=1s", "--from=@5", "f"}, "events", {"f"});
+  ExpectLine({"--from=@5", "--to=@4", "--to=1ms", "f"}, "events", {"f"});
+  ExpectLine({"--from=2026-11-21T04:25:08Z", "--to=2026-11-21T04:25:07Z", "--to=1h", "f"}, "events",
+             {"f"});
 }
 
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
   ExpectError({"--json", "f"},
-              "--json is a flag of `footprint`, `info` and `validate`, not of `events`; "
+              "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, not of `info`; `footprint`, `info` and `validate` "
-              "have --json");
+              "--format is a flag of `events`, not of `info`; other commands have --json");
   ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble` and `repair`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 
+// The help that an error refers to.
+TEST_F(CommandLineTest, ErrorsAreExplainedByACommand) {
+  const auto explained_by = [&](const std::vector<std::string>& args) {
+    EXPECT_FALSE(Parse(args).ok());
+    return line_.explained_by == nullptr ? "" : std::string(line_.explained_by->text().name);
+  };
+  EXPECT_EQ(explained_by({}), "");
+  EXPECT_EQ(explained_by({"evnts", "f"}), "");
+  EXPECT_EQ(explained_by({"info"}), "info");
+  EXPECT_EQ(explained_by({"info", "--knd", "f"}), "info");
+  EXPECT_EQ(explained_by({"--limit=x", "f"}), "events");
+}
+
 TEST_F(CommandLineTest, Help) {
-  for (const char* const flag : {"--help", "-help", "-h", "help"})
-    ExpectHelp({flag}, ProgramHelp());
-  ExpectHelp({"help", "wire"}, CommandHelp(Command::kWire));
-  ExpectHelp({"wire", "--help"}, CommandHelp(Command::kWire));
-  ExpectHelp({"wire", "f", "-h", "--knd"}, CommandHelp(Command::kWire));
+  for (const char* const flag : {"--help", "-help", "-h", "help"}) {
+    ExpectHelp({flag}, ProgramHelp(commands_));
+  }
+  ExpectHelp({"help", "wire"}, HelpOf("wire"));
+  ExpectHelp({"wire", "--help"}, HelpOf("wire"));
+  ExpectHelp({"wire", "f", "-h", "--knd"}, HelpOf("wire"));
+  ExpectHelp({"--jobs=0", "wire", "-h"}, HelpOf("wire"));
   ExpectHelp({"--version"}, "gotrace-dump 0.1.0\n");
   ExpectHelp({"info", "--version", "--knd"}, "gotrace-dump 0.1.0\n");
 }
 
 TEST_F(CommandLineTest, HelpOfACommand) {
-  EXPECT_EQ(CommandHelp(Command::kInfo),
-            R"(Usage: gotrace-dump info [FLAGS] FILE…
+  EXPECT_EQ(HelpOf("assemble"),
+            R"(Usage: gotrace-dump assemble [FLAGS] FILE
 
-Prints a trace's version, its generations with their times, sizes and batches, how many
-threads, goroutines and Ps were seen, the events by kind, the wall-clock time of its
-start where the trace tells it (since Go 1.25), and its duration.
-
-Of several files each is told under its name; one that is broken does not keep the others
-from being read. A directory stands for all files in it and below it, but for hidden ones
-and what is no trace at all, or one of Go 1.21 or earlier: the standard error lists those.
+Reads the text form of a trace, as `wire --header` prints it, and writes the
+trace. The text may be compressed with zstd or gzip. A batch with size=auto has
+its size computed.
 
 Flags:
-  --json              print one JSON object on a line for each file
-  --jobs=N            use N cores at most (default: all): one may read
-                      ahead, and `validate` reads as many files at once,
-                      or both halves of a large one
-  --salvage           go on after faults with all that can still be read;
-                      what was left out is told on the standard error
-  --trace=N           the Nth trace of an input that holds several, as where
-                      one was appended to another (default: the first, with a
-                      warning); offsets count from its header
-  --limits=NAME=N,... what a trace may ask of memory and time before it is
-                      refused; for `wire` and `footprint` only the last of these:
-                        generation-bytes=2G: bytes in a generation
-                        threads=128K: threads in a generation
-                        procs=64K: Ps
-                        goroutines=256K: live goroutines
-                        nesting=4M: tasks, regions and ranges open at a time
-                        decompressed-bytes=1T: bytes after decompression
+  -o FILE             The file to write; - is the standard output.
+  --padded            Write batch sizes in ten bytes, as Go's runtime does.
 
 Examples:
-  gotrace-dump info trace.out
-  gotrace-dump info --json traces/ | jq -r 'select(.duration > 1e9).file'
+  gotrace-dump assemble -o edited.out trace.txt
+  gotrace-dump wire --header a.out | gotrace-dump assemble --padded -o b.out -
 
-Exit codes: 0 the input was read to its end, or as far as was asked for; 1 the trace, or
-its text form, is broken (what stood before the fault was printed); 2 wrong usage, or a
-file that cannot be read or written, which a closed pipe is too, as that to `head`. Of
-several files the worst counts.
+Exit codes:
+  0 the trace was written
+  1 the text is not that of a trace; nothing was written to a FILE
+  2 wrong usage, or a file cannot be read or written
 )");
 }
 
-// The flags that a help tells, each with its lines.
-std::vector<std::string> FlagsIn(const std::string& help) {
-  std::vector<std::string> flags;
-  for (const absl::string_view line : absl::StrSplit(help, '\n')) {
-    const bool goes_on = absl::StartsWith(line, "      ") && !flags.empty();
-    if (absl::StartsWith(line, "  -")) flags.emplace_back();
-    if (absl::StartsWith(line, "  -") || goes_on) absl::StrAppend(&flags.back(), line, "\n");
-  }
-  return flags;
-}
-
-// The program's help has what the help of each command has, and fits a terminal.
+// Every command has everything that help needs, and fits a terminal.
 TEST_F(CommandLineTest, HelpIsWhole) {
-  const std::string program = ProgramHelp();
-  const std::vector<std::string> flags = FlagsIn(program);
-  EXPECT_EQ(std::set<std::string>(flags.begin(), flags.end()).size(), flags.size());
-  for (const Command command :
-       {Command::kEvents, Command::kWire, Command::kAssemble, Command::kFootprint, Command::kInfo,
-        Command::kValidate, Command::kRepair}) {
-    const std::string help = CommandHelp(command);
-    EXPECT_FALSE(FlagsIn(help).empty());
-    for (const std::string& flag : FlagsIn(help)) {
-      EXPECT_EQ(std::count(flags.begin(), flags.end(), flag), 1) << flag;
-    }
-    const size_t examples = help.find("Examples:\n") + 10;
-    EXPECT_TRUE(
-        absl::StrContains(program, help.substr(examples, help.find("\n\n", examples) - examples)));
+  std::string all = ProgramHelp(commands_);
+  for (const auto& command : MakeCommands()) {
+    const CommandText& text = command->text();
+    EXPECT_FALSE(text.summary.empty());
+    EXPECT_TRUE(absl::StartsWith(text.examples, "  gotrace-dump ")) << text.name;
+    EXPECT_TRUE(absl::EndsWith(text.examples, "\n")) << text.name;
+    EXPECT_TRUE(absl::StrContains(all, absl::StrCat("\n  ", text.name, " "))) << text.name;
+    for (const Flag& flag : command->Flags()) EXPECT_FALSE(flag.help.empty()) << flag.name;
+    const std::string help = command->Help();
+    EXPECT_TRUE(absl::StrContains(help, text.examples));
+    EXPECT_TRUE(absl::StrContains(help, "\n  2 wrong usage"));
+    all += help;
   }
-  size_t width = 0;
-  for (const char c : program) {
-    width = c == '\n' ? 0 : width + 1;
-    EXPECT_LE(width, 100);
+  for (const absl::string_view line : absl::StrSplit(all, '\n')) {
+    // Examples are not wrapped.
+    EXPECT_LE(line.size(), absl::StrContains(line, "gotrace-dump ") ? 100u : 80u) << line;
+    EXPECT_FALSE(absl::EndsWith(line, " ")) << line;
   }
 }
 
@@ -316,7 +362,7 @@ TEST_F(CommandLineTest, HelpIsWhole) {
 TEST_F(CommandLineTest, DocumentedLimitsMatchTheHelp) {
   std::ostringstream document;
   document << std::ifstream("docs/limits.md").rdbuf();
-  const std::string help = CommandHelp(Command::kInfo);
+  const std::string help = HelpOf("info");
   for (const LimitSpec& limit : AllLimits()) {
     const size_t begin = help.find(absl::StrCat("  ", limit.name, "="));
     ASSERT_NE(begin, std::string::npos) << limit.name;

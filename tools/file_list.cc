@@ -18,8 +18,8 @@ void AddEntry(const fs::path& path, std::vector<ListedFile>* files) {
   const fs::file_status itself = fs::symlink_status(path, error);
   if (fs::is_directory(itself)) return AddDirectory(path, files);
   const fs::file_status target = fs::status(path, error);
-  const bool cannot_tell = error || !fs::exists(target);
-  if (cannot_tell || fs::is_regular_file(target)) files->push_back({path.string(), false});
+  const bool is_unknown = error || !fs::exists(target);
+  if (is_unknown || fs::is_regular_file(target)) files->push_back({path.string(), false});
 }
 
 void AddDirectory(const fs::path& directory, std::vector<ListedFile>* files) {

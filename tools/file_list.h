@@ -9,20 +9,20 @@ namespace gotrace::internal {
 
 struct ListedFile {
   std::string path;
-  // Whether it was named itself, not found in a directory that was.
+  // Whether it was given itself, rather than found in a directory.
   bool named = true;
 };
 
-// The files of `paths` in order, a directory replaced by the files below it, sorted by name in each
-// directory. Links to files are followed, links to directories are not; hidden ones and what is
-// neither file nor directory are left out. Whatever cannot be looked at is listed as it is, so that
-// opening it tells why.
+// Returns the files of `paths` in order, each directory replaced by the files in it at any depth,
+// sorted by name in each directory. In directories, links to files are followed, but not links to
+// directories, and hidden files and anything that is not a file are left out. A path that cannot be
+// examined is listed, so that opening it reports why.
 std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths);
 
-// What the file at `path` is called, for programs: "-" is "standard input".
+// Returns the name of the file at `path` for programs: "-" is "standard input".
 std::string NameOf(const std::string& path);
 
-// The same for people: QuotedUnlessPlain().
+// Returns the same name for people: quoted if it is not plain (see QuotedUnlessPlain()).
 std::string ShownNameOf(const std::string& path);
 
 }  // namespace gotrace::internal

@@ -190,7 +190,7 @@ TEST(Footprint, TakesTheEndOfATraceAsAReaderDoes) {
   EXPECT_GT(incomplete, 5);
 }
 
-// What the text of the wire format tells of a trace.
+// The numbers that follow from the text of the wire format.
 struct TextCount {
   std::map<std::string, uint64_t> events;
   uint64_t payload = 0;  // The sum of all batches' sizes.

@@ -93,6 +93,13 @@ TEST_F(Assemble, ReadsFilesAndPieces) {
   EXPECT_EQ(RunDump({"assemble", "-"}, {.input = text_, .piece_size = 64 << 10}).out, trace_);
 }
 
+TEST_F(Assemble, ReadsCompressedText) {
+  const SubprocessResult gzip =
+      RunSubprocess({"/bin/sh", "-c", "gzip -c | tools/gotrace-dump assemble -"}, {.input = text_});
+  EXPECT_EQ(gzip.exit_code, 0) << gzip.err;
+  EXPECT_EQ(gzip.out, trace_);
+}
+
 TEST_F(Assemble, TakesLinesOfWindowsAndALastOneWithoutEnd) {
   std::string windows;
   for (const char c : text_) windows += c == '\n' ? "\r\n" : std::string(1, c);
@@ -141,7 +148,7 @@ TEST_F(Assemble, WritesADevice) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST_F(Assemble, LeavesNothingBehindAfterAnError) {
+TEST_F(Assemble, LeavesNoFileAfterAnError) {
   std::string broken = text_;
   broken.insert(broken.size() / 2, "\nGoStrt\n");
   const SubprocessResult result = RunDump({"assemble", "-o", target_, "-"}, {.input = broken});
@@ -171,7 +178,7 @@ TEST_F(Assemble, CannotWriteEverywhere) {
   EXPECT_EQ(full.err, "gotrace-dump: writing the standard output: No space left on device\n");
 }
 
-TEST_F(Assemble, TellsWhatIsWrongWithTheText) {
+TEST_F(Assemble, SaysWhatIsWrongWithTheText) {
   struct Case {
     std::string text;
     std::string error;
@@ -208,8 +215,8 @@ TEST_F(Assemble, WarnsOfSizesThatAreWrong) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out.size(), 16u + 5 + 4);
   EXPECT_EQ(result.err,
-            "gotrace-dump: standard input: line 2: the batch tells size=7, but its events take 4 "
-            "bytes; the trace cannot be read so, while size=auto is always right\n");
+            "gotrace-dump: standard input: line 2: the batch states size=7, but its events take 4 "
+            "bytes; the trace cannot be read like this; size=auto is always right\n");
 }
 
 TEST_F(Assemble, ReadsNoLineWithoutEnd) {
@@ -235,8 +242,8 @@ TEST_F(Assemble, EndsQuietlyWhenNobodyReads) {
   EXPECT_EQ(result.err, "");
 }
 
-// What was named is told of.
-TEST_F(Assemble, TellsThatNobodyReadsTheTarget) {
+// An output that was named is reported.
+TEST_F(Assemble, ReportsThatNobodyReadsTheTarget) {
   const SubprocessResult result =
       RunDump({"assemble", "-o", "/dev/stdout", "-"}, {.input = text_, .read_at_most = 0});
   EXPECT_EQ(result.exit_code, 2);

@@ -1,10 +1,11 @@
-// Runs `info` and `footprint`, which take several files, as their users do.
+// Runs the commands that take several files, as their users do.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -25,12 +26,17 @@ std::string WriteFile(absl::string_view name, absl::string_view content) {
   return path;
 }
 
-TEST(SeveralFiles, AreToldOfUnderTheirNames) {
+// The heading of a file that is one of several.
+std::string Heading(const std::string& shown_name) {
+  return absl::StrCat("== ", shown_name, " ==\n");
+}
+
+TEST(SeveralFiles, AreReadOneAfterTheOther) {
   const std::string first = TestFilePath(absl::StrCat(kTrace, ".zst"));
   const std::string second = TestFilePath("go1.27-gc.trace.zst");
   for (const std::string command : {"info", "footprint"}) {
     EXPECT_EQ(DumpOutput({command, first, second}),
-              absl::StrCat(first, ":\n", DumpOutput({command, first}), "\n", second, ":\n",
+              absl::StrCat(Heading(first), DumpOutput({command, first}), "\n", Heading(second),
                            DumpOutput({command, second})));
     EXPECT_EQ(DumpOutput({command, "--json", first, second}),
               absl::StrCat(DumpOutput({command, "--json", first}),
@@ -50,15 +56,82 @@ TEST(SeveralFiles, AreReadThoughOneIsBroken) {
     const SubprocessResult of_cut = RunDump({command, cut});
     const SubprocessResult of_missing = RunDump({command, missing});
     const SubprocessResult two = RunDump({command, cut, good});
-    ExpectFailure(two, 1, absl::StrCat(cut, ":\n", of_cut.out, "\n", good, ":\n", of_good),
+    ExpectFailure(two, 1, absl::StrCat(Heading(cut), of_cut.out, "\n", Heading(good), of_good),
                   of_cut.err);
     const SubprocessResult all = RunDump({command, cut, missing, good});
     ExpectFailure(all, 2, two.out, absl::StrCat(of_cut.err, of_missing.err));
-    // What is told of the first that can be read begins without an empty line.
+    // No empty line precedes the first heading.
     const SubprocessResult last =
         RunDump({command, missing, "-"}, {.input = ReadTestTrace(kTrace)});
-    ExpectFailure(last, 2, absl::StrCat("standard input:\n", of_good), of_missing.err);
+    ExpectFailure(last, 2, absl::StrCat(Heading("standard input"), of_good), of_missing.err);
   }
+}
+
+TEST(SeveralFiles, HaveTheirEventsUnderHeadings) {
+  const std::string first = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string second = TestFilePath("go1.22-annotations.trace.zst");
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"events"}, {"events", "--kind=Log"}, {"wire"}}) {
+    const auto of = [&](std::vector<std::string> files) {
+      files.insert(files.begin(), command.begin(), command.end());
+      return DumpOutput(files);
+    };
+    EXPECT_EQ(of({first, second}),
+              absl::StrCat(Heading(first), of({first}), "\n", Heading(second), of({second})));
+  }
+  // Only files with events to print have a heading, and only if no file has any is there a note.
+  const std::string without_tasks = TestFilePath("go1.27-gc.trace.zst");
+  EXPECT_EQ(DumpOutput({"events", "--kind=TaskBegin", without_tasks, second}),
+            absl::StrCat(Heading(second), DumpOutput({"events", "--kind=TaskBegin", second})));
+  ExpectFailure(RunDump({"events", "--g=99999", first, second}), 0, "",
+                "gotrace-dump: no event of any file matches\n");
+}
+
+TEST(SeveralFiles, HaveTheirNamesInEachEventOfJson) {
+  const std::string first = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string second = TestFilePath("go1.22-annotations.trace.zst");
+  std::string expected;
+  for (const std::string& file : {first, second}) {
+    const std::string alone = DumpOutput({"events", "--format=json", "--limit=2", file});
+    EXPECT_FALSE(absl::StrContains(alone, "\"file\""));
+    for (const absl::string_view line : absl::StrSplit(alone, '\n', absl::SkipEmpty())) {
+      absl::StrAppend(&expected, "{\"file\":\"", file, "\",", line.substr(1), "\n");
+    }
+  }
+  EXPECT_EQ(DumpOutput({"events", "--format=json", "--limit=2", first, second}), expected);
+}
+
+// One that is broken does not keep the events of others from being printed.
+TEST(SeveralFiles, HaveTheirEventsPrintedThoughOneIsBroken) {
+  const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string cut = WriteFile("cut5.trace", ReadTestTrace(kTrace).substr(0, 6900));
+  for (const std::string command : {"events", "wire"}) {
+    const SubprocessResult of_cut = RunDump({command, cut});
+    ExpectFailure(
+        RunDump({command, cut, "/no/such/file", good}), 2,
+        absl::StrCat(Heading(cut), of_cut.out, "\n", Heading(good), DumpOutput({command, good})),
+        absl::StrCat(of_cut.err, RunDump({command, "/no/such/file"}).err));
+  }
+}
+
+// JSON cannot hold a name that is not UTF-8: its bytes are there besides.
+TEST(SeveralFiles, HaveNamesThatScriptsCanOpen) {
+  const std::string path = WriteFile("b\xff.trace", ReadTestTrace(kTrace));
+  std::string encoded;
+  absl::Base64Escape(path, &encoded);
+  const std::string expected =
+      absl::StrCat("\"file\":\"", testing::TempDir(), "/b\xef\xbf\xbd.trace\",\"file_base64\":\"",
+                   encoded, "\",");
+  for (const std::string command : {"info", "footprint", "validate"}) {
+    const std::string out = DumpOutput({command, "--json", path});
+    EXPECT_TRUE(absl::StrContains(out, expected)) << out;
+  }
+  const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
+  const std::string events = DumpOutput({"--format=json", "--limit=1", good, path});
+  EXPECT_TRUE(absl::StrContains(events, absl::StrCat("{", expected, "\"time\":"))) << events;
+  EXPECT_EQ(events.find("file_base64"), events.rfind("file_base64"));
+  const SubprocessResult missing = RunDump({"info", "--json", path + "2"});
+  EXPECT_TRUE(absl::StrContains(missing.out, "\"file_base64\":\"")) << missing.out;
 }
 
 // A name may hold what ends a line or drives a terminal.
@@ -68,7 +141,7 @@ TEST(SeveralFiles, AreQuotedWhereTheirNamesAreNotPrintable) {
   const std::string cut = WriteFile("odd\tcut.trace", ReadTestTrace(kTrace).substr(0, 6900));
   const std::string shown = absl::StrCat("\"", testing::TempDir(), "/odd\\nname\\x1b[31m.trace\"");
   EXPECT_TRUE(absl::StrContains(DumpOutput({"validate", odd}), absl::StrCat(shown, ": sound")));
-  EXPECT_TRUE(absl::StartsWith(DumpOutput({"info", odd, good}), absl::StrCat(shown, ":\n")));
+  EXPECT_TRUE(absl::StartsWith(DumpOutput({"info", odd, good}), Heading(shown)));
   EXPECT_TRUE(absl::StrContains(RunDump({"info", cut}).err, "/odd\\tcut.trace\": byte "));
   EXPECT_EQ(RunDump({"info", "no\nfile"}).err,
             "gotrace-dump: opening \"no\\nfile\": No such file or directory\n");
@@ -125,6 +198,12 @@ TEST(Directories, StandForTheTracesInThem) {
   const std::string notes = WriteFile("traces/notes", "not yet\n");
   const std::string skipped =
       absl::StrCat("gotrace-dump: ", notes, ": not a trace: text, skipped\n");
+  for (const std::string command : {"events", "wire"}) {
+    const SubprocessResult result = RunDump({command, dir});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.out, DumpOutput({command, top, below}));
+    EXPECT_EQ(result.err, skipped);
+  }
   for (const std::string command : {"info", "footprint"}) {
     for (const std::string json : {"--json", "--nojson"}) {
       const SubprocessResult result = RunDump({command, json, dir});
@@ -132,30 +211,30 @@ TEST(Directories, StandForTheTracesInThem) {
       EXPECT_EQ(result.out, DumpOutput({command, json, top, below}));
       EXPECT_EQ(result.err, skipped);
     }
-    // One trace of a directory is told under its name too.
+    // A single trace in a directory has a heading, too.
     EXPECT_EQ(DumpOutput({command, dir + "/below"}),
-              absl::StrCat(below, ":\n", DumpOutput({command, below})));
+              absl::StrCat(Heading(below), DumpOutput({command, below})));
     // What is named itself is never skipped.
     EXPECT_EQ(RunDump({command, notes, dir}).exit_code, 1);
   }
 }
 
-TEST(Directories, TellWhatIsBrokenInThem) {
+TEST(Directories, ReportWhatIsBrokenInThem) {
   const std::string dir = MakeDirectory("broken");
   const std::string cut = WriteFile("broken/cut", ReadTestTrace(kTrace).substr(0, 6900));
   WriteFile("broken/empty", "");
   for (const std::string command : {"info", "footprint"}) {
     const SubprocessResult result = RunDump({command, dir});
     ExpectFailure(
-        result, 1, absl::StrCat(cut, ":\n", RunDump({command, cut}).out),
+        result, 1, absl::StrCat(Heading(cut), RunDump({command, cut}).out),
         absl::StrCat(RunDump({command, cut}).err, RunDump({command, dir + "/empty"}).err));
   }
 }
 
-TEST(SeveralFiles, TellWhatIsNotComplete) {
+TEST(SeveralFiles, SayWhatIsNotComplete) {
   const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
   const std::string cut = WriteFile("cut4.trace", ReadTestTrace(kTrace).substr(0, 6900));
-  const std::string before = "only what stands before the first fault\n";
+  const std::string before = "only the part before the first fault\n";
   const std::string salvaged = "only what could be read of a broken trace\n";
   for (const std::string command : {"info", "footprint"}) {
     const std::string no = command == "info" ? "\ncomplete     no, " : "\nNot complete: ";
@@ -167,7 +246,7 @@ TEST(SeveralFiles, TellWhatIsNotComplete) {
 
 TEST(Directories, MayHaveNoTrace) {
   const std::string dir = MakeDirectory("none");
-  for (const std::string command : {"info", "footprint"}) {
+  for (const std::string command : {"info", "footprint", "events", "wire"}) {
     ExpectFailure(RunDump({command, dir}), 2, "",
                   absl::StrCat("gotrace-dump: no trace was found in ", dir, "\n"));
   }
@@ -247,11 +326,20 @@ TEST_F(SeveralTraces, HaveToBeThere) {
   const SubprocessResult validate = RunDump({"validate", "--trace=3", path_});
   EXPECT_EQ(validate.exit_code, 2);
   EXPECT_EQ(validate.out, absl::StrCat(path_, ": --trace=3: the input holds 2 traces\n"));
+  // It can be read, but does not hold what was asked for.
+  const SubprocessResult both =
+      RunDump({"validate", "--trace=2", path_, TestFilePath(absl::StrCat(kTrace, ".zst"))});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_EQ(both.err, "gotrace-dump: 2 files: 1 sound, 1 without the selected trace\n");
+  EXPECT_TRUE(absl::StrContains(
+      RunDump({"validate", "--json", "--trace=3", path_}).out,
+      absl::StrCat("\"verdict\":\"no-such-trace\",\"error\":\"", path_, ": --trace=3: ")));
   const std::string one = WriteFile("one.trace", first_);
   EXPECT_TRUE(absl::StrContains(RunDump({"events", "--trace=2", one}).err, "holds 1 trace\n"));
   for (const std::string number : {"0", "-1"}) {
     EXPECT_EQ(RunDump({"events", "--trace", number, path_}).err,
-              "gotrace-dump: --trace counts from 1 on\nTry: gotrace-dump events --help\n");
+              absl::StrCat("gotrace-dump: --trace: must be 1 or more, found ", number,
+                           "\nTry: gotrace-dump events --help\n"));
   }
 }
 
@@ -341,7 +429,7 @@ TEST_F(SeveralTraces, AreRepairedOneAtATime) {
   const auto report = [&](int kept, bool first_is_sound) {
     const auto fate = [&](int number) {
       return number == kept ? std::string("this one is kept\n")
-                            : absl::StrCat("left out, which --trace=", number, " selects\n");
+                            : absl::StrCat("left out; --trace=", number, " selects it\n");
     };
     const std::string begin = absl::StrCat("gotrace-dump: ", path_, ": ");
     const size_t size = first_is_sound ? first_.size() : first_.size() - 10;

@@ -55,15 +55,16 @@ TEST(Limits, OfWhatIsCompressed) {
   EXPECT_EQ(RunDump({"wire", "--limits=decompressed-bytes=16", path}).exit_code, 0);
 }
 
-TEST(Limits, WrongOnesAreToldBeforeAnythingIsRead) {
+TEST(Limits, WrongOnesAreReportedBeforeAnythingIsRead) {
   const std::vector<std::vector<std::string>> cases = {
-      {"events", "memory=1G",
-       "--limits: there is no limit \"memory\"; there are generation-bytes,"},
-      {"events", "threads", "--limits: \"threads\" needs a number, like threads=500000"},
-      {"info", "threads=-1", "\"threads=-1\" needs a number"},
-      {"info", "threads=99999999T", "\"threads=99999999T\" needs a number"},
+      {"events", "memory=1G", "--limits: there is no limit \"memory\"; expected generation-bytes,"},
+      {"events", "threads",
+       "--limits: expected a number, like threads=500000 or threads=4G, found \"threads\""},
+      {"info", "threads=-1", "found \"threads=-1\""},
+      {"info", "threads=99999999T", "found \"threads=99999999T\""},
+      {"info", "generation-bytes=9GB", "--limits: the maximum of generation-bytes is 8G"},
       {"validate", "threads=5,", "there is no limit \"\""},
-      {"wire", "threads=5", "there is no limit \"threads\" here; there is decompressed-bytes"},
+      {"wire", "threads=5", "there is no limit \"threads\"; expected decompressed-bytes"},
       {"assemble", "threads=5", "--limits is a flag of"},
   };
   for (const std::vector<std::string>& c : cases) {
@@ -101,7 +102,7 @@ TEST(Limits, WhatThereIsNoMemoryToUnpackIsNotCalledDamaged) {
     const SubprocessResult result = RunDump({command, path}, {.address_space = 100 << 20});
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_TRUE(absl::StrContains(absl::StrCat(result.out, result.err),
-                                  "there is not enough memory to unpack the zstd data"))
+                                  "there is not enough memory to decompress the zstd data"))
         << result.out << result.err;
   }
 }

@@ -56,14 +56,14 @@ TEST_F(RepairCommand, DoesNotReplaceItsInput) {
       const SubprocessResult result = RunDump({command, "-o", target, broken});
       EXPECT_EQ(result.exit_code, 2);
       EXPECT_EQ(result.err, absl::StrCat("gotrace-dump: -o ", target,
-                                         " is the input itself, which "
-                                         "would be lost; give another name\n"));
+                                         " is the input, which would be lost; "
+                                         "give another name\n"));
     }
   }
   const SubprocessResult redirected = RunSubprocess(
       {"/bin/sh", "-c", "exec tools/gotrace-dump repair -o \"$0\" - < \"$0\"", broken}, {});
   EXPECT_EQ(redirected.exit_code, 2);
-  EXPECT_TRUE(absl::StrContains(redirected.err, "is the input itself")) << redirected.err;
+  EXPECT_TRUE(absl::StrContains(redirected.err, "is the input, which")) << redirected.err;
   EXPECT_EQ(std::filesystem::file_size(broken), broken_.size());
 }
 
@@ -132,7 +132,7 @@ TEST_F(RepairCommand, KeepsWhatCanBeUnpacked) {
   const SubprocessResult result = RunDump({"repair", "-o", target_, cut});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(
-      absl::StrContains(result.err, "[compressed-truncated]; what could be decompressed is used\n"))
+      absl::StrContains(result.err, "[compressed-truncated]; using everything before that\n"))
       << result.err;
   EXPECT_EQ(ReadTarget(), sound_);
 }
@@ -154,7 +154,7 @@ TEST_F(RepairCommand, WritesNothingWhereNothingIsLeft) {
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
-TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
+TEST_F(RepairCommand, RefusesOtherFilesAndReportsErrors) {
   EXPECT_EQ(RunDump({"repair", "-o", target_, Write("page.html", "<html></html>")}).exit_code, 1);
   EXPECT_EQ(RunDump({"repair", "-o", target_, directory_ + "/none"}).exit_code, 2);
   const SubprocessResult full =
@@ -163,7 +163,7 @@ TEST_F(RepairCommand, TellsWhatIsNoTraceAndWhatCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 
-TEST_F(RepairCommand, ReadsNoMoreOfWhatIsNoTraceAndHasNoEnd) {
+TEST_F(RepairCommand, ReadsOnlyTheBeginningOfEndlessOtherInput) {
   const SubprocessResult result = RunDump({"repair", "--check", "/dev/zero"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(absl::StrContains(result.err, "not-a-trace")) << result.err;

@@ -30,7 +30,7 @@ ProcStatus dt=1 p=0 pstatus=1
 GoStatus dt=1 g=1 m=1 gstatus=2
 )";
 
-// The status of goroutine 1 is told anew, and wrongly; tasks end that never began.
+// The status of goroutine 1 is repeated, wrongly; tasks end that never began.
 const std::string& Broken() {
   static const std::string* const kText =
       new std::string(absl::StrCat(kSound,
@@ -81,14 +81,14 @@ class Validate : public testing::Test {
   const std::string missing_;
 };
 
-TEST_F(Validate, TellsASoundTraceInOneLine) {
+TEST_F(Validate, ReportsASoundTraceInOneLine) {
   const SubprocessResult result = Run({sound_});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, sound_ + kSoundLine);
   EXPECT_EQ(result.err, "");
 }
 
-TEST_F(Validate, TellsWhatIsWrongWithABrokenOne) {
+TEST_F(Validate, SaysWhatIsWrongWithABrokenOne) {
   const SubprocessResult result = Run({broken_});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(absl::StrContains(
@@ -104,7 +104,7 @@ TEST_F(Validate, TellsWhatIsWrongWithABrokenOne) {
 TEST_F(Validate, BeginsEachLineWithTheFilesName) {
   const std::string out = Run({broken_, sound_}).out;
   for (const absl::string_view line : absl::StrSplit(out, '\n', absl::SkipEmpty())) {
-    // The story of a finding stands below it.
+    // The history of a finding follows it.
     EXPECT_TRUE(absl::StartsWith(line, broken_ + ": ") || absl::StartsWith(line, sound_ + ": ") ||
                 absl::StartsWith(line, "    "))
         << line;
@@ -138,10 +138,10 @@ TEST_F(Validate, RefusesWrongFlags) {
     return result.err.substr(0, result.err.find('\n'));
   };
   EXPECT_EQ(error("--strictness=some"),
-            "gotrace-dump: --strictness: there is no strictness \"some\"; there are go and all");
+            "gotrace-dump: --strictness: expected go or all, found \"some\"");
   EXPECT_EQ(error("--max-per-check=-1"),
-            "gotrace-dump: --max-per-check is negative; 0 prints only how many");
-  EXPECT_EQ(error("--jobs=0"), "gotrace-dump: --jobs must be 1 or more");
+            "gotrace-dump: --max-per-check: must be 0 or more, found -1");
+  EXPECT_EQ(error("--jobs=0"), "gotrace-dump: --jobs: must be 1 or more, found 0");
 }
 
 TEST_F(Validate, TakesSeveralFilesAndCountsThem) {
@@ -159,7 +159,7 @@ TEST_F(Validate, ReadsTheStandardInput) {
   EXPECT_EQ(Run({"-"}, {.input = *AssembleText(Broken())}).exit_code, 1);
 }
 
-TEST_F(Validate, TellsWhichFileCannotBeRead) {
+TEST_F(Validate, SaysWhichFileCannotBeRead) {
   const SubprocessResult result = Run({missing_});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, Unread(missing_));
@@ -167,7 +167,7 @@ TEST_F(Validate, TellsWhichFileCannotBeRead) {
 }
 
 // Root may read everything; a link that leads nowhere is for nobody.
-TEST_F(Validate, TellsWhatCannotBeReadInADirectory) {
+TEST_F(Validate, SaysWhatCannotBeReadInADirectory) {
   const std::string link = directory_ + "/dir/link";
   Write("dir/sound.trace", *AssembleText(kSound));
   ASSERT_EQ(symlink("nowhere", link.c_str()), 0);
@@ -177,7 +177,7 @@ TEST_F(Validate, TellsWhatCannotBeReadInADirectory) {
   EXPECT_EQ(result.err, "gotrace-dump: 2 files: 1 sound, 1 cannot be read\n");
 }
 
-TEST_F(Validate, TellsWhyAFileCannotBeRead) {
+TEST_F(Validate, SaysWhyAFileCannotBeRead) {
   const std::string loop = directory_ + "/loop";
   ASSERT_EQ(symlink("loop", loop.c_str()), 0);
   EXPECT_EQ(Run({loop}).out, absl::StrCat(loop, ": cannot be read: opening ", loop,
@@ -186,7 +186,7 @@ TEST_F(Validate, TellsWhyAFileCannotBeRead) {
             absl::StrCat(sound_, "/x: cannot be read: opening ", sound_, "/x: Not a directory\n"));
 }
 
-TEST_F(Validate, GoesOnBehindAFileThatCannotBeRead) {
+TEST_F(Validate, ContinuesAfterAFileThatCannotBeRead) {
   const SubprocessResult result = Run({"--max-per-check=0", missing_, broken_, sound_});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_TRUE(absl::StartsWith(result.out, Unread(missing_)));
@@ -195,7 +195,7 @@ TEST_F(Validate, GoesOnBehindAFileThatCannotBeRead) {
   EXPECT_EQ(Run({broken_, missing_}).exit_code, 2);
 }
 
-TEST_F(Validate, TakesADirectoryForTheFilesBelowIt) {
+TEST_F(Validate, ReadsTheFilesBelowADirectory) {
   const std::string trace = *AssembleText(kSound);
   const std::string dir = directory_ + "/dir";
   for (const char* const name :
@@ -215,7 +215,7 @@ TEST_F(Validate, TakesADirectoryForTheFilesBelowIt) {
   EXPECT_EQ(result.err, "gotrace-dump: 5 files: 5 sound\n");
 }
 
-TEST_F(Validate, SkipsWhatIsNoTraceInADirectoryOnly) {
+TEST_F(Validate, SkipsOtherFilesOnlyInADirectory) {
   const std::string dir = directory_ + "/dir";
   Write("dir/1.html", kHtml);
   Write("dir/2", "ok\n");
@@ -237,17 +237,17 @@ TEST_F(Validate, SkipsWhatIsNoTraceInADirectoryOnly) {
   EXPECT_EQ(named.err, "gotrace-dump: 2 files: 1 sound, 1 broken\n");
 }
 
-// Damage, or a version that cannot be read, makes nothing foreign.
+// A damaged trace, or one of an unknown version, is not foreign.
 TEST_F(Validate, SkipsNoTraceThatIsDamaged) {
   const std::string trace = *AssembleText(kSound);
   Write("dir/cut-header", trace.substr(0, 7));
   Write("dir/cut", trace.substr(0, trace.size() - 1));
   Write("dir/empty", "");
   Write("dir/new-version", std::string("go 1.99 trace\0\0\0", 16));
-  // This is no damage either, but an older format.
+  // This is an older format, not damage.
   Write("dir/old-version", std::string("go 1.21 trace\0\0\0", 16));
   Write("dir/packed", ReadTestFile("go1.27-annotations.trace.zst").substr(0, 9));
-  // Nor does what stands before a trace.
+  // Something before a trace does not make it foreign either.
   Write("dir/log", "listening on :8080\n" + trace);
   Write("dir/http", "HTTP/1.1 200 OK\r\n\r\n" + trace);
   Write("dir/changed", "G" + trace.substr(1));
@@ -256,7 +256,7 @@ TEST_F(Validate, SkipsNoTraceThatIsDamaged) {
   EXPECT_EQ(result.err, "gotrace-dump: 9 files: 8 broken, 1 skipped\n") << result.out;
 }
 
-TEST_F(Validate, TellsThatADirectoryHasNoTrace) {
+TEST_F(Validate, SaysThatADirectoryHasNoTrace) {
   const std::string dir = directory_ + "/dir";
   std::filesystem::create_directory(dir);
   const SubprocessResult empty = Run({dir});
@@ -275,7 +275,7 @@ TEST_F(Validate, TellsThatADirectoryHasNoTrace) {
 
 TEST_F(Validate, PrintsTheSameHoweverManyJobs) {
   std::vector<std::string> args = {"--jobs=1"};
-  // Large ones first, so that those behind them are done earlier.
+  // Large files first, so that later ones are finished earlier.
   for (const char* const trace : {"go1.27-gc.trace.zst", "go1.23-gc.trace.zst"}) {
     args.push_back(TestFilePath(trace));
   }
@@ -291,7 +291,7 @@ TEST_F(Validate, PrintsTheSameHoweverManyJobs) {
   }
 }
 
-TEST_F(Validate, EndsQuietlyWhenNobodyReadsOn) {
+TEST_F(Validate, EndsQuietlyIfThePipeIsClosed) {
   for (const char* const jobs : {"--jobs=1", "--jobs=4"}) {
     const SubprocessResult result =
         Run({jobs, sound_, sound_, sound_, sound_}, {.read_at_most = 0});
@@ -300,7 +300,7 @@ TEST_F(Validate, EndsQuietlyWhenNobodyReadsOn) {
   }
 }
 
-TEST_F(Validate, TellsThatTheOutputCannotBeWritten) {
+TEST_F(Validate, ReportsThatTheOutputCannotBeWritten) {
   const SubprocessResult result = Run({broken_}, {.output_path = "/dev/full"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err, "gotrace-dump: writing the standard output: No space left on device\n");
@@ -379,6 +379,19 @@ TEST_F(ValidateJson, OfAFileThatCannotBeRead) {
   EXPECT_NE(line.Find("io_error"), nullptr);
 }
 
+TEST_F(ValidateJson, OfAFileWithoutTheTrace) {
+  const JsonValue line = Line({"--trace=2", sound_});
+  EXPECT_EQ(Verdict(line), "no-such-trace");
+  ASSERT_NE(line.Find("error"), nullptr);
+  EXPECT_EQ(line.Find("error")->text, sound_ + ": --trace=2: the input holds 1 trace");
+  EXPECT_EQ(line.Find("io_error"), nullptr);
+}
+
+TEST_F(ValidateJson, OfAFileWhoseNameIsNotUtf8) {
+  const JsonValue line = Line({Write("\xff.trace", *AssembleText(kSound))});
+  EXPECT_NE(line.Find("file_base64"), nullptr);
+}
+
 TEST_F(ValidateJson, OfRealTraces) {
   for (const TestTrace& trace : TestTraces()) {
     EXPECT_EQ(Verdict(Line({TestFilePath(trace.name + ".zst")})), "sound") << trace.name;
@@ -395,7 +408,7 @@ TEST_F(ValidateJson, GivesALineForEachFile) {
 }
 
 // The schema demands something of each part of a line.
-TEST_F(ValidateJson, SchemaRefusesWhatIsNoReport) {
+TEST_F(ValidateJson, SchemaRefusesOtherObjects) {
   const std::string good = Run({"--json", broken_}).out;
   const auto without = [&](absl::string_view part, absl::string_view other) {
     std::string line = good;

@@ -14,58 +14,6 @@
 namespace gotrace::internal {
 namespace {
 
-bool IsNewGoroutine(const Event& event, const StateTransition& transition, TraceInfo* info) {
-  const bool begins =
-      transition.go_from == GoState::kNotExist || transition.go_from == GoState::kUndetermined;
-  // The goroutines that C's calls of Go run on come and go under the same ids. All others come
-  // once, and are too many to be remembered.
-  const bool may_return =
-      event.type() != EventType::kGoCreate && event.type() != EventType::kGoCreateBlocked;
-  return begins &&
-         (!may_return || info->returning_goroutines.insert(transition.resource.id).second);
-}
-
-void CountTransition(const Event& event, TraceInfo* info) {
-  const StateTransition transition = event.state_transition();
-  if (transition.resource.kind == ResourceKind::kGoroutine) {
-    info->goroutines += IsNewGoroutine(event, transition, info);
-  } else {
-    info->procs.insert(transition.resource.id);
-  }
-}
-
-void BeginGeneration(const Reader& reader, const Event& event, TraceInfo* info) {
-  const Sync sync = event.sync();
-  if (sync.clock_snapshot.has_value() && !info->wall_begin.has_value()) {
-    info->wall_begin =
-        sync.clock_snapshot->wall -
-        absl::Nanoseconds(TraceClock::Subtract(sync.clock_snapshot->trace_time, info->begin));
-  }
-  info->bytes = event.offset();
-  const GenerationInfo& current = reader.generation();
-  const bool is_new = info->generations.empty() ||
-                      info->generations.back().info.begin_offset != current.begin_offset;
-  // The last kSync event begins no generation.
-  if (!is_new || current.batches == 0) return;
-  info->generations.push_back({current, event.time(), event.time(), 0});
-}
-
-void Count(const Reader& reader, const Event& event, TraceInfo* info) {
-  if (info->events++ == 0) info->begin = info->end = event.time();
-  // With what waited for lost events, times go back.
-  info->end = std::max(info->end, event.time());
-  ++info->by_kind[static_cast<size_t>(event.kind())];
-  if (event.kind() == EventKind::kStateTransition) CountTransition(event, info);
-  if (event.thread() != ThreadId::kNone) info->threads.insert(event.thread());
-  const size_t before = info->generations.size();
-  if (event.kind() == EventKind::kSync) BeginGeneration(reader, event, info);
-  const bool ends_trace = event.kind() == EventKind::kSync && info->generations.size() == before;
-  if (info->generations.empty() || ends_trace) return;
-  TraceInfo::Generation& generation = info->generations.back();
-  generation.end = std::max(generation.end, event.time());
-  ++generation.events;
-}
-
 std::string FormatWallBegin(const TraceInfo& info) {
   if (info.TimelessGeneration() != nullptr) return "unknown";
   if (info.wall_begin.has_value()) return FormatUtc(*info.wall_begin);
@@ -79,25 +27,17 @@ double Seconds(int64_t begin, int64_t end) {
 
 }  // namespace
 
-const TraceInfo::Generation* TraceInfo::TimelessGeneration() const {
-  const auto found = std::find_if(generations.begin(), generations.end(), [](const Generation& g) {
-    return g.info.frequency.has_value() && !IsPlausibleFrequency(*g.info.frequency);
-  });
-  return found == generations.end() ? nullptr : &*found;
-}
-
 absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info) {
-  info->version = reader->version();
+  TraceInfoCollector collector(reader);
   while (const Event* event = reader->Next()) {
-    Count(*reader, *event, info);
+    collector.Add({event, 1});
     if (progress->Due()) {
-      progress->Show({reader->input_read(), reader->input_size(), info->events});
+      progress->Show({reader->input_read(), reader->input_size(), collector.info().events});
     }
   }
-  // After a fault what was read is more than the last event tells.
-  info->bytes = std::max(info->bytes, reader->generation().end_offset);
-  info->losses = reader->losses();
-  return info->status = reader->status();
+  const absl::Status status = collector.Finish();
+  *info = collector.info();
+  return status.ok() ? info->status : status;
 }
 
 void AppendInfo(const TraceInfo& info, TextBuffer* out) {
@@ -129,8 +69,8 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
   out->Append(absl::StrFormat("bytes        %d\n", info.bytes));
   out->Append(absl::StrFormat("events       %d\n", info.events));
   out->Append(absl::StrFormat("goroutines   %d\n", info.goroutines));
-  out->Append(absl::StrFormat("Ps           %d\n", info.procs.size()));
-  out->Append(absl::StrFormat("threads      %d\n", info.threads.size()));
+  out->Append(absl::StrFormat("Ps           %d\n", info.procs));
+  out->Append(absl::StrFormat("threads      %d\n", info.threads));
 
   out->Append("\nEvents by kind:\n");
   for (int kind = 0; kind < kEventKindEnd; ++kind) {
@@ -157,7 +97,7 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
 void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
-  json.Member("file", file);
+  AppendFileMembers(file, &json);
   json.Member("version",
               absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(info.version))));
   AppendCompleteness(info.status, info.losses, &json);
@@ -173,8 +113,8 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   AppendTracesJson(info.traces, &json);
   json.Member("events", info.events);
   json.Member("goroutines", info.goroutines);
-  json.Member("procs", uint64_t{info.procs.size()});
-  json.Member("threads", uint64_t{info.threads.size()});
+  json.Member("procs", info.procs);
+  json.Member("threads", info.threads);
   json.Key("events_by_kind");
   json.BeginObject();
   for (int kind = 0; kind < kEventKindEnd; ++kind) {

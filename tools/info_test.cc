@@ -141,12 +141,12 @@ TEST(Info, TellsWhatStandsBeforeAFault) {
   EXPECT_FALSE(absl::StrContains(Text(nothing), "Generations"));
 }
 
-TEST(Info, OfAVersionThatTellsNoWallClock) {
+TEST(Info, OfAVersionWithoutWallClock) {
   TraceInfo info;
   EXPECT_FALSE(Collect(MakeHeader(Version::kGo123), &info).ok());
   EXPECT_TRUE(absl::StartsWith(Text(info),
                                "version      1.23 (Go 1.23 and 1.24)\n"
-                               "complete     no, only what stands before the first fault\n"
+                               "complete     no, only the part before the first fault\n"
                                "wall clock   not in the trace (since Go 1.25)\n"));
 }
 
@@ -168,7 +168,7 @@ GoDestroySyscall dt=1
   EXPECT_EQ(info.goroutines, 2);
 }
 
-// What tells a P's status may be what the trace lost.
+// The status of a P may be lost.
 TEST(Info, CountsPsWhoseStatusIsLost) {
   ReaderOptions options;
   options.mode = ReadMode::kSalvage;
@@ -184,10 +184,10 @@ ProcStart dt=1 p=4 p_seq=7
   TraceInfo info;
   Progress progress(/*prints_along=*/false);
   ASSERT_TRUE(CollectInfo(&*reader, &progress, &info).ok());
-  EXPECT_EQ(info.procs.size(), 2u);
+  EXPECT_EQ(info.procs, 2u);
 }
 
-// What the text of a trace's events and of its wire format tell of it.
+// The numbers that follow from the text of a trace's events and of its wire format.
 struct TextCount {
   std::map<std::string, uint64_t> kinds;
   std::set<std::string> goroutines;
@@ -197,7 +197,7 @@ struct TextCount {
   std::map<std::string, uint64_t> wire;
 };
 
-// What stands in `line` between `name` and the next space.
+// Returns the part of `line` between `name` and the next space.
 std::string Field(absl::string_view line, absl::string_view name) {
   const size_t at = line.find(name);
   if (at == absl::string_view::npos) return "";
@@ -255,8 +255,8 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
   EXPECT_EQ(info.events, GetParam().events);
   EXPECT_EQ(info.bytes, GetParam().size);
   EXPECT_EQ(info.goroutines, expected.goroutines.size());
-  EXPECT_EQ(info.procs.size(), expected.procs.size());
-  EXPECT_EQ(info.threads.size(), expected.threads.size());
+  EXPECT_EQ(info.procs, expected.procs.size());
+  EXPECT_EQ(info.threads, expected.threads.size());
   EXPECT_EQ(info.begin, expected.times.front());
   EXPECT_EQ(info.end, expected.times.back());
 
@@ -275,9 +275,9 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
   EXPECT_EQ(sum.strings, expected.wire["String"]);
   EXPECT_EQ(sum.stacks, expected.wire["Stack"]);
   EXPECT_EQ(events, info.events);
-  EXPECT_LE(most_threads, info.threads.size());
+  EXPECT_LE(most_threads, info.threads);
   if (info.generations.size() == 1) {
-    EXPECT_EQ(most_threads, info.threads.size());
+    EXPECT_EQ(most_threads, info.threads);
   }
   Json(info);
 }

@@ -7,8 +7,8 @@
 namespace gotrace::internal {
 namespace {
 
-// How many characters must be added, removed, replaced or swapped with the next one to make one of
-// the other (the optimal string alignment distance).
+// Returns how many characters must be added, removed, replaced or swapped with the next one to turn
+// one name into the other (the optimal string alignment distance).
 size_t Distance(absl::string_view a, absl::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -28,7 +28,7 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 }  // namespace
 
 absl::string_view NearestName(absl::string_view name, absl::Span<const absl::string_view> names) {
-  // What is shorter is near to every other; what is longer, and takes time, is no name.
+  // Shorter names are near to every other; longer ones are not names, and would take time.
   constexpr size_t kMinSize = 3;
   constexpr size_t kMaxSize = 64;
   if (name.size() < kMinSize || name.size() > kMaxSize) return "";

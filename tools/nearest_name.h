@@ -1,4 +1,4 @@
-// Suggests what was meant by a name that does not exist.
+// Finds the name that was probably meant by one that does not exist.
 #ifndef GOTRACE_TOOLS_NEAREST_NAME_H_
 #define GOTRACE_TOOLS_NEAREST_NAME_H_
 
@@ -7,9 +7,9 @@
 
 namespace gotrace::internal {
 
-// Returns the one of `names` that `name` probably stands for: it differs in at most a third of its
-// characters, where two that changed places count as one. Returns "" if there is none, or `name`
-// has less than three characters.
+// Returns the element of `names` that differs least from `name`, in at most a third of its
+// characters; two characters that changed places count as one. Returns "" if there is none, or if
+// `name` has less than three characters.
 absl::string_view NearestName(absl::string_view name, absl::Span<const absl::string_view> names);
 
 }  // namespace gotrace::internal

@@ -1,6 +1,6 @@
 #include "tools/open_trace.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -8,32 +8,76 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
 #include "parser/framing/batch_reader.h"
 #include "tools/file_list.h"
+#include "tools/report.h"
 #include "validator/foreign_input.h"
 
 namespace gotrace::internal {
 
 namespace {
 
-// Opens the input, with what happened to it on its way undone.
+// Ends an input of unknown size, such as a pipe, once almost nothing of a long part of it belongs
+// to a batch: it may be endless. Among random bytes, some look like a batch.
+class GuardedSource final : public ByteSource {
+ public:
+  // `has_ended` may be nullptr.
+  GuardedSource(std::string file, std::unique_ptr<ByteSource> source, bool* has_ended)
+      : file_(std::move(file)), source_(std::move(source)), ended_out_(has_ended) {
+    offset_ = source_->offset();
+    window_ = source_->window();
+  }
+
+  absl::Status Fill(size_t size) override {
+    if (has_ended_) return absl::OkStatus();
+    source_->Skip(offset_ - source_->offset());
+    absl::Status status = source_->Fill(size);
+    window_ = source_->window();
+    return status;
+  }
+  void Release(uint64_t offset) override { source_->Release(offset); }
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    source_->ReleaseSkipped(begin, end);
+    if (has_ended_ || end <= skipped_end_) return;
+    skipped_ += end - std::max(begin, skipped_end_);
+    skipped_end_ = end;
+    const uint64_t in_batches = end - part_begin_ - skipped_;
+    if (in_batches > skipped_ / 16) {
+      part_begin_ = end;
+      skipped_ = 0;
+    }
+    if (skipped_ < kMaxSkipped) return;
+    has_ended_ = true;
+    if (ended_out_ != nullptr) *ended_out_ = true;
+    Note(file_, absl::StrCat("found almost no batches in the ", kMaxSkipped >> 20,
+                             " MiB before byte ", end, "; the rest of the input is not read"));
+  }
+  uint64_t input_size() const override { return source_->input_size(); }
+  uint64_t input_read() const override { return source_->input_read(); }
+
+ private:
+  static constexpr uint64_t kMaxSkipped = uint64_t{32} << 20;
+
+  const std::string file_;
+  const std::unique_ptr<ByteSource> source_;
+  bool* const ended_out_;
+  uint64_t part_begin_ = 0;   // Where the part begins that is being watched.
+  uint64_t skipped_ = 0;      // Bytes of it that are not part of a batch.
+  uint64_t skipped_end_ = 0;  // The end of the last of them.
+  bool has_ended_ = false;
+};
+
+// Opens the input and undoes damage in transport.
 absl::StatusOr<UndoneInput> OpenInputOf(const std::string& file, const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenGuarded(file, limits);
   if (!source.ok()) return source.status();
   absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
-  // An empty input, or one that ends in its header, is the reader's to refuse.
-  if (!input.ok() || input->source->window().empty()) return input;
-  const std::optional<ForeignInput> foreign = RecogniseInput(input->source->window());
-  if (!foreign.has_value()) return input;
-  Fault fault;
-  fault.id = FaultId::kNotATrace;
-  fault.place.offset = 0;
-  fault.message = absl::StrCat(foreign->message, ". ", SpecOf(foreign->check).remedy);
-  return FaultStatus(std::move(fault));
+  if (!input.ok()) return input;
+  if (absl::Status status = CheckNotForeign(*input->source); !status.ok()) return status;
+  return input;
 }
 
 OpenTraces OpenerOf(const std::string& file, const ReaderLimits& limits) {
@@ -50,6 +94,30 @@ bool CanBeReadAgain(const std::string& file) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
+                                                        const ReaderLimits& limits) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
+  if (!source.ok() || (*source)->input_size() > 0) return source;
+  return std::make_unique<GuardedSource>(file, *std::move(source), nullptr);
+}
+
+std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr<ByteSource> source,
+                                        bool* has_ended) {
+  return std::make_unique<GuardedSource>(file, std::move(source), has_ended);
+}
+
+absl::Status CheckNotForeign(const ByteSource& source) {
+  // Reading reports an empty input, or one that ends in the header.
+  if (source.window().empty()) return absl::OkStatus();
+  const std::optional<ForeignInput> foreign = RecogniseInput(source.window());
+  if (!foreign.has_value()) return absl::OkStatus();
+  Fault fault;
+  fault.id = FaultId::kNotATrace;
+  fault.place.offset = 0;
+  fault.message = absl::StrCat(foreign->message, ". ", SpecOf(foreign->check).remedy);
+  return FaultStatus(std::move(fault));
+}
 
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number) {
@@ -79,7 +147,7 @@ std::string DescribeTraces(const std::vector<TraceSpan>& traces) {
   std::string text =
       absl::StrCat("holds ", traces.size(), " traces, at bytes ", traces.front().offset);
   for (size_t i = 1; i < traces.size(); ++i) {
-    // Of thousands the first few will do.
+    // There may be thousands.
     constexpr size_t kListed = 10;
     if (i == kListed && traces.size() > kListed + 1) {
       absl::StrAppend(&text, " and ", traces.size() - kListed, " more places");
@@ -91,7 +159,8 @@ std::string DescribeTraces(const std::vector<TraceSpan>& traces) {
 }
 
 std::string DescribeTrace(const TraceSpan& trace, TraceNumber number) {
-  return absl::StrCat("trace ", number, ": ", trace.size, " bytes at byte ", trace.offset,
+  return absl::StrCat("trace ", number, ": ", trace.size, trace.size == 1 ? " byte" : " bytes",
+                      " at byte ", trace.offset,
                       !trace.sound.has_value() ? ""
                       : *trace.sound           ? ", sound"
                                                : ", broken");
@@ -105,18 +174,15 @@ void WarnOfMoreTraces(const std::string& file, const OpenedTrace& trace,
     if (!source.ok()) return;
     const absl::StatusOr<std::vector<TraceSpan>> traces = ListTraces(source->get());
     if (traces.ok() && traces->size() > 1) {
-      absl::FPrintF(
-          stderr, "gotrace-dump: %s: %s; this is the first; %s\n", ShownNameOf(file),
-          DescribeTraces(*traces),
-          traces->size() == 2 ? "--trace=2 selects the other" : "--trace=N selects another");
+      Note(file, absl::StrCat(DescribeTraces(*traces), "; this is the first; ",
+                              traces->size() == 2 ? "--trace=2 selects the other"
+                                                  : "--trace=N selects another"));
     }
     if (traces.ok()) return;
   }
   if (!trace.end->next_trace.has_value()) return;
-  absl::FPrintF(stderr,
-                "gotrace-dump: %s: another trace begins at byte %d; this is the first; --trace=2 "
-                "selects the next\n",
-                ShownNameOf(file), *trace.end->next_trace);
+  Note(file, absl::StrCat("another trace begins at byte ", *trace.end->next_trace,
+                          "; this is the first; --trace=2 selects the next"));
 }
 
 std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& limits) {
@@ -128,8 +194,7 @@ std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& lim
 
 void PrintTransportNotes(const std::string& file, const std::vector<TransportNote>& notes) {
   for (const TransportNote& note : notes) {
-    absl::FPrintF(stderr, "gotrace-dump: %s: note: %s\n", ShownNameOf(file),
-                  FormatTransportNote(note));
+    Note(file, absl::StrCat("note: ", FormatTransportNote(note)));
   }
 }
 

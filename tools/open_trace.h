@@ -16,45 +16,58 @@
 
 namespace gotrace::internal {
 
-// Which trace of an input that holds several is meant, counted from 1 on: the N of --trace=N. 0 is
-// the first too, but as what nobody asked for, so that commands warn of the others.
+// Which trace of an input that holds several to read, counted from 1: the N of --trace=N. 0 is the
+// first one, if nobody asked for it, so that commands warn of the others.
 using TraceNumber = uint64_t;
 
 struct OpenedTrace {
-  std::unique_ptr<ByteSource> source;  // At the trace's header, its offsets counted from there.
+  std::unique_ptr<ByteSource> source;  // At the trace's header; offsets count from there.
   std::vector<TransportNote> notes;    // As in UndoneInput.
-  std::unique_ptr<TraceEnd> end;       // Whether another trace was met behind it. Outlives source.
+  std::unique_ptr<TraceEnd> end;       // Whether another trace follows. Outlives `source`.
   TraceNumber number = 0;
   ReaderLimits limits;
 };
 
-// Opens a trace in `file`, a path or "-" for the standard input, and undoes what happened to it on
-// its way (see UndoTransport()). Fails if the file cannot be read, if its bytes were replaced, with
-// the fault not-a-trace if it is something else that is known, as a page of HTML, and if it does
-// not hold so many traces.
+// Opens the trace in `file`, a path or "-" for the standard input, and undoes damage in transport
+// (see UndoTransport()). Fails if the file cannot be read, if its bytes were replaced, if it is
+// known not to be a trace (see CheckNotForeign()), and if it holds fewer than `number` traces.
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number);
 
-// The error of a file that holds `count` traces and thus no `number`th.
+// Opens `file` as OpenSource() does. An input of unknown size, such as a pipe, ends with a note on
+// the standard error after 32 MiB of which almost nothing belongs to a batch: it may be endless.
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
+                                                        const ReaderLimits& limits);
+
+// Returns a source of the same bytes that ends in this way, and then sets `*has_ended`, which must
+// outlive it.
+std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr<ByteSource> source,
+                                        bool* has_ended);
+
+// Returns the fault not-a-trace if the beginning of `source`, with damage in transport undone,
+// shows that it is something else, such as a web page or an archive.
+absl::Status CheckNotForeign(const ByteSource& source);
+
+// Returns the error of a file that holds only `count` traces and so has no `number`th one.
 absl::Status NoSuchTrace(const std::string& file, uint64_t count, TraceNumber number);
 
 // Prints the notes on the standard error, a line each.
 void PrintTransportNotes(const std::string& file, const std::vector<TransportNote>& notes);
 
-// Warns on the standard error if `file` holds more traces than `trace`, unless that was asked for.
-// To be called once it was read, with the `status` that reading ended with: then another trace was
-// met, or it is looked for in a file that can be opened again.
+// Warns on the standard error if `file` holds more traces than `trace`, unless `trace` was selected
+// by its number. Call it after reading, with the `status` that reading ended with. After an error
+// the other traces are searched for, if the file can be opened again.
 void WarnOfMoreTraces(const std::string& file, const OpenedTrace& trace,
                       const absl::Status& status);
 
-// "holds 2 traces, at bytes 0 and 9018". Requires that there are some.
+// "holds 2 traces, at bytes 0 and 9018". `traces` must not be empty.
 std::string DescribeTraces(const std::vector<TraceSpan>& traces);
 
 // "trace 2: 9018 bytes at byte 8875, sound".
 std::string DescribeTrace(const TraceSpan& trace, TraceNumber number);
 
-// The traces in a regular file and whether they are sound, if there are more than one; none if
-// there is one, or it cannot be read so often.
+// Returns the traces in a regular file and whether they are sound. Returns none if there is only
+// one, or if the file cannot be read again.
 std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& limits);
 
 }  // namespace gotrace::internal

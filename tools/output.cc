@@ -21,7 +21,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Why doing `what` with the file `name` failed.
+// Returns the error of doing `what` with the file `name`.
 absl::Status Failure(int error, absl::string_view what, absl::string_view name) {
   return absl::ErrnoToStatus(error, absl::StrCat(what, " ", QuotedUnlessPlain(name)));
 }
@@ -37,7 +37,7 @@ void Output::Flush() {
     } else if (errno == EPIPE) {
       closed_ = true;
     } else if (errno == EAGAIN) {
-      // Whoever shares the terminal or the pipe has made it non-blocking.
+      // Another program that shares the terminal or the pipe made it non-blocking.
       pollfd ready = {.fd = fd_, .events = POLLOUT, .revents = 0};
       poll(&ready, 1, /*timeout=*/-1);
     } else if (errno != EINTR) {
@@ -54,27 +54,27 @@ absl::Status Output::Finish() {
 
 namespace {
 
-// The permissions that a new file is given.
+// Returns the permissions of a new file.
 mode_t NewFileMode() {
   const mode_t mask = umask(0);
   umask(mask);
   return 0666 & ~mask;
 }
 
-// Follows symbolic links, so that it is their target that is replaced or made.
+// Follows symbolic links, so that their target is replaced or created, not the link.
 std::string TargetOf(const std::string& path) {
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   std::filesystem::path target = path;
   std::error_code error;
-  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(target, error); ++links) {
-    // A relative link begins where the link stands; an absolute one replaces all of the path.
+  for (int links = 0; links < kMaxLinks && std::filesystem::is_symlink(target, error); ++links) {
+    // A relative link starts in the directory of the link; an absolute one replaces the whole path.
     target = target.parent_path() / std::filesystem::read_symlink(target, error);
   }
   return target.string();
 }
 
-// The descriptor, open already, that `path` stands for: where it is that of a file, this file is
-// meant with its place in it, and not another of its name.
+// Returns the open descriptor that `path` names, if it does. The descriptor itself is written, at
+// its position, rather than a new file of the same name.
 std::optional<int> DescriptorOf(absl::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -84,16 +84,17 @@ std::optional<int> DescriptorOf(absl::string_view path) {
   return is_one && absl::SimpleAtoi(path, &fd) && fd >= 0 ? std::optional(fd) : std::nullopt;
 }
 
-// Some file systems have no such thing as fsync().
+// Whether the file system has no fsync().
 bool CannotSync(int error) {
   return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EROFS;
 }
 
-// The temporary file that a signal which ends the program is to remove, while there is one.
+// The temporary file, if there is one, that signals which end the program remove.
 char unfinished[PATH_MAX];
 volatile std::sig_atomic_t has_unfinished = 0;
 
-// Ends the program as the signal would have done without this handler, which it has just replaced.
+// Removes the file and ends the program. The handler was reset when it was called, so the signal
+// now has its default effect.
 void RemoveUnfinished(int signal_number) {
   if (has_unfinished != 0) unlink(unfinished);
   raise(signal_number);
@@ -105,7 +106,7 @@ void RemoveAtSignals(const std::string& temporary) {
   has_unfinished = 1;
   for (const int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
     struct sigaction action;
-    // One that is ignored, as under nohup, stays so.
+    // Signals that are ignored, as under nohup, stay ignored.
     if (sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action = {};
     action.sa_handler = RemoveUnfinished;
@@ -118,8 +119,8 @@ void RemoveAtSignals(const std::string& temporary) {
 
 void EndForLackOfMemory() {
   constexpr absl::string_view kMessage =
-      "gotrace-dump: out of memory; --jobs=1 takes less, and --help tells of --limits, which bound "
-      "what a trace may take\n";
+      "gotrace-dump: out of memory; --jobs=1 needs less, and --limits bounds what a trace may "
+      "need\n";
   if (has_unfinished != 0) unlink(unfinished);
   [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(2);
@@ -139,7 +140,7 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
     if (fd < 0) return Failure(errno, "opening", path);
     return OutputFile(fd, path, "");
   }
-  // It could be replaced all the same, but somebody protected it.
+  // It could be replaced nevertheless, but somebody protected it.
   if (exists && (info.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) {
     return absl::PermissionDeniedError(
         absl::StrCat("writing ", QuotedUnlessPlain(path), ": the file is write-protected"));
@@ -147,9 +148,18 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   std::string target = TargetOf(path);
   std::string temporary = absl::StrCat(target, ".XXXXXX");
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return Failure(errno, exists ? "creating a new file beside" : "creating", path);
+  if (fd < 0 && exists) {
+    const std::string directory = std::filesystem::path(target).parent_path().string();
+    return Failure(
+        errno,
+        absl::StrCat("creating a temporary file in ",
+                     directory.empty() ? "the current directory" : QuotedUnlessPlain(directory),
+                     ", to replace"),
+        path);
+  }
+  if (fd < 0) return Failure(errno, "creating", path);
   RemoveAtSignals(temporary);
-  // mkostemp() leaves the file to its owner alone.
+  // mkostemp() gives permissions only to the owner.
   fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());
   return OutputFile(fd, std::move(target), std::move(temporary));
 }

@@ -1,4 +1,4 @@
-// Where the text and the bytes of a command go.
+// Where a command writes its text or its trace.
 #ifndef GOTRACE_TOOLS_OUTPUT_H_
 #define GOTRACE_TOOLS_OUTPUT_H_
 
@@ -14,15 +14,15 @@ namespace gotrace::internal {
 // A file descriptor that is written in large blocks.
 class Output {
  public:
-  // `name` is for error messages, which quote it unless it is plain. The descriptor stays the
-  // caller's.
+  // `name` is for error messages, which quote it if necessary. Does not take ownership of the
+  // descriptor.
   Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
   virtual ~Output() = default;
 
-  // Where to append. Call MaybeFlush() from time to time.
+  // The buffer to append to. Call MaybeFlush() from time to time.
   TextBuffer& buffer() { return buffer_; }
 
-  // Writes the buffer out if it has grown large. After a failure status() tells it.
+  // Writes the buffer out if it has grown large. An error is in status().
   void MaybeFlush() {
     if (buffer_.size() >= kBlockSize) Flush();
   }
@@ -30,18 +30,18 @@ class Output {
   // Writes the buffer out.
   void Flush();
 
-  // Writes the buffer out for the last time. Fails if not everything was written, a closed pipe
-  // included.
+  // Writes the buffer out for the last time. Fails unless everything was written, also if the pipe
+  // was closed.
   absl::Status Finish();
 
-  // Whether nobody reads the output any more: the pipe that it goes to was closed. status() stays
-  // OK, since mostly that is as it is meant, but there is nothing left to do.
+  // Whether the reader closed the pipe. status() stays OK, since that is usually intended, as with
+  // `head`, but there is nothing left to do.
   bool closed() const { return closed_; }
 
   // OK, or why the output cannot be written.
   const absl::Status& status() const { return status_; }
 
-  // Whether there is any use in going on.
+  // Whether more output can be written.
   bool usable() const { return !closed_ && status_.ok(); }
 
  private:
@@ -54,24 +54,24 @@ class Output {
   absl::Status status_;
 };
 
-// A file that has its final name only once it is whole. What is no regular file, as a device or a
-// named pipe, is written as it is. A program writes one at a time: SIGHUP, SIGINT, SIGQUIT, SIGTERM
-// and SIGXCPU remove the last one begun, unless it is whole or they have handlers of their own.
+// A file that gets its name only when it is complete. Devices and named pipes are written directly.
+// A program can write only one at a time: SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGXCPU remove the
+// last one that was created, unless it is complete or the program handles these signals itself.
 class OutputFile {
  public:
-  // Begins to write `path`, under another name in the same directory. A file that is there keeps
-  // its permissions, and a symbolic link its place.
+  // Creates a file with another name in the same directory, to become `path`. If `path` exists, the
+  // new file gets its permissions; a symbolic link is followed.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  // Removes what was not committed. What a device or a named pipe took stays.
+  // Removes the file unless it was committed.
   ~OutputFile();
 
   int fd() const { return fd_; }
 
-  // Gives the file its name, once its content is on the disk. To be called once, after everything
-  // was written.
+  // Gives the file its name, once its contents are on the disk. Call it once, after writing
+  // everything.
   absl::Status Commit();
 
  private:
@@ -85,8 +85,8 @@ class OutputFile {
   std::string temporary_;  // "" if `path_` itself is written.
 };
 
-// Ends the program with exit code 2 and a sentence on the standard error, after removing an
-// OutputFile that is not whole. For std::set_new_handler(); may be called on any thread.
+// Prints an error, removes an OutputFile that is not complete, and ends the program with exit
+// code 2. For std::set_new_handler(); may be called on any thread.
 [[noreturn]] void EndForLackOfMemory();
 
 }  // namespace gotrace::internal

@@ -22,15 +22,14 @@ std::string Megabytes(uint64_t bytes) {
   return absl::StrFormat("%.1f MB", static_cast<double>(bytes) / 1e6);
 }
 
-// Whether the standard error is a terminal that can go back to the beginning of a line and clear
-// it.
+// Whether the standard error is a terminal that can clear a line.
 bool CanShow() {
   const char* const terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) == 1 &&
          (terminal == nullptr || absl::string_view(terminal) != "dumb");
 }
 
-// How many columns the terminal has, or 0 if it does not say.
+// Returns the width of the terminal in columns, or 0 if it is not known.
 size_t Columns() {
   winsize size = {};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -48,12 +47,14 @@ std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed) {
     absl::StrAppendFormat(&text, " of %s (%d%%)", Megabytes(count.total),
                           static_cast<int>(100 * count.bytes / count.total));
   }
-  absl::StrAppendFormat(&text, ", %d events", count.events);
-  if (seconds > 0) {
+  if (count.events > 0) {
+    absl::StrAppendFormat(&text, ", %d %s", count.events, count.events == 1 ? "event" : "events");
+  }
+  if (count.events > 0 && seconds > 0) {
     absl::StrAppendFormat(&text, ", %.1f M events/s",
                           static_cast<double>(count.events) / seconds / 1e6);
   }
-  // All bytes are read before all events are dealt with; of that time nothing is known.
+  // All bytes are read before all events are processed; the rest of the time is not known.
   if (has_total && count.bytes > 0 && count.bytes < count.total) {
     const double done = static_cast<double>(count.bytes) / static_cast<double>(count.total);
     absl::StrAppendFormat(&text, ", %.0f s left", std::ceil(seconds / done - seconds));
@@ -74,8 +75,8 @@ void Progress::Show(const ProgressCount& count) {
   last_shown_ = now;
   visible_ = true;
   std::string text = FormatProgress(count, now - begin_);
-  // A line that wraps could not be wiped. The last column stays free, as some terminals go to the
-  // next line after it.
+  // A line that wraps could not be removed. The last column stays free, since some terminals
+  // continue on the next line after it.
   if (const size_t columns = Columns(); columns > 0 && text.size() >= columns) {
     text.resize(columns - 1);
   }

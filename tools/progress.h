@@ -1,4 +1,4 @@
-// Tells on a terminal how far a long work has come.
+// Shows the progress of long work on a terminal.
 #ifndef GOTRACE_TOOLS_PROGRESS_H_
 #define GOTRACE_TOOLS_PROGRESS_H_
 
@@ -9,32 +9,30 @@
 
 namespace gotrace::internal {
 
-// How far the work has come.
 struct ProgressCount {
-  uint64_t bytes = 0;   // Of the input that were read.
-  uint64_t total = 0;   // Of the input, 0 if that is not known.
-  uint64_t events = 0;  // That were dealt with.
-  uint64_t file = 0;    // The number, from 1 on, of the one that is dealt with,
-  uint64_t files = 0;   // of so many.
+  uint64_t bytes = 0;   // How many bytes of the input were read.
+  uint64_t total = 0;   // The size of the input, or 0 if it is not known.
+  uint64_t events = 0;  // How many events were processed; 0 where they are not counted.
+  uint64_t file = 0;    // The number of the current file, counted from 1.
+  uint64_t files = 0;   // How many files there are.
 };
 
-// One line for the terminal: which of several files, bytes, share, events, rate, and the time left
-// if it can be known.
-// `elapsed` is the time since the work began.
+// Formats one line for the terminal: which of several files, bytes, share, events, rate, and the
+// time left if it can be estimated. `elapsed` is the time since the work started.
 std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed);
 
-// Shows FormatProgress() on the standard error once the work has taken a second, and wipes it at
-// the end. Only where the standard error is a terminal, and not where other text goes to a terminal
-// at the same time.
+// Shows FormatProgress() on the standard error after the first second, and removes it at the end.
+// Shows nothing if the standard error is not a terminal, or if the command prints to a terminal at
+// the same time.
 class Progress {
  public:
-  // `prints_along` tells that the command prints to the standard output while it works.
+  // `prints_along` says whether the command prints to the standard output while it works.
   explicit Progress(bool prints_along);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Whether it is time to call Show(). Cheap: it looks at the clock once in many calls.
+  // Whether to call Show(). Cheap: returns true only once in many calls.
   bool Due() { return enabled_ && ++calls_ % kCallsPerLook == 0; }
 
   // Whether anything is ever shown.
@@ -42,7 +40,7 @@ class Progress {
 
   void Show(const ProgressCount& count);
 
-  // Wipes the line, so that other text can be written. The next Show() writes it again.
+  // Removes the line, so that other text can be written. The next Show() shows it again.
   void Wipe();
 
  private:

@@ -21,7 +21,7 @@ TEST(FormatProgress, TellsShareRateAndTimeLeft) {
             "12.3 MB of 45.6 MB (27%), 3000000 events, 1.5 M events/s, 6 s left");
   EXPECT_EQ(FormatProgress({.bytes = 500'000, .total = 100'000'000, .events = 1},
                            absl::Milliseconds(1500)),
-            "0.5 MB of 100.0 MB (0%), 1 events, 0.0 M events/s, 299 s left");
+            "0.5 MB of 100.0 MB (0%), 1 event, 0.0 M events/s, 299 s left");
 }
 
 TEST(FormatProgress, TellsWhichOfSeveralFiles) {
@@ -47,7 +47,7 @@ TEST(FormatProgress, LeavesOutTheShareOfAnInputThatIsLargerThanItWas) {
 
 TEST(FormatProgress, KnowsNoTimeLeftBeforeTheFirstAndAfterTheLastByte) {
   EXPECT_EQ(FormatProgress({.bytes = 0, .total = 1'000'000, .events = 0}, absl::Seconds(1)),
-            "0.0 MB of 1.0 MB (0%), 0 events, 0.0 M events/s");
+            "0.0 MB of 1.0 MB (0%)");
   EXPECT_EQ(FormatProgress({.bytes = 1'000'000, .total = 1'000'000, .events = 5'000'000},
                            absl::Seconds(2)),
             "1.0 MB of 1.0 MB (100%), 5000000 events, 2.5 M events/s");

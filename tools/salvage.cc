@@ -45,8 +45,9 @@ std::string FormatLosses(const Losses& losses) {
   }
   if (!left_out.empty()) parts.push_back(absl::StrCat("left out ", absl::StrJoin(left_out, ", ")));
   if (losses.unresolved > 0) {
-    parts.push_back(absl::StrCat("found no table entry for ",
-                                 Count(losses.unresolved, "string or stack", "strings or stacks")));
+    parts.push_back(
+        absl::StrCat(Count(losses.unresolved, "string or stack is", "strings or stacks are"),
+                     " missing from the tables"));
   }
   if (losses.marked_events > 0) {
     parts.push_back(absl::StrCat(
@@ -62,14 +63,14 @@ std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& l
   for (const std::string& fault : log.first()) lines.push_back(absl::StrCat(name, ": ", fault));
   const uint64_t more = log.count() - log.first().size();
   if (more > 0)
-    lines.push_back(absl::StrCat(name, ": and ", Count(more, "fault", "faults"), " more"));
+    lines.push_back(absl::StrCat(name, ": and ", Count(more, "more fault", "more faults")));
   const std::string sentence = FormatLosses(losses);
   if (!sentence.empty()) lines.push_back(absl::StrCat(name, ": ", sentence));
   return lines;
 }
 
 absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses) {
-  if (!status.ok()) return "only what stands before the first fault";
+  if (!status.ok()) return "only the part before the first fault";
   return losses.faults > 0 || losses.any() ? "only what could be read of a broken trace" : "";
 }
 

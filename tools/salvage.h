@@ -1,4 +1,4 @@
-// Tells what reading a damaged trace left out: what --salvage prints on the standard error.
+// Reports what reading a damaged trace left out: what --salvage prints on the standard error.
 #ifndef GOTRACE_TOOLS_SALVAGE_H_
 #define GOTRACE_TOOLS_SALVAGE_H_
 
@@ -21,11 +21,11 @@ class FaultLog {
 
   uint64_t count() const { return count_; }
 
-  // The faults that were kept, each as FormatFault() tells it.
+  // The faults that were kept, each formatted by FormatFault().
   const std::vector<std::string>& first() const { return first_; }
 
-  // Options for a Reader that salvages what it can, and adds the faults to this log, which must
-  // outlive it.
+  // Returns options for a Reader that salvages everything it can, and adds the faults to this log,
+  // which must outlive the Reader.
   ReaderOptions SalvageOptions();
 
  private:
@@ -35,21 +35,20 @@ class FaultLog {
   std::vector<std::string> first_;
 };
 
-// What was left out, as one sentence with numbers: "left out: 1 batch with 1830 bytes". "" if
-// nothing is to be told.
+// Formats the losses as one sentence: "left out 1830 bytes of 1 batch". "" if there are none.
 std::string FormatLosses(const Losses& losses);
 
-// The lines to print after salvaging the trace `name`: its first faults, how many more there are,
-// and FormatLosses(). Empty for a sound trace, and only then.
+// Returns the lines to print after salvaging the trace `name`: its first faults, how many more
+// there are, and FormatLosses(). Empty only for a sound trace.
 std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& log,
                                        const Losses& losses);
 
-// What keeps a reading that ended with `status` and `losses` from being one of the whole trace, or
-// "" if nothing does.
+// Returns what a result covers if reading ended with `status` and `losses`, or "" if it covers the
+// whole trace.
 absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses);
 
-// Adds the members that tell how whole the rest of an object is: "complete", and where that is
-// false "error" for a `status` that reading ended with, and "losses" for what salvaging left out.
+// Adds the member "complete", and if it is false, "error" with the `status` that reading ended
+// with, and "losses" with what salvaging left out.
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json);
 
 }  // namespace gotrace::internal

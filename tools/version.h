@@ -3,7 +3,7 @@
 
 namespace gotrace::internal {
 
-// The release of gotrace, as `gotrace-dump --version` tells it.
+// The release of gotrace, which `gotrace-dump --version` prints.
 inline constexpr char kGotraceVersion[] = "0.1.0";
 
 }  // namespace gotrace::internal

@@ -132,13 +132,13 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   if (to == kUndetermined) {
     doubtful_ = true;
     Report(CheckId::kStateUndetermined, event, id,
-           absl::StrCat("expected ", FormatResource(id), " to go into a state, found ", states()));
+           absl::StrCat("expected ", FormatResource(id), " to enter a state, found ", states()));
   }
   if (from == kUndetermined && last_sync_ > first_sync_) {
     ReportUnlessLost(
         CheckId::kStateAppears, event, id,
         absl::StrCat("expected ", FormatResource(id),
-                     " to be known since the first generation or its creation, found ", states()));
+                     " to have a creation, or a status in the first generation, found ", states()));
   }
   if (resource == nullptr) {
     if (from == kUndetermined || from == kNotExist) return;
@@ -146,7 +146,7 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
     // A generation confirms the statuses of whatever was known before the loss.
     if (has_resumed_ && last_sync_ == first_sync_ && IsStatusEvent(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,
-                     absl::StrCat("expected the status or the creation of ", FormatResource(id),
+                     absl::StrCat("expected a status or the creation of ", FormatResource(id),
                                   " first, found ", states()));
   } else if (resource->state != from) {
     ReportUnlessLost(
@@ -178,7 +178,7 @@ void EventValidator::ReportOccupied(const Event& event, int64_t executed) {
 void EventValidator::ReportOtherStack(const Event& event) {
   const ResourceId id = event.transition_resource();
   Report(CheckId::kStackMismatch, event, id,
-         absl::StrCat("expected stack ", event.stack().id(), " of the event, found ",
+         absl::StrCat("expected the stack of the event, ", event.stack().id(), ", found ",
                       event.transition_stack().id()));
 }
 
@@ -415,7 +415,7 @@ void EventValidator::CompareClocks(const Event& event, const ClockSnapshot& cloc
     if (rises) return;
     Report(CheckId::kClockSnapshotOrder, event, {},
            absl::StrCat("expected the ", clock,
-                        " clock later than in the snapshot before, found it not later"));
+                        " clock to be later than in the snapshot before, found it not later"));
   };
   check_order(clocks.wall > last_clocks_->wall, "wall");
   check_order(clocks.mono > last_clocks_->mono, "monotonic");
@@ -443,7 +443,7 @@ void EventValidator::CheckLabel(const Event& event) {
   }
   if (label.resource.id == GoId::kNone.value) {
     Report(CheckId::kLabelOfNothing, event, {},
-           "expected a label of a goroutine, found one of none");
+           "expected a label of a goroutine, found a label of none");
   } else if (FindResource(label.resource) == nullptr) {
     ReportUnlessLost(CheckId::kLabelOfNothing, event, label.resource,
                      absl::StrCat("expected a label of a goroutine that exists, found one of ",
@@ -523,7 +523,7 @@ void EventValidator::CheckRange(const Event& event) {
   } else if (event.kind() == EventKind::kRangeBegin) {
     ReportUnlessLost(
         CheckId::kRangeReopened, event, range.scope,
-        absl::StrCat("expected ", named(), " to end first, found that it begins again"));
+        absl::StrCat("expected ", named(), " to end before it begins again, found it open"));
   }
 }
 
@@ -556,7 +556,7 @@ void EventValidator::CheckTaskEnd(const Event& event) {
     if (preconditions_ != nullptr && !is_second && MeetTaskEnd(task.id)) return;
     ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
                      absl::StrCat("expected an open task, found the end of task ", task.id.value,
-                                  is_second ? ", which has ended" : ", which never began"));
+                                  is_second ? ", which has already ended" : ", which never began"));
     return;
   }
   if (found->second.name != task.type) {

@@ -293,14 +293,14 @@ void TraceValidator::CheckBlocked(const Reader& reader) {
   });
   if (others > 0) {
     absl::StrAppend(&list, list.empty() ? "" : ", ", others,
-                    " for reasons that the last generation does not give");
+                    " for reasons not given in the last generation");
   }
   Finding finding;
   finding.check = CheckId::kGoroutinesBlocked;
   finding.severity = SpecOf(finding.check).severity;
   finding.place.offset = last_sync_;
   finding.message = absl::StrCat("found ", total, total == 1 ? " goroutine" : " goroutines",
-                                 " blocked when the trace ends: ", list);
+                                 " blocked at the end of the trace: ", list);
   Add(std::move(finding));
 }
 
@@ -319,9 +319,9 @@ void TraceValidator::AddTimeBack(const Place& place, int64_t last_time) {
   finding.check = CheckId::kThreadTime;
   finding.severity = SpecOf(finding.check).severity;
   finding.place = place;
-  finding.message =
-      absl::StrCat("expected a time not before ", last_time,
-                   " ns, when the thread's last event was, found ", place.time.value_or(0), " ns");
+  finding.message = absl::StrCat("expected a time not before ", last_time,
+                                 " ns, the time of the thread's last event, found ",
+                                 place.time.value_or(0), " ns");
   Add(std::move(finding));
 }
 
@@ -412,9 +412,9 @@ Finding TraceValidator::ToFinding(const TransportNote& note) {
   finding.check = CheckOf(note.kind);
   finding.severity = SpecOf(finding.check).severity;
   finding.place.offset = 0;
-  finding.message = absl::StrCat(
-      DescribeTransport(note),
-      "; `gotrace-dump repair` undoes that; all offsets are those of the undone trace");
+  finding.message =
+      absl::StrCat(DescribeTransport(note),
+                   "; `gotrace-dump repair` undoes that; all offsets are in the restored trace");
   return finding;
 }
 
@@ -426,7 +426,7 @@ void TraceValidator::FlushInnermost() {
   if (innermost_count_ == 0) return;
   const uint64_t more = std::exchange(innermost_count_, 0) - 1;
   if (more > 0) {
-    absl::StrAppend(&innermost_.message, "; so it is in ", more, " more ",
+    absl::StrAppend(&innermost_.message, "; the same in ", more, " more ",
                     more == 1 ? "stack" : "stacks", " of the generation");
   }
   Add(std::move(innermost_));

@@ -126,12 +126,21 @@ std::string FormatUtcNanoseconds(absl::Time time) {
   return absl::FormatTime("%E4Y-%m-%d%ET%H:%M:%E9SZ", time, absl::UTCTimeZone());
 }
 
-JsonFormatter::JsonFormatter(bool stacks, const WallClock* wall_clock)
-    : stacks_(stacks), wall_clock_(wall_clock), stack_texts_(AppendFrames) {}
+JsonFormatter::JsonFormatter(bool stacks, const WallClock* wall_clock, absl::string_view file)
+    : stacks_(stacks), wall_clock_(wall_clock), stack_texts_(AppendFrames) {
+  if (file.empty()) return;
+  TextBuffer members;
+  JsonWriter json(&members);
+  AppendFileMembers(file, &json);
+  file_members_ = std::string(members.view());
+}
 
 void JsonFormatter::Append(const Event& event, TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
+  if (!file_members_.empty()) [[unlikely]] {
+    json.Members(absl::string_view(file_members_));
+  }
   json.Members("\"time\":", event.time(), ",\"kind\":\"", EventKindName(event.kind()), '"');
   if (event.type() != EventType::kNone) {
     json.Members("\"type\":\"", EventTypeName(event.type()), '"');

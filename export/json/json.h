@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "export/json/json_text.h"
 #include "export/stack_texts.h"
@@ -26,10 +27,12 @@ std::string FormatUtcNanoseconds(absl::Time time);
 // with -1 for none; times are in nanoseconds; wall-clock times are RFC 3339 in UTC.
 class JsonFormatter {
  public:
-  // Writes stacks, which are most of the text, only if `stacks`. With `wall_clock`, events have
-  // their wall-clock time as "wall" once it is known. `wall_clock` must outlive the formatter, and
-  // must see each kSync event before the event is appended.
-  explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr);
+  // Stacks are written only if `stacks` is set: they are most of the text. With `wall_clock`, which
+  // must outlive the formatter and has seen each kSync event before the event is appended, events
+  // have their wall-clock time as "wall" once it is known. If `file` is not "", each event begins
+  // with the members of AppendFileMembers().
+  explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr,
+                         absl::string_view file = "");
 
   // Appends `event` as an object and a newline. The fault of a marked event is the member "fault".
   void Append(const Event& event, TextBuffer* out);
@@ -41,6 +44,7 @@ class JsonFormatter {
 
   const bool stacks_;
   const WallClock* const wall_clock_;
+  std::string file_members_;  // As text, or "".
   StackTexts stack_texts_;
 };
 

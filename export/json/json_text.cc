@@ -1,5 +1,6 @@
 #include "export/json/json_text.h"
 
+#include "absl/strings/escaping.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -46,6 +47,25 @@ void AppendJsonString(absl::string_view text, TextBuffer* out) {
     text.remove_prefix(size);
   }
   out->Append('"');
+}
+
+namespace {
+
+bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    int size = 0;
+    // U+FFFD itself takes three bytes.
+    if (DecodeRune(text, &size) == 0xFFFD && size == 1) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+}  // namespace
+
+void AppendFileMembers(absl::string_view name, JsonWriter* json) {
+  json->Member("file", name);
+  if (!IsUtf8(name)) json->Member("file_base64", absl::string_view(absl::Base64Escape(name)));
 }
 
 }  // namespace gotrace::internal

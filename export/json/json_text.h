@@ -76,6 +76,10 @@ class JsonWriter {
   bool comma_ = false;  // Whether the next value needs a comma before it.
 };
 
+// Adds the member "file" with the name of a file. If the name is not valid UTF-8, so that "file"
+// cannot hold it, also adds "file_base64" with its bytes.
+void AppendFileMembers(absl::string_view name, JsonWriter* json);
+
 }  // namespace gotrace::internal
 
 #endif  // GOTRACE_EXPORT_JSON_JSON_TEXT_H_

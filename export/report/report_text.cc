@@ -139,8 +139,9 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
   if (!report.status.ok()) out->Append(absl::StrCat(": ", report.status.message()));
   if (report.version.has_value()) {
     out->Append(absl::StrCat("; ", Share(report.good_events, report.events), " of ", report.events,
-                             " events and ", Share(report.good_bytes, report.bytes), " of ",
-                             report.bytes, " bytes are good"));
+                             report.events == 1 ? " event and " : " events and ",
+                             Share(report.good_bytes, report.bytes), " of ", report.bytes,
+                             report.bytes == 1 ? " byte" : " bytes", " are good"));
     if (report.lost_events > 0) {
       out->Append(absl::StrCat("; ", report.lost_events,
                                report.lost_events == 1 ? " event was" : " events were",
@@ -152,8 +153,8 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
   for (size_t i = 0; i < listed; ++i) {
     const TraceSpan& trace = report.traces[i];
     out->Append(absl::StrCat(name, ": trace ", i + 1, " of ", report.traces.size(), ": ",
-                             trace.size, " bytes at byte ", trace.offset,
-                             trace.sound.value_or(false) ? ", sound" : ", broken",
+                             trace.size, trace.size == 1 ? " byte" : " bytes", " at byte ",
+                             trace.offset, trace.sound.value_or(false) ? ", sound" : ", broken",
                              "; --trace=", i + 1, " validates it alone\n"));
   }
   if (const size_t more = report.traces.size() - listed; more > 0) {
@@ -188,10 +189,11 @@ void AppendJson(absl::string_view name, absl::string_view verdict, const Validat
                 TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
-  json.Member("file", name);
+  AppendFileMembers(name, &json);
   json.Member("verdict", verdict);
   if (!report.status.ok()) {
-    json.Member("io_error", absl::string_view(report.status.message()));
+    json.Member(absl::IsInvalidArgument(report.status) ? "error" : "io_error",
+                absl::string_view(report.status.message()));
   }
   if (report.version.has_value()) {
     json.Member("version",
@@ -227,6 +229,11 @@ void AppendReportJson(absl::string_view name, const ValidationReport& report, Te
 
 void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
   AppendJson(name, "skipped", report, out);
+}
+
+void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& report,
+                           TextBuffer* out) {
+  AppendJson(name, "no-such-trace", report, out);
 }
 
 }  // namespace gotrace::internal

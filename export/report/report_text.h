@@ -26,7 +26,12 @@ void AppendSkipped(absl::string_view name, const ValidationReport& report, TextB
 // Appends the report of a skipped file like AppendReportJson(), with the verdict "skipped".
 void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
-// Adds the member "traces" to the open object, unless there are none.
+// The same for a file that does not hold the trace that was selected by its number. In JSON the
+// verdict is "no-such-trace". Requires that the report's status is an InvalidArgumentError, which
+// becomes the member "error".
+void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+
+// Adds the member "traces" to an object, unless there are none.
 void AppendTracesJson(const std::vector<TraceSpan>& traces, JsonWriter* json);
 
 }  // namespace gotrace::internal

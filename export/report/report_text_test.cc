@@ -37,7 +37,7 @@ TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
             "a.trace: note: byte 41, generation 1, thread 1, event UserTaskEnd: expected an open "
             "task, found the end of task 7, which never began [task-end-unknown]\n"
             "a.trace: error: byte 53, generation 1, batch at byte 27, thread 1, event GoStatus: "
-            "expected goroutine 1 to be Waiting, found its status told as Running "
+            "expected goroutine 1 to be Waiting, found its status reported as Running "
             "[goroutine-status-conflict]\n"
             "    goroutine 1 before that:\n"
             "      byte 36: GoStatus, Undetermined -> Running\n"

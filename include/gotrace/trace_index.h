@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/event.h"
 #include "gotrace/version.h"
 
 namespace gotrace {
@@ -22,6 +24,7 @@ class TraceIndex {
     uint64_t size = 0;       // In bytes.
     int64_t first_time = 0;  // Of its earliest batch, in nanoseconds as Event::time().
     uint64_t batches = 0;    // Of all kinds.
+    std::optional<ClockSnapshot> clock_snapshot;  // Since Go 1.25.
   };
 
   // Reads the headers of all batches of `source`, wherever it is positioned, and little else.

@@ -287,10 +287,11 @@ SchedulerModel::Outcome SchedulerModel::OrderGoStatus(Step step) {
   if (goroutine == nullptr) {
     const std::optional<GoState> known = MeetGoroutine(id, status);
     if (!known.has_value()) {
-      return Fail(FaultId::kGoStatusNew,
-                  absl::StrCat("expected a goroutine that was created or whose status an earlier "
-                               "generation told, found goroutine ",
-                               id.value));
+      return Fail(
+          FaultId::kGoStatusNew,
+          absl::StrCat("expected a goroutine that was created or had a status in an earlier "
+                       "generation, found goroutine ",
+                       id.value));
     }
     if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
     from = *known;
@@ -298,7 +299,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoStatus(Step step) {
     return Fail(
         FaultId::kGoStatusConflict,
         absl::StrCat("expected goroutine ", id.value, " to be ", GoStatusName(goroutine->status),
-                     ", found its status told as ", GoStatusName(status)));
+                     ", found its status reported as ", GoStatusName(status)));
   }
   Context context = step.context();
   if (status == GoStatus::kSyscall) {
@@ -477,7 +478,7 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStatus(Step step) {
     if (proc->status != status) {
       return Fail(FaultId::kProcStatusConflict,
                   absl::StrCat("expected P ", id.value, " to be ", ProcStatusName(proc->status),
-                               ", found its status told as ", ProcStatusName(status)));
+                               ", found its status reported as ", ProcStatusName(status)));
     }
   } else {
     if (!forcing_ && procs_.size() >= limits_.procs) return FailLimit(FaultId::kLimitProcs);
@@ -577,8 +578,9 @@ SchedulerModel::Outcome SchedulerModel::CheckSteal(Step step, ProcId proc, Threa
   if (victim != step.thread_id()) {
     const auto it = threads_.find(victim);
     if (it == threads_.end()) {
-      return Fail(FaultId::kProcStealThread, absl::StrCat("expected P ", proc.value, " on thread ",
-                                                          victim.value, ", which was never seen"));
+      return Fail(FaultId::kProcStealThread,
+                  absl::StrCat("expected P ", proc.value, " on thread ", victim.value,
+                               ", which does not appear before"));
     }
     found = it->second.proc;
   }
@@ -627,7 +629,7 @@ SchedulerModel::Outcome SchedulerModel::ConfirmRange(Step step, State* state) {
   if (in_first_generation() && is_open) {
     return Fail(FaultId::kRangeBegun,
                 absl::StrCat("expected ", Describe(*state, range.begin),
-                             " not to be open when it is first told to be, found it open"));
+                             " not to be open when it is first reported active, found it open"));
   }
   if (!is_open && !MeetActiveRange({kKindOf<State>, state->id.value, range})) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
@@ -718,7 +720,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGCActive(Step step) {
   if (in_first_generation()) {
     if (gc_state_ != GcState::kUndetermined) {
       return Fail(FaultId::kGCActiveNotFirst,
-                  "expected a GC that goes on to be the first GC event of the first generation, "
+                  "expected an active GC to be the first GC event of the first generation, "
                   "found one before it");
     }
     gc_sequence_ = step.arg(0);
@@ -1101,8 +1103,7 @@ SchedulerModel::Outcome SchedulerModel::FailNeedsThread() {
 
 SchedulerModel::Outcome SchedulerModel::FailProcUnknown(Step step, ProcId proc) {
   if (proc == ProcId::kNone) return FailNeedsProc(step);
-  return Fail(FaultId::kProcUnknown,
-              absl::StrCat("expected a P that was mentioned before, found P ", proc.value));
+  return Fail(FaultId::kProcUnknown, absl::StrCat("expected a known P, found P ", proc.value));
 }
 
 SchedulerModel::Outcome SchedulerModel::FailProcStatus(const ProcessorState& proc,

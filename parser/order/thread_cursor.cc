@@ -130,7 +130,7 @@ Fault ThreadCursor::fault() const {
     case DecodeFault::kUnknownType:
       fault.id = FaultId::kEventType;
       fault.message = absl::StrCat("expected an event, found byte ", static_cast<int>(type),
-                                   ", which is no event's type");
+                                   ", which is not an event type");
       break;
     case DecodeFault::kNotTimed:
       fault.id = FaultId::kEventNotTimed;
@@ -143,7 +143,7 @@ Fault ThreadCursor::fault() const {
       break;
     case DecodeFault::kVarintOverflow:
       fault.id = FaultId::kEventVarint;
-      fault.message = "expected an argument, found a number that does not fit 64 bits";
+      fault.message = "expected an argument, found a number that does not fit in 64 bits";
       break;
   }
   return fault;

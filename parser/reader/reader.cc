@@ -324,14 +324,13 @@ Fault ReaderImpl::NoAdvance() {
   frontier_.WakeAll();
   const ThreadCursor& cursor = frontier_.cursor(0);
   Stall stall = ExplainStall(frontier_, scheduler_);
-  Fault fault = {
-      FaultId::kNoAdvance, cursor.place(),
-      absl::StrCat("expected an event that can come next, found that none of the next events of ",
-                   frontier_.size(), frontier_.size() == 1 ? " thread" : " threads",
-                   " can; the earliest of them is this one",
-                   stall.missing.empty() ? "" : ", and the likeliest missing event is ",
-                   stall.missing),
-      std::move(stall.details), scheduler_.ContextOf(cursor)};
+  Fault fault = {FaultId::kNoAdvance, cursor.place(),
+                 absl::StrCat("deadlock: none of the next events of ", frontier_.size(),
+                              frontier_.size() == 1 ? " thread" : " threads",
+                              " can be ordered; this is the earliest of them",
+                              stall.missing.empty() ? "" : "; the most likely missing event is ",
+                              stall.missing),
+                 std::move(stall.details), scheduler_.ContextOf(cursor)};
   // Before Go 1.25 the frequency, which is not missing, follows all events.
   return version_ >= Version::kGo125 ? SayIfCut(std::move(fault)) : fault;
 }

@@ -22,8 +22,8 @@ namespace gotrace::internal {
 namespace {
 
 constexpr absl::string_view kMessage =
-    "expected an event that can come next, found that none of the next events of ";
-constexpr absl::string_view kMissing = ", and the likeliest missing event is a ";
+    "deadlock: none of the next events of ";
+constexpr absl::string_view kMissing = "; the most likely missing event is a ";
 
 // Returns the fault that reading `bytes` ends with.
 std::optional<Fault> FaultIn(const std::string& bytes) {
@@ -250,7 +250,7 @@ GoStart dt=1 g=3 g_seq=1
 )"));
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->message,
-            absl::StrCat(kMessage, "2 threads can; the earliest of them is this one"));
+            absl::StrCat(kMessage, "2 threads can be ordered; this is the earliest of them"));
   EXPECT_EQ(fault->details.size(), 2u);
 }
 

@@ -100,6 +100,7 @@ absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source) {
     }
     open->entry.size = end - open->entry.offset;
     open->entry.first_time = open->tables.clock().ToNs(open->min_ticks);
+    open->entry.clock_snapshot = open->tables.clock_snapshot();
     if (!index.generations_.empty()) {
       const Generation& before = index.generations_.back();
       if (before.number + 1 != open->entry.number || before.first_time > open->entry.first_time) {

@@ -27,6 +27,12 @@ TEST(TraceIndexTest, HasWhatAReaderReports) {
       EXPECT_EQ(entry.number, info.number);
       EXPECT_EQ(entry.offset, info.begin_offset);
       EXPECT_EQ(entry.batches, info.batches);
+      const std::optional<ClockSnapshot> snapshot = event->sync().clock_snapshot;
+      ASSERT_EQ(entry.clock_snapshot.has_value(), snapshot.has_value());
+      if (snapshot.has_value()) {
+        EXPECT_EQ(entry.clock_snapshot->trace_time, snapshot->trace_time);
+        EXPECT_EQ(entry.clock_snapshot->wall, snapshot->wall);
+      }
       // Since Go 1.26 a byte marks the end of a generation. The time of the kSync event may have
       // been moved after that of the event before it.
       EXPECT_EQ(entry.offset + entry.size,

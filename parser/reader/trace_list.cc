@@ -94,7 +94,18 @@ class OneTraceSource final : public ByteSource {
   uint64_t input_read() const override { return source_->input_read(); }
   void LeaveAtEnd() override { source_->LeaveAtEnd(); }
 
+  // The bytes of the whole input, if the trace is the first one in it. A TraceIndex is not built if
+  // another trace follows.
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
+    return IsWholeInput() ? source_->Fork(offset) : nullptr;
+  }
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    return IsWholeInput() ? source_->ReadAt(offset, buffer, size) : 0;
+  }
+
  private:
+  bool IsWholeInput() const { return base_ == 0 && is_walking_; }
+
   void Show() {
     window_ = source_->window();
     Walk();

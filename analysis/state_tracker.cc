@@ -1,0 +1,902 @@
+// Each goroutine, P and thread has a track: its open interval. A transition closes the interval,
+// gives it to the consumer, and opens the next one in its place.
+//
+// A tracker whose events begin in the middle of a trace learns the state of each resource from its
+// status, which repeats what an earlier generation left. It does not know since when that state
+// lasts, so it holds the track: when its first interval closes, it goes to a list rather than to
+// the consumer. Merge() joins it with the open interval of the tracker before, and Finish() gives
+// it to the consumer with a clipped begin.
+#include "gotrace/state_tracker.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "analysis/interner_impl.h"
+#include "gotrace/event_type.h"
+#include "util/dense_table.h"
+
+namespace gotrace {
+namespace {
+
+using internal::DenseTable;
+using internal::kSlotsForGoroutines;
+
+// GoInterval::proc_until of an open interval: the goroutine has a P up to now, or has none. Both
+// are brought between begin and end when the interval is closed.
+constexpr int64_t kStillHasProc = std::numeric_limits<int64_t>::max();
+constexpr int64_t kHasNoProc = std::numeric_limits<int64_t>::min();
+
+// An open interval. Once it is closed, it is one of the held ones.
+template <class IdType, class IntervalType>
+struct Track {
+  IdType id;
+  IntervalType now;
+
+  // Until when the state is known to have lasted.
+  int64_t known = 0;
+
+  // When the resource was seen first.
+  int64_t first = 0;
+
+  // Whether the interval began before the events of this tracker did. If no earlier tracker knows
+  // the resource, it begins at now.begin, or if `is_new` at `first`.
+  bool is_held = false;
+  bool is_new = false;
+
+  // Goroutines: whether the next interval of a held one is held too, since it has its stack and
+  // cause from this one.
+  bool has_heir = false;
+
+  // Threads: whether only statuses told what it does, each of which may add to the others.
+  bool is_told = false;
+};
+
+using GoTrack = Track<GoId, GoInterval>;
+using ProcTrack = Track<ProcId, ProcInterval>;
+using ThreadTrack = Track<ThreadId, ThreadInterval>;
+
+// All tracks of one kind.
+template <class TrackType>
+struct Tracks {
+  explicit Tracks(size_t slots) : open(slots) {}
+
+  DenseTable<TrackType> open;
+  std::vector<TrackType> held;  // Closed ones, in order of time.
+
+  // The open ones, in order of their ids.
+  std::vector<TrackType*> Sorted() const {
+    std::vector<TrackType*> sorted;
+    sorted.reserve(open.size());
+    open.ForEach([&](TrackType& track) { sorted.push_back(&track); });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const TrackType* a, const TrackType* b) { return a->id < b->id; });
+    return sorted;
+  }
+};
+
+void SetId(GoId id, GoInterval* interval) { interval->goroutine = id; }
+void SetId(ProcId id, ProcInterval* interval) { interval->proc = id; }
+void SetId(ThreadId id, ThreadInterval* interval) { interval->thread = id; }
+
+// Whether `after`, which was held, may be the rest of `before`.
+bool MayContinue(const GoInterval& before, const GoInterval& after) {
+  return before.state == after.state;
+}
+bool MayContinue(const ProcInterval& before, const ProcInterval& after) {
+  return before.state == after.state;
+}
+// What no status told may be anything.
+bool MayContinue(const ThreadInterval& before, const ThreadInterval& after) {
+  if (after.goroutine != GoId::kNone &&
+      (after.goroutine != before.goroutine || after.state != before.state)) {
+    return false;
+  }
+  return after.proc == ProcId::kNone || after.proc == before.proc;
+}
+
+// `before` with the end of `after`, which is its rest.
+GoInterval Join(GoInterval before, const GoInterval& after) {
+  static_cast<Interval&>(before) = {before.begin, std::max(before.begin, after.end),
+                                    before.begin_clipped, after.end_clipped};
+  before.ends_life = after.ends_life;
+  before.ended_by = after.ended_by;
+  if (before.proc_until == kStillHasProc && after.proc_until != kHasNoProc) {
+    before.proc_until = after.proc_until;
+  }
+  return before;
+}
+ProcInterval Join(ProcInterval before, const ProcInterval& after) {
+  before.end = std::max(before.begin, after.end);
+  before.end_clipped = after.end_clipped;
+  before.stolen = after.stolen;
+  return before;
+}
+ThreadInterval Join(ThreadInterval before, const ThreadInterval& after) {
+  before.end = std::max(before.begin, after.end);
+  before.end_clipped = after.end_clipped;
+  return before;
+}
+
+void MapIds(const InternerMap& ids, GoInterval* interval) {
+  interval->reason = ids(interval->reason);
+  interval->stack = ids(interval->stack);
+  interval->begun_by.stack = ids(interval->begun_by.stack);
+  interval->ended_by.stack = ids(interval->ended_by.stack);
+}
+void MapIds(const InternerMap&, ProcInterval*) {}
+void MapIds(const InternerMap&, ThreadInterval*) {}
+
+ThreadState StateOf(ProcId proc, GoId goroutine, ThreadState with_goroutine) {
+  if (goroutine != GoId::kNone) return with_goroutine;
+  return proc == ProcId::kNone ? ThreadState::kIdle : ThreadState::kScheduling;
+}
+
+GoId SubjectGo(const Event& event) { return GoId{event.transition_resource().id}; }
+ProcId SubjectProc(const Event& event) { return ProcId{event.transition_resource().id}; }
+GoState GoTo(const Event& event) { return static_cast<GoState>(event.transition_to()); }
+ProcState ProcTo(const Event& event) { return static_cast<ProcState>(event.transition_to()); }
+
+bool IsUndetermined(const Event& event) {
+  static_assert(static_cast<int>(GoState::kUndetermined) ==
+                static_cast<int>(ProcState::kUndetermined));
+  return event.transition_from() == static_cast<uint8_t>(GoState::kUndetermined);
+}
+
+// What wakes a goroutine that waits for `reason`, if no goroutine does.
+CauseKind WakerOf(absl::string_view reason) {
+  if (reason == "network") return CauseKind::kNetwork;
+  // Without a goroutine only a timer sends to a channel.
+  if (reason == "sleep" || reason == "chan receive" || reason == "select") return CauseKind::kTimer;
+  if (reason == "GC mark assist wait for work" || reason == "GC background sweeper wait" ||
+      reason == "wait until GC ends" || reason == "GC weak to strong wait") {
+    return CauseKind::kGc;
+  }
+  return CauseKind::kUnknown;
+}
+
+}  // namespace
+
+absl::string_view CauseKindName(CauseKind kind) {
+  constexpr absl::string_view kNames[] = {"unknown", "itself", "scheduler",         "goroutine",
+                                          "network", "timer",  "garbage collector", "syscall"};
+  return kNames[static_cast<int>(kind)];
+}
+
+absl::string_view ThreadStateName(ThreadState state) {
+  constexpr absl::string_view kNames[] = {"Idle", "Scheduling", "Running", "Syscall"};
+  return kNames[static_cast<int>(state)];
+}
+
+class StateTracker::Impl {
+ public:
+  Impl(Interner* interner, IntervalConsumer* consumer, StateTrackerOptions options)
+      : interner_(*interner), ids_(*interner->impl_), consumer_(*consumer), options_(options) {}
+
+  void Add(absl::Span<const Event> events);
+  void Finish();
+  void Merge(Impl& next);
+
+ private:
+  void BeginGeneration(int64_t time);
+  void TakeTransition(const Event& event);
+  void TakeStatus(const Event& event);
+  void TakeGoStatus(const Event& event);
+  void TakeProcStatus(const Event& event);
+
+  // Where a goroutine is after a transition: still on no thread, on none any more, or on that of
+  // the event.
+  enum class Place : uint8_t { kNowhere, kOff, kRunning, kInSyscall };
+
+  // How a goroutine goes from one state into the next.
+  struct Change {
+    CauseKind cause;  // kGoroutine: that of the event, if it has one.
+    bool has_reason;
+    bool has_own_stack;  // Or it keeps that of the interval before: it waits to go on from there.
+    Place place;
+  };
+  static constexpr Change kStarts = {CauseKind::kScheduler, false, true, Place::kRunning};
+  static constexpr Change kStops = {CauseKind::kItself, true, true, Place::kOff};
+  static constexpr Change kIsWoken = {CauseKind::kGoroutine, false, false, Place::kNowhere};
+  static constexpr Change kEntersSyscall = {CauseKind::kItself, false, true, Place::kInSyscall};
+  static constexpr Change kLeavesSyscall = {CauseKind::kItself, false, true, Place::kRunning};
+  static constexpr Change kLeavesBlockedSyscall = {CauseKind::kSyscall, false, false, Place::kOff};
+
+  // Transitions of the goroutine that `event` is about.
+  void CreateGo(const Event& event);
+  template <const Change& kChange>
+  void ChangeGo(const Event& event);
+  void EndGo(const Event& event);
+
+  // Whether a goroutine `id` has ended in this generation. No program's trace states its status
+  // after that.
+  bool HasEnded(GoId id);
+
+  // Sets where the goroutine is, which runs or is in a syscall.
+  static void PutOn(ThreadId thread, ProcId proc, GoInterval* interval);
+
+  // The P that `event` is about begins to run, or stops.
+  void StartProc(const Event& event);
+  void StopProc(const Event& event);
+  ProcInterval& ChangeProc(const Event& event);
+
+  // The goroutine of `thread`, which is in a syscall, loses its P.
+  void LoseProc(const ThreadInterval& thread, int64_t time);
+
+  // `event` changes what a thread has. `state` is the one that it is in with a goroutine.
+  void SetThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
+                 ThreadState state = ThreadState::kRunning);
+
+  // A status, `event`, tells what a thread has. An id of none tells nothing.
+  void TellThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine, ThreadState state);
+
+  Cause CauseOf(const Event& event, CauseKind kind) const {
+    return {kind, StackId::kNone, GoId::kNone, event.proc(), event.thread()};
+  }
+  // The goroutine that emits `event`, if there is one.
+  Cause CauseByGoroutine(const Event& event) const;
+  // What wakes a goroutine that waits for `reason`, if no other goroutine does.
+  CauseKind WakerByReason(StringId reason);
+
+  // Loses what is open, and opens an interval that does not continue it in its place.
+  template <class TrackType>
+  TrackType& Replace(Tracks<TrackType>& tracks, TrackType* track, const Event& event);
+
+  // Adds the track of a goroutine of which only `event`, which is no status, tells that it existed.
+  GoTrack& OpenUnseenGo(const Event& event);
+
+  // Adds a track whose interval begins at `begin`.
+  template <class TrackType>
+  TrackType& Open(Tracks<TrackType>& tracks, decltype(TrackType::id) id, int64_t begin,
+                  const Event& event);
+
+  // The same for a resource that existed before `event` names it. If that is a status, it has been
+  // in its state since the generation began.
+  template <class TrackType>
+  TrackType& OpenOld(Tracks<TrackType>& tracks, decltype(TrackType::id) id, bool is_status,
+                     const Event& event);
+
+  // Closes the interval, and gives it to the consumer, or holds it.
+  template <class TrackType>
+  void Close(Tracks<TrackType>& tracks, TrackType& track, int64_t end, bool clipped);
+
+  template <class TrackType>
+  static void Hold(Tracks<TrackType>& tracks, TrackType& track);
+
+  // Events are missing after the state is known to have lasted: closes the interval there.
+  template <class TrackType>
+  void Lose(Tracks<TrackType>& tracks, TrackType& track) {
+    Close(tracks, track, track.known, /*clipped=*/true);
+  }
+
+  // Closes, at `end`, all that is not known at `since` any more.
+  void LoseAll(int64_t end, int64_t since);
+  template <class TrackType>
+  void LoseAllOf(Tracks<TrackType>& tracks, int64_t end, int64_t since);
+
+  template <class TrackType>
+  void FinishAllOf(Tracks<TrackType>& tracks);
+
+  template <class TrackType>
+  void MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>& next, bool had_gap,
+                  const InternerMap& ids);
+  // Joins `track`, of the tracker after, with the open interval of the same resource, if it is
+  // held.
+  template <class TrackType>
+  void JoinHeld(Tracks<TrackType>& tracks, TrackType& track);
+  // Makes `*open` the beginning of the interval that follows `joined`.
+  void LeaveToHeir(GoInterval& joined, GoInterval* open);
+  // Closes the open interval of the same resource, if there is one.
+  template <class TrackType>
+  void CloseBefore(Tracks<TrackType>& tracks, TrackType& track);
+
+  // Sets the begin of a held interval that no earlier tracker knows anything of.
+  template <class TrackType>
+  static void Release(TrackType& track);
+
+  void Give(GoInterval& interval) {
+    interval.proc_until = std::clamp(interval.proc_until, interval.begin, interval.end);
+    consumer_.AddGoroutine(interval);
+  }
+  void Give(ProcInterval& interval) { consumer_.AddProc(interval); }
+  void Give(ThreadInterval& interval) { consumer_.AddThread(interval); }
+
+  // Whether nothing can have been before these events that a resource's state was known from.
+  bool IsAtStart() const { return !options_.may_follow_another || starts_anew_; }
+
+  Interner& interner_;
+  Interner::Impl& ids_;  // Of interner_.
+  IntervalConsumer& consumer_;
+  const StateTrackerOptions options_;
+
+  Tracks<GoTrack> goroutines_{kSlotsForGoroutines};
+  Tracks<ProcTrack> procs_{64};
+  Tracks<ThreadTrack> threads_{64};
+
+  // The latest time of an event.
+  int64_t last_time_ = std::numeric_limits<int64_t>::min();
+  uint64_t generations_ = 0;
+  int64_t generation_begin_ = 0;  // Of the last one.
+  int64_t last_generation_end_ = 0;
+  bool starts_anew_ = false;  // Whether the first generation says that nothing was before it.
+  bool had_gap_ = false;      // Whether a later one does,
+  bool has_gap_ = false;      // and whether the last one does.
+
+  // Goroutines that ended in this generation: those that HasEnded() was not called for yet, and the
+  // others.
+  std::vector<GoId> ended_;
+  absl::flat_hash_set<GoId> ended_ids_;
+
+  // By StringId: what wakes a goroutine that waits for that reason, as a CauseKind.
+  std::vector<uint8_t> wakers_;
+};
+
+void StateTracker::Impl::Add(absl::Span<const Event> events) {
+  for (const Event& event : events) {
+    if (event.kind() == EventKind::kStateTransition) {
+      if (generations_ == 0) [[unlikely]]
+        BeginGeneration(event.time());
+      TakeTransition(event);
+    } else if (event.kind() == EventKind::kSync) {
+      BeginGeneration(event.time());
+    }
+    last_time_ = std::max(last_time_, event.time());
+  }
+}
+
+void StateTracker::Impl::BeginGeneration(int64_t time) {
+  ++generations_;
+  generation_begin_ = time;
+  last_generation_end_ = last_time_;
+  has_gap_ = false;
+  ended_.clear();
+  ended_ids_.clear();
+}
+
+template <class TrackType>
+[[gnu::always_inline]] inline void StateTracker::Impl::Close(Tracks<TrackType>& tracks,
+                                                             TrackType& track, int64_t end,
+                                                             bool clipped) {
+  track.now.end = std::max(end, track.now.begin);
+  track.now.end_clipped = clipped;
+  if (track.is_held) [[unlikely]] {
+    Hold(tracks, track);
+  } else {
+    Give(track.now);
+  }
+}
+
+[[gnu::always_inline]] inline void StateTracker::Impl::SetThread(const Event& event, ThreadId id,
+                                                                 ProcId proc, GoId goroutine,
+                                                                 ThreadState state) {
+  if (id == ThreadId::kNone) return;
+  ThreadTrack* track = threads_.open.Find(id);
+  state = StateOf(proc, goroutine, state);
+  if (track == nullptr) [[unlikely]] {
+    track = &Open(threads_, id, event.time(), event);
+  } else {
+    ThreadInterval& now = track->now;
+    if (now.proc == proc && now.goroutine == goroutine && now.state == state) return;
+    const int64_t time = std::max(event.time(), now.begin);
+    Close(threads_, *track, time, /*clipped=*/false);
+    now.begin = track->known = time;
+    now.begin_clipped = now.end_clipped = false;
+    track->is_told = false;
+  }
+  track->now.state = state;
+  track->now.proc = proc;
+  track->now.goroutine = goroutine;
+}
+
+template <const StateTracker::Impl::Change& kChange>
+[[gnu::always_inline]] inline void StateTracker::Impl::ChangeGo(const Event& event) {
+  const GoId id = SubjectGo(event);
+  GoTrack* track = goroutines_.open.Find(id);
+  const GoState from = static_cast<GoState>(event.transition_from());
+  if (track == nullptr) [[unlikely]]
+    track = &OpenUnseenGo(event);
+  GoInterval& now = track->now;
+  int64_t time = std::max(event.time(), now.begin);
+  const bool is_held = track->is_held;
+  Cause cause = CauseOf(event, kChange.cause);
+  if (kChange.cause == CauseKind::kGoroutine) {
+    cause = event.goroutine() == GoId::kNone ? CauseOf(event, WakerByReason(now.reason))
+                                             : CauseByGoroutine(event);
+  }
+  if (now.state != from) [[unlikely]] {
+    Lose(goroutines_, *track);
+    time = std::max(time, now.end);
+  } else {
+    now.ended_by = cause;
+    Close(goroutines_, *track, time, /*clipped=*/false);
+    if (!kChange.has_own_stack && is_held) [[unlikely]] {
+      goroutines_.held.back().has_heir = true;
+      track->is_held = true;
+    }
+  }
+  now.begin = track->known = time;
+  now.begin_clipped = now.end_clipped = now.starts_life = false;
+  now.state = GoTo(event);
+  now.begun_by = cause;
+  now.ended_by = {};
+  now.reason =
+      kChange.has_reason ? ids_.FindString(event.tables(), event.arg(0)) : StringId::kEmpty;
+  if (kChange.has_own_stack) {
+    now.stack = ids_.FindStack(event.tables(), event.stack_id());
+  }
+  if (kChange.place == Place::kNowhere || kChange.place == Place::kOff) {
+    PutOn(ThreadId::kNone, ProcId::kNone, &now);
+    if (kChange.place == Place::kNowhere) return;
+    return SetThread(event, event.thread(), event.proc(), GoId::kNone);
+  }
+  PutOn(event.thread(), event.proc(), &now);
+  SetThread(event, event.thread(), event.proc(), id,
+            kChange.place == Place::kInSyscall ? ThreadState::kSyscall : ThreadState::kRunning);
+}
+
+void StateTracker::Impl::TakeTransition(const Event& event) {
+  // Only a status tells the state that was known already.
+  if (event.transition_from() == event.transition_to()) return TakeStatus(event);
+  switch (event.type()) {
+    case EventType::kGoStart:
+      return ChangeGo<kStarts>(event);
+    case EventType::kGoStop:
+    case EventType::kGoBlock:
+      return ChangeGo<kStops>(event);
+    case EventType::kGoUnblock:
+    case EventType::kGoSwitch:
+    case EventType::kGoSwitchDestroy:
+      return ChangeGo<kIsWoken>(event);
+    case EventType::kGoSyscallBegin:
+      return ChangeGo<kEntersSyscall>(event);
+    case EventType::kGoSyscallEnd:
+      return ChangeGo<kLeavesSyscall>(event);
+    case EventType::kGoSyscallEndBlocked:
+      return ChangeGo<kLeavesBlockedSyscall>(event);
+    case EventType::kGoCreate:
+    case EventType::kGoCreateBlocked:
+    case EventType::kGoCreateSyscall:
+      return CreateGo(event);
+    case EventType::kGoDestroy:
+      EndGo(event);
+      return SetThread(event, event.thread(), event.proc(), GoId::kNone);
+    case EventType::kGoDestroySyscall:
+      EndGo(event);
+      // The event before it took the P away, though this one is still seen from there.
+      return SetThread(event, event.thread(), ProcId::kNone, GoId::kNone);
+    case EventType::kProcStart:
+      return StartProc(event);
+    case EventType::kProcStop:
+    case EventType::kProcSteal:
+      return StopProc(event);
+    default:
+      return TakeStatus(event);
+  }
+}
+
+void StateTracker::Impl::TakeStatus(const Event& event) {
+  if (event.transition_to() == static_cast<uint8_t>(GoState::kUndetermined)) return;
+  // What no generation told before: all that a trace begins with, or what comes after a gap. Where
+  // salvaging assumes something, the event is marked with a fault.
+  if (IsUndetermined(event) && !event.fault().has_value()) {
+    if (generations_ == 1) {
+      starts_anew_ = true;
+    } else if (!has_gap_) {
+      had_gap_ = has_gap_ = true;
+      LoseAll(last_generation_end_, generation_begin_);
+    }
+  }
+  if (event.transition_resource().kind == ResourceKind::kGoroutine) {
+    TakeGoStatus(event);
+  } else {
+    TakeProcStatus(event);
+  }
+}
+
+void StateTracker::Impl::TakeGoStatus(const Event& event) {
+  const GoId id = SubjectGo(event);
+  const GoState state = GoTo(event);
+  const bool is_on_thread = state == GoState::kRunning || state == GoState::kSyscall;
+  if (is_on_thread) {
+    TellThread(event, event.thread(), ProcId::kNone, id,
+               state == GoState::kSyscall ? ThreadState::kSyscall : ThreadState::kRunning);
+  }
+  GoTrack* track = goroutines_.open.Find(id);
+  if (track != nullptr && track->now.state != state) {
+    track = &Replace(goroutines_, track, event);
+    track->now.begin_clipped = true;
+  } else if (track == nullptr) {
+    track = &OpenOld(goroutines_, id, /*is_status=*/!HasEnded(id), event);
+  } else {
+    track->known = std::max(track->known, event.time());
+    return;
+  }
+  track->now.state = state;
+  track->now.stack = interner_.InternStack(event.transition_stack());
+  if (!is_on_thread) return;
+  // The event may be told by another thread, which has a P of its own.
+  const ThreadTrack* const thread = threads_.open.Find(event.thread());
+  PutOn(event.thread(), thread == nullptr ? ProcId::kNone : thread->now.proc, &track->now);
+}
+
+void StateTracker::Impl::TakeProcStatus(const Event& event) {
+  const ProcId id = SubjectProc(event);
+  const ProcState state = ProcTo(event);
+  if (state == ProcState::kRunning) {
+    // Such a P is in a syscall, with the goroutine that its thread has.
+    const bool in_syscall = event.type() == EventType::kProcStatus && event.arg(1) >= 3;
+    TellThread(event, event.thread(), id, event.goroutine(),
+               in_syscall ? ThreadState::kSyscall : ThreadState::kRunning);
+  }
+  ProcTrack* track = procs_.open.Find(id);
+  if (track != nullptr && track->now.state != state) {
+    track = &Replace(procs_, track, event);
+    track->now.begin_clipped = true;
+  } else if (track == nullptr) {
+    const bool is_new = event.transition_from() == static_cast<uint8_t>(ProcState::kNotExist);
+    track = &OpenOld(procs_, id, /*is_status=*/true, event);
+    track->is_new = is_new;
+    if (is_new && !track->is_held) Release(*track);
+  } else {
+    track->known = std::max(track->known, event.time());
+    return;
+  }
+  track->now.state = state;
+  track->now.thread = state == ProcState::kRunning ? event.thread() : ThreadId::kNone;
+}
+
+void StateTracker::Impl::CreateGo(const Event& event) {
+  const GoId id = SubjectGo(event);
+  GoTrack* const old = goroutines_.open.Find(id);
+  GoInterval& created = (old == nullptr ? Open(goroutines_, id, event.time(), event)
+                                        : Replace(goroutines_, old, event))
+                            .now;
+  created.state = GoTo(event);
+  created.starts_life = true;
+  created.proc_until = kHasNoProc;
+  created.begun_by = CauseByGoroutine(event);
+  if (event.type() != EventType::kGoCreateSyscall) {
+    created.stack = interner_.InternStack(event.transition_stack());
+    return;
+  }
+  PutOn(event.thread(), event.proc(), &created);
+  SetThread(event, event.thread(), event.proc(), id, ThreadState::kSyscall);
+}
+
+[[gnu::noinline]] GoTrack& StateTracker::Impl::OpenUnseenGo(const Event& event) {
+  GoTrack& track = OpenOld(goroutines_, SubjectGo(event), /*is_status=*/false, event);
+  track.now.state = static_cast<GoState>(event.transition_from());
+  track.now.proc_until = kHasNoProc;
+  return track;
+}
+
+void StateTracker::Impl::EndGo(const Event& event) {
+  const GoId id = SubjectGo(event);
+  GoTrack* track = goroutines_.open.Find(id);
+  const GoState from = static_cast<GoState>(event.transition_from());
+  if (track == nullptr) [[unlikely]]
+    track = &OpenUnseenGo(event);
+  if (track->now.state != from) [[unlikely]] {
+    Lose(goroutines_, *track);
+  } else {
+    track->now.ends_life = true;
+    track->now.ended_by = CauseOf(event, CauseKind::kItself);
+    Close(goroutines_, *track, event.time(), /*clipped=*/false);
+  }
+  goroutines_.open.Erase(track);
+  ended_.push_back(id);
+}
+
+bool StateTracker::Impl::HasEnded(GoId id) {
+  ended_ids_.insert(ended_.begin(), ended_.end());
+  ended_.clear();
+  return ended_ids_.contains(id);
+}
+
+void StateTracker::Impl::PutOn(ThreadId thread, ProcId proc, GoInterval* interval) {
+  interval->thread = thread;
+  interval->proc = proc;
+  interval->proc_until = proc == ProcId::kNone ? kHasNoProc : kStillHasProc;
+}
+
+void StateTracker::Impl::StartProc(const Event& event) {
+  ChangeProc(event).thread = event.thread();
+  // A goroutine that the thread has is about to leave its syscall.
+  const GoTrack* const track = goroutines_.open.Find(event.goroutine());
+  const bool in_syscall = track != nullptr && track->now.state == GoState::kSyscall;
+  SetThread(event, event.thread(), SubjectProc(event), event.goroutine(),
+            in_syscall ? ThreadState::kSyscall : ThreadState::kRunning);
+}
+
+void StateTracker::Impl::StopProc(const Event& event) {
+  const ProcId id = SubjectProc(event);
+  const ProcTrack* const running = procs_.open.Find(id);
+  // Which thread had it. A thief tells it too, though not where the event stands for the end of a
+  // goroutine in its syscall.
+  ThreadId thread = running == nullptr ? ThreadId::kNone : running->now.thread;
+  if (thread == ThreadId::kNone) {
+    const bool is_own = event.type() == EventType::kProcStop || event.proc() == id;
+    thread = is_own ? event.thread() : ThreadId{static_cast<int64_t>(event.arg(2))};
+  }
+  ChangeProc(event);
+  ThreadTrack* const track = threads_.open.Find(thread);
+  if (track == nullptr) return SetThread(event, thread, ProcId::kNone, GoId::kNone);
+  if (track->is_told && track->now.proc == ProcId::kNone) track->now.proc = id;
+  // In a damaged trace the thread may have another P by now.
+  if (track->now.proc != id) return;
+  const ThreadInterval has = track->now;
+  if (has.state == ThreadState::kSyscall) LoseProc(has, event.time());
+  SetThread(event, thread, ProcId::kNone, has.goroutine, has.state);
+}
+
+ProcInterval& StateTracker::Impl::ChangeProc(const Event& event) {
+  const ProcId id = SubjectProc(event);
+  ProcTrack* track = procs_.open.Find(id);
+  const ProcState from = static_cast<ProcState>(event.transition_from());
+  if (track == nullptr) [[unlikely]] {
+    track = &OpenOld(procs_, id, /*is_status=*/false, event);
+    track->now.state = from;
+  }
+  ProcInterval& now = track->now;
+  int64_t time = std::max(event.time(), now.begin);
+  if (now.state != from) [[unlikely]] {
+    Lose(procs_, *track);
+    time = std::max(time, now.end);
+  } else {
+    now.stolen = event.type() == EventType::kProcSteal;
+    Close(procs_, *track, time, /*clipped=*/false);
+  }
+  now.begin = track->known = time;
+  now.begin_clipped = now.end_clipped = false;
+  now.state = ProcTo(event);
+  now.stolen = false;
+  now.thread = ThreadId::kNone;
+  return now;
+}
+
+void StateTracker::Impl::LoseProc(const ThreadInterval& thread, int64_t time) {
+  GoTrack* const track = goroutines_.open.Find(thread.goroutine);
+  if (track == nullptr || track->now.state != GoState::kSyscall) return;
+  GoInterval& syscall = track->now;
+  if (syscall.proc_until != kStillHasProc && syscall.proc_until != kHasNoProc) return;
+  // If it was not known to have the P: it is now.
+  syscall.proc = thread.proc;
+  syscall.proc_until = time;
+}
+
+void StateTracker::Impl::TellThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
+                                    ThreadState state) {
+  if (id == ThreadId::kNone) return;
+  ThreadTrack* track = threads_.open.Find(id);
+  if (track == nullptr) {
+    track = &OpenOld(threads_, id, /*is_status=*/true, event);
+    track->is_told = true;
+  }
+  ThreadInterval& now = track->now;
+  if (proc == ProcId::kNone) proc = now.proc;
+  if (goroutine == GoId::kNone) {
+    goroutine = now.goroutine;
+    state = now.state;
+  }
+  if (!track->is_told) return SetThread(event, id, proc, goroutine, state);
+  now.proc = proc;
+  now.goroutine = goroutine;
+  now.state = StateOf(proc, goroutine, state);
+  track->known = std::max(track->known, event.time());
+}
+
+Cause StateTracker::Impl::CauseByGoroutine(const Event& event) const {
+  if (event.goroutine() == GoId::kNone) return CauseOf(event, CauseKind::kUnknown);
+  Cause cause = CauseOf(event, CauseKind::kGoroutine);
+  cause.goroutine = event.goroutine();
+  cause.stack = ids_.FindStack(event.tables(), event.stack_id());
+  return cause;
+}
+
+CauseKind StateTracker::Impl::WakerByReason(StringId reason) {
+  constexpr uint8_t kUnknownYet = 0xff;
+  const size_t index = static_cast<size_t>(reason);
+  if (index >= wakers_.size()) wakers_.resize(index + 1, kUnknownYet);
+  if (wakers_[index] == kUnknownYet) {
+    wakers_[index] = static_cast<uint8_t>(WakerOf(interner_.String(reason)));
+  }
+  return static_cast<CauseKind>(wakers_[index]);
+}
+
+template <class TrackType>
+TrackType& StateTracker::Impl::Open(Tracks<TrackType>& tracks, decltype(TrackType::id) id,
+                                    int64_t begin, const Event& event) {
+  TrackType& track = *tracks.open.Insert(id);
+  SetId(id, &track.now);
+  track.now.begin = begin;
+  track.known = track.first = event.time();
+  return track;
+}
+
+template <class TrackType>
+TrackType& StateTracker::Impl::Replace(Tracks<TrackType>& tracks, TrackType* track,
+                                       const Event& event) {
+  Lose(tracks, *track);
+  const decltype(TrackType::id) id = track->id;
+  const int64_t end = track->now.end;
+  tracks.open.Erase(track);
+  return Open(tracks, id, std::max(event.time(), end), event);
+}
+
+template <class TrackType>
+TrackType& StateTracker::Impl::OpenOld(Tracks<TrackType>& tracks, decltype(TrackType::id) id,
+                                       bool is_status, const Event& event) {
+  TrackType& track = Open(tracks, id, is_status ? generation_begin_ : event.time(), event);
+  track.now.begin_clipped = true;
+  track.is_held = !IsAtStart() && !IsUndetermined(event);
+  return track;
+}
+
+template <class TrackType>
+[[gnu::noinline]] void StateTracker::Impl::Hold(Tracks<TrackType>& tracks, TrackType& track) {
+  tracks.held.push_back(track);
+  track.is_held = false;
+}
+
+template <class TrackType>
+void StateTracker::Impl::LoseAllOf(Tracks<TrackType>& tracks, int64_t end, int64_t since) {
+  for (TrackType* const track : tracks.Sorted()) {
+    if (track->known >= since) continue;
+    // Where a generation begins before the one before it ends, some of its times are wrong.
+    Close(tracks, *track, std::min(std::max(end, track->known), since), /*clipped=*/true);
+    tracks.open.Erase(track);
+  }
+}
+
+void StateTracker::Impl::LoseAll(int64_t end, int64_t since) {
+  LoseAllOf(goroutines_, end, since);
+  LoseAllOf(procs_, end, since);
+  LoseAllOf(threads_, end, since);
+}
+
+template <class TrackType>
+void StateTracker::Impl::Release(TrackType& track) {
+  track.is_held = false;
+  if (!track.is_new) return;
+  track.now.begin = track.first;
+  track.now.begin_clipped = false;
+}
+
+template <class TrackType>
+void StateTracker::Impl::FinishAllOf(Tracks<TrackType>& tracks) {
+  for (TrackType& track : tracks.held) {
+    Release(track);
+    Give(track.now);
+  }
+  tracks.held.clear();
+  for (TrackType* const track : tracks.Sorted()) {
+    if (track->is_held) Release(*track);
+    Close(tracks, *track, last_time_, /*clipped=*/true);
+  }
+  tracks.open.Clear();
+}
+
+void StateTracker::Impl::Finish() {
+  FinishAllOf(goroutines_);
+  FinishAllOf(procs_);
+  FinishAllOf(threads_);
+}
+
+template <class TrackType>
+void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
+  TrackType* const before = tracks.open.Find(track.id);
+  if (before != nullptr && MayContinue(before->now, track.now)) {
+    track.now = Join(before->now, track.now);
+    track.is_held = before->is_held;
+    track.is_new = before->is_new;
+    track.is_told &= before->is_told;
+    track.first = before->first;
+    if constexpr (std::is_same_v<TrackType, GoTrack>) {
+      if (track.has_heir) return LeaveToHeir(track.now, &before->now);
+    }
+    tracks.open.Erase(before);
+  } else if (before != nullptr) {
+    Lose(tracks, *before);
+    tracks.open.Erase(before);
+    track.is_held = false;
+  } else if (IsAtStart()) {
+    // A P that exists was told in the generation before, or it is new.
+    track.is_new |= std::is_same_v<TrackType, ProcTrack>;
+    Release(track);
+  }
+}
+
+void StateTracker::Impl::LeaveToHeir(GoInterval& joined, GoInterval* open) {
+  if (joined.state == GoState::kWaiting && joined.ended_by.kind == CauseKind::kUnknown) {
+    joined.ended_by.kind = WakerByReason(joined.reason);
+  }
+  open->begin = joined.end;
+  open->begin_clipped = false;
+  open->state = GoState::kRunnable;
+  open->starts_life = false;
+  open->reason = StringId::kEmpty;
+  open->proc = ProcId::kNone;
+  open->thread = ThreadId::kNone;
+  open->proc_until = kHasNoProc;
+  open->begun_by = joined.ended_by;
+}
+
+template <class TrackType>
+void StateTracker::Impl::CloseBefore(Tracks<TrackType>& tracks, TrackType& track) {
+  TrackType* const before = tracks.open.Find(track.id);
+  if (before == nullptr) return;
+  // Threads do not end. What a thread did before is over once something else is seen of it.
+  if constexpr (std::is_same_v<TrackType, ThreadTrack>) {
+    Close(tracks, *before, track.first, /*clipped=*/false);
+  } else {
+    Lose(tracks, *before);
+  }
+  track.first = before->first;
+  tracks.open.Erase(before);
+}
+
+template <class TrackType>
+void StateTracker::Impl::MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>& next,
+                                    bool had_gap, const InternerMap& ids) {
+  for (TrackType& track : next.held) {
+    MapIds(ids, &track.now);
+    JoinHeld(tracks, track);
+    if (TrackType* const rest = next.open.Find(track.id)) rest->first = track.first;
+    if (track.is_held) {
+      tracks.held.push_back(track);
+    } else {
+      Give(track.now);
+    }
+  }
+  next.held.clear();
+  const std::vector<TrackType*> open = next.Sorted();
+  for (TrackType* const track : open) {
+    MapIds(ids, &track->now);
+    if (track->is_held) {
+      JoinHeld(tracks, *track);
+    } else {
+      CloseBefore(tracks, *track);
+    }
+  }
+  if (had_gap) LoseAllOf(tracks, last_time_, std::numeric_limits<int64_t>::max());
+  for (const TrackType* const track : open) *tracks.open.Insert(track->id) = *track;
+  next.open.Clear();
+}
+
+void StateTracker::Impl::Merge(Impl& next) {
+  const InternerMap ids = interner_.Merge(next.interner_);
+  if (next.starts_anew_) LoseAll(last_time_, std::numeric_limits<int64_t>::max());
+  if (generations_ == 0) starts_anew_ = next.starts_anew_;
+  MergeAllOf(goroutines_, next.goroutines_, next.had_gap_, ids);
+  MergeAllOf(procs_, next.procs_, next.had_gap_, ids);
+  MergeAllOf(threads_, next.threads_, next.had_gap_, ids);
+  if (next.generations_ > 0) {
+    generation_begin_ = next.generation_begin_;
+    last_generation_end_ = std::max(last_time_, next.last_generation_end_);
+    has_gap_ = next.has_gap_;
+  }
+  generations_ += next.generations_;
+  had_gap_ |= next.had_gap_ || next.starts_anew_;
+  last_time_ = std::max(last_time_, next.last_time_);
+  consumer_.Merge(std::move(next.consumer_), ids);
+}
+
+StateTracker::StateTracker(Interner* interner, IntervalConsumer* consumer,
+                           StateTrackerOptions options)
+    : impl_(std::make_unique<Impl>(interner, consumer, options)) {}
+StateTracker::~StateTracker() = default;
+
+void StateTracker::Add(absl::Span<const Event> events) { impl_->Add(events); }
+
+absl::Status StateTracker::Finish() {
+  impl_->Finish();
+  return absl::OkStatus();
+}
+
+void StateTracker::Merge(MergeableSink&& next) {
+  impl_->Merge(*static_cast<StateTracker&>(next).impl_);
+}
+
+}  // namespace gotrace

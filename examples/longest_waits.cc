@@ -1,0 +1,47 @@
+#include <gotrace/reader.h>
+#include <gotrace/state_tracker.h>
+
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+// Keeps the ten longest intervals in which a goroutine was blocked.
+class LongestWaits : public gotrace::IntervalConsumer {
+ public:
+  void AddGoroutine(const gotrace::GoInterval& interval) override {
+    if (interval.state != gotrace::GoState::kWaiting) return;
+    waits_.push_back(interval);
+    std::sort(waits_.begin(), waits_.end(),
+              [](const auto& a, const auto& b) { return a.duration() > b.duration(); });
+    if (waits_.size() > 10) waits_.pop_back();
+  }
+
+  // Only needed to read parts of a trace at the same time.
+  void Merge(gotrace::IntervalConsumer&&, const gotrace::InternerMap&) override {}
+
+  const std::vector<gotrace::GoInterval>& waits() const { return waits_; }
+
+ private:
+  std::vector<gotrace::GoInterval> waits_;
+};
+
+// Prints the ten longest waits of a trace, with what ended them and where they began.
+int main(int argc, char** argv) {
+  absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
+  if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;
+  gotrace::Interner interner;
+  LongestWaits longest;
+  gotrace::StateTracker tracker(&interner, &longest);
+  const absl::Status status = gotrace::ReadInto(*reader, {&tracker});
+  for (const gotrace::GoInterval& wait : longest.waits()) {
+    std::cout << wait.duration() / 1000 << " us: goroutine " << wait.goroutine << ", "
+              << interner.String(wait.reason);
+    if (wait.end_clipped) std::cout << ", until the trace ends\n";
+    if (!wait.end_clipped) std::cout << ", woken by " << CauseKindName(wait.ended_by.kind) << '\n';
+    for (const gotrace::FrameId id : interner.Frames(wait.stack)) {
+      const gotrace::StackFrame frame = interner.Frame(id);
+      std::cout << "    " << frame.func << " (" << frame.file << ':' << frame.line << ")\n";
+    }
+  }
+  if (!status.ok()) return std::cerr << status.message() << '\n', 1;
+}

@@ -1,0 +1,125 @@
+// State intervals: those of each goroutine, P and thread must partition its life, and must be the
+// same however a trace is cut between its generations.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/interval_log.h"
+#include "fuzz/target.h"
+#include "gotrace/reader.h"
+
+namespace gotrace::internal {
+namespace {
+
+// The trackers of parts of a trace, each of `size` generations.
+struct CutTrace {
+  size_t size;
+  size_t generations = 0;
+  std::vector<std::unique_ptr<TrackedTrace>> parts = {};
+
+  void Add(absl::Span<const Event> events) {
+    if (events.front().kind() == EventKind::kSync && generations++ % size == 0) {
+      parts.push_back(std::make_unique<TrackedTrace>(/*may_follow_another=*/true));
+    }
+    parts.back()->tracker.Add(events);
+  }
+
+  std::string Merge() {
+    for (size_t i = 1; i < parts.size(); ++i) {
+      parts[0]->tracker.Merge(std::move(parts[i]->tracker));
+    }
+    FUZZ_CHECK(parts[0]->tracker.Finish().ok(), "");
+    return parts[0]->log.All();
+  }
+};
+
+// Tells whether each generation states the status of what it is about, as those of programs do. A
+// Reader takes others as well, but what began in the generation before is then unknown to those who
+// see only one of them.
+class StatusCheck {
+ public:
+  void Add(const Event& event) {
+    if (event.kind() == EventKind::kSync) {
+      stated_.clear();
+      ++syncs_;
+      return;
+    }
+    if (syncs_ < 2) return;
+    is_complete_ &= IsStated(ResourceKind::kGoroutine, event.goroutine().value) &&
+                    IsStated(ResourceKind::kProc, event.proc().value);
+    if (event.kind() != EventKind::kStateTransition) return;
+    const ResourceId resource = event.transition_resource();
+    const bool states = event.transition_from() == event.transition_to() ||
+                        event.transition_from() <= static_cast<uint8_t>(GoState::kNotExist);
+    // The status of what a thread executes is told from there.
+    if (states) stated_.insert({resource.kind, resource.id});
+    is_complete_ &= IsStated(resource.kind, resource.id);
+    // Where a generation has the number of the first, Go's reader takes statuses for those that a
+    // trace begins with.
+    starts_again_ |= event.transition_from() == static_cast<uint8_t>(GoState::kUndetermined);
+  }
+
+  bool is_complete() const { return is_complete_; }
+  bool starts_again() const { return starts_again_; }
+
+ private:
+  bool IsStated(ResourceKind kind, int64_t id) const {
+    return id == -1 || stated_.contains({kind, id});
+  }
+
+  uint64_t syncs_ = 0;
+  std::set<std::pair<ResourceKind, int64_t>> stated_;
+  bool is_complete_ = true;
+  bool starts_again_ = false;
+};
+
+void CheckMode(absl::string_view input, ReadMode mode) {
+  ReaderOptions options;
+  options.mode = mode;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
+  if (!reader.ok()) return;
+  TrackedTrace whole;
+  CutTrace cuts[] = {{1}, {2}, {3}};
+  int64_t end = std::numeric_limits<int64_t>::min();
+  StatusCheck statuses;
+  bool goes_back = false;
+  for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+    for (const Event& event : block) {
+      goes_back |= event.time() < end;
+      end = std::max(end, event.time());
+      statuses.Add(event);
+    }
+    whole.tracker.Add(block);
+    for (CutTrace& cut : cuts) cut.Add(block);
+  }
+  FUZZ_CHECK(whole.tracker.Finish().ok(), "");
+  // Only the highest time of all makes those of strict reading go back.
+  const bool has_gaps = mode != ReadMode::kStrict || goes_back || statuses.starts_again();
+  const std::string fault =
+      whole.log.FindFault(goes_back ? std::nullopt : std::optional(end), has_gaps);
+  FUZZ_CHECK(fault.empty(), fault);
+  FUZZ_CHECK(has_gaps || whole.log.IsInOrder(), "");
+  const std::string intervals = whole.log.All();
+  for (CutTrace& cut : cuts) {
+    if (cut.parts.empty()) continue;
+    const std::string merged = cut.Merge();
+    FUZZ_CHECK(has_gaps || !statuses.is_complete() || merged == intervals,
+               absl::StrCat("cut by ", cut.size, ":\n", merged, "whole:\n", intervals));
+  }
+}
+
+}  // namespace
+
+void RunTarget(absl::string_view input) {
+  for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
+    CheckMode(input, mode);
+  }
+}
+
+}  // namespace gotrace::internal

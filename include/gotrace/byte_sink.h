@@ -1,0 +1,86 @@
+// Where exporters write bytes: a file, a descriptor, or memory.
+#ifndef GOTRACE_BYTE_SINK_H_
+#define GOTRACE_BYTE_SINK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace gotrace {
+
+// Takes bytes in order, and writes them in large blocks. The first error is kept: after it nothing
+// more is written, so that it is enough to look at it from time to time, and at Finish().
+//
+// To write to something else, derive a class and override Write() and, if need be, Commit().
+class ByteSink {
+ public:
+  ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+  // Drops what was not finished: bytes that are still in the buffer, and a file without its name.
+  virtual ~ByteSink() = default;
+
+  // Appends `bytes`. Does nothing after an error.
+  void Append(absl::string_view bytes) {
+    size_ += bytes.size();
+    if (bytes.size() >= kBlockSize - buffer_.size()) return AppendLarge(bytes);
+    buffer_.append(bytes.data(), bytes.size());
+  }
+
+  // Writes what is buffered. After that the bytes are where a reader of a pipe, for example, finds
+  // them; a file still has no name.
+  void Flush();
+
+  // Flushes, and completes the output: a file gets its name. Call it once, after the last Append().
+  // Returns status().
+  absl::Status Finish();
+
+  // OK, or the first error.
+  const absl::Status& status() const { return status_; }
+
+  // How many bytes were appended, also after an error.
+  uint64_t size() const { return size_; }
+
+ protected:
+  // Writes `bytes`, all of them or returns an error. Called with the bytes in order.
+  virtual absl::Status Write(absl::string_view bytes) = 0;
+
+  // Called once by Finish(), after the last Write(), if there was no error.
+  virtual absl::Status Commit() { return absl::OkStatus(); }
+
+ private:
+  static constexpr size_t kBlockSize = size_t{1} << 18;
+
+  void AppendLarge(absl::string_view bytes);
+  void WriteOut(absl::string_view bytes);
+
+  std::string buffer_;  // Always smaller than kBlockSize.
+  uint64_t size_ = 0;
+  absl::Status status_;
+};
+
+// Writes the file `path`. It is written beside it, under a temporary name, and gets its own only in
+// Finish(), once its content is on the disk: a reader sees the whole file or the one that was there
+// before, whose permissions the new one has. A symbolic link stays, and its target is replaced.
+// What is not a regular file, such as a device or a named pipe, is written directly. For the
+// standard output use SinkToDescriptor().
+//
+// Fails if the file cannot be created, and if there is one that is write-protected.
+absl::StatusOr<std::unique_ptr<ByteSink>> SinkToFile(const std::string& path);
+
+// Writes to the descriptor `fd`, which stays the caller's, and must be open until Finish()
+// returned. `name` is for error messages. Writing to a pipe that nobody reads any more fails with
+// EPIPE if the program ignores SIGPIPE.
+std::unique_ptr<ByteSink> SinkToDescriptor(int fd, std::string name);
+
+// Appends to `*bytes`, which must outlive the sink. It has all of them only after Finish().
+std::unique_ptr<ByteSink> SinkToString(std::string* bytes);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_BYTE_SINK_H_

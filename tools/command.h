@@ -1,0 +1,63 @@
+// What a command of gotrace-dump is. Each command is one class in a file of its own, and one row in
+// registry.cc.
+#ifndef GOTRACE_TOOLS_COMMAND_H_
+#define GOTRACE_TOOLS_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "tools/flags.h"
+#include "tools/output.h"
+
+namespace gotrace::internal {
+
+enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2 };
+
+// The exit codes of most commands, for CommandText::exit_codes.
+inline constexpr absl::string_view kUsualExitCodes =
+    "  0  the input was read to its end, or as far as was asked for\n"
+    "  1  the trace is broken; everything before the fault was printed\n"
+    "  2  wrong usage, or a file cannot be read or written, which includes a pipe that was "
+    "closed, as by `head`";
+
+// What help says about a command. Lines are wrapped when they are printed.
+struct CommandText {
+  absl::string_view name;     // As it is typed: "events".
+  absl::string_view summary;  // A few words for the list of commands.
+  absl::string_view description;
+  absl::string_view examples;  // Lines as they are to be printed.
+  absl::string_view exit_codes = kUsualExitCodes;
+  bool takes_several_files = false;  // And directories.
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  virtual const CommandText& text() const = 0;
+
+  // Returns the rows of the flags, in the order in which help lists them. They set members of this
+  // object.
+  virtual std::vector<Flag> Flags() = 0;
+
+  // Checks what a single flag cannot know. Called after all flags were set.
+  virtual absl::Status Check() const { return absl::OkStatus(); }
+
+  // Does the work, and returns the exit code. There is at least one file, and only one unless
+  // text().takes_several_files. "-" stands for the standard input.
+  virtual int Run(const std::vector<std::string>& files, Output* out) = 0;
+
+  // Returns the text that `gotrace-dump help COMMAND` prints.
+  std::string Help();
+
+ protected:
+  Command() = default;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_COMMAND_H_

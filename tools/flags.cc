@@ -1,0 +1,193 @@
+#include "tools/flags.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "util/quote.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr size_t kColumns = 80;
+// Where the help of a flag starts.
+constexpr size_t kHelpColumn = 22;
+
+const GivenFlag* FindGiven(absl::Span<const GivenFlag> given, absl::string_view name) {
+  const GivenFlag* found = nullptr;
+  for (const GivenFlag& one : given) {
+    if (one.flag->name == name) found = &one;
+  }
+  return found;
+}
+
+bool IsOff(const GivenFlag& given) {
+  bool value = true;
+  return given.flag->is_switch() && absl::SimpleAtob(given.value, &value) && !value;
+}
+
+// Checks the columns `needs` and `excludes`.
+absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
+  for (const GivenFlag& one : given) {
+    if (IsOff(one)) continue;
+    const Flag& flag = *one.flag;
+    if (!flag.needs.empty()) {
+      const std::pair<absl::string_view, absl::string_view> needs =
+          absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
+      const GivenFlag* const other = FindGiven(given, needs.first);
+      if (other == nullptr || !absl::EqualsIgnoreCase(other->value, needs.second)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(flag.Spelling(), " works only with --", flag.needs));
+      }
+    }
+    const GivenFlag* const excluded =
+        flag.excludes.empty() ? nullptr : FindGiven(given, flag.excludes);
+    if (excluded != nullptr && !IsOff(*excluded)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag.Spelling(), " and ", excluded->flag->Spelling(), " cannot be used together"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool Flag::is_list() const { return absl::EndsWith(value, ",..."); }
+
+std::string Flag::Spelling() const { return absl::StrCat(name == "o" ? "-" : "--", name); }
+
+std::string Flag::Usage() const {
+  if (is_switch()) return Spelling();
+  return absl::StrCat(Spelling(), name == "o" ? " " : "=", value);
+}
+
+SetFlag SetSwitch(bool* value) {
+  return [value](absl::string_view text) {
+    if (absl::SimpleAtob(text, value)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("expected true or false, found ", Quoted(text)));
+  };
+}
+
+SetFlag SetText(std::string* value) {
+  return [value](absl::string_view text) {
+    *value = std::string(text);
+    return absl::OkStatus();
+  };
+}
+
+SetFlag SetNumber(uint64_t min, uint64_t* value) {
+  return [min, value](absl::string_view text) {
+    const absl::string_view digits = absl::StripPrefix(text, "-");
+    if (digits.empty() || !std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit)) {
+      return absl::InvalidArgumentError(absl::StrCat("expected a number, found ", Quoted(text)));
+    }
+    const bool is_negative = digits.size() < text.size();
+    uint64_t number = 0;
+    if (!is_negative && !absl::SimpleAtoi(text, &number)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(text, " is too large; the maximum is ", ~uint64_t{0}));
+    }
+    if (is_negative || number < min) {
+      return absl::InvalidArgumentError(absl::StrCat("must be ", min, " or more, found ", text));
+    }
+    *value = number;
+    return absl::OkStatus();
+  };
+}
+
+SetFlag SetChoice(std::vector<absl::string_view> names, size_t* position) {
+  return [names = std::move(names), position](absl::string_view text) {
+    const auto found = std::find_if(names.begin(), names.end(), [&](absl::string_view name) {
+      return absl::EqualsIgnoreCase(name, text);
+    });
+    if (found == names.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected ", absl::StrJoin(names, " or "), ", found ", Quoted(text)));
+    }
+    *position = static_cast<size_t>(found - names.begin());
+    return absl::OkStatus();
+  };
+}
+
+const Flag* FindFlag(absl::Span<const Flag> flags, absl::string_view name) {
+  const std::string with_dashes = absl::StrReplaceAll(name, {{"_", "-"}});
+  for (const Flag& flag : flags) {
+    if (flag.name == with_dashes) return &flag;
+  }
+  return nullptr;
+}
+
+absl::Status SetFlags(absl::Span<const GivenFlag> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Flag& flag = *given[i].flag;
+    // An empty value is more likely an unset variable of a script than intended.
+    if (given[i].value.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flag.Spelling(), " needs a value: ", flag.Usage()));
+    }
+    // The last one alone would count, though all of them may be meant.
+    if (flag.is_list() && FindGiven(given.subspan(0, i), flag.name) != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag.Spelling(), " was given twice; give it once, with all values: ", flag.Usage()));
+    }
+    if (absl::Status status = flag.set(given[i].value); !status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(flag.Spelling(), ": ", status.message()));
+    }
+  }
+  return CheckCombination(given);
+}
+
+void AppendFlagHelp(absl::Span<const Flag> flags, std::string* help) {
+  for (const Flag& flag : flags) {
+    std::string usage = absl::StrCat("  ", flag.Usage());
+    // At least one space separates the columns; a longer usage has a line of its own.
+    if (usage.size() < kHelpColumn) {
+      usage.append(kHelpColumn - usage.size(), ' ');
+    } else {
+      absl::StrAppend(&usage, "\n", std::string(kHelpColumn, ' '));
+    }
+    help->append(usage);
+    AppendWrapped(flag.help, kHelpColumn, kHelpColumn, help);
+    help->push_back('\n');
+  }
+}
+
+void AppendWrapped(absl::string_view text, size_t indent, size_t column, std::string* out) {
+  bool first_line = true;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (!first_line) {
+      out->push_back('\n');
+      column = 0;
+    }
+    first_line = false;
+    // Indentation in the text is kept, and its continuation lines are indented two columns more.
+    const size_t own = line.find_first_not_of(' ');
+    const size_t margin = indent + (own == absl::string_view::npos ? 0 : own);
+    const size_t hanging = own > 0 && own != absl::string_view::npos ? 2 : 0;
+    bool first_word = true;
+    for (const absl::string_view word : absl::StrSplit(line, ' ', absl::SkipEmpty())) {
+      if (first_word) {
+        if (column < margin) out->append(margin - column, ' ');
+        column = std::max(column, margin);
+      } else if (column + 1 + word.size() > kColumns) {
+        absl::StrAppend(out, "\n", std::string(margin + hanging, ' '));
+        column = margin + hanging;
+      } else {
+        out->push_back(' ');
+        ++column;
+      }
+      first_word = false;
+      out->append(word.data(), word.size());
+      column += word.size();
+    }
+  }
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,76 @@
+// The flags of a command, one row each. Parsing, help, and messages about flags all follow from the
+// rows.
+#ifndef GOTRACE_TOOLS_FLAGS_H_
+#define GOTRACE_TOOLS_FLAGS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace gotrace::internal {
+
+// Stores the value of a flag, or returns an error that says what is wrong with the value. The name
+// of the flag is added to the message.
+using SetFlag = std::function<absl::Status(absl::string_view value)>;
+
+struct Flag {
+  // Without dashes: "max-per-check". "o" is shown with one dash, as is usual for the output file,
+  // and all others with two; both spellings are accepted for all.
+  absl::string_view name;
+  // What help calls the value: "N". "" for a switch, which is true unless it is given as --noNAME
+  // or --NAME=false. A flag whose value ends in ",..." is a list, and can be given only once.
+  absl::string_view value;
+  // One or more sentences for --help. A line break starts an indented line.
+  std::string help;
+  SetFlag set;
+  // Another flag, with a value, that this one needs: "format=json".
+  absl::string_view needs = {};
+  // The name of another flag that cannot be given at the same time.
+  absl::string_view excludes = {};
+  // What other commands have instead, for the message where the flag is given to one of them.
+  absl::string_view instead = {};
+
+  bool is_switch() const { return value.empty(); }
+  bool is_list() const;
+  // As it is typed: "--kind", "-o".
+  std::string Spelling() const;
+  // With its value: "--kind=KIND,...", "-o FILE".
+  std::string Usage() const;
+};
+
+// Setters for common kinds of values. The variable must outlive the setter.
+SetFlag SetSwitch(bool* value);
+SetFlag SetText(std::string* value);
+// Accepts numbers from `min` on.
+SetFlag SetNumber(uint64_t min, uint64_t* value);
+// Accepts the names in `names`, in any case, and stores the position of the name.
+SetFlag SetChoice(std::vector<absl::string_view> names, size_t* position);
+
+// Returns the row with this name, or nullptr. Underscores count as dashes.
+const Flag* FindFlag(absl::Span<const Flag> flags, absl::string_view name);
+
+// A flag as it was given on the command line.
+struct GivenFlag {
+  const Flag* flag = nullptr;
+  std::string value;  // "true" or "false" for a switch.
+};
+
+// Stores the values in the order in which they were given, so that the last one counts. Fails if a
+// value is missing or wrong, if a list is given twice, or if two flags do not go together.
+absl::Status SetFlags(absl::Span<const GivenFlag> given);
+
+// Appends the flags for --help, each with its help in a second column.
+void AppendFlagHelp(absl::Span<const Flag> flags, std::string* help);
+
+// Appends `text`, broken into lines of at most 80 columns. Existing line breaks are kept. Each line
+// but the first is indented by `indent` columns; the first starts at column `column`.
+void AppendWrapped(absl::string_view text, size_t indent, size_t column, std::string* out);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_FLAGS_H_

@@ -1,0 +1,71 @@
+#include "tools/per_file_command.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "export/json/json_text.h"
+#include "gotrace/reader.h"
+#include "gotrace/validate.h"
+#include "tools/file_list.h"
+#include "tools/open_trace.h"
+#include "tools/salvage.h"
+
+namespace gotrace::internal {
+namespace {
+
+// Whether a file that was found in a directory is not a trace, or one of the v1 format. Then it
+// says so on the standard error.
+bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
+  if (file.named) return false;
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file.path, limits, /*number=*/0);
+  if (input.ok()) {
+    ReaderOptions reader_options;
+    reader_options.limits = limits;
+    if (Reader::FromSource(std::move(input->source), reader_options).ok()) return false;
+  }
+  ValidateOptions validate_options;
+  validate_options.limits = limits;
+  const std::string why = ValidateFile(file.path, validate_options).WhySkipped();
+  if (why.empty()) return false;
+  Note(file.path, absl::StrCat(why, ", skipped"));
+  return true;
+}
+
+}  // namespace
+
+void FileOutput::BeginText() {
+  if (!several_ || has_begun_) return;
+  has_begun_ = true;
+  buffer().Append(absl::StrCat(is_first_ ? "" : "\n", "== ", ShownNameOf(file_), " ==\n"));
+  is_first_ = false;
+}
+
+int PerFileCommand::Run(const std::vector<std::string>& files, Output* out) {
+  const std::vector<ListedFile> listed = ListFiles(files);
+  const bool several = listed.size() > 1 || (!listed.empty() && !listed.front().named);
+  bool is_first = true;
+  bool all_skipped = true;
+  int worst = kSuccess;
+  for (const ListedFile& file : listed) {
+    if (IsSkipped(file, limits())) continue;
+    all_skipped = false;
+    FileOutput output(file.path, several, &is_first, out);
+    const FileResult result = RunFile(&output);
+    worst = std::max(worst, Conclude(file.path, result, out));
+    if (!out->usable()) break;
+  }
+  return all_skipped ? ReportNoTrace(files) : worst;
+}
+
+void AppendUnreadJson(const std::string& file, const absl::Status& status, const Losses& losses,
+                      TextBuffer* out) {
+  JsonWriter json(out);
+  json.BeginObject();
+  AppendFileMembers(NameOf(file), &json);
+  AppendCompleteness(status, losses, &json);
+  json.EndObject();
+  out->Append("\n");
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,28 @@
+#include "tools/registry.h"
+
+namespace gotrace::internal {
+
+// One row for each command, in the order in which help lists them. The row X stands for the
+// function MakeXCommand(), which the command's file defines.
+#define GOTRACE_COMMANDS(ROW) \
+  ROW(Events)                 \
+  ROW(Wire)                   \
+  ROW(Assemble)               \
+  ROW(Info)                   \
+  ROW(Footprint)              \
+  ROW(Validate)               \
+  ROW(Repair)
+
+#define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
+GOTRACE_COMMANDS(DECLARE)
+#undef DECLARE
+
+CommandList MakeCommands() {
+  CommandList commands;
+#define MAKE(name) commands.push_back(Make##name##Command());
+  GOTRACE_COMMANDS(MAKE)
+#undef MAKE
+  return commands;
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,72 @@
+// The input of the command `repair`, which is read several times.
+#ifndef GOTRACE_TOOLS_REPAIR_INPUT_H_
+#define GOTRACE_TOOLS_REPAIR_INPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gotrace/repair.h"
+#include "tools/open_trace.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+namespace gotrace::internal {
+
+// An input that can be read from its beginning any number of times. If it can be read only once,
+// like a pipe, it is first copied to a temporary file, which is removed with this object.
+class RepeatableInput {
+ public:
+  // `file` is a path, or "-" for the standard input. `progress` must outlive the sources that
+  // Open() returns.
+  static absl::StatusOr<RepeatableInput> Create(const std::string& file, const ReaderLimits& limits,
+                                                Progress* progress);
+
+  RepeatableInput(RepeatableInput&& other) noexcept;
+  RepeatableInput& operator=(RepeatableInput&&) = delete;
+  ~RepeatableInput();
+
+  // Returns the input from its beginning. No source that an earlier call returned may be in use.
+  absl::StatusOr<std::unique_ptr<ByteSource>> Open() const;
+
+  // Whether the input is compressed with zstd or gzip. No source that Open() returned may be in
+  // use.
+  bool IsCompressed() const;
+
+ private:
+  absl::StatusOr<std::unique_ptr<ByteStream>> OpenRaw() const;
+
+  RepeatableInput(std::string file, int fd, const ReaderLimits& limits, Progress* progress)
+      : file_(std::move(file)), fd_(fd), limits_(limits), progress_(progress) {}
+
+  std::string file_;
+  int fd_;  // Of the copy; -1 if the file itself is read.
+  ReaderLimits limits_;
+  Progress* progress_;
+};
+
+// The trace of an input that is to be repaired.
+struct ChosenTrace {
+  OpenInput open;  // Opens that trace alone, or all of an input that holds no other.
+  // If there are others: all of them, and what happens to each.
+  std::vector<std::string> report;
+  TraceNumber number = 1;    // Which trace it is.
+  uint64_t count = 1;        // How many traces the input holds.
+  bool is_selected = false;  // Whether it was selected by its number.
+
+  // Whether the input is broken because it holds others, and no one asked to leave them out.
+  bool leaves_out_others() const { return count > 1 && !is_selected; }
+};
+
+// Chooses the `number`th trace of `input`, which is called `file`. `input` must outlive the result.
+// Fails if there are fewer, if the input cannot be read, and if it is known not to be a trace.
+// Chooses all of an input in which no trace is found.
+absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
+                                        const ReaderLimits& limits, TraceNumber number);
+
+// Copies the rest of `from` to `to`, and shows the progress.
+absl::Status CopyStream(ByteStream* from, Output* to, Progress* progress);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_REPAIR_INPUT_H_

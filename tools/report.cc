@@ -1,0 +1,88 @@
+#include "tools/report.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "gotrace/fault.h"
+#include "gotrace/reader_limits.h"
+#include "tools/file_list.h"
+
+namespace gotrace::internal {
+namespace {
+
+// Whether `validate` has nothing to add to the message of a fault in the header.
+bool IsExplained(FaultId id) {
+  return IsLimit(id) || id == FaultId::kNotATrace || id == FaultId::kV1Trace ||
+         id == FaultId::kUnknownVersion || id == FaultId::kCompressedCorrupt ||
+         id == FaultId::kBytesReplaced;
+}
+
+std::string HintFor(const std::string& file, const FileResult& result) {
+  if (!result.hint.empty()) return result.hint;
+  std::error_code ignored;
+  if (absl::StartsWith(result.status.message(), "reading ") &&
+      std::filesystem::is_directory(file, ignored)) {
+    return "give a file, not a directory";
+  }
+  const std::optional<Fault> fault = FaultOf(result.status);
+  if (!fault.has_value() || (IsExplained(fault->id) && result.events == 0) || IsLimit(fault->id)) {
+    return "";
+  }
+  if (result.can_salvage && result.events > 0) {
+    return "`gotrace-dump validate` lists all errors; --salvage prints everything that can still "
+           "be read";
+  }
+  return result.events == 0 ? "`gotrace-dump validate` lists all errors" : "";
+}
+
+}  // namespace
+
+int ReportError(const std::string& file, const FileResult& result) {
+  const std::optional<Fault> fault = FaultOf(result.status);
+  const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
+  // The message of an I/O error has the name of the file already.
+  const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
+  absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
+  if (fault.has_value()) {
+    for (const std::string& line : fault->details) absl::FPrintF(stderr, "    %s\n", line);
+  }
+  if (result.events > 0) {
+    absl::FPrintF(stderr, "gotrace-dump: %d %s read before that\n", result.events,
+                  result.events == 1 ? "event was" : "events were");
+  }
+  const std::string hint = HintFor(file, result);
+  if (!hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", hint);
+  return is_broken ? kBroken : kUsageOrIo;
+}
+
+int Conclude(const std::string& file, const FileResult& result, Output* out) {
+  out->Flush();
+  if (!out->status().ok()) return ReportError(file, {out->status()});
+  // Whoever closed the pipe, as `head` does, knows that the output is not complete.
+  if (out->closed()) return kUsageOrIo;
+  for (const std::string& text : result.salvage_report) {
+    absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
+  }
+  if (!result.status.ok()) return ReportError(file, result);
+  return result.salvage_report.empty() ? kSuccess : kBroken;
+}
+
+int ReportNoTrace(const std::vector<std::string>& files) {
+  absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
+                absl::StrJoin(files, ", ", [](std::string* names, const std::string& file) {
+                  names->append(ShownNameOf(file));
+                }));
+  return kUsageOrIo;
+}
+
+void Note(const std::string& file, absl::string_view line) {
+  absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,39 @@
+// How the commands report what went wrong, on the standard error.
+#ifndef GOTRACE_TOOLS_REPORT_H_
+#define GOTRACE_TOOLS_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/command.h"
+#include "tools/output.h"
+
+namespace gotrace::internal {
+
+// The result of a command for one file.
+struct FileResult {
+  absl::Status status;       // Why reading, or writing a file, ended early.
+  uint64_t events = 0;       // How many were read.
+  std::string hint = {};     // What to do about the error; "" for what follows from the error.
+  bool can_salvage = false;  // Whether --salvage was not given, but could be.
+  std::vector<std::string> salvage_report = {};  // SalvageReport(), with --salvage.
+};
+
+// Prints the error in `result` and what to do about it. Returns the exit code.
+int ReportError(const std::string& file, const FileResult& result);
+
+// Writes out the rest of the output, and prints the reports and the error in `result`. Returns the
+// exit code.
+int Conclude(const std::string& file, const FileResult& result, Output* out);
+
+// Prints that none of `files` is a trace. Returns the exit code.
+int ReportNoTrace(const std::vector<std::string>& files);
+
+// Prints `line` with the program's and the file's name before it.
+void Note(const std::string& file, absl::string_view line);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_REPORT_H_

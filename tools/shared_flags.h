@@ -1,0 +1,83 @@
+// Flags that several commands share, each as one row. A command includes the rows that it needs.
+#ifndef GOTRACE_TOOLS_SHARED_FLAGS_H_
+#define GOTRACE_TOOLS_SHARED_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "export/event_filter.h"
+#include "gotrace/reader.h"
+#include "gotrace/reader_limits.h"
+#include "tools/flags.h"
+#include "tools/open_trace.h"
+#include "tools/salvage.h"
+
+namespace gotrace::internal {
+
+// --json, for commands that print one JSON object for each file.
+Flag JsonFlag(bool* json);
+
+// -o FILE, for commands that write a trace.
+Flag OutputFlag(std::string* target);
+
+// --jobs=N. `help` says what the command uses several cores for.
+Flag JobsFlag(absl::string_view help, uint64_t* jobs);
+
+// --salvage
+Flag SalvageFlag(bool* salvage);
+
+// Which trace of a file to read, and within which limits: --trace, --limits.
+struct InputFlags {
+  TraceNumber trace = 0;  // 0 if it was not given.
+  ReaderLimits limits;
+
+  // Commands that read raw events have no limit but that on decompressed bytes.
+  enum class Kind { kOrderedEvents, kRawEvents };
+  std::vector<Flag> Rows(Kind kind);
+};
+
+// How to read ordered events: --salvage, --jobs, --trace, --limits.
+struct ReadingFlags {
+  bool salvage = false;
+  uint64_t jobs = 0;  // 0 for all cores.
+  InputFlags input;
+
+  std::vector<Flag> Rows();
+
+  // Returns the options for a Reader, which adds the faults that it salvages to `log`.
+  ReaderOptions Options(FaultLog* log) const;
+};
+
+// The number of cores to use where --jobs is `jobs`.
+size_t CoresFor(uint64_t jobs);
+
+// Which events to take: --kind, --g, --p, --m, --from, --to.
+struct FilterFlags {
+  EventFilter filter;
+  // The first and last wall-clock time, where --from and --to are given as such. They need a trace
+  // with clock snapshots.
+  std::optional<absl::Time> wall_from;
+  std::optional<absl::Time> wall_to;
+  // As they were given, for messages.
+  std::string from;
+  std::string to;
+
+  std::vector<Flag> Rows();
+
+  // Refuses a span of time that contains nothing.
+  absl::Status Check() const;
+
+  bool has_wall_times() const { return wall_from.has_value() || wall_to.has_value(); }
+};
+
+// Appends `more` to `rows`.
+void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_SHARED_FLAGS_H_
