@@ -438,7 +438,7 @@ void TraceValidator::Add(Finding finding) {
   if (finding.place.offset > second_trace_) return;
   if (finding.check == CheckId::kSecondTrace) second_trace_ = *finding.place.offset;
   if (options_.strictness == Strictness::kGo && finding.severity != Severity::kError) return;
-  if (HasRemedy(finding.check)) {
+  if (ShowsRemedy(finding.check)) {
     absl::StrAppend(&finding.message, ". ", SpecOf(finding.check).remedy);
   }
   uint64_t* const totals[] = {&report_.notes, &report_.warnings, &report_.errors};
