@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-// Counts the events of the last generation of a trace, without reading the others.
+// Counts the events of the last generation of a trace, without reading most of the others.
 int main(int argc, char** argv) {
   auto source = gotrace::OpenSource(argc > 1 ? argv[1] : "trace.out");
   if (!source.ok()) return std::cerr << source.status().message() << '\n', 1;
