@@ -14,7 +14,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
         testonly = True,
         srcs = [name + "_target.cc"],
         deps = deps + [":target"],
-        # Keeps functions that only later libraries of the link call.
+        # Keeps RunTarget(), which only libraries later in the link call.
         alwayslink = True,
     )
 

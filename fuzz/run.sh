@@ -5,9 +5,9 @@
 #   fuzz/run.sh --list
 #
 # Builds with clang and its address and undefined-behaviour sanitizers. build/fuzz/TARGET has the cases
-# found so far, and the inputs and reports of failures. --keep rebuilds the corpora in fuzz/corpus/ from
-# everything that was found. Exits with 1 if an input makes a target fail, or takes more than ten seconds
-# or two gigabytes.
+# found so far, and the inputs and reports of failures. --keep rebuilds the corpora in fuzz/corpus/
+# from everything that was found. Exits with 1 if an input makes a target fail, or takes more than ten
+# seconds or two gigabytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

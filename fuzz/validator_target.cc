@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -14,7 +15,9 @@
 #include "fuzz/target.h"
 #include "gotrace/validate.h"
 #include "testing/json_checker.h"
-#include "tools/validate.h"
+#include "tools/command_line.h"
+#include "tools/output.h"
+#include "tools/registry.h"
 
 namespace gotrace::internal {
 namespace {
@@ -58,10 +61,14 @@ void CheckVerdict(const ValidationReport& report, absl::string_view input) {
 std::string ValidateAtOnce(const std::string& path, int jobs) {
   MemoryFile reports("");
   Output out(reports.fd(), "reports");
-  ValidateCommand command;
-  command.paths = {path, path, path};
-  command.jobs = jobs;
-  ValidateFiles(command, &out);
+  std::vector<std::string> args = {"validate", absl::StrCat("--jobs=", jobs), path, path, path};
+  std::vector<char*> pointers;
+  for (std::string& arg : args) pointers.push_back(arg.data());
+  const CommandList commands = MakeCommands();
+  CommandLine line;
+  const absl::Status status = ParseCommandLine(pointers, commands, &line);
+  FUZZ_CHECK(status.ok(), status.ToString());
+  line.command->Run(line.files, &out);
   return reports.Content();
 }
 
