@@ -10,7 +10,7 @@
 #include "gotrace/validator.h"
 #include "gtest/gtest.h"
 #include "testing/finding_case.h"
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -19,7 +19,7 @@ namespace {
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
 
-TEST(FindingCasesTest, FindAsExpected) {
+TEST(FindingCasesTest, HaveTheExpectedFindings) {
   const std::vector<std::string> paths = ListGoldenCases(kDirectory);
   ASSERT_FALSE(paths.empty());
   for (const std::string& path : paths) {
@@ -42,7 +42,7 @@ EventBuilder Status(GoId id, GoState to, ThreadId thread = kM1) {
   return Go(EventType::kGoStatus, id, GoState::kUndetermined, to, thread);
 }
 
-// What is found in the last of `events`, which stand 10 bytes and 10 ns apart.
+// Returns the findings in the last of `events`, which are 10 bytes and 10 ns apart.
 std::vector<Finding> FindingsOf(const std::vector<EventBuilder>& events) {
   return FindingsOfLast({CheckId::kEnd, {}, events});
 }
@@ -56,7 +56,7 @@ TEST(ValidatorTest, LabelOfNoGoroutineIsFound) {
   EXPECT_EQ(findings[1].resource.kind, ResourceKind::kNone);
 }
 
-TEST(ValidatorTest, TellsHistory) {
+TEST(ValidatorTest, ReportsHistory) {
   const std::vector<Finding> findings =
       FindingsOf({SyncNumber(1), Status(kG1, GoState::kRunning),
                   Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable),
@@ -98,8 +98,8 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   EXPECT_TRUE(findings.empty());
 }
 
-// A validator that is told of generations, and what it finds.
-class ToldGenerations {
+// A validator to which generations are announced, and its findings.
+class GenerationChecker {
  public:
   void Begin(bool is_damaged = false) {
     validator_.BeginGeneration(++number_);
@@ -113,12 +113,12 @@ class ToldGenerations {
   void NoteLoss() { validator_.NoteLoss(); }
   void Finish() { validator_.Finish().IgnoreError(); }
 
-  // The names of the checks that found something since the last call.
+  // Returns the names of the checks with findings since the last call.
   std::vector<std::string> Found() { return std::exchange(found_, {}); }
 
  private:
   std::vector<std::string> found_;
-  // Of a version whose generations have no clock snapshots.
+  // Generations of this version have no clock snapshots.
   Validator validator_{{Version::kGo122}, [this](const Finding& finding) {
                          found_.emplace_back(SpecOf(finding.check).name);
                        }};
@@ -135,8 +135,8 @@ EventBuilder Unblock(GoId id) {
   return Go(EventType::kGoUnblock, id, GoState::kWaiting, GoState::kRunnable);
 }
 
-TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
-  ToldGenerations generations;
+TEST(ValidatorTest, TheGenerationAfterALossIsCheckedAgain) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(Status(kG2, GoState::kRunnable));
@@ -146,7 +146,7 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   EXPECT_EQ(generations.Found(), Names());
 
   generations.Begin();
-  // Some states are confirmed, others told as if they were new.
+  // Some of the statuses confirm what was known, others are as if they were new.
   generations.Check(Go(EventType::kGoStatus, kG2, GoState::kRunning, GoState::kRunning));
   generations.Check(Status(kG3, GoState::kWaiting));
   EXPECT_EQ(generations.Found(), Names());
@@ -161,8 +161,8 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   EXPECT_EQ(generations.Found(), Names({"state-unknown", "state-appears"}));
 }
 
-TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
-  ToldGenerations generations;
+TEST(ValidatorTest, ReportsNothingInAnIncompleteGeneration) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Begin(/*is_damaged=*/true);
@@ -175,8 +175,8 @@ TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
   EXPECT_EQ(generations.Found(), Names({"state-unknown"}));
 }
 
-TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
-  ToldGenerations generations;
+TEST(ValidatorTest, AnUnknownStateIsReportedOnce) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kUndetermined));
   EXPECT_EQ(generations.Found(), Names({"state-undetermined"}));
@@ -185,7 +185,7 @@ TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
-TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
+TEST(ValidatorTest, AWrongTimeIsReportedOnceAndNotAfterALoss) {
   std::vector<CheckId> found;
   Validator validator({}, [&](const Finding& finding) { found.push_back(finding.check); });
   validator.Check(SyncNumber(1).Time(1000).Build());
@@ -205,9 +205,9 @@ EventBuilder RegionOf(EventType type, GoId goroutine) {
   return EventBuilder(type).Goroutine(goroutine);
 }
 
-TEST(ValidatorTest, LooksThroughNoMoreThanAHundredRegions) {
+TEST(ValidatorTest, SearchesAtMostAHundredRegions) {
   for (const int inner : {99, 100}) {
-    ToldGenerations generations;
+    GenerationChecker generations;
     generations.Begin();
     generations.Check(Status(kG1, GoState::kRunning));
     generations.Check(RegionOf(EventType::kUserRegionBegin, kG1).Arg(0, 1));
@@ -222,14 +222,14 @@ TEST(ValidatorTest, LooksThroughNoMoreThanAHundredRegions) {
   }
 }
 
-TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
-  ToldGenerations generations;
+TEST(ValidatorTest, AcceptsEndsOfSpansThatMayHaveBegunBeforeALoss) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(OfTask(EventType::kUserTaskBegin, 1));
   generations.Check(RegionOf(EventType::kUserRegionBegin, kG1));
   generations.NoteLoss();
-  // Its end may be missing.
+  // The end of the task may be missing.
   generations.Check(OfTask(EventType::kUserTaskBegin, 2));
 
   generations.Begin();
@@ -240,7 +240,7 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   generations.Check(RegionOf(EventType::kSTWEnd, kG1));
   EXPECT_EQ(generations.Found(), Names());
 
-  // Which assists go on was told, and what began since the loss is known.
+  // The generation stated which assists are active, and what began since the loss is known.
   generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
   EXPECT_EQ(generations.Found(), Names({"range-unopened"}));
   generations.Check(Go(EventType::kGoCreate, kG2, GoState::kNotExist, GoState::kRunnable));
@@ -254,7 +254,7 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
-TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
+TEST(ValidatorTest, ReportsWhatElseTheThreadOfALeavingGoroutineExecutes) {
   const std::vector<EventBuilder> events = {
       SyncNumber(1), Status(kG1, GoState::kRunning), Status(kG2, GoState::kRunning),
       Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable),
@@ -272,8 +272,8 @@ TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
             "expected thread 1 to execute goroutine 2 until it stops, found nothing");
 }
 
-TEST(ValidatorTest, WhatIsOpenOnAnUnknownGoroutineStaysSoWhenItIsKnown) {
-  ToldGenerations generations;
+TEST(ValidatorTest, SpansOfAnUnknownGoroutineStayOpenWhenItIsKnown) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG1).Thread(kM1));
   generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG2).Thread(kM1));
@@ -300,7 +300,7 @@ TEST(ReportTest, FoldsAndCounts) {
   EXPECT_TRUE(ValidateTrace(*SourceFromBytes(loaded->input), options).findings.empty());
 }
 
-// In every generation that states such a one, and in every version.
+// In every generation that states an implausible frequency, and in every version.
 TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   const auto warnings = [](int version, const std::string& frequency) {
     std::string text = absl::StrCat("Trace Go1.", version, "\n");
@@ -325,7 +325,7 @@ TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   }
 }
 
-TEST(ReportTest, MissingFileIsNotJudged) {
+TEST(ReportTest, AMissingFileHasNoVerdict) {
   const ValidationReport report = ValidateFile("no/such/file", ValidateOptions());
   EXPECT_EQ(report.verdict(), Verdict::kUnjudged);
   EXPECT_EQ(FormatVerdict(report), "cannot be read");

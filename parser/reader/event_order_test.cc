@@ -12,10 +12,10 @@
 namespace gotrace::internal {
 namespace {
 
-// More than have exact ties in any case.
+// More threads than are always ordered exactly.
 constexpr int kThreads = Tuning().exact_ties_threads + 6;
 
-// A generation in which the start of goroutine 5 has to wait for thread 2, while other threads have
+// A generation in which the start of goroutine 5 has to wait for thread 2 while other threads have
 // events at equal times.
 std::string Trace() {
   std::string text =
@@ -34,7 +34,7 @@ std::string Trace() {
   return Assemble(text);
 }
 
-// The offsets of all events, in order.
+// Returns the offsets of all events, in order.
 std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_threads) {
   ReaderOptions options;
   options.tuning.exact_ties_threads = exact_ties_threads;
@@ -45,11 +45,11 @@ std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_thread
   return offsets;
 }
 
-TEST(EventOrderTest, TiesOfManyThreadsAreExactWhereFewWait) {
+TEST(EventOrderTest, TiesOfManyThreadsAreExactIfFewWait) {
   const std::string bytes = Trace();
   const std::vector<uint64_t> exact = ReadAll(bytes, kThreads);
   EXPECT_EQ(ReadAll(bytes, Tuning().exact_ties_threads), exact);
-  // Else the order of this trace would show nothing.
+  // Otherwise the order of this trace would prove nothing.
   EXPECT_NE(ReadAll(bytes, 0), exact);
 }
 

@@ -1,4 +1,4 @@
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 
 #include <utility>
 
@@ -49,7 +49,7 @@ std::string BusyTrace() {
   return AssembleText(text).value();
 }
 
-// The header of a trace in a zstd frame whose one block is not compressed.
+// The header of a trace in a zstd frame with one block, which is not compressed.
 std::string CompressedHeader() {
   const std::string header = MakeHeader(Version::kGo122);
   const char size = static_cast<char>(header.size());
@@ -65,16 +65,16 @@ ReaderLimits Limit(absl::string_view name, uint64_t value) {
 
 }  // namespace
 
-std::vector<MadeCase> AllMadeCases() {
+std::vector<SyntheticCase> AllSyntheticCases() {
   const EventBuilder running = Status(kG1, GoState::kRunning);
   const EventBuilder block = Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting);
   return {
-      // A Reader gives times that rise, and numbers the sync events itself.
+      // A Reader returns increasing times, and numbers the sync events itself.
       {CheckId::kEventTime, {}, {SyncNumber(1), SyncNumber(2).Time(-5)}},
       {CheckId::kSyncNumber, {}, {SyncNumber(1), SyncNumber(3)}},
-      // Without a clock snapshot, reading finds the fault no-clock-snapshot.
+      // If the clock snapshot is missing, the reader reports the fault no-clock-snapshot.
       {CheckId::kClockSnapshotMissing, {}, {SyncNumber(1)}, /*generation=*/1},
-      // The model of reading lets no event through that does not fit the state.
+      // The model of the reader admits no event that does not fit the state.
       {CheckId::kStateUnknown,
        kGoroutine1,
        {SyncNumber(1), Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
@@ -91,7 +91,7 @@ std::vector<MadeCase> AllMadeCases() {
        kGoroutine1,
        {SyncNumber(1), running, Assist(EventType::kGCMarkAssistBegin),
         Assist(EventType::kGCMarkAssistBegin)}},
-      // A goroutine that stops by an event whose own stack is another one's.
+      // A goroutine that stops at an event whose own stack is a different one.
       {CheckId::kStackMismatch,
        kGoroutine1,
        {SyncNumber(1), running,
@@ -100,8 +100,8 @@ std::vector<MadeCase> AllMadeCases() {
             .Thread(kM1)
             .Arg(1, 7)
             .Arg(2, 8)}},
-      // On the wire the background task stands for no parent, and a task's type at its end comes
-      // from its beginning.
+      // On the wire the id of the background task means no parent, and the type of a task at its
+      // end is that at its beginning.
       {CheckId::kTaskParent,
        {},
        {SyncNumber(1),
@@ -113,7 +113,7 @@ std::vector<MadeCase> AllMadeCases() {
   };
 }
 
-std::vector<Finding> FindingsOfLast(const MadeCase& made) {
+std::vector<Finding> FindingsOfLast(const SyntheticCase& made) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
   if (made.generation != 0) validator.BeginGeneration(made.generation);
@@ -133,7 +133,7 @@ std::vector<RawCase> AllRawCases() {
   const std::string batch = "\x01\x01\x01\x64\x05";
   return {
       {FaultId::kEventTruncated, 18, absl::StrCat(header, "\x01\x01")},
-      // A ClockSnapshot, which traces have since version 1.25.
+      // A ClockSnapshot, which exists since version 1.25.
       {FaultId::kEventVersion, 21, absl::StrCat(header, batch, "\x33\x01\x01\x01\x01")},
       // A String of 65537 bytes.
       {FaultId::kEventDataSize, 21, absl::StrCat(header, "\x05\x01\x81\x80\x04")},
