@@ -8,7 +8,6 @@
 #include "gotrace/validator.h"
 #include "gotrace/version.h"
 #include "parser/framing/raw_reader.h"
-#include "parser/generation/generation_tables.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -18,7 +17,7 @@ constexpr GoId kG1{1};
 constexpr ThreadId kM1{1};
 constexpr ResourceId kGoroutine1 = {ResourceKind::kGoroutine, 1};
 
-EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n, nullptr); }
+EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n); }
 
 EventBuilder Go(EventType type, GoId id, GoState from, GoState to, ThreadId thread = kM1) {
   return EventBuilder(type).Transition(id, from, to).Thread(thread);
@@ -29,16 +28,6 @@ EventBuilder Status(GoId id, GoState to) {
 }
 
 EventBuilder Assist(EventType type) { return EventBuilder(type).Goroutine(kG1).Thread(kM1); }
-
-// Tables without strings and stacks, and the name of a task as the model keeps it.
-const GenerationTables& NoTables() {
-  static const auto* const tables = new GenerationTables();
-  return *tables;
-}
-const std::string& OtherType() {
-  static const auto* const type = new std::string("other");
-  return *type;
-}
 
 // A generation with two threads, two Ps, 30 goroutines, and two regions that do not end.
 std::string BusyTrace() {
@@ -78,8 +67,7 @@ ReaderLimits Limit(absl::string_view name, uint64_t value) {
 
 std::vector<SyntheticCase> AllSyntheticCases() {
   const EventBuilder running = Status(kG1, GoState::kRunning);
-  const EventBuilder block =
-      Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting).Tables(&NoTables());
+  const EventBuilder block = Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting);
   return {
       // A Reader returns increasing times, and numbers the sync events itself.
       {CheckId::kEventTime, {}, {SyncNumber(1), SyncNumber(2).Time(-5)}},
@@ -107,26 +95,21 @@ std::vector<SyntheticCase> AllSyntheticCases() {
       {CheckId::kStackMismatch,
        kGoroutine1,
        {SyncNumber(1), running,
-        Go(EventType::kGoCreate, kG1, GoState::kRunning, GoState::kRunnable)
-            .Tables(&NoTables())
+        EventBuilder(EventType::kGoCreate, BuiltTables())
+            .Transition(kG1, GoState::kRunning, GoState::kRunnable)
+            .Thread(kM1)
             .Arg(1, 7)
             .Arg(2, 8)}},
       // On the wire the id of the background task means no parent, and the type of a task at its
       // end is that at its beginning.
       {CheckId::kTaskParent,
        {},
-       {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin)
-                           .Tables(&NoTables())
-                           .Arg(0, 1)
-                           .Arg(1, static_cast<uint64_t>(kBackgroundTask.value))}},
+       {SyncNumber(1),
+        EventBuilder(EventType::kUserTaskBegin).Task(TaskId{1}).Parent(kBackgroundTask)}},
       {CheckId::kTaskType,
        {},
-       {SyncNumber(1),
-        EventBuilder(EventType::kUserTaskBegin)
-            .Tables(&NoTables())
-            .Arg(0, 1)
-            .Arg(1, static_cast<uint64_t>(TaskId::kNone.value)),
-        EventBuilder(EventType::kUserTaskEnd).Arg(0, 1).TaskType(OtherType())}},
+       {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin).Task(TaskId{1}),
+        EventBuilder(EventType::kUserTaskEnd).Task(TaskId{1}).TaskType("other")}},
   };
 }
 

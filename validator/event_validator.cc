@@ -460,7 +460,8 @@ Finding EventValidator::MakeFinding(CheckId id, const Mark& mark, const Resource
   Finding finding;
   finding.check = id;
   finding.severity = SpecOf(id).severity;
-  finding.place.offset = mark.offset;
+  // The header of a trace is at offset 0, so no event is. Built events may have no offset.
+  if (mark.offset != 0) finding.place.offset = mark.offset;
   if (mark.generation != 0) finding.place.generation = mark.generation;
   if (mark.thread != ThreadId::kNone) finding.place.thread = mark.thread;
   finding.place.event = mark.type;

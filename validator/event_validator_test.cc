@@ -9,7 +9,6 @@
 #include "gotrace/validate.h"
 #include "gotrace/validator.h"
 #include "gtest/gtest.h"
-#include "parser/generation/generation_tables.h"
 #include "testing/finding_case.h"
 #include "testing/synthetic_case.h"
 #include "tracev2/text_form.h"
@@ -33,7 +32,7 @@ TEST(FindingCasesTest, HaveTheExpectedFindings) {
 constexpr GoId kG1{1};
 constexpr ThreadId kM1{1};
 
-EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n, nullptr); }
+EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n); }
 
 EventBuilder Go(EventType type, GoId id, GoState from, GoState to, ThreadId thread = kM1) {
   return EventBuilder(type).Transition(id, from, to).Thread(thread);
@@ -43,12 +42,6 @@ EventBuilder Status(GoId id, GoState to, ThreadId thread = kM1) {
   return Go(EventType::kGoStatus, id, GoState::kUndetermined, to, thread);
 }
 
-// Tables without strings, for events that need tables.
-const GenerationTables& NoStrings() {
-  static const auto* const tables = new GenerationTables();
-  return *tables;
-}
-
 // Returns the findings in the last of `events`, which are 10 bytes and 10 ns apart.
 std::vector<Finding> FindingsOf(const std::vector<EventBuilder>& events) {
   return FindingsOfLast({CheckId::kEnd, {}, events});
@@ -56,7 +49,7 @@ std::vector<Finding> FindingsOf(const std::vector<EventBuilder>& events) {
 
 TEST(ValidatorTest, LabelOfNoGoroutineIsFound) {
   const std::vector<Finding> findings =
-      FindingsOf({SyncNumber(1), EventBuilder(EventType::kGoLabel).Tables(&NoStrings())});
+      FindingsOf({SyncNumber(1), EventBuilder(EventType::kGoLabel)});
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].check, CheckId::kLabelEmpty);
   EXPECT_EQ(findings[1].check, CheckId::kLabelOfNothing);
@@ -64,10 +57,10 @@ TEST(ValidatorTest, LabelOfNoGoroutineIsFound) {
 }
 
 TEST(ValidatorTest, ReportsHistory) {
-  const std::vector<Finding> findings = FindingsOf(
-      {SyncNumber(1), Status(kG1, GoState::kRunning),
-       Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
-       Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable)});
+  const std::vector<Finding> findings =
+      FindingsOf({SyncNumber(1), Status(kG1, GoState::kRunning),
+                  Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable),
+                  Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable)});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(FormatFinding(findings[0]),
             "error: byte 40, thread 1, event GoUnblock: expected goroutine 1 to go on from "
@@ -77,7 +70,24 @@ TEST(ValidatorTest, ReportsHistory) {
             "      byte 30: GoStop, Running -> Runnable");
 }
 
-TEST(ValidatorTest, AfterALossNothingIsUnexpected) {
+// Events that come from no trace have no offset.
+TEST(ValidatorTest, NumbersEventsWithoutAnOffset) {
+  std::vector<Finding> findings;
+  Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
+  validator.Check(SyncNumber(1).Time(1).Build());
+  validator.Check(Status(kG1, GoState::kWaiting).Time(2).Build());
+  validator.Check(
+      Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning).Time(3).Build());
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_FALSE(findings[0].place.offset.has_value());
+  EXPECT_EQ(FormatFinding(findings[0]),
+            "error: event 3, thread 1, event GoStart: expected goroutine 1 to go on from "
+            "Waiting -> Running, found Runnable -> Running [state-mismatch]\n"
+            "    goroutine 1 before that:\n"
+            "      GoStatus, Undetermined -> Waiting");
+}
+
+TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
   validator.Check(SyncNumber(1).Time(1).Build());
@@ -188,13 +198,11 @@ TEST(ValidatorTest, AWrongTimeIsReportedOnceAndNotAfterALoss) {
   EXPECT_EQ(found.size(), 1u);
 }
 
-// An event of a task without a parent whose type is "".
-EventBuilder OfTask(EventType type, uint64_t task) {
-  return EventBuilder(type).Tables(&NoStrings()).Arg(0, task).Arg(1, TaskId::kNone.value);
-}
+// Of a task without a parent whose type is "".
+EventBuilder OfTask(EventType type, uint64_t task) { return EventBuilder(type).Task(TaskId{task}); }
 
 EventBuilder RegionOf(EventType type, GoId goroutine) {
-  return EventBuilder(type).Tables(&NoStrings()).Goroutine(goroutine);
+  return EventBuilder(type).Goroutine(goroutine);
 }
 
 TEST(ValidatorTest, SearchesAtMostAHundredRegions) {
@@ -235,8 +243,7 @@ TEST(ValidatorTest, AcceptsEndsOfSpansThatMayHaveBegunBeforeALoss) {
   // The generation stated which assists are active, and what began since the loss is known.
   generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
   EXPECT_EQ(generations.Found(), Names({"range-unopened"}));
-  generations.Check(
-      Go(EventType::kGoCreate, kG2, GoState::kNotExist, GoState::kRunnable).Tables(&NoStrings()));
+  generations.Check(Go(EventType::kGoCreate, kG2, GoState::kNotExist, GoState::kRunnable));
   generations.Check(RegionOf(EventType::kUserRegionEnd, kG2));
   EXPECT_EQ(generations.Found(), Names({"region-end-unknown"}));
   generations.Check(OfTask(EventType::kUserTaskBegin, 3));
@@ -250,8 +257,8 @@ TEST(ValidatorTest, AcceptsEndsOfSpansThatMayHaveBegunBeforeALoss) {
 TEST(ValidatorTest, ReportsWhatElseTheThreadOfALeavingGoroutineExecutes) {
   const std::vector<EventBuilder> events = {
       SyncNumber(1), Status(kG1, GoState::kRunning), Status(kG2, GoState::kRunning),
-      Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
-      Go(EventType::kGoStop, kG2, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings())};
+      Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable),
+      Go(EventType::kGoStop, kG2, GoState::kRunning, GoState::kRunnable)};
   const auto message_of_last = [&](size_t count) {
     const std::vector<Finding> findings =
         FindingsOf(std::vector<EventBuilder>(events.begin(), events.begin() + count));
@@ -273,12 +280,10 @@ TEST(ValidatorTest, SpansOfAnUnknownGoroutineStayOpenWhenItIsKnown) {
   EXPECT_EQ(generations.Found(), Names());
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
-  generations.Check(
-      Go(EventType::kGoDestroy, kG1, GoState::kRunning, GoState::kNotExist).Tables(&NoStrings()));
+  generations.Check(Go(EventType::kGoDestroy, kG1, GoState::kRunning, GoState::kNotExist));
   EXPECT_EQ(generations.Found(), Names());
   generations.Check(Status(kG2, GoState::kRunning));
-  generations.Check(
-      Go(EventType::kGoDestroy, kG2, GoState::kRunning, GoState::kNotExist).Tables(&NoStrings()));
+  generations.Check(Go(EventType::kGoDestroy, kG2, GoState::kRunning, GoState::kNotExist));
   EXPECT_EQ(generations.Found(), Names({"range-at-end"}));
 }
 
