@@ -70,7 +70,7 @@ TEST(ValidatorTest, ReportsHistory) {
             "      byte 30: GoStop, Running -> Runnable");
 }
 
-// Events that come from no trace have no offset.
+// Events that were not read from a trace have no offset.
 TEST(ValidatorTest, NumbersEventsWithoutAnOffset) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
@@ -198,7 +198,7 @@ TEST(ValidatorTest, AWrongTimeIsReportedOnceAndNotAfterALoss) {
   EXPECT_EQ(found.size(), 1u);
 }
 
-// Of a task without a parent whose type is "".
+// An event of a task without a parent whose type is "".
 EventBuilder OfTask(EventType type, uint64_t task) { return EventBuilder(type).Task(TaskId{task}); }
 
 EventBuilder RegionOf(EventType type, GoId goroutine) {
