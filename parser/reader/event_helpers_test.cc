@@ -40,7 +40,7 @@ TEST(GoroutineNamesTest, NamesTheGoroutinesOfRealTraces) {
     EXPECT_GE(names.size(), with_stack.size());
     for (const auto& [id, name] : created) EXPECT_EQ(names.NameOf(GoId{id}), name) << id;
     if (with_stack.contains(1)) {
-      EXPECT_EQ(names.NameOf(GoId{1}), "runtime.main");
+      EXPECT_EQ(names.NameOf(GoId{1}), "main.main");
     }
   }
 }
