@@ -33,17 +33,17 @@ std::vector<ForeignCase> ForeignCases() {
   const std::string trace = ReadTestTrace("go1.27-annotations.trace");
   return {
       {"xz", absl::StrCat(absl::string_view("\xfd\x37zXZ\0\0\x04", 8), std::string(600, 'z')),
-       "data compressed by xz"},
+       "data compressed with xz"},
       // The first block of lz4 mostly holds the header of a trace as it is.
       {"lz4", absl::StrCat("\x04\x22\x4d\x18\x64\x40\xa7\xe9\x13", trace.substr(0, 3000)),
-       "data compressed by lz4"},
-      {"bzip2", absl::StrCat("BZh91AY&SY", std::string(600, '\x80')), "data compressed by bzip2"},
+       "data compressed with lz4"},
+      {"bzip2", absl::StrCat("BZh91AY&SY", std::string(600, '\x80')), "data compressed with bzip2"},
       {"zip", absl::StrCat("PK\x03\x04\x14", trace), "a zip archive"},
       {"tar", Tar(trace), "a tar archive"},
       {"elf", absl::StrCat("\x7f", "ELF\x02\x01\x01", std::string(600, '\0')), "an ELF file"},
-      {"pprof", "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x01", "a profile of pprof"},
+      {"pprof", "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x01", "a pprof profile"},
       {"http", "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\nUnknown profile\n",
-       "an HTTP answer"},
+       "an HTTP response"},
       {"html", "<!DOCTYPE html><html><body>502</body></html>\n", "HTML"},
       {"json", "{\"error\": \"no such page\"}\n", "JSON"},
       {"text", "some words that say nothing of a trace\n", "text"},
@@ -122,7 +122,7 @@ TEST(ForeignInput, ATextFormIsNoTrace) {
   for (const char* const command : {"events", "wire", "info", "footprint", "repair"}) {
     const SubprocessResult result = RunDump({command, "-"}, {.input = text});
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_TRUE(absl::StrContains(result.err, "expected a trace, found the text form of one: "))
+    EXPECT_TRUE(absl::StrContains(result.err, "expected a trace, found the text form of a trace: "))
         << result.err;
     EXPECT_TRUE(absl::StrContains(result.err, "gotrace-dump assemble")) << result.err;
   }
