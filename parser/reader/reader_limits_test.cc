@@ -132,6 +132,25 @@ TEST(ReaderLimitsTest, ForgottenThreadsLeaveTheirP) {
   }
 }
 
+// The last of several generations of one thread each has a fault, after which the limits are looked
+// at. The threads of earlier generations, which nothing says more of, do not count.
+TEST(ReaderLimitsTest, ThreadsOfEarlierGenerationsAreForgotten) {
+  std::string text = "Trace Go1.22\n";
+  for (int gen = 1; gen <= 6; ++gen) {
+    absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=", gen, " size=auto\n",
+                    "Frequency freq=1000000000\nEventBatch gen=", gen, " m=", gen, " time=", gen,
+                    " size=auto\nProcStatus dt=1 p=0 pstatus=2\n",
+                    gen == 6 ? "ProcStop dt=1\n" : "");
+  }
+  ReaderLimits limits;
+  limits.threads = 2;
+  for (const ReadMode mode : {ReadMode::kCollect, ReadMode::kSalvage}) {
+    const Read read = ReadTrace(Assemble(text), mode, limits);
+    ASSERT_EQ(read.faults.size(), 1u);
+    EXPECT_EQ(read.faults[0], std::make_pair(FaultId::kNeedsProc, uint64_t{6}));
+  }
+}
+
 // The rest of the generation is left out, the threads that were set aside too.
 TEST(ReaderLimitsTest, ThreadsThatWaitAreCountedAsLeftOut) {
   for (const int waiting : {3, 100}) {
