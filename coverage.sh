@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints how many of the lines of tracev2/, parser/, validator/ and rewrite/ the tests run, per file
+# Prints how many of the lines of tracev2/, parser/, validator/, rewrite/ and analysis/ the tests run, per file
 # and together. A line counts once, however many tests run it.
 set -euo pipefail
 cd "$(dirname "$0")"
-bazel coverage //util/... //tracev2/... //parser/... //export/... //tools/... //validator/... //rewrite/... //fuzz/... \
+bazel coverage //util/... //tracev2/... //parser/... //export/... //tools/... //validator/... //rewrite/... //analysis/... //fuzz/... \
   //bench/... >/dev/null
 awk '
   /^SF:/ { file = substr($0, 4) }
-  /^DA:/ && file ~ /^(tracev2|parser|validator|rewrite)\// && file !~ /test/ {
+  /^DA:/ && file ~ /^(tracev2|parser|validator|rewrite|analysis)\// && file !~ /test/ {
     split(substr($0, 4), field, ",")
     seen[file, field[1]] += field[2]
   }

@@ -333,19 +333,6 @@ class StateTracker::Impl {
   std::vector<uint8_t> wakers_;
 };
 
-void StateTracker::Impl::Add(absl::Span<const Event> events) {
-  for (const Event& event : events) {
-    if (event.kind() == EventKind::kStateTransition) {
-      if (generations_ == 0) [[unlikely]]
-        BeginGeneration(event.time());
-      TakeTransition(event);
-    } else if (event.kind() == EventKind::kSync) {
-      BeginGeneration(event.time());
-    }
-    last_time_ = std::max(last_time_, event.time());
-  }
-}
-
 void StateTracker::Impl::BeginGeneration(int64_t time) {
   ++generations_;
   generation_begin_ = time;
@@ -361,6 +348,9 @@ template <class TrackType>
                                                              bool clipped) {
   track.now.end = std::max(end, track.now.begin);
   track.now.end_clipped = clipped;
+  if constexpr (std::is_same_v<TrackType, GoTrack>) {
+    if (clipped) track.now.ended_by = {};
+  }
   if (track.is_held) [[unlikely]] {
     Hold(tracks, track);
   } else {
@@ -420,7 +410,6 @@ template <const StateTracker::Impl::Change& kChange>
   now.begin_clipped = now.end_clipped = now.starts_life = false;
   now.state = GoTo(event);
   now.begun_by = cause;
-  now.ended_by = {};
   now.reason =
       kChange.has_reason ? ids_.FindString(event.tables(), event.arg(0)) : StringId::kEmpty;
   if (kChange.has_own_stack) {
@@ -436,7 +425,7 @@ template <const StateTracker::Impl::Change& kChange>
             kChange.place == Place::kInSyscall ? ThreadState::kSyscall : ThreadState::kRunning);
 }
 
-void StateTracker::Impl::TakeTransition(const Event& event) {
+[[gnu::always_inline]] inline void StateTracker::Impl::TakeTransition(const Event& event) {
   // Only a status tells the state that was known already.
   if (event.transition_from() == event.transition_to()) return TakeStatus(event);
   switch (event.type()) {
@@ -473,6 +462,20 @@ void StateTracker::Impl::TakeTransition(const Event& event) {
       return StopProc(event);
     default:
       return TakeStatus(event);
+  }
+}
+
+void StateTracker::Impl::Add(absl::Span<const Event> events) {
+  if (generations_ == 0 && !events.empty() && events.front().kind() != EventKind::kSync) {
+    BeginGeneration(events.front().time());
+  }
+  for (const Event& event : events) {
+    if (event.kind() == EventKind::kStateTransition) {
+      TakeTransition(event);
+    } else if (event.kind() == EventKind::kSync) {
+      BeginGeneration(event.time());
+    }
+    last_time_ = std::max(last_time_, event.time());
   }
 }
 

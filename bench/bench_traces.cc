@@ -6,15 +6,15 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "bench/made_traces.h"
 #include "bench/passes.h"
+#include "bench/synthetic_traces.h"
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
 namespace {
 
 std::string Make(int threads, uint64_t goroutines, uint64_t generations, uint64_t events) {
-  MadeTraceOptions options;
+  SyntheticTraceOptions options;
   options.threads = threads;
   options.goroutines = goroutines;
   options.generations = generations;
@@ -35,7 +35,7 @@ std::vector<BenchTrace> StandardTraces() {
     traces.push_back({absl::StrCat("generations:", generations),
                       Make(16, 1000, static_cast<uint64_t>(generations), 20'000)});
   }
-  MadeTraceOptions skewed;
+  SyntheticTraceOptions skewed;
   skewed.threads = 16;
   skewed.events = 500'000;
   skewed.skew = 101;

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Prints how the time for an event and the peak of memory depend on a trace's length, which they
-# should not: check_length.sh [GENERATIONS], which is the length of the shorter trace (default 2). The
-# longer one has 64 times as many.
+# Measures whether the CPU time for an event and the peak memory depend on the length of a trace; they
+# should not.
 #
-#   PAIRS  how often each is measured (default 5); the times, of the processor, are medians
-#   TRACE_BENCH, MAKE_TRACE  programs built before; else Bazel builds them with --config=opt
+#   check_length.sh [GENERATIONS]
+#
+# GENERATIONS is the length of the shorter trace (default 2); the longer one has 64 times as many.
+# Environment:
+#
+#   PAIRS                    the number of measurements (default 5), whose medians are printed
+#   TRACE_BENCH, MAKE_TRACE  programs to use; by default, Bazel builds them with --config=opt
 set -euo pipefail
 export LC_ALL=C
 
@@ -25,7 +29,7 @@ if [[ -z $trace_bench || -z $make_trace ]]; then
   make_trace=${make_trace:-$bin/bench/make_trace}
 fi
 
-# number NAME: the number behind NAME in a line of trace_bench.
+# number NAME: prints the number after NAME in a line of trace_bench.
 number() {
   awk -v name="$1" '{ for (i = 1; i < NF; ++i) if ($i == name) print $(i + 1) }'
 }
@@ -37,15 +41,15 @@ median() {
 for generations in "$short" "$long"; do
   "$make_trace" "${shape[@]}" --generations="$generations" > "$scratch/$generations"
 done
-# cpu_seconds COMMAND...: the time that the processor spent on a program, which is about the same
-# whatever else the machine does.
+# cpu_seconds COMMAND...: prints the CPU time of a program, which hardly depends on the load of the
+# machine.
 cpu_seconds() {
   local TIMEFORMAT='%3U %3S'
   { time "$@" > /dev/null; } 2>&1 | awk '{ print $1 + $2 }'
 }
 
-# seconds_of_passes MODE FILE REPS: the time of REPS passes over it, without that of bringing the file
-# into memory.
+# seconds_of_passes MODE FILE REPS: prints the time of REPS passes over the file, without the time to
+# load it into memory.
 seconds_of_passes() {
   local once twice
   once=$(cpu_seconds "$trace_bench" "$1" "$2" "$3" --jobs=1)
@@ -53,7 +57,7 @@ seconds_of_passes() {
   awk -v once="$once" -v twice="$twice" 'BEGIN { print twice - once }'
 }
 
-# The shorter trace is gone over 64 times as often, so that both sides take about as many events.
+# The shorter trace is processed 64 times as often, so that both have about the same number of events.
 for mode in decode read validate text json; do
   events=$("$trace_bench" $mode "$scratch/$long" 1 | number events)
   for ((i = 0; i < pairs; ++i)); do

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Runs gotrace and Go's own tools in turn over the same traces, and prints how many times as fast
-# gotrace is: compare_go.sh [--markdown] FILE...
+# Runs gotrace and Go's own tools in turn on the same traces, and prints how many times as fast gotrace
+# is.
+#
+#   compare_go.sh [--markdown] FILE...
 #
 #   --markdown  also rewrites the table in bench/README.md
 #
-# bench/README.md tells what is compared, and what GOREF and GOTRACE_TOOL must be. Environment:
+# bench/README.md describes what is compared, and what GOREF and GOTRACE_TOOL must be. Environment:
 #
-#   GOREF         a program that times Go's reader; without it those rows are left out
+#   GOREF         a program that times Go's reader; without it, its rows are left out
 #   GOTRACE_TOOL  a command like `go tool trace`, which is the default
-#   PAIRS         how often each of the two runs (default 5); times and ratios are medians
-#   REPS          how often GOREF and trace_bench repeat within a run; the best counts (default 3)
-#   TRACE_BENCH, GOTRACE_DUMP  programs built before; else Bazel builds them with --config=opt
+#   PAIRS         the number of runs of each (default 5); times and ratios are medians
+#   REPS          the number of passes of GOREF and trace_bench in a run; the best counts (default 3)
+#   TRACE_BENCH, GOTRACE_DUMP  programs to use; by default, Bazel builds them with --config=opt
 set -euo pipefail
 export LC_ALL=C
 
@@ -57,25 +59,25 @@ find_programs() {
   fi
 }
 
-# reported COMMAND...: the seconds that a program tells in its line of numbers.
+# reported COMMAND...: prints the seconds that a program reports in its line of numbers.
 reported() {
   "$@" | awk '{ for (i = 1; i < NF; ++i) if ($i == "seconds") { print $(i + 1); found = 1; exit } }
               END { exit !found }'
 }
 
-# elapsed COMMAND...: the seconds that a program takes from its start to its end.
+# elapsed COMMAND...: prints the seconds that a program takes from its start to its end.
 elapsed() {
   local begin=$EPOCHREALTIME
   "$@" > /dev/null
   awk -v begin="$begin" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.4f\n", end - begin }'
 }
 
-# The median of the numbers on the standard input.
+# Prints the median of the numbers on the standard input.
 median() {
   sort -g | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'
 }
 
-# compare TRACE ROW CLOCK OURS... -- GOS...: runs the two commands in turn, and prints and keeps the
+# compare TRACE ROW CLOCK OURS... -- GOS...: runs the two commands in turn, and prints and stores the
 # row. CLOCK is reported or elapsed.
 compare() {
   local trace=$1 row=$2 clock=$3 ours=() ours_time gos_time
@@ -105,7 +107,7 @@ compare() {
     "$trace" "$row" "$ours_time" "$gos_time" "$ratio" "$range" >> "$scratch/table"
 }
 
-# compare_file FILE: all rows of one trace. Go's tools take no compressed files.
+# compare_file FILE: prints all rows of one trace. Go's tools cannot read compressed files.
 compare_file() {
   local name mode jobs file=$scratch/trace
   name=$(basename "$1")
@@ -132,7 +134,7 @@ compare_file() {
   fi
 }
 
-# Where and when the numbers were measured.
+# Prints where and when the numbers were measured.
 machine() {
   local model
   model=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)

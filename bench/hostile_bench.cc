@@ -1,5 +1,7 @@
-// Times traces that are made to be expensive, each at five sizes of which each is twice the last:
+// Measures traces that are designed to be expensive, each at five sizes, every one twice the last:
+//
 //   bazel run --config=opt //bench:hostile_bench -- [FIRST_COUNT]
+//
 // Prints a line for each trace and way of reading it, and exits with 1 if twice the size took more
 // than 2.5 times as long, or more than 2.1 times the attempts.
 #include <algorithm>
@@ -42,7 +44,7 @@ uint64_t Repair(const std::string& bytes) {
   return 0;
 }
 
-// A way to read a trace. Returns how many attempts that took, or 0 where it is not known.
+// A way to read a trace. Returns the number of attempts, or 0 if it is not known.
 struct Way {
   const char* name;
   uint64_t (*run)(const std::string& bytes);
@@ -70,7 +72,7 @@ Measured Measure(const Way& way, const std::string& bytes) {
   return best;
 }
 
-// Returns whether the cost stays in proportion.
+// Returns whether the cost stays in proportion to the size.
 bool RunAll(const HostileTrace& trace, uint64_t first_count) {
   std::vector<std::string> traces;
   for (int i = 0; i <= kDoublings; ++i) traces.push_back(trace.make(first_count << i));
@@ -98,7 +100,7 @@ bool RunAll(const HostileTrace& trace, uint64_t first_count) {
 }  // namespace gotrace::internal
 
 int main(int argc, char** argv) {
-  uint64_t first_count = 5000;  // So that no thread is beyond the limit of threads.
+  uint64_t first_count = 5000;  // So that no trace exceeds the limit on threads.
   if (argc > 2 || (argc == 2 && !absl::SimpleAtoi(argv[1], &first_count))) {
     std::fprintf(stderr, "usage: hostile_bench [FIRST_COUNT]\n");
     return 2;

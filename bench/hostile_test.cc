@@ -1,4 +1,5 @@
-// What is made to be expensive must not be: the steps stay in proportion to the size of the trace.
+// Tests that traces designed to be expensive are not: the number of attempts stays in proportion to
+// the size of the trace.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -7,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "bench/hostile_traces.h"
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 
@@ -27,7 +28,7 @@ Cost ReadAll(const std::string& bytes, ReadMode mode) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
   EXPECT_TRUE(reader.ok()) << reader.status();
   while (reader->Next() != nullptr) continue;
-  // Regions that are left out were tried too.
+  // Regions that were dropped were tried too.
   return {reader->event_count() + reader->losses().dropped_events, attempts};
 }
 
@@ -41,7 +42,7 @@ TEST_P(HostileTest, AttemptsStayInProportion) {
       const std::string bytes = trace.make(count);
       const Cost cost = ReadAll(bytes, GetParam());
       EXPECT_GT(cost.events, count / 2);
-      // Up to so many threads are tried one by one.
+      // Up to this number of threads, each thread is tried.
       EXPECT_LT(cost.attempts, Tuning().exact_ties_threads * (cost.events + 1)) << count;
       if (last_attempts > 0) {
         EXPECT_LT(cost.attempts, 2.1 * last_attempts) << count;
@@ -60,21 +61,21 @@ TEST_P(HostileTest, ManyThreadsAreNotTriedOneByOne) {
   }
 }
 
-// What every event tells, and how reading ended.
+// Returns descriptions of all events, and the final status.
 std::vector<std::string> Describe(const std::string& bytes, ReadMode mode, size_t exact) {
   ReaderOptions options;
   options.mode = mode;
   options.tuning.exact_ties_threads = exact;
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
   EXPECT_TRUE(reader.ok()) << reader.status();
-  std::vector<std::string> told;
+  std::vector<std::string> lines;
   while (const Event* event = reader->Next()) {
-    told.push_back(absl::StrCat(event->time(), " ", event->offset(), " ",
+    lines.push_back(absl::StrCat(event->time(), " ", event->offset(), " ",
                                 static_cast<int>(event->kind()), " ", event->goroutine().value, " ",
                                 event->proc().value, " ", event->thread().value));
   }
-  told.push_back(std::string(reader->status().message()));
-  return told;
+  lines.push_back(std::string(reader->status().message()));
+  return lines;
 }
 
 void ExpectSameOrder(const std::string& bytes, ReadMode mode) {
@@ -84,17 +85,17 @@ void ExpectSameOrder(const std::string& bytes, ReadMode mode) {
   for (size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(expected[i], found[i]) << i;
 }
 
-// Where no two events have the same time, setting threads aside must change nothing.
-TEST_P(HostileTest, TheOrderIsThatOfTryingAllThreads) {
+// If no two events have the same time, parking threads must not change the order.
+TEST_P(HostileTest, TheOrderIsTheSameAsWhenTryingAllThreads) {
   for (const HostileTrace& trace : HostileTraces()) {
     SCOPED_TRACE(trace.name);
     ExpectSameOrder(trace.make(80), GetParam());
   }
 }
 
-TEST_P(HostileTest, TheOrderOfThreadsWhoseClocksDisagreeIsThatOfTryingAll) {
+TEST_P(HostileTest, TheOrderIsTheSameIfClocksDisagree) {
   for (const int threads : {2, 5, 30, 100}) {
-    MadeTraceOptions options;
+    SyntheticTraceOptions options;
     options.threads = threads;
     options.goroutines = 3 * threads;
     options.generations = 2;
@@ -108,7 +109,7 @@ TEST_P(HostileTest, TheOrderOfThreadsWhoseClocksDisagreeIsThatOfTryingAll) {
     }
     SCOPED_TRACE(threads);
     ExpectSameOrder(bytes, GetParam());
-    // Damage makes threads wait for ever, and others that should have waited fail.
+    // Damage makes some threads wait forever, and others fail instead of waiting.
     std::mt19937 random(threads);
     for (int i = 0; i < 10; ++i) {
       std::string damaged = bytes;

@@ -14,14 +14,14 @@ namespace gotrace::internal {
 namespace {
 
 constexpr uint64_t kNoThread = ~uint64_t{0};
-constexpr uint64_t kMain = 1;  // The thread that does what others wait for.
+constexpr uint64_t kMain = 1;  // The thread that has the events that others wait for.
 constexpr uint64_t kProc = 1;
 constexpr uint64_t kMainGoroutine = 1;
 
 uint64_t ToWire(GoStatus status) { return static_cast<uint64_t>(status); }
 uint64_t ToWire(ProcStatus status) { return static_cast<uint64_t>(status); }
 
-// One generation of Go 1.22 whose ticks are nanoseconds.
+// Builds one generation of Go 1.22 whose ticks are nanoseconds.
 class Maker {
  public:
   Maker() : writer_(Version::kGo122, BatchSizeForm::kShortest, &trace_) {
@@ -29,7 +29,7 @@ class Maker {
     writer_.Write({EventType::kFrequency, {1'000'000'000}, {}});
   }
 
-  // Begins a batch: what is added from here on is of `thread`, after `time`.
+  // Begins a batch: further events are of `thread`, after `time`.
   void Begin(uint64_t thread, uint64_t time) {
     thread_ = thread;
     time_ = time;
@@ -37,7 +37,7 @@ class Maker {
     payload_begin_ = trace_.size();
   }
 
-  // Adds an event, a nanosecond after the last one of the batch.
+  // Adds an event, one nanosecond after the previous one of the batch.
   void AddTimed(EventType type, std::initializer_list<uint64_t> args = {}) {
     if (IsFull()) Begin(thread_, time_);
     ++time_;
@@ -46,21 +46,21 @@ class Maker {
     writer_.Write({type, std::move(all), {}});
   }
 
-  // The main thread with a P and a goroutine that runs.
+  // Begins the main thread, with a P and a running goroutine.
   void BeginMain(uint64_t time) {
     Begin(kMain, time);
     AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kRunning)});
     AddTimed(EventType::kGoStatus, {kMainGoroutine, kMain, ToWire(GoStatus::kRunning)});
   }
 
-  // The same, with a goroutine of id 2 that waits, and no other.
+  // The same, and goroutine 2, which waits.
   void BeginMainWithWaiting(uint64_t time) {
     Begin(kMain, time);
     AddTimed(EventType::kProcStatus, {kProc, ToWire(ProcStatus::kRunning)});
     AddTimed(EventType::kGoStatus, {2, kNoThread, ToWire(GoStatus::kWaiting)});
   }
 
-  // A batch of `count` strings, "1", "2" and so on, by their numbers.
+  // Adds a batch of `count` strings, "1", "2" and so on, with these ids.
   void AddStrings(uint64_t count) {
     BeginStrings();
     for (uint64_t id = 1; id <= count; ++id) {
@@ -80,7 +80,7 @@ class Maker {
     writer_.Write({EventType::kStrings, {}, {}});
   }
 
-  // Whether the batch is nearly as large as one may be.
+  // Whether the batch is close to the maximum size.
   bool IsFull() const { return trace_.size() - payload_begin_ > 60'000; }
 
   std::string trace_;
@@ -90,7 +90,7 @@ class Maker {
   size_t payload_begin_ = 0;
 };
 
-// The earliest event can never come: another must be found for each that does.
+// The earliest event can never come next, so another has to be found for each event that does.
 std::string TopNeverAdvances(uint64_t count, uint64_t threads) {
   Maker maker;
   for (uint64_t i = 0; i < threads; ++i) {
@@ -102,7 +102,7 @@ std::string TopNeverAdvances(uint64_t count, uint64_t threads) {
   return maker.Finish();
 }
 
-// Thousands of threads wait for one goroutine, and the latest must come first.
+// Thousands of threads wait for one goroutine, and the latest event must come first.
 std::string ThreadsInReverse(uint64_t count) {
   Maker maker;
   for (uint64_t i = 0; i < count; ++i) {
@@ -133,7 +133,7 @@ std::string ThreadsForOneNumber(uint64_t count) {
   return maker.Finish();
 }
 
-// Thousands of threads have a P to lose before they go on, all of them the same one.
+// Thousands of threads must lose a P before they can continue, all of them the same P.
 std::string ThreadsOnOneProc(uint64_t count) {
   Maker maker;
   for (uint64_t i = 0; i < count; ++i) {
@@ -149,7 +149,7 @@ std::string ThreadsOnOneProc(uint64_t count) {
   return maker.Finish();
 }
 
-// Thousands of threads steal one P, and the latest must come first.
+// Thousands of threads steal one P, and the latest event must come first.
 std::string Thieves(uint64_t count) {
   Maker maker;
   for (uint64_t i = 0; i < count; ++i) {
@@ -174,7 +174,7 @@ std::string TasksThatNeverEnd(uint64_t count) {
   return maker.Finish();
 }
 
-// Regions in each other, which end from within or, misnested, from without.
+// Nested regions that end from the inside or, if misnested, from the outside.
 std::string Regions(uint64_t count, bool misnested) {
   Maker maker;
   maker.AddStrings(count);
@@ -186,7 +186,7 @@ std::string Regions(uint64_t count, bool misnested) {
   return maker.Finish();
 }
 
-// Stops of the world that are open at once, each for another reason.
+// Many stop-the-world ranges that are open at once, each with a different reason.
 std::string StopsOfTheWorld(uint64_t count) {
   Maker maker;
   maker.AddStrings(count);

@@ -1,4 +1,4 @@
-// Traces that no program writes, made to cost a reader more than their size is worth.
+// Traces that no program writes, designed to be expensive to read for their size.
 #ifndef GOTRACE_BENCH_HOSTILE_TRACES_H_
 #define GOTRACE_BENCH_HOSTILE_TRACES_H_
 
@@ -11,11 +11,11 @@ namespace gotrace::internal {
 
 struct HostileTrace {
   const char* name;
-  // The bytes of the trace, whose size is in proportion to `count`.
+  // Returns the bytes of the trace, whose size is in proportion to `count`.
   std::string (*make)(uint64_t count);
 };
 
-// Every kind of them. Static lifetime.
+// Returns all hostile traces. They have static lifetime.
 absl::Span<const HostileTrace> HostileTraces();
 
 }  // namespace gotrace::internal

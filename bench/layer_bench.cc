@@ -1,4 +1,4 @@
-// How fast each layer of reading is by itself: framing, decoding, tables, ordering.
+// Measures the speed of each layer of reading by itself: framing, decoding, tables, ordering.
 //
 //   layer_bench [BENCHMARK FLAGS] [TRACE ...]
 #include <cstdio>
@@ -36,7 +36,7 @@ Framed Frame(const std::string& bytes) {
   return framed;
 }
 
-// Cuts the trace into batches. Items are batches.
+// Splits the trace into batches. Items are batches.
 void FrameAll(benchmark::State& state, const std::string& bytes) {
   size_t batches = 0;
   for (auto _ : state) batches = Frame(bytes).batches.size();
@@ -67,7 +67,7 @@ void DecodeAll(benchmark::State& state, const std::string& bytes) {
   SetCounters(state, events, size);
 }
 
-// Fills a generation's tables with all that is of one kind. Items are strings or stacks.
+// Fills a generation's tables with all entries of one kind. Items are strings or stacks.
 template <EventType kKind, absl::Status (GenerationTables::*kAdd)(const Batch&),
           size_t (EventTables::*kCount)() const>
 void FillTables(benchmark::State& state, const std::string& bytes) {
@@ -93,7 +93,7 @@ void FillTables(benchmark::State& state, const std::string& bytes) {
   SetCounters(state, items, size);
 }
 
-// Brings the thread at `index` to its next event, if its event can come next.
+// Moves the thread at `index` to its next event, if its event can come next.
 EventOrder::Outcome Attempt(size_t index, Frontier* frontier, SchedulerModel* scheduler) {
   ThreadCursor& cursor = frontier->cursor(index);
   switch (scheduler->Advance(&cursor)) {
@@ -117,7 +117,7 @@ EventOrder::Outcome Attempt(size_t index, Frontier* frontier, SchedulerModel* sc
   return EventOrder::Outcome::kAdvanced;
 }
 
-// Puts the events of `generation` in order, and adds their number to `*events`.
+// Orders the events of `generation`, and adds their number to `*events`.
 bool OrderGeneration(Generation* generation, SchedulerModel* scheduler, uint64_t* events) {
   EventOrder order(scheduler);
   Frontier& frontier = order.frontier();
@@ -135,11 +135,11 @@ bool OrderGeneration(Generation* generation, SchedulerModel* scheduler, uint64_t
   return true;
 }
 
-// Decodes the timed events and puts them in order; framing and tables were done before.
+// Decodes and orders the timed events. Framing and tables are done before the measurement.
 void OrderAll(benchmark::State& state, const std::string& bytes) {
   const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
   GenerationReader reader(source.get(), *ReadHeader(source.get()));
-  // The batches view `bytes`, so that they stay when the reader goes on.
+  // The batches view `bytes`, so they stay valid after the reader moves on.
   std::vector<std::unique_ptr<Generation>> generations;
   while (std::unique_ptr<Generation> generation = reader.Next().generation) {
     generations.push_back(std::move(generation));

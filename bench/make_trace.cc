@@ -1,4 +1,4 @@
-// Writes a made trace to the standard output.
+// Writes a synthetic trace to the standard output.
 //
 //   make_trace [--threads=N] [--goroutines=N] [--generations=N] [--events=N] [--skew=N]
 #include <unistd.h>
@@ -12,23 +12,24 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 
-ABSL_FLAG(int, threads, gotrace::internal::MadeTraceOptions().threads,
+ABSL_FLAG(int, threads, gotrace::internal::SyntheticTraceOptions().threads,
           "threads that are always at work");
-ABSL_FLAG(uint64_t, goroutines, gotrace::internal::MadeTraceOptions().goroutines,
+ABSL_FLAG(uint64_t, goroutines, gotrace::internal::SyntheticTraceOptions().goroutines,
           "goroutines that live at any time");
-ABSL_FLAG(uint64_t, generations, gotrace::internal::MadeTraceOptions().generations, "generations");
-ABSL_FLAG(uint64_t, events, gotrace::internal::MadeTraceOptions().events,
-          "events of each generation, without the statuses that it tells");
-ABSL_FLAG(uint64_t, skew, gotrace::internal::MadeTraceOptions().skew,
+ABSL_FLAG(uint64_t, generations, gotrace::internal::SyntheticTraceOptions().generations,
+          "generations");
+ABSL_FLAG(uint64_t, events, gotrace::internal::SyntheticTraceOptions().events,
+          "events of each generation, without the statuses that it states");
+ABSL_FLAG(uint64_t, skew, gotrace::internal::SyntheticTraceOptions().skew,
           "ticks of 64 ns that the clocks of every other thread are ahead; odd or 0");
 
 namespace {
 
-// What is wrong with the arguments, or "".
+// Returns what is wrong with the arguments, or "".
 std::string WhatIsWrong(const std::vector<char*>& args,
-                        const gotrace::internal::MadeTraceOptions& options) {
+                        const gotrace::internal::SyntheticTraceOptions& options) {
   if (args.size() > 1) return absl::StrCat("expected nothing but flags, found ", args[1]);
   if (options.threads < 1) return "--threads must be 1 or more";
   if (options.generations < 1) return "--generations must be 1 or more";
@@ -42,7 +43,7 @@ std::string WhatIsWrong(const std::vector<char*>& args,
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("writes a made trace to the standard output");
   const std::vector<char*> args = absl::ParseCommandLine(argc, argv);
-  gotrace::internal::MadeTraceOptions options;
+  gotrace::internal::SyntheticTraceOptions options;
   options.threads = absl::GetFlag(FLAGS_threads);
   options.goroutines = absl::GetFlag(FLAGS_goroutines);
   options.generations = absl::GetFlag(FLAGS_generations);

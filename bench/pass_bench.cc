@@ -1,4 +1,4 @@
-// How fast whole traces are decoded, read, judged, and told as text and JSON.
+// Measures how fast whole traces are decoded, read, validated, and formatted as text and JSON.
 //
 //   pass_bench [BENCHMARK FLAGS] [TRACE ...]
 #include <string>
@@ -27,7 +27,7 @@ void Run(benchmark::State& state, const std::string& bytes, PassKind kind,
   SetCounters(state, counts.events, counts.bytes);
 }
 
-// The same events in blocks.
+// Reads the same events in blocks.
 void RunBlocks(benchmark::State& state, const std::string& bytes) {
   uint64_t events = 0;
   for (auto _ : state) {
@@ -45,7 +45,7 @@ void RunBlocks(benchmark::State& state, const std::string& bytes) {
   SetCounters(state, events, bytes.size());
 }
 
-// What validating costs besides reading in the mode that goes on after faults.
+// Measures the cost of validating, in addition to reading in a mode that continues after faults.
 void RunValidator(benchmark::State& state, const std::string& bytes) {
   uint64_t events = 0;
   uint64_t findings = 0;

@@ -60,7 +60,7 @@ absl::Status DecodeRawEvents(const Batch& batch, RawEvent* event, uint64_t* even
   return absl::OkStatus();
 }
 
-// What DumpEvents() does, with nobody to write for.
+// Does what DumpEvents() does, but discards the output.
 template <class Formatter>
 absl::StatusOr<PassCounts> FormatPass(std::unique_ptr<ByteSource> source,
                                       const ReaderOptions& options, Formatter formatter) {
@@ -91,8 +91,8 @@ absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source) {
     const absl::StatusOr<bool> more = ReadBatch(source.get(), &batch);
     if (!more.ok()) return more.status();
     if (!*more) break;
-    // The batch's own event. A bare end of a generation is told as a batch too, and so is counted
-    // as its payload; an experiment's data is no events.
+    // Counts the event of the batch itself. An end of generation without a batch is reported as a
+    // batch and counted as its payload. The data of an experiment is not events.
     if (batch.payload_offset != batch.offset) ++counts.events;
     absl::Status status;
     if (IsEventBatch(batch, *version)) {

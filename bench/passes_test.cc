@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 #include "gtest/gtest.h"
 #include "parser/framing/raw_reader.h"
 #include "testdata/test_data.h"
@@ -26,7 +26,7 @@ uint64_t CountRawEvents(const std::string& bytes) {
   return events;
 }
 
-TEST(PassesTest, GoOverAllOfATrace) {
+TEST(PassesTest, ProcessAWholeTrace) {
   for (const TestTrace& trace : TestTraces()) {
     SCOPED_TRACE(trace.name);
     const std::string bytes = ReadTestTrace(trace.name);
@@ -41,7 +41,7 @@ TEST(PassesTest, GoOverAllOfATrace) {
   }
 }
 
-TEST(PassesTest, FailWhereATraceIsBroken) {
+TEST(PassesTest, FailIfATraceIsBroken) {
   const std::string bytes = MakeTrace({});
   for (const char* name : kPassNames) {
     SCOPED_TRACE(name);
@@ -51,13 +51,13 @@ TEST(PassesTest, FailWhereATraceIsBroken) {
     EXPECT_FALSE(RunPass(kind, *SourceFromBytes(cut), {}).ok());
     EXPECT_FALSE(RunPass(kind, *SourceFromBytes("go 1.26 trace?\n"), {}).ok());
   }
-  // A byte that is no event's type, where the first event of the first thread stands.
+  // Replaces the first event of the first thread with a byte that is not an event type.
   std::string wrong = bytes;
   wrong[wrong.find(std::string("\x0d\x01\x00\x01", 4))] = '\x7f';
   EXPECT_FALSE(RunPass(PassKind::kDecode, *SourceFromBytes(wrong), {}).ok());
 }
 
-TEST(PassesTest, KnowTheirNames) {
+TEST(PassesTest, AreFoundByTheirNames) {
   PassKind kind = {};
   EXPECT_TRUE(FindPass("json", &kind));
   EXPECT_EQ(kind, PassKind::kJson);

@@ -1,8 +1,8 @@
-// How fast one trace is gone over: prints one line of numbers.
+// Measures how fast one trace is processed, and prints one line of numbers:
 //
 //   trace_bench MODE FILE [REPS] [--jobs=N]
 //
-// bench/README.md tells what the modes and the numbers are.
+// bench/README.md describes the modes and the numbers.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Measurement {
   double seconds = std::numeric_limits<double>::infinity();  // The shortest time.
 };
 
-// Measures one pass over `source`, beginning with the time to set up a reader.
+// Measures one pass over `source`, including the time to set up a reader.
 absl::Status Measure(PassKind kind, absl::StatusOr<std::unique_ptr<ByteSource>> source,
                      const ReaderOptions& options, Measurement* measurement) {
   if (!source.ok()) return source.status();
@@ -60,8 +60,9 @@ absl::Status Measure(PassKind kind, absl::StatusOr<std::unique_ptr<ByteSource>> 
   return absl::OkStatus();
 }
 
-// A file is brought into memory first. The standard input is streamed, so that the peak of memory
-// is that of the pass; its time includes that of whoever writes it.
+// Measures the passes over a file, which is loaded into memory first. The standard input is
+// streamed instead, so that the peak memory is that of the pass; its time then includes that of the
+// writer.
 absl::StatusOr<Measurement> MeasureFile(PassKind kind, const std::string& path, int reps,
                                         const ReaderOptions& options) {
   Measurement measurement;
@@ -83,7 +84,7 @@ absl::StatusOr<Measurement> MeasureFile(PassKind kind, const std::string& path, 
   return measurement;
 }
 
-// The most memory that the process ever had, in megabytes.
+// Returns the peak memory of the process, in megabytes.
 double PeakMegabytes() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -96,7 +97,7 @@ struct Arguments {
   int reps = 3;
 };
 
-// Takes MODE FILE [REPS]. Returns what is wrong with them, or "".
+// Parses MODE FILE [REPS]. Returns what is wrong with the arguments, or "".
 std::string ParseArguments(absl::Span<char* const> args, Arguments* arguments) {
   if (args.size() < 2 || args.size() > 3) {
     return absl::StrCat("expected MODE FILE [REPS], found ", args.size(), " arguments");

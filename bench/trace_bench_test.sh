@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# trace_bench prints its line in each mode, and fails where it must.
+# Tests that trace_bench prints its line in each mode, and fails if it must.
 set -euo pipefail
 
 trace_bench=bench/trace_bench
@@ -34,7 +34,7 @@ for mode in read validate text json track; do
 done
 expect_line decode "$number" "$bytes" "$($trace_bench decode $trace)"
 
-# 2 generations with a status of 3 Ps and 100 goroutines each, of which some may end, and 3 syncs.
+# 2 generations, each with the statuses of 3 Ps and 100 goroutines, some of which may end, and 3 syncs.
 made=$TEST_TMPDIR/made
 $make_trace --threads=3 --goroutines=100 --generations=2 --events=1000 > "$made"
 expect_line read '22[0-9][0-9]' "$(wc -c < "$made")" "$($trace_bench read "$made" 1)"
@@ -55,17 +55,17 @@ expect_exit 2 $make_trace --generations=0
 expect_exit 2 $make_trace --skew=2
 expect_exit 2 $make_trace more
 
-# expect_told TEXT COMMAND...: what is wrong is told, by a program that fails.
-expect_told() {
-  local text=$1 told
+# expect_error TEXT COMMAND...: expects a command to fail with TEXT in its error message.
+expect_error() {
+  local text=$1 error
   shift
-  told=$("$@" 2>&1 > /dev/null) && fail "$* did not fail"
-  [[ $told == *"$text"* ]] || fail "expected $* to tell $text, found $told"
+  error=$("$@" 2>&1 > /dev/null) && fail "$* did not fail"
+  [[ $error == *"$text"* ]] || fail "expected $* to report $text, found $error"
 }
 
-expect_told 'expected a MODE of decode, read, validate, text, json, track; found raed' \
+expect_error 'expected a MODE of decode, read, validate, text, json, track; found raed' \
   $trace_bench raed $trace
-expect_told 'expected REPS of 1 or more, found 0' $trace_bench read $trace 0
-expect_told 'can be gone over once, not 2 times' $trace_bench read - 2
-expect_told 'expected nothing but flags, found more' $make_trace more
-expect_told '--generations must be 1 or more' $make_trace --generations=0
+expect_error 'expected REPS of 1 or more, found 0' $trace_bench read $trace 0
+expect_error 'can be gone over once, not 2 times' $trace_bench read - 2
+expect_error 'expected nothing but flags, found more' $make_trace more
+expect_error '--generations must be 1 or more' $make_trace --generations=0

@@ -1,4 +1,4 @@
-// How fast varints of 1, 2, 5 and 10 bytes are read.
+// Measures how fast varints of 1, 2, 5 and 10 bytes are read.
 #include <string>
 
 #include "benchmark/benchmark.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kCount = 4096;
 
-// kCount varints of `size` bytes each, and room behind them for ReadVarintUnchecked.
+// Returns kCount varints of `size` bytes each, and room after them for ReadVarintUnchecked.
 std::string MakeVarints(int size) {
   const uint64_t value = size == kMaxVarintSize ? ~uint64_t{0} : (uint64_t{1} << (7 * size)) - 1;
   std::string bytes;

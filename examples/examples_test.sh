@@ -15,8 +15,10 @@ expect() {
 }
 
 sound=testdata/traces/go1.27-annotations.trace.zst
+whole=$TEST_TMPDIR/whole.trace
 cut=$TEST_TMPDIR/cut.trace
-tools/gotrace-dump wire --header "$sound" | tools/gotrace-dump assemble --padded -o "$cut" -
+tools/gotrace-dump wire --header "$sound" | tools/gotrace-dump assemble --padded -o "$whole" -
+cp "$whole" "$cut"
 truncate -s 3000 "$cut"
 
 expect 0 "goroutine 1: 7" examples/count_starts "$sound"
@@ -24,12 +26,20 @@ expect 1 "[batch-truncated]" examples/count_starts "$cut"
 expect 0 "sound" examples/validate "$sound"
 expect 1 "[batch-truncated]" examples/validate "$cut"
 expect 1 "broken" examples/validate "$cut"
-expect 0 "us: goroutine 8, system goroutine wait, " examples/longest_waits "$sound"
+expect 0 "1200040 us: goroutine 1, sleep, timer" examples/longest_waits "$sound"
 expect 1 "[batch-truncated]" examples/longest_waits "$cut"
 expect 0 "305 events, 0 of them" examples/salvage "$sound"
 expect 1 "216 events, 0 of them" examples/salvage "$cut"
+expect 0 "305 events" examples/repair "$sound" "$TEST_TMPDIR/repaired.trace"
+expect 0 "sound" examples/validate "$TEST_TMPDIR/repaired.trace"
+expect 0 "the trace is cut off" examples/repair "$cut" "$TEST_TMPDIR/repaired.trace"
+expect 0 "sound" examples/validate "$TEST_TMPDIR/repaired.trace"
+expect 1 "cannot write" examples/repair "$sound" /dev/full
+expect 1 "[not-a-trace]" examples/repair examples/examples_test.sh "$TEST_TMPDIR/repaired.trace"
+expect 0 "main.main" examples/print_logs "$sound"
+expect 1 "[batch-truncated]" examples/print_logs "$cut"
 # A directory can be opened and not read.
-for program in count_starts longest_waits validate salvage; do
+for program in count_starts longest_waits print_logs validate salvage; do
   expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
 done
 expect 1 "[state-mismatch]" examples/validate_events

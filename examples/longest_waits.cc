@@ -25,7 +25,7 @@ class LongestWaits : public gotrace::IntervalConsumer {
   std::vector<gotrace::GoInterval> waits_;
 };
 
-// Prints the ten longest waits of a trace, with what ended them and where they began.
+// Prints the ten longest waits of a trace: for what, what woke the goroutine, and where it blocked.
 int main(int argc, char** argv) {
   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
   if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;
@@ -34,10 +34,10 @@ int main(int argc, char** argv) {
   gotrace::StateTracker tracker(&interner, &longest);
   const absl::Status status = gotrace::ReadInto(*reader, {&tracker});
   for (const gotrace::GoInterval& wait : longest.waits()) {
+    const absl::string_view reason = interner.String(wait.reason);
     std::cout << wait.duration() / 1000 << " us: goroutine " << wait.goroutine << ", "
-              << interner.String(wait.reason);
-    if (wait.end_clipped) std::cout << ", until the trace ends\n";
-    if (!wait.end_clipped) std::cout << ", woken by " << CauseKindName(wait.ended_by.kind) << '\n';
+              << (reason.empty() ? "unknown reason" : reason) << ", "
+              << (wait.end_clipped ? "never" : CauseKindName(wait.ended_by.kind)) << '\n';
     for (const gotrace::FrameId id : interner.Frames(wait.stack)) {
       const gotrace::StackFrame frame = interner.Frame(id);
       std::cout << "    " << frame.func << " (" << frame.file << ':' << frame.line << ")\n";

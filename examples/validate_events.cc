@@ -4,8 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-// Validates events that come from no trace, as a program that makes its own may do. Here a
-// goroutine starts twice.
+// Validates events that do not come from a trace. Here, a goroutine starts twice.
 int main() {
   bool sound = true;
   gotrace::Validator validator({}, [&](gotrace::Finding finding) {

@@ -1,38 +1,33 @@
-// Converts between the trace clock and the wall clock.
+// Conversion between the trace clock and the wall clock.
 #ifndef GOTRACE_EXPORT_WALL_CLOCK_H_
 #define GOTRACE_EXPORT_WALL_CLOCK_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/time/time.h"
 #include "gotrace/event.h"
+#include "gotrace/event_times.h"
 
 namespace gotrace::internal {
 
-// Converts times using the latest clock snapshot of a trace. Since Go 1.25, the kSync event of each
-// generation has one, so the result is right even if the wall clock is set during the trace.
+// EventTimes for callers that ask once whether the wall clock is known.
 class WallClock {
  public:
   WallClock() = default;
-  explicit WallClock(const ClockSnapshot& snapshot) : snapshot_(snapshot) {}
+  explicit WallClock(const ClockSnapshot& snapshot) { times_.See(snapshot); }
 
-  // Uses the snapshot of a kSync event, if it has one. Call it with each kSync event before
-  // converting the event's time; other events are ignored.
-  void See(const Event& event);
+  // As EventTimes::See().
+  void See(const Event& event) { times_.See(event); }
 
   // Returns whether there was a snapshot.
-  bool known() const { return snapshot_.has_value(); }
+  bool known() const { return times_.WallTime(0).has_value(); }
 
-  // Returns the wall-clock time of `time`, a value of Event::time(). Requires known().
-  absl::Time At(int64_t time) const;
-
-  // Returns the trace time of the wall-clock time `wall`: the inverse of At(). Saturates at the
-  // smallest and largest int64_t. Requires known().
-  int64_t TraceTimeAt(absl::Time wall) const;
+  // As EventTimes::WallTime() and TraceTime(). Require known().
+  absl::Time At(int64_t time) const { return *times_.WallTime(time); }
+  int64_t TraceTimeAt(absl::Time wall) const { return *times_.TraceTime(wall); }
 
  private:
-  std::optional<ClockSnapshot> snapshot_;
+  EventTimes times_;
 };
 
 }  // namespace gotrace::internal

@@ -1,5 +1,5 @@
-// Framing: batches must cover the trace without gaps, however it arrives, and the finder of batches
-// must see those that are sound.
+// Fuzzes framing: batches must cover the trace without gaps, however its bytes arrive, and
+// BatchFinder must find the sound ones.
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,19 +17,19 @@
 namespace gotrace::internal {
 namespace {
 
-// A batch with a payload of its own.
+// A batch that owns its payload.
 struct Found {
   Batch batch;
   std::string payload;
 };
 
-std::string Tell(const Batch& batch) {
+std::string Describe(const Batch& batch) {
   return absl::StrCat("batch at ", batch.offset, " with payload at ", batch.payload_offset, ", ",
                       batch.payload.size(), " bytes, generation ", batch.generation, ", thread ",
                       batch.thread.value, ", time ", batch.time, ", experiment ", batch.experiment);
 }
 
-// What the input has of the batch's payload, without text that was printed into it.
+// Returns the part of the input that is the batch's payload, without text that was printed into it.
 std::string PayloadIn(absl::string_view input, const Batch& batch) {
   std::string payload;
   uint64_t begin = batch.payload_offset;
@@ -38,20 +38,20 @@ std::string PayloadIn(absl::string_view input, const Batch& batch) {
     payload.append(input.data() + begin, text.begin - begin);
     begin = text.end;
   }
-  FUZZ_CHECK(begin <= batch.end_offset(), Tell(batch));
+  FUZZ_CHECK(begin <= batch.end_offset(), Describe(batch));
   payload.append(input.data() + begin, batch.end_offset() - begin);
   return payload;
 }
 
 void CheckBatch(absl::string_view input, uint64_t offset, const Batch& batch) {
-  FUZZ_CHECK(batch.offset == offset, Tell(batch));
-  FUZZ_CHECK(batch.payload_offset >= offset, Tell(batch));
-  FUZZ_CHECK(batch.end_offset() <= input.size(), Tell(batch));
-  FUZZ_CHECK(batch.payload.size() <= kMaxBatchSize, Tell(batch));
-  FUZZ_CHECK(batch.payload == PayloadIn(input, batch), Tell(batch));
+  FUZZ_CHECK(batch.offset == offset, Describe(batch));
+  FUZZ_CHECK(batch.payload_offset >= offset, Describe(batch));
+  FUZZ_CHECK(batch.end_offset() <= input.size(), Describe(batch));
+  FUZZ_CHECK(batch.payload.size() <= kMaxBatchSize, Describe(batch));
+  FUZZ_CHECK(batch.payload == PayloadIn(input, batch), Describe(batch));
 }
 
-// Reads all batches up to the end or the first fault, which it returns.
+// Reads all batches up to the end or the first fault, and returns the status.
 absl::Status ReadBatches(absl::string_view input, ByteSource* source, std::vector<Found>* batches) {
   const absl::StatusOr<Version> version = ReadHeader(source);
   CheckStatus(version.status(), input.size());
@@ -63,7 +63,7 @@ absl::Status ReadBatches(absl::string_view input, ByteSource* source, std::vecto
     CheckStatus(more.status(), input.size());
     if (!more.ok() || !*more) return more.status();
     CheckBatch(input, offset, batch);
-    FUZZ_CHECK(source->offset() == batch.payload_offset + batch.payload.size(), Tell(batch));
+    FUZZ_CHECK(source->offset() == batch.payload_offset + batch.payload.size(), Describe(batch));
     batches->push_back({batch, std::string(batch.payload)});
     source->Release(source->offset());
   }
@@ -77,12 +77,12 @@ void CheckSameBatches(const std::vector<Found>& expected, const std::vector<Foun
     batch.payload = found[i].payload;
     Batch expected_batch = expected[i].batch;
     expected_batch.payload = expected[i].payload;
-    FUZZ_CHECK(Tell(batch) == Tell(expected_batch), Tell(batch));
-    FUZZ_CHECK(batch.payload == expected_batch.payload, Tell(batch));
+    FUZZ_CHECK(Describe(batch) == Describe(expected_batch), Describe(batch));
+    FUZZ_CHECK(batch.payload == expected_batch.payload, Describe(batch));
   }
 }
 
-// Whatever the finder makes of the input, batches stand in order, and what lies between is skipped.
+// Checks that BatchFinder returns batches in order, and skips whatever is between them.
 void CheckFinder(absl::string_view input, ByteSource* source) {
   const absl::StatusOr<Version> version = ReadHeader(source);
   if (!version.ok()) return;
@@ -95,8 +95,8 @@ void CheckFinder(absl::string_view input, ByteSource* source) {
   uint64_t end = kHeaderSize;
   uint64_t generation = 0;
   while (finder.Next(generation, &batch)) {
-    FUZZ_CHECK(batch.offset >= end, Tell(batch));
-    FUZZ_CHECK(batch.offset == end || faults > 0, Tell(batch));
+    FUZZ_CHECK(batch.offset >= end, Describe(batch));
+    FUZZ_CHECK(batch.offset == end || faults > 0, Describe(batch));
     CheckBatch(input, batch.offset, batch);
     end = batch.end_offset();
     generation = batch.generation;

@@ -1,4 +1,4 @@
-// Compressed data: whatever stands in it, and however it arrives, what comes out is the same.
+// Fuzzes decompression: the result must be the same however the compressed data arrives.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 namespace gotrace::internal {
 namespace {
 
-// A few bytes may stand for any number of them.
-constexpr size_t kMostBytes = 1 << 20;
+// A limit, because a few bytes may decompress to any number of them.
+constexpr size_t kMaxBytes = 1 << 20;
 
 struct Content {
   std::string bytes;
@@ -24,7 +24,7 @@ Content ReadSource(absl::StatusOr<std::unique_ptr<ByteSource>> source) {
   Content content;
   content.status = source.status();
   if (!source.ok()) return content;
-  while (content.bytes.size() < kMostBytes) {
+  while (content.bytes.size() < kMaxBytes) {
     constexpr size_t kStep = 4096;
     content.status = (*source)->Fill(kStep);
     const absl::string_view window = (*source)->window();
@@ -53,7 +53,7 @@ void RunTarget(absl::string_view input) {
     FUZZ_CHECK(streamed.bytes == input, "uncompressed bytes of a stream were changed");
     return;
   }
-  CheckStatus(content.status, kMostBytes);
+  CheckStatus(content.status, kMaxBytes);
   if (!content.whole || !streamed.whole) return;
   // The zstd library accepts some damaged frames in pieces that it refuses as a whole.
   const bool is_zstd = FindCompression(input) == Compression::kZstd;

@@ -1,4 +1,4 @@
-// Gives libFuzzer the mutator of traces.
+// Provides the mutator of traces to libFuzzer.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

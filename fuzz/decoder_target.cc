@@ -1,4 +1,4 @@
-// The fast decoder of timed events, held against the plain one.
+// Fuzzes the fast decoder of timed events: it must agree with the simple one.
 #include "absl/strings/str_cat.h"
 #include "fuzz/target.h"
 #include "gotrace/internal/event_spec.h"

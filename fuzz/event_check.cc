@@ -30,7 +30,7 @@ std::string EventCheck::Take(const Event& event, bool after_fault) {
   return description;
 }
 
-// After a fault a generation may begin earlier than what came before, and where salvaging is stuck
+// After a fault, a generation may begin earlier than the last event. If salvage mode is at a stall,
 // events keep their times.
 void EventCheck::CheckTime(const Event& event, bool after_fault) {
   const bool is_sync = event.kind() == EventKind::kSync;
@@ -114,7 +114,7 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
                  absl::StrCat(info.begin_offset, " to ", info.end_offset, " of ", size));
     }
     reading.went_back = check.went_back();
-    FUZZ_CHECK(reader->Next() == nullptr, "an event behind the end");
+    FUZZ_CHECK(reader->Next() == nullptr, "an event after the end");
     FUZZ_CHECK(reader->event_count() == reading.events.size(), "");
     reading.status = reader->status();
     reading.losses = reader->losses();

@@ -1,4 +1,4 @@
-// What must hold for every event that a Reader gives, whatever it reads.
+// Checks the properties of every event that a Reader returns, whatever its input.
 #ifndef GOTRACE_FUZZ_EVENT_CHECK_H_
 #define GOTRACE_FUZZ_EVENT_CHECK_H_
 
@@ -19,21 +19,22 @@
 
 namespace gotrace::internal {
 
-// Whether events are written in every form, which takes most of the time.
+// Whether to write events in every form, which takes most of the time.
 enum class Forms { kNone, kAll };
 
-// Takes the events of one Reader in order, calls all of their accessors, and writes them in every
-// form. Ends the program where something is wrong.
+// Checks the events of one Reader, in order: calls all of their accessors, and writes them in every
+// form. Ends the program if anything is wrong.
 class EventCheck {
  public:
   // `size` is that of the (decompressed) trace, in bytes.
   EventCheck(ReadMode mode, uint64_t size, Forms forms);
 
-  // Takes the next event, which with `after_fault` the Reader gave after it told a fault. Returns
-  // all that the event's accessors tell.
+  // Checks the next event. `after_fault` says whether the Reader reported a fault before it.
+  // Returns everything that the event's accessors return.
   std::string Take(const Event& event, bool after_fault);
 
-  // Whether a generation began earlier than the one before ended, as may be after a wrong time.
+  // Whether a generation began earlier than the one before ended, which may happen after a wrong
+  // time.
   bool went_back() const { return went_back_; }
 
  private:
@@ -51,8 +52,8 @@ class EventCheck {
   // A goroutine or a P.
   struct Resource {
     int state = 0;         // A GoState or ProcState.
-    ThreadId thread;       // Whose event told of it last.
-    bool is_torn = false;  // Whether two threads run it: Go's reader takes statuses that say so.
+    ThreadId thread;       // The thread of the last event about it.
+    bool is_torn = false;  // Whether two threads run it. Go's reader accepts statuses that say so.
   };
   std::map<std::pair<ResourceKind, int64_t>, Resource> resources_;
   GoTextFormatter go_text_;
@@ -61,33 +62,34 @@ class EventCheck {
   TextBuffer buffer_;
 };
 
-// What reading gave: each event, described, and how it ended.
+// The result of reading: descriptions of all events, and the status.
 struct CheckedReading {
   std::vector<std::string> events;
-  uint64_t syncs = 0;  // How many of them are kSync events.
-  // Whether the numbers of generations jump. Go's reader does not mind since 1.26, but where
-  // reading goes on after faults, something is taken to be missing.
+  uint64_t syncs = 0;  // The number of kSync events.
+  // Whether a generation is missing. Go's reader accepts that since 1.26, but the tolerant modes
+  // report it.
   bool has_gap = false;
-  bool went_back = false;  // As EventCheck tells.
+  bool went_back = false;  // See EventCheck::went_back().
   absl::Status status;
-  std::vector<Fault> faults;  // That reading went on after.
+  std::vector<Fault> faults;  // The faults after which reading continued.
   Losses losses;
 };
 
-// Reads all of `source`, by Reader::Next(), and checks what can be checked. `size` is that of the
-// (decompressed) trace. See ReaderOptions for `exact_ties_threads` and `jobs`, which counts for
+// Reads all of `source` with Reader::Next(), and checks all properties. `size` is that of the
+// (decompressed) trace. For `exact_ties_threads` and `jobs` see ReaderOptions; `jobs` applies to
 // traces of any size.
 CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadMode mode,
                             uint64_t size, Forms forms = Forms::kNone,
-                            size_t exact_ties_threads = Tuning().exact_ties_threads, size_t jobs = 1);
+                            size_t exact_ties_threads = Tuning().exact_ties_threads,
+                            size_t jobs = 1);
 
-// Checks a fault of a trace of `size` bytes, and writes it.
+// Checks a fault of a trace of `size` bytes, and formats it.
 void CheckFault(const Fault& fault, uint64_t size);
 
 // The same for the status that reading ended with.
 void CheckStatus(const absl::Status& status, uint64_t size);
 
-// Ends the program unless both hold the same events. `what` tells whence they are.
+// Ends the program unless both have the same events. `what` describes where they are from.
 void CheckSameEvents(const std::vector<std::string>& expected,
                      const std::vector<std::string>& found, absl::string_view what);
 

@@ -14,7 +14,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
         testonly = True,
         srcs = [name + "_target.cc"],
         deps = deps + [":target"],
-        # Nothing but what is below it in the link calls it.
+        # Keeps RunTarget(), which only libraries later in the link call.
         alwayslink = True,
     )
 
@@ -32,7 +32,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
         ],
     )
 
-    # Needs clang: build it by --config=fuzz, or let run.sh do so.
+    # Needs clang: build it with --config=fuzz, or with run.sh.
     native.cc_binary(
         name = name + "_fuzzer",
         testonly = True,

@@ -1,4 +1,4 @@
-// Where libFuzzer comes in.
+// The entry point for libFuzzer.
 #include <cstddef>
 #include <cstdint>
 

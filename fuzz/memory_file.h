@@ -1,4 +1,4 @@
-// A file that stands in memory only, for what opens files by their paths.
+// A file in memory, for functions that open files by their paths.
 #ifndef GOTRACE_FUZZ_MEMORY_FILE_H_
 #define GOTRACE_FUZZ_MEMORY_FILE_H_
 
@@ -10,7 +10,7 @@ namespace gotrace::internal {
 
 class MemoryFile {
  public:
-  // Ends the program if there cannot be such a file.
+  // Ends the program if the file cannot be created.
   explicit MemoryFile(absl::string_view bytes);
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
@@ -18,10 +18,10 @@ class MemoryFile {
 
   int fd() const { return fd_; }
 
-  // Where it can be opened while it lives.
+  // The path of the file, valid during the lifetime of this object.
   std::string path() const;
 
-  // What stands in it.
+  // Returns the content of the file.
   std::string Content() const;
 
  private:

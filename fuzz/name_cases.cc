@@ -1,4 +1,5 @@
-// Prints for each input that a fuzzer found a name that tells what it shows:
+// Prints for each input that a fuzzer found a name that describes what it shows:
+//
 //   name_cases TARGET FILE...
 #include <cstdio>
 #include <string>
@@ -14,7 +15,7 @@
 namespace gotrace::internal {
 namespace {
 
-// How reading ends: "go1.26-ok", "go1.22-no-advance", "not-a-trace".
+// Returns how reading ends, for example "go1.26-ok", "go1.22-no-advance" or "not-a-trace".
 std::string NameTrace(absl::string_view bytes) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   absl::Status status = reader.status();
@@ -34,7 +35,7 @@ std::string NameText(absl::string_view text) {
   return bytes.ok() ? NameTrace(*bytes) : "error";
 }
 
-// The type of a payload's first event.
+// Returns the type of the first event of a payload.
 std::string NamePayload(absl::string_view payload) {
   if (payload.empty()) return "empty";
   return std::string(EventTypeName(static_cast<EventType>(payload[0])));

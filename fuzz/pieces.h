@@ -1,4 +1,4 @@
-// A stream as a slow network gives it.
+// A stream whose bytes arrive in small pieces, as from a slow network.
 #ifndef GOTRACE_FUZZ_PIECES_H_
 #define GOTRACE_FUZZ_PIECES_H_
 
@@ -11,8 +11,7 @@
 
 namespace gotrace::internal {
 
-// Gives bytes in pieces of random sizes, most of them small. The sizes depend on nothing but the
-// bytes.
+// Returns bytes in pieces of random sizes, most of them small. The sizes depend only on the bytes.
 class RandomPieces final : public ByteStream {
  public:
   // `bytes` must outlive the stream.

@@ -9,10 +9,10 @@
 namespace gotrace::internal {
 namespace {
 
-constexpr size_t kSizeArg = 3;        // Of an EventBatch.
-constexpr size_t kFrameCountArg = 1;  // Of a Stack.
+constexpr size_t kSizeArg = 3;        // The index of this argument of EventBatch.
+constexpr size_t kFrameCountArg = 1;  // The index of this argument of Stack.
 
-// Takes an event off the front of `*bytes`.
+// Removes an event from the front of `*bytes` and returns it.
 std::optional<OwnedEvent> TakeEvent(absl::string_view* bytes) {
   RawEvent event;
   if (bytes->empty()) return std::nullopt;
@@ -28,8 +28,8 @@ bool BeginsBatch(EventType type) {
          type == EventType::kEndOfGeneration;
 }
 
-// Takes the events of a payload. A batch in a batch would end it when it is put together, and stays
-// bytes.
+// Parses the events of a payload. The type of a batch is not parsed as an event, because it would
+// end the batch when the trace is assembled.
 void TakeEvents(absl::string_view payload, RawBatch* batch) {
   while (true) {
     absl::string_view after = payload;
@@ -41,7 +41,8 @@ void TakeEvents(absl::string_view payload, RawBatch* batch) {
   batch->rest = std::string(payload);
 }
 
-// Takes a batch off the front of `*bytes`, up to their end if it is cut off.
+// Removes a batch from the front of `*bytes` and returns it. A batch that is cut off extends to
+// their end.
 std::optional<RawBatch> TakeBatch(absl::string_view* bytes) {
   absl::string_view after = *bytes;
   std::optional<OwnedEvent> head = TakeEvent(&after);

@@ -1,4 +1,4 @@
-// A trace taken apart into its raw events, to be changed and put together again.
+// A trace parsed into its raw events, which can be changed and assembled again.
 #ifndef GOTRACE_FUZZ_RAW_TRACE_H_
 #define GOTRACE_FUZZ_RAW_TRACE_H_
 
@@ -14,18 +14,18 @@
 
 namespace gotrace::internal {
 
-// A raw event with data of its own.
+// A raw event that owns its data.
 struct OwnedEvent {
   EventType type = EventType::kNone;
   std::vector<uint64_t> args;
   std::string data;
 };
 
-// A batch, or an EndOfGeneration, which is a batch of nothing.
+// A batch, or an EndOfGeneration, which is an empty batch.
 struct RawBatch {
   OwnedEvent head;  // An EventBatch, an ExperimentalBatch, or an EndOfGeneration.
   std::vector<OwnedEvent> events;
-  std::string rest;  // Of the payload, from the first byte on that is no event.
+  std::string rest;  // The payload after its last valid event.
 
   // Whether the batch has a generation, a thread and a time.
   bool has_header() const { return head.type != EventType::kEndOfGeneration; }
@@ -44,14 +44,14 @@ struct RawBatch {
 struct RawTrace {
   Version version = kNewestVersion;
   std::vector<RawBatch> batches;
-  std::string rest;  // From the first byte on that begins no batch.
+  std::string rest;  // The bytes after the last batch.
 };
 
-// Takes apart what begins with the header of a trace.
+// Parses a trace. Returns nullopt if it does not begin with the header of a trace.
 std::optional<RawTrace> TakeApart(absl::string_view bytes);
 
-// Puts it together, with the batches' sizes as they come out. The inverse of TakeApart() for a
-// trace whose numbers are in their shortest form.
+// Assembles the trace, with the sizes of batches as they now are. The inverse of TakeApart() for a
+// trace whose varints have minimal length.
 std::string PutTogether(const RawTrace& trace);
 
 // Gives the event as many arguments as its type has, and a stack as many as its frames need.

@@ -1,5 +1,5 @@
-// Reads a trace as Go's reader would: every accessor of every event, and each in every form. In
-// blocks, on one core or several, and in segments, it returns the same.
+// Fuzzes a strict Reader: calls every accessor of every event, and writes each in every form. The
+// events must be the same in blocks, on one core or several, and in segments.
 #include <iterator>
 #include <memory>
 #include <string>
@@ -42,7 +42,8 @@ void CheckParallel(absl::string_view input, const CheckedReading& reading) {
   CheckSameEvents(reading.events, static_cast<Collector&>(*sink).events(), "read in segments");
 }
 
-// Without what comes before nothing is certain, but that it ends.
+// A Reader that starts in the middle knows nothing about what came before, so this only checks that
+// it ends.
 void CheckOpenAt(absl::string_view input) {
   const std::unique_ptr<ByteSource> source = *SourceFromBytes(input);
   const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
@@ -58,7 +59,7 @@ void CheckOpenAt(absl::string_view input) {
 }  // namespace
 
 void RunTarget(absl::string_view input) {
-  // How long a decompressed trace is, is not known before.
+  // The length of a decompressed trace is not known before it is read.
   if (FindCompression(input) != Compression::kNone) return;
   const CheckedReading reading =
       ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size(), Forms::kAll);
@@ -68,7 +69,7 @@ void RunTarget(absl::string_view input) {
   const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input, options));
   CheckSameEvents(reading.events, blocks.events, "read in blocks");
   FUZZ_CHECK(reading.status == blocks.status, blocks.status.ToString());
-  // Threads are slow to begin: not every input gets another one.
+  // Starting threads is slow, so only some inputs are read with them.
   if (input.size() % 3 == 0) CheckParallel(input, reading);
   CheckOpenAt(input);
 }

@@ -1,4 +1,4 @@
-// Repair: what comes of it must read without a fault, and need no repair.
+// Fuzzes repair: the output must read without a fault, and need no repair.
 #include <memory>
 #include <string>
 
@@ -52,10 +52,10 @@ void CheckOutput(const RepairPlan& plan, const std::string& output) {
   FUZZ_CHECK(again.ok() && again->sound, "what was repaired is not sound");
 }
 
-// Reads all of `source` unless it is long or ends with an error; then it returns false.
+// Reads all of `source`. Returns false if it is long or ends with an error.
 bool ReadSome(ByteSource* source, std::string* bytes) {
-  constexpr size_t kMostBytes = 1 << 20;
-  while (bytes->size() < kMostBytes) {
+  constexpr size_t kMaxBytes = 1 << 20;
+  while (bytes->size() < kMaxBytes) {
     if (!source->Fill(1).ok()) return false;
     if (source->window().empty()) return true;
     bytes->append(source->window().data(), source->window().size());
@@ -75,7 +75,7 @@ void RunTarget(absl::string_view input) {
     FUZZ_CHECK(!PlanRepair(open).ok(), "bytes that were replaced cannot be repaired");
     return;
   }
-  // What is repaired is the trace inside.
+  // The trace inside of the input is what is repaired.
   std::string inside;
   if (!undone->notes.empty()) {
     if (!ReadSome(undone->source.get(), &inside)) return;

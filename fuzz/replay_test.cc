@@ -1,5 +1,5 @@
-// Gives a fuzz target all that was ever found for it: the files of its corpus, or those named on
-// the command line. Needs no fuzzer, so that any compiler builds it.
+// Runs a fuzz target with all inputs that were ever found for it: the files of its corpus, or those
+// named on the command line. Needs no fuzzer, so any compiler can build it.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -28,11 +28,11 @@ std::vector<std::string> FilesBelow(const std::string& directory) {
   return files;
 }
 
-TEST(Corpus, GoesThroughTheTarget) {
+TEST(Corpus, PassesTheTarget) {
   const std::vector<std::string> files = Files().empty() ? FilesBelow(GOTRACE_CORPUS) : Files();
   ASSERT_FALSE(files.empty());
   for (const std::string& file : files) {
-    // The last line tells which file it was, should the target end the program.
+    // If the target ends the program, the last line shows which file it was.
     std::fprintf(stderr, "%s\n", file.c_str());
     std::ifstream stream(file, std::ios::binary);
     ASSERT_TRUE(stream.is_open()) << file;

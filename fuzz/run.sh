@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Fuzzes the targets on all cores, each for as long, and tells what came of it:
+# Fuzzes the targets on all cores, each for SECONDS, and prints the results:
+#
 #   fuzz/run.sh [--keep] SECONDS [TARGET...]
 #   fuzz/run.sh --list
-# Builds with clang and its address and undefined-behaviour sanitizers. What it makes stands in
-# build/fuzz/TARGET: the cases found so far, and what ended the target, as input and as report.
-# With --keep the corpora in fuzz/corpus/ are made anew of all that was found. Exits 1 if an input
-# was found that ends a target, takes more than ten seconds or more than two gigabytes.
+#
+# Builds with clang and its address and undefined-behaviour sanitizers. build/fuzz/TARGET has the cases
+# found so far, and the inputs and reports of failures. --keep rebuilds the corpora in fuzz/corpus/
+# from everything that was found. Exits with 1 if an input makes a target fail, or takes more than ten
+# seconds or two gigabytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,7 +35,7 @@ jobs=${FUZZ_JOBS:-$(nproc)}
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: FUZZ_JOBS must be 1 or more" >&2; exit 2; }
 limits=(-max_len=65536 -timeout=10 -rss_limit_mb=2048)
 
-# Binaries are copied, as the next build may put others in their place.
+# The binaries are copied, because the next build may replace them.
 build_all() {
   local files=("${targets[@]/%/_fuzzer}" trace.dict write_seeds name_cases) built
   mkdir -p build/fuzz/bin
@@ -42,7 +44,7 @@ build_all() {
   install -m 755 "${files[@]/#/$built/fuzz/}" build/fuzz/bin
 }
 
-# fuzz TARGET: runs it, and leaves what it printed in $work/log.N.
+# fuzz TARGET: runs the target, and leaves its output in $work/log.N.
 fuzz() {
   local status=0 pids=() job
   for ((job = 0; job < jobs; ++job)); do
@@ -55,19 +57,19 @@ fuzz() {
   return $status
 }
 
-# merge FUZZER INTO FROM...: adds to INTO those cases that show something new.
+# merge FUZZER INTO FROM...: adds to INTO the cases that increase coverage.
 merge() {
   "$1" "${limits[@]}" -merge=1 "${@:2}" >"$work/log.merge" 2>&1
 }
 
-# The coverage that any of the runs reached: "edges features".
+# Prints the highest coverage of the runs: "edges features".
 coverage() {
   sed -n 's/.*cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "$work"/log.[0-9]* | sort -n | tail -1
 }
 
-# keep_corpus TARGET: makes the corpus the smallest set that shows as much as all small inputs that are
-# known; large ones are mostly real traces, which testdata/ has already. What once was a bug stays.
-# Names are those of the seeds, or tell what the case shows.
+# keep_corpus TARGET: replaces the corpus with the smallest set that covers as much as all known small
+# inputs. Large ones are mostly real traces, which testdata/ has already. Cases of bugs stay. A case has
+# the name of its seed, or a name that describes what it shows.
 keep_corpus() {
   local corpus=fuzz/corpus/$1 directory file name
   declare -A names
@@ -90,7 +92,7 @@ keep_corpus() {
   rm -rf "$work/found" && mkdir "$work/found"
 }
 
-# report TARGET: one line of numbers.
+# report TARGET: prints one line of numbers.
 report() {
   local executions
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work"/log.[0-9]* |

@@ -1,5 +1,5 @@
-// Reading on after faults: of a sound trace it must give what strict reading gives, and of any
-// other it must tell a fault.
+// Fuzzes the modes that continue after faults: they must return the events of strict reading for a
+// sound trace, and report a fault for any other.
 #include <algorithm>
 #include <memory>
 
@@ -10,16 +10,16 @@
 namespace gotrace::internal {
 namespace {
 
-// Go's reader does not look whether the stack of a sample is in the table.
+// Go's reader does not check whether the stack of a sample is in the table.
 bool IsOfSample(const Fault& fault) { return fault.place.event == EventType::kCPUSample; }
 
 void CheckAgainstStrict(const CheckedReading& strict, const CheckedReading& tolerant,
                         absl::string_view mode) {
-  // Nor does it mind that a generation is missing, and may refuse what follows for the lack of it.
-  // Who collects has a Validator to tell that.
+  // Go's reader also accepts that a generation is missing, but may refuse later events because of
+  // that. In collect mode the Validator reports it instead.
   if (strict.has_gap && mode == "collected") return;
   if (strict.status.ok()) {
-    // Nor does it mind times that cannot be right, and pushes what follows behind them.
+    // Go's reader accepts a jump of generations and impossible times without a fault.
     if (strict.has_gap) FUZZ_CHECK(!tolerant.faults.empty(), "a generation is missing");
     if (strict.has_gap || tolerant.went_back) return;
     if (std::any_of(tolerant.faults.begin(), tolerant.faults.end(), IsOfSample)) return;
@@ -36,7 +36,8 @@ void CheckAgainstStrict(const CheckedReading& strict, const CheckedReading& tole
 
 void RunTarget(absl::string_view input) {
   if (FindCompression(input) != Compression::kNone) return;
-  // Small inputs have few threads: those that wait are set aside in every other one all the same.
+  // Small inputs have few threads. Every other one is read as if these were too many to try them
+  // all.
   const size_t exact_ties_threads = input.size() % 2 == 0 ? 0 : Tuning().exact_ties_threads;
   const auto read = [&](ReadMode mode) {
     const Forms forms = mode == ReadMode::kSalvage ? Forms::kAll : Forms::kNone;

@@ -1,4 +1,4 @@
-// The sources: however the bytes of a trace come, its events must be the same.
+// Fuzzes sources: however the bytes of a trace arrive, its events must be the same.
 #include <memory>
 #include <string>
 
@@ -12,7 +12,7 @@
 namespace gotrace::internal {
 
 void RunTarget(absl::string_view input) {
-  // Only one layer of compression is taken off.
+  // A source removes only one layer of compression.
   if (FindCompression(input) != Compression::kNone) return;
   const auto read = [](absl::StatusOr<std::unique_ptr<ByteSource>> source) {
     return source.ok() ? ReadAll(Reader::FromSource(*std::move(source)))

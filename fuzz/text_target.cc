@@ -1,5 +1,5 @@
-// The text form: what was parsed and is printed again must be parsed as the same, and so must what
-// went through the bytes of a trace.
+// Fuzzes the text form: printing and parsing it again must give the same, and so must converting it
+// to the bytes of a trace and back.
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +16,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The text of all events of `text`; of none behind the first error.
+// Parses `text` and prints all events before the first error.
 absl::Status Reprint(absl::string_view text, TextBuffer* out) {
   TextParser parser;
   const auto print = [&](const RawEvent& event) { AppendEventText(event, out); };
@@ -30,7 +30,7 @@ absl::Status Reprint(absl::string_view text, TextBuffer* out) {
   return parser.Finish(print);
 }
 
-// What stands in the bytes of a trace as text, up to a size that no trace may have.
+// Prints the bytes of a trace in text form, up to a size that is larger than that of any trace.
 std::string PrintTrace(absl::string_view bytes, absl::Status* status) {
   absl::StatusOr<RawReader> reader =
       RawReader::FromSource(*SourceFromBytes(bytes), RawReader::Types::kOfVersion);
@@ -61,7 +61,7 @@ void RunTarget(absl::string_view input) {
   const std::string text = PrintTrace(*bytes, &trace_status);
   const absl::StatusOr<std::string> again = AssembleText(text);
   FUZZ_CHECK(again.ok(), again.status().ToString());
-  // Only data that no batch could hold is not read again.
+  // Only data that does not fit in a batch cannot be read again.
   const std::optional<Fault> fault = FaultOf(trace_status);
   if (fault.has_value()) {
     FUZZ_CHECK(fault->id == FaultId::kEventDataSize, FormatFault(*fault));

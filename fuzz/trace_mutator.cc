@@ -9,14 +9,15 @@
 namespace gotrace::internal {
 namespace {
 
-// Which type of argument stands at `index` of an event of `spec`, a stack's frames included.
+// Returns the type of the argument at `index` of an event of `spec`, including the frames of a
+// stack.
 ArgType TypeOfArg(const EventSpec& spec, size_t index) {
   if (index < spec.arg_count) return spec.arg_types[index];
   const size_t field = (index - spec.arg_count) % kFrameFieldCount;
   return field == 1 || field == 2 ? ArgType::kString : ArgType::kRaw;
 }
 
-// Moves the element at `from` so that it stands before the one at `to`.
+// Moves the element at `from` to the place before the element at `to`.
 template <class T>
 void MoveTo(size_t from, size_t to, std::vector<T>* items) {
   const auto begin = items->begin();
@@ -27,7 +28,8 @@ void MoveTo(size_t from, size_t to, std::vector<T>* items) {
   }
 }
 
-// Whether events of the type may stand in a batch: what begins another would only cut it off.
+// Whether events of the type may be in a batch. The beginning of another batch would only cut it
+// off.
 bool FitsIntoBatch(EventType type) {
   return type != EventType::kEventBatch && type != EventType::kExperimentalBatch &&
          type != EventType::kEndOfGeneration;
@@ -37,7 +39,8 @@ bool IsOf(const RawBatch& batch, uint64_t generation) {
   return batch.has_header() && batch.generation() == generation;
 }
 
-// The position behind the last batch of `generation`, and behind the EndOfGeneration that follows.
+// Returns the position after the last batch of `generation`, and after the EndOfGeneration that
+// follows it.
 size_t EndOf(const RawTrace& trace, uint64_t generation) {
   size_t end = trace.batches.size();
   while (end > 0 && !IsOf(trace.batches[end - 1], generation)) --end;
@@ -50,14 +53,14 @@ size_t EndOf(const RawTrace& trace, uint64_t generation) {
 std::string TraceMutator::Mutate(absl::string_view input, size_t max_size,
                                  ByteMutator mutate_bytes) {
   constexpr size_t kBytesOneIn = 10;
-  constexpr size_t kMostChanges = 5;
+  constexpr size_t kMaxChanges = 5;
   std::string bytes(input);
   std::optional<RawTrace> trace;
   if (!OneIn(kBytesOneIn)) trace = TakeApart(input);
-  // Some changes find nothing to change.
+  // Several tries, because some mutations find nothing to change.
   constexpr int kTries = 8;
   for (int i = 0; i < kTries && trace.has_value(); ++i) {
-    const size_t changes = 1 + Below(kMostChanges);
+    const size_t changes = 1 + Below(kMaxChanges);
     for (size_t change = 0; change < changes; ++change) Change(&*trace);
     std::string changed = PutTogether(*trace);
     if (changed.size() > max_size) break;
@@ -87,7 +90,8 @@ std::string TraceMutator::Cross(absl::string_view first, absl::string_view secon
 
 void TraceMutator::Change(RawTrace* trace) {
   using Mutation = void (TraceMutator::*)(RawTrace*);
-  // Those of arguments and events stand twice, since there are far more of these than of batches.
+  // Mutations of arguments and events are listed twice, since there are far more of these than of
+  // batches.
   constexpr Mutation kMutations[] = {
       &TraceMutator::ChangeArgument, &TraceMutator::ChangeArgument,
       &TraceMutator::ChangeArgument, &TraceMutator::ChangeArgument,
@@ -214,7 +218,7 @@ void TraceMutator::SwapBatches(RawTrace* trace) {
   MoveTo(Below(trace->batches.size()), Below(trace->batches.size() + 1), &trace->batches);
 }
 
-// The second half may go to another thread.
+// The second half may be given to another thread.
 void TraceMutator::SplitBatch(RawTrace* trace) {
   const RawBatch* const batch = SomeBatchWithEvents(trace);
   if (batch == nullptr) return;
@@ -237,9 +241,9 @@ void TraceMutator::DropGeneration(RawTrace* trace) {
                        trace->batches.end());
 }
 
-// Behind itself, as the next one.
+// Inserts the copy after the generation, as the next one.
 void TraceMutator::CopyGeneration(RawTrace* trace) {
-  constexpr size_t kMostBatches = 1000;
+  constexpr size_t kMaxBatches = 1000;
   const uint64_t generation = SomeGeneration(*trace);
   std::vector<RawBatch> copies;
   for (const RawBatch& batch : trace->batches) {
@@ -247,7 +251,7 @@ void TraceMutator::CopyGeneration(RawTrace* trace) {
     copies.push_back(batch);
     copies.back().generation() = generation + 1;
   }
-  if (trace->batches.size() + copies.size() > kMostBatches) return;
+  if (trace->batches.size() + copies.size() > kMaxBatches) return;
   if (trace->version >= Version::kGo126) {
     RawBatch end;
     end.head.type = EventType::kEndOfGeneration;
@@ -327,7 +331,7 @@ uint64_t TraceMutator::SomeValue(const RawTrace& trace, ArgType type, uint64_t o
   if (way == 0) return kOdd[Below(std::size(kOdd))];
   if (way == 1) return uint64_t{random_()} << Below(40);
   if (way < 4) return old + Below(5) - 2;
-  // One that the trace has. A few looks are enough.
+  // A value that the trace has. A few tries are enough to find one.
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
     const RawBatch& batch = trace.batches[Below(trace.batches.size())];

@@ -1,5 +1,5 @@
-// Changes traces as a trace's writer could have gone wrong, not as bytes: the framing stays whole,
-// so that what comes of it reaches the model of the scheduler.
+// Mutates traces in ways in which a writer of traces could go wrong. The framing stays intact, so
+// that the mutated events reach the scheduler model.
 #ifndef GOTRACE_FUZZ_TRACE_MUTATOR_H_
 #define GOTRACE_FUZZ_TRACE_MUTATOR_H_
 
@@ -15,24 +15,24 @@
 
 namespace gotrace::internal {
 
-// Makes one change after the other. What it does depends on its seed only.
+// Makes random changes. They depend only on the seed.
 class TraceMutator {
  public:
-  // Changes bytes in some way, to no more than `max_size` of them.
+  // Changes bytes in any way, within `max_size` bytes.
   using ByteMutator = absl::FunctionRef<void(std::string* bytes, size_t max_size)>;
 
   explicit TraceMutator(uint32_t seed) : random_(seed) {}
 
-  // Returns `input` with one to a few changes, in at most `max_size` bytes. What is no trace, and
-  // now and then a trace too, is left to `mutate_bytes`.
+  // Returns `input` with one or a few changes, in at most `max_size` bytes. Input that is not a
+  // trace, and now and then a trace too, is passed to `mutate_bytes`.
   std::string Mutate(absl::string_view input, size_t max_size, ByteMutator mutate_bytes);
 
-  // Returns `first` with some batches of `second` in it, or in the place of others, in at most
-  // `max_size` bytes; `first` if that cannot be.
+  // Returns `first` with some batches of `second` inserted or in place of others, in at most
+  // `max_size` bytes, or `first` if that is impossible.
   std::string Cross(absl::string_view first, absl::string_view second, size_t max_size);
 
  private:
-  // Each makes one change, if the trace has what it is about.
+  // Each makes one change, if the trace has anything to apply it to.
   void Change(RawTrace* trace);
   void ChangeArgument(RawTrace* trace);
   void ChangeType(RawTrace* trace);
@@ -52,16 +52,18 @@ class TraceMutator {
   void ChangeVersion(RawTrace* trace);
   void ChangeData(RawTrace* trace);
 
-  // A number below `end`, which must not be 0.
+  // Returns a random number below `end`, which must not be 0.
   size_t Below(size_t end) { return random_() % end; }
   bool OneIn(size_t count) { return Below(count) == 0; }
 
-  // A batch that has events, one event of it; or nullptr.
+  // Return a batch that has events, or an event of a batch, chosen at random; nullptr if there is
+  // none.
   RawBatch* SomeBatch(RawTrace* trace);
   RawBatch* SomeBatchWithEvents(RawTrace* trace);
   uint64_t SomeGeneration(const RawTrace& trace);
 
-  // A value for an argument that is like `old`, or like one that the trace has for such arguments.
+  // Returns a value for an argument that is close to `old`, or to a value that the trace has for
+  // arguments of this type.
   uint64_t SomeValue(const RawTrace& trace, ArgType type, uint64_t old);
   void FillArguments(const RawTrace& trace, OwnedEvent* event);
 

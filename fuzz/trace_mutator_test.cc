@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxSize = 64 << 10;
 
-// Adds a byte that the tests can tell.
+// Adds a byte that the tests can recognise.
 void AddBang(std::string* bytes, size_t) { bytes->push_back('!'); }
 
 std::string SmallTrace() {
@@ -36,7 +36,7 @@ std::string SmallTrace() {
       "EndOfGeneration\n");
 }
 
-TEST(RawTrace, IsPutTogetherAsItWas) {
+TEST(RawTrace, IsAssembledUnchanged) {
   const std::string trace = SmallTrace();
   const std::optional<RawTrace> apart = TakeApart(trace);
   ASSERT_TRUE(apart.has_value());
@@ -45,7 +45,7 @@ TEST(RawTrace, IsPutTogetherAsItWas) {
   EXPECT_EQ(PutTogether(*apart), trace);
 }
 
-TEST(RawTrace, KeepsWhatIsNoEvent) {
+TEST(RawTrace, KeepsBytesThatAreNotEvents) {
   const std::string trace = Assemble(
                                 "Trace Go1.22\n"
                                 "EventBatch gen=1 m=7 time=5 size=6\n"
@@ -60,7 +60,7 @@ TEST(RawTrace, KeepsWhatIsNoEvent) {
   EXPECT_EQ(PutTogether(*apart), trace);
 }
 
-TEST(RawTrace, IsNoneWithoutItsHeader) { EXPECT_FALSE(TakeApart("go 1.99 trace").has_value()); }
+TEST(RawTrace, NeedsAHeader) { EXPECT_FALSE(TakeApart("go 1.99 trace").has_value()); }
 
 TEST(TraceMutator, DoesTheSameForASeed) {
   const std::string trace = SmallTrace();
@@ -98,11 +98,11 @@ TEST(TraceMutator, KeepsTheFramingWhole) {
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     sound += HasSoundFraming(TraceMutator(seed).Mutate(trace, kMaxSize, AddBang)) ? 1 : 0;
   }
-  // One in ten has its bytes changed, and numbers of generations may become 0.
+  // One in ten has its bytes changed, and the numbers of generations may become 0.
   EXPECT_GT(sound, 240);
 }
 
-TEST(TraceMutator, LeavesWhatIsNoTraceToTheOther) {
+TEST(TraceMutator, LeavesOtherInputToTheByteMutator) {
   EXPECT_EQ(TraceMutator(1).Mutate("something", kMaxSize, AddBang), "something!");
 }
 

@@ -1,5 +1,5 @@
-// State intervals: those of each goroutine, P and thread must partition its life, and must be the
-// same however a trace is cut between its generations.
+// Fuzzes the state intervals of a StateTracker: those of each goroutine, P and thread must
+// partition its life, and must be the same however a trace is divided between its generations.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -39,9 +39,9 @@ struct CutTrace {
   }
 };
 
-// Tells whether each generation states the status of what it is about, as those of programs do. A
-// Reader takes others as well, but what began in the generation before is then unknown to those who
-// see only one of them.
+// Checks whether each generation states the status of whatever its events are about, as programs
+// do. A Reader accepts other generations as well, but then a tracker that sees only one of them
+// does not know what began in the generation before.
 class StatusCheck {
  public:
   void Add(const Event& event) {
@@ -57,11 +57,11 @@ class StatusCheck {
     const ResourceId resource = event.transition_resource();
     const bool states = event.transition_from() == event.transition_to() ||
                         event.transition_from() <= static_cast<uint8_t>(GoState::kNotExist);
-    // The status of what a thread executes is told from there.
+    // The status of a thread states what the thread executes.
     if (states) stated_.insert({resource.kind, resource.id});
     is_complete_ &= IsStated(resource.kind, resource.id);
-    // Where a generation has the number of the first, Go's reader takes statuses for those that a
-    // trace begins with.
+    // If a later generation has the number of the first one, Go's reader accepts the kind of
+    // statuses that a trace begins with.
     starts_again_ |= event.transition_from() == static_cast<uint8_t>(GoState::kUndetermined);
   }
 
@@ -99,7 +99,7 @@ void CheckMode(absl::string_view input, ReadMode mode) {
     for (CutTrace& cut : cuts) cut.Add(block);
   }
   FUZZ_CHECK(whole.tracker.Finish().ok(), "");
-  // Only the highest time of all makes those of strict reading go back.
+  // In strict mode, times go back only after the highest possible time.
   const bool has_gaps = mode != ReadMode::kStrict || goes_back || statuses.starts_again();
   const std::string fault =
       whole.log.FindFault(goes_back ? std::nullopt : std::optional(end), has_gaps);

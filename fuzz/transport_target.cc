@@ -1,5 +1,5 @@
-// What happened to a trace on its way is undone: the same however the bytes come, and for what a
-// trace was wrapped in, what was in it.
+// Fuzzes undoing damage in transport: the result must be the same however the bytes arrive, and a
+// wrapped trace must give the trace.
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A few bytes may stand for any number of them.
+// A limit, because a few bytes may decompress to any number of them.
 constexpr uint64_t kMaxBytes = 1 << 20;
 
 Undone Undo(absl::StatusOr<std::unique_ptr<ByteSource>> source) {
@@ -36,7 +36,7 @@ void CheckSame(const Undone& a, const Undone& b, absl::string_view what) {
   }
 }
 
-// Wraps what is a trace, and expects to find it again, or what is inside of it.
+// Wraps a trace, and expects to get that trace, or what is inside of it.
 void CheckWrapped(const std::string& wrapped, const Undone& expected, absl::string_view what) {
   const Undone undone = Undo(SourceFromBytes(wrapped));
   FUZZ_CHECK(undone.status == expected.status,
@@ -47,7 +47,7 @@ void CheckWrapped(const std::string& wrapped, const Undone& expected, absl::stri
 }  // namespace
 
 void RunTarget(absl::string_view input) {
-  // The source takes one layer of compression off.
+  // The source removes one layer of compression.
   if (FindCompression(input) != Compression::kNone) return;
   const Undone whole = Undo(SourceFromBytes(input));
   CheckSame(whole, Undo(SourceFromStream(std::make_unique<RandomPieces>(input))), "in pieces");

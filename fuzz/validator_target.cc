@@ -1,8 +1,10 @@
-// The validator: its verdict must agree with strict reading, its reports must be well-formed and
-// always the same, and it must validate several files at once as it does one by one.
+// Fuzzes the validator: its verdict must agree with strict reading, its reports must be well-formed
+// and always the same, and validating several files at once must give the same reports as one by
+// one.
 #include <memory>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -13,7 +15,9 @@
 #include "fuzz/target.h"
 #include "gotrace/validate.h"
 #include "testing/json_checker.h"
-#include "tools/validate.h"
+#include "tools/command_line.h"
+#include "tools/output.h"
+#include "tools/registry.h"
 
 namespace gotrace::internal {
 namespace {
@@ -48,7 +52,7 @@ void CheckVerdict(const ValidationReport& report, absl::string_view input) {
   FUZZ_CHECK(strict.status.ok() || report.verdict() == Verdict::kBroken, strict.status.ToString());
   if (!strict.status.ok() || strict.has_gap) return;
   for (const Finding& finding : report.findings) {
-    // Go's reader does not look whether the stack of a sample is in the table.
+    // Go's reader does not check whether the stack of a sample is in the table.
     if (finding.place.event == EventType::kCPUSample) continue;
     FUZZ_CHECK(!IsFault(finding.check), FormatFinding(finding));
   }
@@ -57,10 +61,14 @@ void CheckVerdict(const ValidationReport& report, absl::string_view input) {
 std::string ValidateAtOnce(const std::string& path, int jobs) {
   MemoryFile reports("");
   Output out(reports.fd(), "reports");
-  ValidateCommand command;
-  command.paths = {path, path, path};
-  command.jobs = jobs;
-  ValidateFiles(command, &out);
+  std::vector<std::string> args = {"validate", absl::StrCat("--jobs=", jobs), path, path, path};
+  std::vector<char*> pointers;
+  for (std::string& arg : args) pointers.push_back(arg.data());
+  const CommandList commands = MakeCommands();
+  CommandLine line;
+  const absl::Status status = ParseCommandLine(pointers, commands, &line);
+  FUZZ_CHECK(status.ok(), status.ToString());
+  line.command->Run(line.files, &out);
   return reports.Content();
 }
 
@@ -82,7 +90,7 @@ void RunTarget(absl::string_view input) {
   FUZZ_CHECK(as_go.errors == report.errors, text);
   FUZZ_CHECK(as_go.warnings == 0 && as_go.notes == 0, text);
 
-  // Threads are slow to begin: not every input gets them.
+  // Starting threads is slow, so only some inputs are validated with them.
   if (input.size() % 8 == 4) {
     ValidateOptions two_cores;
     two_cores.jobs = 2;

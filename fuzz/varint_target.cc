@@ -1,4 +1,4 @@
-// Varints, held against a decoder that is written for nothing but being plain.
+// Fuzzes the varint readers: they must agree with a simple decoder.
 #include <optional>
 #include <string>
 
@@ -14,7 +14,7 @@ struct Decoded {
   uint64_t value = 0;
 };
 
-// Where it gives nothing, `*fault` tells why.
+// If it returns nullopt, sets `*fault` to the reason.
 std::optional<Decoded> DecodePlainly(absl::string_view bytes, VarintFault* fault) {
   unsigned __int128 value = 0;
   for (size_t i = 0; i < kMaxVarintSize; ++i) {

@@ -1,5 +1,5 @@
-// Prints the dictionary that all fuzz targets share: what events.def and the versions make of the
-// format's bytes and of its text, in libFuzzer's syntax.
+// Prints the dictionary that all fuzz targets share, in libFuzzer's syntax: the bytes and the names
+// of the events in events.def and of the versions.
 #include <cstdint>
 #include <cstdio>
 #include <set>
@@ -15,7 +15,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A word, with every byte as \xNN but what needs no escape.
+// Prints a word, with every byte as \xNN unless it needs no escape.
 void Print(absl::string_view word) {
   static std::set<std::string>& printed = *new std::set<std::string>;
   if (word.empty() || !printed.emplace(word).second) return;
@@ -37,7 +37,7 @@ void PrintVarint(uint64_t value) {
 void PrintEvent(const EventSpec& spec) {
   const char type = static_cast<char>(spec.type);
   Print(absl::string_view(&type, 1));
-  // The smallest event of the type, and one with a one in each place.
+  // The smallest event of the type, and one with a 1 in each argument.
   Print(type + std::string(spec.arg_count, '\0'));
   Print(type + std::string(spec.arg_count, '\1'));
   Print(spec.name);
@@ -54,7 +54,7 @@ void PrintDictionary() {
     PrintVarint(limit);
     PrintVarint(limit + 1);
   }
-  // What goes through the sign, and no thread.
+  // Values around the change of sign, and the id of no thread.
   for (const uint64_t value : {INT64_MAX + 0ULL, INT64_MAX + 1ULL, UINT64_MAX + 0ULL}) {
     PrintVarint(value);
     Print(absl::StrCat(value));

@@ -1,6 +1,8 @@
-// Writes what a fuzz target begins with, made of the cases and the traces below testdata/:
+// Writes the seeds of a fuzz target, made from the cases and traces in testdata/:
+//
 //   write_seeds TARGET DIRECTORY
-// To be run where testdata/ is. Names tell what a seed shows.
+//
+// Must be run in the folder that has testdata/. The name of a seed says what it shows.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -22,7 +24,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Larger traces are changed too slowly, and show little more.
+// Larger traces are mutated too slowly, and show little more.
 constexpr size_t kLargestSeed = 4 << 10;
 
 struct Seed {
@@ -69,7 +71,7 @@ Seeds Varints() {
   return seeds;
 }
 
-// The payloads of event batches.
+// Returns the payloads of event batches.
 Seeds Payloads() {
   Seeds seeds;
   for (const Seed& trace : Traces()) {

@@ -19,6 +19,9 @@ namespace {
 // The maximum number of framing faults kept in the plan.
 constexpr size_t kStrayKept = 5;
 
+// How many bytes Repair() passes on at once.
+constexpr size_t kCopyBlock = 1 << 16;
+
 // Reads to the end, returns the final status, and stores the number of events with and without
 // kSync events.
 absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
@@ -670,6 +673,29 @@ absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
       internal::OpenUndone(open, ReaderLimits(), &notes);
   if (!source.ok()) return source.status();
   return std::make_unique<internal::RepairedStream>(plan.pieces, *std::move(source));
+}
+
+absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan,
+                    const ReaderLimits& limits) {
+  RepairPlan own_plan;
+  if (plan == nullptr) plan = &own_plan;
+  absl::StatusOr<RepairPlan> planned = PlanRepair(open, limits);
+  if (!planned.ok()) return planned.status();
+  *plan = *std::move(planned);
+  if (plan->pieces.empty()) {
+    return absl::DataLossError("no generation of the trace can be saved");
+  }
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
+  if (!stream.ok()) return stream.status();
+  std::string block(internal::kCopyBlock, '\0');
+  while (true) {
+    const absl::StatusOr<size_t> size = (*stream)->Read(block.data(), block.size());
+    if (!size.ok()) return size.status();
+    if (*size == 0) return absl::OkStatus();
+    if (absl::Status status = sink(absl::string_view(block).substr(0, *size)); !status.ok()) {
+      return status;
+    }
+  }
 }
 
 }  // namespace gotrace

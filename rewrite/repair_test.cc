@@ -36,6 +36,24 @@ std::string ReadToEnd(ByteStream* stream) {
   }
 }
 
+// What one call of Repair() passes on.
+struct Passed {
+  std::string bytes;
+  absl::Status status;
+};
+Passed RepairInOneCall(const OpenInput& open, RepairPlan* plan = nullptr) {
+  Passed passed;
+  passed.status = gotrace::Repair(
+      open,
+      [&](absl::string_view bytes) {
+        EXPECT_FALSE(bytes.empty());
+        passed.bytes.append(bytes.data(), bytes.size());
+        return absl::OkStatus();
+      },
+      plan);
+  return passed;
+}
+
 // Repairs the bytes, and reads the result.
 Repaired Repair(absl::string_view bytes) {
   const OpenInput open = [&] { return SourceFromBytes(bytes); };
@@ -48,8 +66,16 @@ Repaired Repair(absl::string_view bytes) {
   if (repaired.plan.notes.empty()) {
     EXPECT_EQ(repaired.plan.input_bytes, bytes.size());
   }
-  if (repaired.plan.pieces.empty()) return repaired;
+  const Passed passed = RepairInOneCall(open);
+  if (repaired.plan.pieces.empty()) {
+    EXPECT_TRUE(absl::IsDataLoss(passed.status)) << passed.status;
+    EXPECT_FALSE(FaultOf(passed.status).has_value());
+    EXPECT_EQ(passed.bytes, "");
+    return repaired;
+  }
   repaired.bytes = ReadToEnd(OpenRepaired(repaired.plan, open)->get());
+  EXPECT_TRUE(passed.status.ok()) << passed.status;
+  EXPECT_EQ(passed.bytes, repaired.bytes);
   EXPECT_EQ(repaired.plan.output_bytes, repaired.bytes.size());
   const Outcome outcome = ReadAll(Reader::FromBytes(repaired.bytes));
   EXPECT_TRUE(outcome.status.ok()) << outcome.status;
@@ -118,6 +144,43 @@ TEST(Repair, LeavesSoundTracesAlone) {
   EXPECT_TRUE(repaired.plan.sound);
   EXPECT_TRUE(DescribeRepair(repaired.plan).empty());
   EXPECT_EQ(repaired.bytes, trace);
+}
+
+TEST(Repair, InOneCallTellsThePlanAndErrors) {
+  const std::string sound = ReadTestTrace("go1.27-annotations.trace");
+  const std::string cut = sound.substr(0, sound.size() / 2);
+  RepairPlan plan;
+  const Passed passed = RepairInOneCall([&] { return SourceFromBytes(cut); }, &plan);
+  EXPECT_TRUE(passed.status.ok()) << passed.status;
+  EXPECT_FALSE(plan.sound);
+  EXPECT_EQ(plan.output_bytes, passed.bytes.size());
+  EXPECT_EQ(DescribeRepair(plan),
+            DescribeRepair(*PlanRepair([&] { return SourceFromBytes(cut); })));
+
+  // The sink's first error ends it.
+  int calls = 0;
+  const absl::Status full = gotrace::Repair([&] { return SourceFromBytes(sound); },
+                                            [&](absl::string_view) {
+                                              ++calls;
+                                              return absl::ResourceExhaustedError("disk full");
+                                            });
+  EXPECT_EQ(full, absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(calls, 1);
+
+  const Passed missing = RepairInOneCall([] { return OpenSource("/nowhere/trace"); });
+  EXPECT_TRUE(absl::IsNotFound(missing.status)) << missing.status;
+  EXPECT_EQ(missing.bytes, "");
+
+  // With a limit that the trace passes.
+  ReaderLimits limits;
+  limits.generation_bytes = 100;
+  const absl::Status limited = gotrace::Repair([&] { return SourceFromBytes(sound); },
+                                               [&](absl::string_view) {
+                                                 ADD_FAILURE();
+                                                 return absl::OkStatus();
+                                               },
+                                               /*plan=*/nullptr, limits);
+  EXPECT_EQ(FaultOf(limited)->id, FaultId::kLimitGenerationBytes) << limited;
 }
 
 TEST(Repair, RemovesTextBetweenBatches) {

@@ -6,7 +6,7 @@
 #include "absl/strings/strip.h"
 #include "gotrace/check.h"
 #include "testing/finding_case.h"
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 
 namespace gotrace::internal {
 namespace {
@@ -46,7 +46,7 @@ std::string LinesOf(absl::string_view outcome, CheckId check) {
 }
 
 absl::StatusOr<std::string> ExampleOf(CheckId check, const std::string& findings) {
-  for (const MadeCase& made : AllMadeCases()) {
+  for (const SyntheticCase& made : AllSyntheticCases()) {
     if (made.check != check) continue;
     for (const Finding& finding : FindingsOfLast(made)) {
       if (finding.check == check) return FormatFinding(finding);

@@ -1,4 +1,4 @@
-// The document of all checks, made from their tables.
+// Generates docs/checks.md, which describes all checks, from their tables.
 #ifndef GOTRACE_TESTING_CHECK_DOCS_H_
 #define GOTRACE_TESTING_CHECK_DOCS_H_
 
@@ -8,9 +8,9 @@
 
 namespace gotrace::internal {
 
-// The content of docs/checks.md, with an example of each check: what the case of its name in the
-// folder `findings` shows, or what made_case.h has. Fails if a check has neither, or a case cannot
-// be read.
+// Returns the content of docs/checks.md, with an example of each check: the outcome of the case
+// with its name in the folder `findings`, or of its case in synthetic_case.h. Returns an error if a
+// check has neither, or if a case cannot be read.
 absl::StatusOr<std::string> CheckDocs(const std::string& findings);
 
 }  // namespace gotrace::internal

@@ -1,5 +1,5 @@
-// Hand-written traces with what the validator must find in them: cases of testing/golden_case.h
-// whose outcome is the report.
+// Hand-written traces with the findings that the validator must report: cases of
+// testing/golden_case.h whose outcome is the report.
 #ifndef GOTRACE_TESTING_FINDING_CASE_H_
 #define GOTRACE_TESTING_FINDING_CASE_H_
 
@@ -14,16 +14,16 @@ namespace gotrace::internal {
 
 // A case with the bytes of its trace.
 struct FindingCase {
-  std::string text;  // Of the file.
+  std::string text;  // The content of the file.
   GoldenCase golden;
   std::string input;
 };
 absl::StatusOr<FindingCase> LoadFindingCase(const std::string& path);
 
-// What validating `input` gives.
+// Returns the report of validating `input`.
 ValidationReport ValidateInput(absl::string_view input);
 
-// The report as the outcome of a case.
+// Returns the report in the form of the outcome of a case.
 std::string FormatReportOutcome(const ValidationReport& report);
 
 }  // namespace gotrace::internal

@@ -36,7 +36,7 @@ constexpr Section kSections[] = {
 };
 constexpr size_t kSectionCount = std::size(kSections);
 
-// The position of the section that `line` begins, or kSectionCount if it begins none.
+// Returns the number of the section that `line` begins, or kSectionCount if it does not begin one.
 size_t FindSection(absl::string_view line) {
   if (!absl::ConsumePrefix(&line, "-- ") || !absl::ConsumeSuffix(&line, " --")) {
     return kSectionCount;
@@ -50,7 +50,8 @@ absl::Status LineError(size_t number, absl::string_view message) {
   return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", message));
 }
 
-// Takes the string in double quotes off the front of `*line`, or returns "" if there is none.
+// Removes a string in double quotes from the front of `*line` and returns it, or returns "" if
+// there is none.
 absl::string_view TakeLiteral(absl::string_view* line) {
   if (line->empty() || line->front() != '"') return absl::string_view();
   size_t end = 1;
@@ -61,8 +62,8 @@ absl::string_view TakeLiteral(absl::string_view* line) {
   return literal;
 }
 
-// Appends the bytes that `line` of a bytes section stands for: a quoted string, maybe how often it
-// is to be repeated, and maybe a comment. Returns false if it is something else.
+// Appends the bytes that `line` of a bytes section stands for: a quoted string, optionally with a
+// number of repetitions and a comment. Returns false if the line is malformed.
 bool AppendBytesLine(absl::string_view line, std::string* bytes) {
   line = absl::StripAsciiWhitespace(line);
   if (line.empty() || line.front() == '#') return true;

@@ -1,5 +1,5 @@
-// Hand-written cases of how traces are read: the input and what the reader must make of it, in one
-// readable file. testdata/cases/README.md describes the format.
+// Hand-written cases of how traces are read: the input and the expected result of reading it, in
+// one readable file. testdata/cases/README.md describes the format.
 #ifndef GOTRACE_TESTING_GOLDEN_CASE_H_
 #define GOTRACE_TESTING_GOLDEN_CASE_H_
 
@@ -16,45 +16,45 @@
 
 namespace gotrace::internal {
 
-// A case as it stands in its file. Each text is whole lines, or empty.
+// The sections of a case file. Each text consists of whole lines, or is empty.
 struct GoldenCase {
-  std::string comment;  // Which rule the case shows. Every line begins with '#'.
+  std::string comment;  // The rule that the case shows. Every line begins with '#'.
   std::string trace;    // The input in text form, or its first part.
-  std::string bytes;    // The input, or what follows `trace`, as quoted strings.
-  std::string outcome;  // As FormatOutcome() writes it.
+  std::string bytes;    // The input, or the part after `trace`, as quoted strings.
+  std::string outcome;  // As written by FormatOutcome().
   std::string events;   // The events before the outcome, as Go's tool prints them with TZ=UTC.
 };
 
-// The case that `text` describes. An error tells the line.
+// Parses a case. An error says which line is wrong.
 absl::StatusOr<GoldenCase> ParseGoldenCase(absl::string_view text);
 
 // The inverse of ParseGoldenCase().
 std::string FormatGoldenCase(const GoldenCase& golden);
 
-// The bytes of the case's trace. An error tells the section and the line in it.
+// Returns the bytes of the case's trace. An error names the section and the line in it.
 absl::StatusOr<std::string> GoldenInput(const GoldenCase& golden);
 
-// What reading a trace gave.
+// The result of reading a trace.
 struct Reading {
-  std::string events;   // As in GoldenCase.
+  std::string events;   // In the form of GoldenCase::events.
   absl::Status status;  // Reader::status(), or why there was no Reader.
 };
 
-// Reads a trace to its end or its first fault, by Reader::Next() or by Reader::NextBlock().
+// Reads a trace to its end or its first fault, with Reader::Next() or with Reader::NextBlock().
 enum class ReadBy { kEvent, kBlock };
 Reading ReadTrace(absl::StatusOr<std::unique_ptr<ByteSource>> source, ReadBy read_by,
                   const ReaderOptions& options = {});
 
-// "ok", or two lines: "fault ID at PLACE", and the message.
+// Returns "ok", or two lines: "fault ID at PLACE", and the message.
 std::string FormatOutcome(const absl::Status& status);
 
-// Puts what reading `input` gives in the place of what the case expects.
+// Replaces what the case expects with the result of reading `input`.
 void RebaseGoldenCase(absl::string_view input, GoldenCase* golden);
 
-// The paths of all case files in `directory`, in order. Empty if it does not exist.
+// Returns the sorted paths of all case files in `directory`; none if it does not exist.
 std::vector<std::string> ListGoldenCases(const std::string& directory);
 
-// The content of the file at `path`.
+// Returns the content of the file at `path`.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path);
 
 }  // namespace gotrace::internal

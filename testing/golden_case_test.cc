@@ -80,14 +80,14 @@ TEST(GoldenCaseTest, TraceComesBeforeBytes) {
                                 17));
 }
 
-TEST(GoldenCaseTest, TellsTheLineOfTheTrace) {
+TEST(GoldenCaseTest, AnErrorNamesTheLineOfTheTrace) {
   GoldenCase golden;
   golden.trace = "Trace Go1.26\nEventBitch\n";
   EXPECT_EQ(GoldenInput(golden).status().message(),
             "section trace, line 2: expected the name of an event, found \"EventBitch\"");
 }
 
-TEST(GoldenCaseTest, OutcomeTellsThePlace) {
+TEST(GoldenCaseTest, OutcomeHasThePlace) {
   EXPECT_EQ(FormatOutcome(absl::OkStatus()), "ok\n");
   Fault fault = {FaultId::kGCRunning, Place(), "expected this"};
   EXPECT_EQ(FormatOutcome(FaultStatus(fault)), "fault gc-running\nexpected this\n");

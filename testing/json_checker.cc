@@ -10,14 +10,15 @@
 namespace gotrace::internal {
 namespace {
 
-// Each method takes what it is named for off the front of the text. The first error stays.
+// Each method consumes what it is named after from the front of the text. Only the first error is
+// kept.
 class Checker {
  public:
   explicit Checker(absl::string_view text) : text_(text) {}
 
   std::string Check() {
     Value();
-    if (error_.empty() && pos_ != text_.size()) Fail("something behind the value");
+    if (error_.empty() && pos_ != text_.size()) Fail("something after the value");
     return error_;
   }
 
@@ -75,12 +76,12 @@ class Checker {
       String(&name);
       if (!names.insert(name).second) Fail(absl::StrCat("two members named ", name));
       Space();
-      if (!Take(':')) Fail("no colon behind a name");
+      if (!Take(':')) Fail("no colon after a name");
       Space();
       Value();
       Space();
     } while (!failed() && Take(','));
-    if (!Take('}')) Fail("no comma or } behind a member");
+    if (!Take('}')) Fail("no comma or } after a member");
   }
 
   void Array() {
@@ -92,7 +93,7 @@ class Checker {
       Value();
       Space();
     } while (!failed() && Take(','));
-    if (!Take(']')) Fail("no comma or ] behind an element");
+    if (!Take(']')) Fail("no comma or ] after an element");
   }
 
   void Number() {
@@ -111,7 +112,7 @@ class Checker {
     while (absl::ascii_isdigit(Peek())) ++pos_;
   }
 
-  // `*value` is given the string as it is spelled, if `value` is not nullptr.
+  // If `value` is not nullptr, sets `*value` to the string as it is spelled.
   void String(std::string* value) {
     if (!Take('"')) return Fail("no string");
     const size_t begin = pos_;
@@ -149,7 +150,7 @@ class Checker {
     if (digits >= "d8" && digits <= "df") Fail("a surrogate");
   }
 
-  // One rune of more than one byte, by Unicode's table of well-formed sequences.
+  // One rune of several bytes, by Unicode's table of well-formed sequences.
   void Utf8(uint8_t first) {
     const int size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
     if (first < 0xC2 || first > 0xF4) return Fail("no UTF-8");

@@ -1,4 +1,4 @@
-// Whether a text is JSON, judged by nothing of what wrote it. For tests.
+// Checks whether a text is JSON, independently of the code that writes JSON. For tests.
 #ifndef GOTRACE_TESTING_JSON_CHECKER_H_
 #define GOTRACE_TESTING_JSON_CHECKER_H_
 
@@ -8,9 +8,9 @@
 
 namespace gotrace::internal {
 
-// Returns "" if `text` is exactly one JSON value as RFC 8259 has it, and else what is wrong at
-// which byte. Stricter than the RFC: no two members of an object have the same name, strings are
-// UTF-8 without surrogates, and nothing stands around the value.
+// Returns "" if `text` is exactly one JSON value as defined by RFC 8259; otherwise what is wrong,
+// and at which byte. Stricter than the RFC: names of an object's members must differ, strings must
+// be UTF-8 without surrogates, and there must be nothing before or after the value.
 std::string CheckJson(absl::string_view text);
 
 }  // namespace gotrace::internal

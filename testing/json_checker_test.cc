@@ -5,7 +5,7 @@
 namespace gotrace::internal {
 namespace {
 
-TEST(CheckJson, TakesJson) {
+TEST(CheckJson, AcceptsJson) {
   for (const absl::string_view text :
        {"{}", "[]", "\"\"", "0", "-0", "12", "-1.50e+10", "1E5", "0.1e-7", "true", "false", "null",
         "[1, [2 ,{}],\"a\"]", "{ \"a\" : 1 ,\n\"b\":{\"a\":[]}}", R"("\"\\\/\b\f\n\r\t\u00fF")",
@@ -14,7 +14,7 @@ TEST(CheckJson, TakesJson) {
   }
 }
 
-TEST(CheckJson, TellsWhatIsWrong) {
+TEST(CheckJson, ReportsWhatIsWrong) {
   struct Case {
     absl::string_view text;
     absl::string_view error;
@@ -22,8 +22,8 @@ TEST(CheckJson, TellsWhatIsWrong) {
   const Case kCases[] = {
       {"", "byte 0: no value"},
       {" 1", "byte 0: no value"},
-      {"1 ", "byte 1: something behind the value"},
-      {"01", "byte 1: something behind the value"},
+      {"1 ", "byte 1: something after the value"},
+      {"01", "byte 1: something after the value"},
       {"1.", "byte 2: no digit"},
       {"1e", "byte 2: no digit"},
       {"-", "byte 1: no value"},
@@ -31,11 +31,11 @@ TEST(CheckJson, TellsWhatIsWrong) {
       {"nul", "byte 0: no value"},
       {"NaN", "byte 0: no value"},
       {"[1,]", "byte 3: no value"},
-      {"[1 2]", "byte 3: no comma or ] behind an element"},
+      {"[1 2]", "byte 3: no comma or ] after an element"},
       {"[", "byte 1: no value"},
       {"{\"a\":1,}", "byte 7: no string"},
-      {"{\"a\" 1}", "byte 5: no colon behind a name"},
-      {"{\"a\":1", "byte 6: no comma or } behind a member"},
+      {"{\"a\" 1}", "byte 5: no colon after a name"},
+      {"{\"a\":1", "byte 6: no comma or } after a member"},
       {"{a:1}", "byte 1: no string"},
       {"{\"a\":1,\"a\":2}", "byte 10: two members named a"},
       {"\"a", "byte 2: a string without end"},

@@ -32,7 +32,7 @@ class SchemaChecker {
  public:
   explicit SchemaChecker(const JsonValue& root) : root_(root) {}
 
-  // Each keyword is met by values of other types than its own.
+  // A keyword accepts values of types that it does not apply to.
   std::string Check(const JsonValue& schema, const JsonValue& value, const std::string& where) {
     if (schema.type == Type::kBool) {
       return schema.text == "true" ? "" : absl::StrCat(where, ": is not allowed");
@@ -89,7 +89,7 @@ class SchemaChecker {
     return found == nullptr ? *kNothing : *found;
   }
 
-  // Tells what is wrong by the first of the schemas.
+  // The error is that of the first schema.
   std::string CheckAnyOf(const JsonValue& schemas, const JsonValue& value,
                          const std::string& where) {
     std::string first;

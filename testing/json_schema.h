@@ -1,4 +1,4 @@
-// Judges JSON by a JSON Schema. For tests.
+// Checks JSON against a JSON Schema. For tests.
 #ifndef GOTRACE_TESTING_JSON_SCHEMA_H_
 #define GOTRACE_TESTING_JSON_SCHEMA_H_
 
@@ -8,13 +8,14 @@
 
 namespace gotrace::internal {
 
-// Returns "" if `schema` allows `value`, and else what it does not allow and where: "/findings/0:
-// lacks \"id\"". Knows the keywords type, enum, minimum, pattern, required, properties,
-// additionalProperties, maxProperties, items, anyOf, and $ref into the schema's own $defs; any
-// other one that demands something is an error, so that none is passed over.
+// Returns "" if `schema` allows `value`; otherwise what it does not allow and where, for example
+// "/findings/0: lacks \"id\"". Supports the keywords type, enum, minimum, pattern, required,
+// properties, additionalProperties, maxProperties, items, anyOf, and $ref into the schema's own
+// $defs. Any other keyword that constrains values is an error, so that none is ignored.
 std::string CheckAgainstSchema(const JsonValue& schema, const JsonValue& value);
 
-// The schema that the file at `path` holds. A test that has no such file fails, and gets null.
+// Returns the schema in the file at `path`. If there is no such file, the test fails and this
+// returns null.
 JsonValue ReadSchema(const std::string& path);
 
 }  // namespace gotrace::internal

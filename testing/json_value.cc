@@ -23,7 +23,7 @@ void AppendUtf8(uint32_t rune, std::string* out) {
   }
 }
 
-// Takes apart a text that CheckJson() has accepted.
+// Parses a text that CheckJson() has accepted.
 class Parser {
  public:
   explicit Parser(absl::string_view text) : rest_(text) {}
@@ -53,7 +53,7 @@ class Parser {
   }
 
  private:
-  // Takes a mark and the space behind it.
+  // Consumes a punctuation mark and the space after it.
   void Mark() {
     rest_.remove_prefix(1);
     Space();

@@ -1,4 +1,4 @@
-// JSON as values. For tests.
+// JSON values. For tests.
 #ifndef GOTRACE_TESTING_JSON_VALUE_H_
 #define GOTRACE_TESTING_JSON_VALUE_H_
 
@@ -15,20 +15,19 @@ struct JsonValue {
   enum class Type { kNull, kBool, kNumber, kString, kArray, kObject };
 
   Type type = Type::kNull;
-  // Of a string its bytes, escapes resolved; of a number and of true and false how they are
-  // spelled.
+  // For a string, its bytes with escapes resolved; for a number, true or false, its spelling.
   std::string text;
-  std::vector<JsonValue> elements;                         // Of an array.
-  std::vector<std::pair<std::string, JsonValue>> members;  // Of an object, in order.
+  std::vector<JsonValue> elements;                         // For an array.
+  std::vector<std::pair<std::string, JsonValue>> members;  // For an object, in order.
 
-  // The member called `name`, or nullptr.
+  // Returns the member called `name`, or nullptr.
   const JsonValue* Find(absl::string_view name) const;
 
-  // Whether both are the same, with members in the same order and numbers spelled alike.
+  // Whether both are the same, including the order of members and the spelling of numbers.
   bool operator==(const JsonValue& other) const = default;
 };
 
-// Reads one value. An error is what CheckJson() says.
+// Parses one value. The error is that of CheckJson().
 absl::StatusOr<JsonValue> ParseJson(absl::string_view text);
 
 }  // namespace gotrace::internal

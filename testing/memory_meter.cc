@@ -30,7 +30,7 @@ void Count(int64_t size) {
 
 #ifdef GOTRACE_SANITIZER_ALLOCATES
 
-// Not every compiler comes with the header that declares these.
+// Declared here because not every compiler comes with the header that declares them.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
                                                                              size_t),
                                                          void (*free_hook)(const volatile void*));
@@ -38,7 +38,7 @@ extern "C" size_t __sanitizer_get_allocated_size(const volatile void* block);
 
 namespace {
 
-// These run inside of the allocator, and must not allocate.
+// The hooks run inside of the allocator, so they must not allocate.
 void OnMalloc(const volatile void*, size_t size) { Count(static_cast<int64_t>(size)); }
 void OnFree(const volatile void* block) {
   if (block != nullptr) Count(-static_cast<int64_t>(__sanitizer_get_allocated_size(block)));
@@ -50,7 +50,7 @@ void OnFree(const volatile void* block) {
 
 #else
 
-// In place of glibc's functions, which these call by their other names.
+// These replace glibc's functions, and call them by their other names.
 extern "C" {
 
 void* __libc_malloc(size_t size);
@@ -82,7 +82,7 @@ void* realloc(void* block, size_t size) {
   const int64_t before = block == nullptr ? 0 : static_cast<int64_t>(malloc_usable_size(block));
   void* const moved = __libc_realloc(block, size);
   if (moved == nullptr && size > 0) return nullptr;
-  // Both may be there at one time.
+  // Both blocks may be allocated at the same time.
   Counted(moved);
   Count(-before);
   return moved;

@@ -1,4 +1,4 @@
-// How many bytes the allocator has given out, for tests of what memory is bounded by.
+// Measures how many bytes are allocated, for tests of bounds on memory.
 #ifndef GOTRACE_TESTING_MEMORY_METER_H_
 #define GOTRACE_TESTING_MEMORY_METER_H_
 
@@ -6,13 +6,14 @@
 
 namespace gotrace::internal {
 
-// Counts from its making on what this process allocates, by whatever library: malloc() and its like
-// are counted, and with them operator new. There may be one at a time.
+// Counts what this process allocates after the construction of this object, in any library: with
+// malloc() and its variants, and so with operator new. There may be only one MemoryMeter at a time.
 class MemoryMeter {
  public:
   MemoryMeter();
 
-  // The most bytes that were allocated at one time, besides those that were when it was made.
+  // Returns the maximum number of bytes allocated at a time, except for those allocated before the
+  // construction of this object.
   uint64_t peak() const;
 
  private:

@@ -1,4 +1,4 @@
-// Rewrites the outcome of every case in testdata/findings to what validating gives now:
+// Rewrites the outcome of every case in testdata/findings to the current result of validating it:
 //
 //   bazel run //testing:rebase_findings
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Rewrites the outcome and the events of every case in testdata/cases to what reading gives now:
+// Rewrites the outcome and the events of every case in testdata/cases to the current result of
+// reading it:
 //
 //   bazel run //testing:rebase_goldens
 #include <cstdlib>
@@ -14,7 +15,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Rewrites the case at `path` if it changes, and tells whether it did.
+// Rewrites the case at `path` if it changes, and returns whether it did.
 absl::StatusOr<bool> Rebase(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadTextFile(path);
   if (!text.ok()) return text.status();

@@ -65,7 +65,7 @@ std::vector<BatchExtent> ExtentsOf(absl::string_view bytes) {
   EXPECT_TRUE(ReadHeader(source.get()).ok());
   Batch batch;
   while (ReadBatch(source.get(), &batch).value()) {
-    // An end of generation belongs to the one that it ends.
+    // An end of generation belongs to the generation that it ends.
     const uint64_t number = batch.generation != 0 ? batch.generation : batches.back().generation;
     batches.push_back({batch.offset, source->offset(), number});
   }

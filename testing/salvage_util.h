@@ -1,4 +1,4 @@
-// What the tests of the modes that go on after faults share.
+// Helpers for the tests of the modes that continue after faults.
 #ifndef GOTRACE_TESTING_SALVAGE_UTIL_H_
 #define GOTRACE_TESTING_SALVAGE_UTIL_H_
 
@@ -19,8 +19,8 @@ namespace gotrace::internal {
 
 inline constexpr ReadMode kTolerantModes[] = {ReadMode::kCollect, ReadMode::kSalvage};
 
-// An event as a few values, which are quicker to compare than all of its details.
-struct ToldEvent {
+// An event as a few values, which are faster to compare than all of its details.
+struct EventRecord {
   uint64_t offset;
   EventKind kind;
   EventType type;
@@ -29,31 +29,31 @@ struct ToldEvent {
   bool marked;
 
   auto id() const { return std::make_tuple(offset, kind, type); }
-  friend bool operator==(const ToldEvent&, const ToldEvent&) = default;
+  friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };
 
 struct ReadResult {
-  std::vector<ToldEvent> events;   // Without kSync events.
-  std::vector<std::string> texts;  // All events, described, if that was asked for.
+  std::vector<EventRecord> events;  // Excludes kSync events.
+  std::vector<std::string> texts;   // Descriptions of all events, if requested.
   std::vector<Fault> faults;
   Losses losses;
   absl::Status status;
 };
 
-// Reads all of a trace.
+// Reads a whole trace.
 ReadResult ReadIn(absl::string_view bytes, ReadMode mode, bool describe = false);
 
-// The text form of two generations, a second apart, of two threads; the tables stand last, as in
-// traces of Go. With `has_ends`, it is of a version in which events end generations. A generation's
-// `extra_events` follow the first ones of thread 300.
+// Returns the text form of two generations, a second apart, of two threads. Each has its tables
+// last, as in traces of Go. With `has_ends`, the version is one in which events end generations.
+// `extra_events` of a generation follow the first events of thread 300.
 std::string TwoGenerations(bool has_ends, const std::map<int, std::string>& extra_events = {});
 
-// Where a batch stands in a trace, and which generation it is of.
+// The offsets of a batch in a trace, and its generation.
 struct BatchExtent {
   uint64_t begin, end, generation;
 };
 
-// Those of all batches of a sound trace.
+// Returns the extents of all batches of a sound trace.
 std::vector<BatchExtent> ExtentsOf(absl::string_view bytes);
 
 }  // namespace gotrace::internal

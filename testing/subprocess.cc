@@ -37,7 +37,7 @@ void Close(int* fd) {
   if (*fd >= 0) close(std::exchange(*fd, -1));
 }
 
-// The ends of the pipes that the child has.
+// The child's ends of the pipes.
 struct ChildEnds {
   int in;
   int out;
@@ -56,22 +56,22 @@ void Limit(int resource, rlim_t most) {
     Die("dup2");
   }
   setenv("TZ", "UTC", /*overwrite=*/1);
-  // As a shell leaves it, whatever the test has done.
+  // The default, as in a shell, whatever the test has set.
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_DFL);
-  // A program that measures its coverage would tell that it cannot write that.
+  // Otherwise a program that measures coverage would report that it cannot write its profile.
   if (options.file_size != RLIM_INFINITY) setenv("LLVM_PROFILE_FILE", "/dev/null", /*overwrite=*/1);
   Limit(RLIMIT_FSIZE, options.file_size);
   std::vector<char*> argv;
   for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
   argv.push_back(nullptr);
-  // Last, as nothing more can be allocated then.
+  // Last, because nothing more can be allocated after that.
   Limit(RLIMIT_AS, options.address_space);
   execv(argv[0], argv.data());
   Die(argv[0]);
 }
 
-// The parent's side: feeds and drains the pipes as they are ready.
+// The parent's side, which writes to and reads from the pipes as they become ready.
 class Exchange {
  public:
   Exchange(const SubprocessOptions& options, int in, int out, int err)
@@ -96,7 +96,7 @@ class Exchange {
  private:
   void Feed() {
     const ssize_t count = write(in_, rest_.data(), std::min(rest_.size(), options_.piece_size));
-    // The child need not read to the end.
+    // The child need not read all of its input.
     if (count < 0) return Close(&in_);
     rest_.remove_prefix(static_cast<size_t>(count));
     if (rest_.empty()) Close(&in_);
@@ -130,7 +130,7 @@ SubprocessResult RunSubprocess(const std::vector<std::string>& args,
     if (out.write_end < 0) Die(options.output_path.c_str());
   }
   if (options.non_blocking && fcntl(out.write_end, F_SETFL, O_NONBLOCK) != 0) Die("fcntl");
-  // The program must not be done before its reader is gone.
+  // The program must not end before its reader is gone.
   if (options.read_at_most == 0) Close(&out.read_end);
   const pid_t pid = fork();
   if (pid < 0) Die("fork");

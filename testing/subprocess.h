@@ -1,4 +1,4 @@
-// Runs a program as its users do. For tests.
+// Runs a program in the way a user does. For tests.
 #ifndef GOTRACE_TESTING_SUBPROCESS_H_
 #define GOTRACE_TESTING_SUBPROCESS_H_
 
@@ -17,20 +17,20 @@ namespace gotrace::internal {
 struct SubprocessOptions {
   static constexpr size_t kAll = std::numeric_limits<size_t>::max();
 
-  std::string input = {};        // What the standard input gives.
-  size_t piece_size = kAll;      // How many bytes of it are written at once.
-  size_t read_at_most = kAll;    // After so many bytes the standard output's reader goes away.
-  std::string output_path = {};  // Where the standard output goes instead of a pipe, if not "".
-  bool non_blocking = false;     // Whether the pipe of the standard output is.
-  // Called once something has come out, which may be while the program waits for more to be read.
+  std::string input = {};        // The content of the standard input.
+  size_t piece_size = kAll;      // The number of bytes of it to write at once.
+  size_t read_at_most = kAll;    // After this many bytes, closes the pipe of the standard output.
+  std::string output_path = {};  // If not "", the file that the standard output goes to.
+  bool non_blocking = false;     // Whether the pipe of the standard output is non-blocking.
+  // Called once after the first output, possibly while the program waits for more to be read.
   std::function<void()> on_output = {};
-  rlim_t file_size = RLIM_INFINITY;      // How large a file the program can write.
-  rlim_t address_space = RLIM_INFINITY;  // How much memory it can have.
-  bool one_pipe = false;  // Whether the standard error goes where the standard output goes.
+  rlim_t file_size = RLIM_INFINITY;      // The maximum size of a file that the program can write.
+  rlim_t address_space = RLIM_INFINITY;  // The maximum memory of the program.
+  bool one_pipe = false;                 // Whether the standard error goes to the standard output.
 };
 
 struct SubprocessResult {
-  int exit_code = -1;  // Or minus the signal that ended it.
+  int exit_code = -1;  // If a signal ended it, minus its number.
   std::string out;
   std::string err;
 };
@@ -39,13 +39,13 @@ struct SubprocessResult {
 SubprocessResult RunSubprocess(const std::vector<std::string>& args,
                                const SubprocessOptions& options);
 
-// Runs gotrace-dump, which the test must have among its data.
+// Runs gotrace-dump, which must be in the test's data.
 SubprocessResult RunDump(std::vector<std::string> args, const SubprocessOptions& options = {});
 
-// The same, and expects it to succeed without a word on the standard error. Returns what it prints.
+// The same, and expects it to succeed with nothing on the standard error. Returns its output.
 std::string DumpOutput(const std::vector<std::string>& args, const SubprocessOptions& options = {});
 
-// Expects a run to have come to this.
+// Expects this result of a run.
 void ExpectFailure(const SubprocessResult& result, int exit_code, const std::string& out,
                    const std::string& err);
 

@@ -191,7 +191,7 @@ std::string Zstd(absl::string_view bytes) {
 
 std::string Gzip(absl::string_view bytes) {
   z_stream stream = {};
-  // 15 bits of window, and 16 more for the gzip format.
+  // A window of 15 bits, and 16 more to request the gzip format.
   if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) std::abort();
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));

@@ -1,4 +1,4 @@
-// What the tests of the parser share.
+// Helpers for the tests of the parser.
 #ifndef GOTRACE_TESTING_TEST_UTIL_H_
 #define GOTRACE_TESTING_TEST_UTIL_H_
 
@@ -23,27 +23,27 @@
 
 namespace gotrace::internal {
 
-// The bytes of the trace whose text form is `text`. Ends the test if it is none.
+// Returns the bytes of the trace with the text form `text`. Ends the test if the text is malformed.
 std::string Assemble(absl::string_view text);
 
-// An event of `type` as it stands on the wire, with `numbers` as varints.
+// Returns an event of `type` in the form on the wire, with `numbers` as varints.
 std::string Wire(EventType type, std::initializer_list<uint64_t> numbers = {});
 
-// Whether `status` tells of the fault `id` at byte `offset` of the trace; std::nullopt stands for
-// no offset at all.
+// Whether `status` is the fault `id` at the offset `offset` of the trace, or without an offset if
+// that is std::nullopt.
 testing::AssertionResult IsFault(const absl::Status& status, FaultId id,
                                  std::optional<uint64_t> offset);
 
-// A batch with `payload`, which must outlive it, that stands at `offset` with a header of
-// kTestHeaderSize bytes.
+// Returns a batch at `offset` with a header of kTestHeaderSize bytes and `payload`, which must
+// outlive it.
 inline constexpr uint64_t kTestHeaderSize = 20;
 Batch MakeBatch(absl::string_view payload, uint64_t offset = 1000, ThreadId thread = {7},
                 uint64_t time = 0);
 
-// Everything that the accessors of `event` tell, on one line.
+// Returns everything that the accessors of `event` return, on one line.
 std::string Describe(const Event& event);
 
-// The first generation of the trace `bytes`, or nullptr if there is none that is whole.
+// The first generation of the trace `bytes`, or nullptr if no generation is complete.
 struct FirstGeneration {
   explicit FirstGeneration(std::string trace);
   FirstGeneration(const FirstGeneration&) = delete;
@@ -54,7 +54,7 @@ struct FirstGeneration {
   std::unique_ptr<Generation> generation;  // Views the bytes.
 };
 
-// All that a reader gives: its events, described, and how it ended.
+// Everything that a reader returns: descriptions of its events, and its status.
 struct Outcome {
   std::vector<std::string> events;
   absl::Status status;
@@ -62,7 +62,7 @@ struct Outcome {
 Outcome ReadAll(absl::StatusOr<Reader> reader);
 Outcome ReadAllBlocks(absl::StatusOr<Reader> reader);
 
-// Gives `bytes` in pieces of `piece` bytes, and `at_end` behind them.
+// Returns `bytes` in pieces of `piece` bytes, and then `at_end`.
 class PieceStream : public ByteStream {
  public:
   PieceStream(std::string bytes, size_t piece, absl::Status at_end = absl::OkStatus());
@@ -75,14 +75,14 @@ class PieceStream : public ByteStream {
   size_t pos_ = 0;
 };
 
-// What `stream` gives up to its end or an error, read `size` bytes at a time.
+// The content of `stream` up to its end or an error, read `size` bytes at a time.
 struct StreamContent {
   std::string bytes;
   absl::Status status;
 };
 StreamContent ReadStream(ByteStream* stream, size_t size = 1 << 16);
 
-// `bytes` in one zstd frame or one gzip member.
+// Return `bytes` in one zstd frame or one gzip member.
 std::string Zstd(absl::string_view bytes);
 std::string Gzip(absl::string_view bytes);
 

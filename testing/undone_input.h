@@ -1,4 +1,4 @@
-// Reads all that UndoTransport() makes of an input, for tests.
+// Reads everything that UndoTransport() makes of an input. For tests.
 #ifndef GOTRACE_TESTING_UNDONE_INPUT_H_
 #define GOTRACE_TESTING_UNDONE_INPUT_H_
 
@@ -14,13 +14,13 @@
 namespace gotrace::internal {
 
 struct Undone {
-  absl::Status status;  // Of undoing, or of reading the result.
+  absl::Status status;  // The status of undoing, or of reading the result.
   std::string bytes;
   std::vector<TransportNote> notes;
 };
 
-// Undoes what happened to the bytes of `source` on their way, and reads the result to its end or to
-// the first error. An error in place of a source becomes the status.
+// Undoes damage in transport to the bytes of `source`, and reads the result to its end or to the
+// first error. If `source` is an error, returns that.
 Undone UndoAndRead(absl::StatusOr<std::unique_ptr<ByteSource>> source,
                    const ReaderLimits& limits = {});
 

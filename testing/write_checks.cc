@@ -1,4 +1,4 @@
-// Writes docs/checks.md anew:
+// Rewrites docs/checks.md:
 //
 //   bazel run //testing:write_checks
 #include <cstdlib>

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "gotrace/byte_source.h"
-#include "gotrace/fault.h"
 #include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
@@ -150,10 +149,11 @@ class AssembleCommand final : public Command {
   }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
-    absl::Status status = AssembleFile(files[0], out);
+    FileResult result;
+    result.status = AssembleFile(files[0], out);
     // A fault of decompression is one of the text here, not of a trace.
-    if (FaultOf(status).has_value()) status = absl::DataLossError(status.message());
-    return Conclude(files[0], {status}, out);
+    result.is_trace = false;
+    return Conclude(files[0], result, out);
   }
 
  private:

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 #include "gotrace/read_mode.h"
 #include "gtest/gtest.h"
 #include "testing/subprocess.h"
@@ -17,7 +17,7 @@ class Jobs : public testing::Test {
   void SetUp() override { Make(/*generations=*/1); }
 
   void Make(uint64_t generations) {
-    MadeTraceOptions options;
+    SyntheticTraceOptions options;
     options.threads = 8;
     options.events = 200'000;
     options.generations = generations;

@@ -167,7 +167,7 @@ TEST(Salvage, InfoSaysWhatItLacks) {
   EXPECT_TRUE(absl::StrContains(text.err, ": left out 20 bytes outside any batch; ")) << text.err;
 }
 
-// Of the generations 1 to 3, the second is missing. All that is there can be read.
+// Generation 2 is missing, and everything else can be read.
 TEST(Salvage, InfoOfATraceWithAGapIsNotComplete) {
   std::string text = "Trace Go1.26\n";
   for (const int gen : {1, 3}) {

@@ -19,13 +19,14 @@
 
 namespace {
 
-std::string synced_path;  // Is looked for when a file is synchronized.
+// The calls of fsync() before and after this file exists.
+std::string synced_path;
 int syncs_before_path = 0;
 int syncs_after_path = 0;
 
 }  // namespace
 
-// In place of the C library's.
+// Replaces the function of the C library.
 int fsync(int fd) {
   ++(std::filesystem::exists(synced_path) ? syncs_after_path : syncs_before_path);
   return fdatasync(fd);
@@ -185,8 +186,8 @@ TEST(OutputFile, HasItsNameOnceCommitted) {
   EXPECT_EQ(Permissions(path), 0640U);
 }
 
-// Otherwise the file could have its name and be empty after a crash of the machine.
-TEST(OutputFile, IsOnTheDiskBeforeItHasItsName) {
+// Otherwise the file could be empty after the machine crashes.
+TEST(OutputFile, IsOnDiskBeforeItIsRenamed) {
   synced_path = TestDirectory() + "/file";
   syncs_before_path = syncs_after_path = 0;
   absl::StatusOr<OutputFile> file = OutputFile::Create(synced_path);
@@ -211,7 +212,7 @@ TEST(OutputFile, IsRemovedUnlessCommitted) {
 void ExpectRemovedBy(int signal_number) {
   const std::string directory = TestDirectory();
   const auto write_and_raise = [&] {
-    // The test may run where it is ignored, as under nohup.
+    // The test may have inherited it as ignored, as under nohup.
     std::signal(signal_number, SIG_DFL);
     const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
     WriteAll(file->fd(), "content");

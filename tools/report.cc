@@ -31,7 +31,8 @@ std::string HintFor(const std::string& file, const FileResult& result) {
     return "give a file, not a directory";
   }
   const std::optional<Fault> fault = FaultOf(result.status);
-  if (!fault.has_value() || (IsExplained(fault->id) && result.events == 0) || IsLimit(fault->id)) {
+  if (!result.is_trace || !fault.has_value() || (IsExplained(fault->id) && result.events == 0) ||
+      IsLimit(fault->id)) {
     return "";
   }
   if (result.can_salvage && result.events > 0) {
@@ -48,7 +49,8 @@ int ReportError(const std::string& file, const FileResult& result) {
   const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
   // The message of an I/O error has the name of the file already.
   const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
-  absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, result.status.message());
+  absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where,
+                fault.has_value() ? FormatFault(*fault) : std::string(result.status.message()));
   if (fault.has_value()) {
     for (const std::string& line : fault->details) absl::FPrintF(stderr, "    %s\n", line);
   }

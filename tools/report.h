@@ -18,6 +18,7 @@ struct FileResult {
   uint64_t events = 0;       // How many were read.
   std::string hint = {};     // What to do about the error; "" for what follows from the error.
   bool can_salvage = false;  // Whether --salvage was not given, but could be.
+  bool is_trace = true;      // Whether the input should be a trace, which `validate` can check.
   std::vector<std::string> salvage_report = {};  // SalvageReport(), with --salvage.
 };
 

@@ -78,7 +78,12 @@ void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWr
   const bool has_losses = losses.faults > 0 || losses.any();
   json->Key("complete");
   json->Bool(WhyIncomplete(status, losses).empty());
-  if (!status.ok()) json->Member("error", absl::string_view(status.message()));
+  if (!status.ok()) {
+    const std::optional<Fault> fault = FaultOf(status);
+    const std::string error =
+        fault.has_value() ? FormatFault(*fault) : std::string(status.message());
+    json->Member("error", absl::string_view(error));
+  }
   if (!has_losses) return;
   json->Key("losses");
   json->BeginObject();

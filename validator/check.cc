@@ -113,7 +113,7 @@ static_assert(sizeof(kSpecs) / sizeof(kSpecs[0]) == kCheckIdEnd);
 
 const CheckSpec& SpecOf(CheckId id) { return kSpecs[static_cast<int>(id)]; }
 
-bool TellsRemedy(CheckId id) {
+bool ShowsRemedy(CheckId id) {
   switch (id) {
     case CheckId::kFaultBatchHeaderTruncated:
     case CheckId::kFaultBatchTruncated:

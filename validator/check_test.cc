@@ -1,4 +1,4 @@
-// Tests that each check is shown either by a case in testdata/findings or by a case of made_case.h.
+// Tests that each check has either a case in testdata/findings or a case in synthetic_case.h.
 #include "gotrace/check.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "testing/check_docs.h"
 #include "testing/finding_case.h"
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 
 namespace gotrace::internal {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
 
-// A P comes onto no thread only by a status that the validator refuses too, and what is damaged
-// around a trace is reported itself.
+// A P can be on no thread only after a status that the validator refuses too. Damage around a trace
+// is reported in addition to what it causes.
 constexpr std::pair<CheckId, CheckId> kNeverAlone[] = {
     {CheckId::kFaultProcThreadUnknown, CheckId::kThreadMissing},
     {CheckId::kFaultTransportCorrupt, CheckId::kTransportBase64},
@@ -31,7 +31,7 @@ std::string PathOf(CheckId id) { return absl::StrCat(kDirectory, "/", SpecOf(id)
 bool HasCase(CheckId id) { return ReadTextFile(PathOf(id)).ok(); }
 
 bool IsMade(CheckId id) {
-  const std::vector<MadeCase> made = AllMadeCases();
+  const std::vector<SyntheticCase> made = AllSyntheticCases();
   const std::vector<RawCase> raw = AllRawCases();
   const std::vector<LimitCase> limits = AllLimitCases();
   return std::any_of(made.begin(), made.end(), [id](const auto& c) { return c.check == id; }) ||
@@ -51,11 +51,12 @@ class CheckTest : public testing::TestWithParam<int> {
   const CheckId id_ = static_cast<CheckId>(GetParam());
 };
 
-TEST_P(CheckTest, IsShownByOneCase) {
-  EXPECT_NE(HasCase(id_), IsMade(id_)) << "expected " << PathOf(id_) << " or a row of made_case.cc";
+TEST_P(CheckTest, HasExactlyOneCase) {
+  EXPECT_NE(HasCase(id_), IsMade(id_))
+      << "expected " << PathOf(id_) << " or a row of synthetic_case.cc";
 }
 
-TEST_P(CheckTest, IsAllThatItsCaseShows) {
+TEST_P(CheckTest, IsTheOnlyFindingOfItsCase) {
   if (!HasCase(id_)) return;
   const absl::StatusOr<FindingCase> loaded = LoadFindingCase(PathOf(id_));
   ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -77,8 +78,8 @@ std::string TestName(const testing::TestParamInfo<int>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Checks, CheckTest, testing::Range(0, kCheckIdEnd), TestName);
 
-TEST(MadeCasesTest, ShowTheirCheckAlone) {
-  for (const MadeCase& made : AllMadeCases()) {
+TEST(SyntheticCasesTest, ShowOnlyTheirCheck) {
+  for (const SyntheticCase& made : AllSyntheticCases()) {
     const std::vector<Finding> findings = FindingsOfLast(made);
     ASSERT_EQ(findings.size(), 1u) << SpecOf(made.check).name;
     EXPECT_EQ(findings[0].check, made.check) << FormatFinding(findings[0]);
@@ -88,7 +89,7 @@ TEST(MadeCasesTest, ShowTheirCheckAlone) {
   }
 }
 
-TEST(MadeCasesTest, RawBytesShowTheirFault) {
+TEST(SyntheticCasesTest, RawBytesShowTheirFault) {
   for (const RawCase& raw : AllRawCases()) {
     const Fault fault = FaultOfRaw(raw);
     EXPECT_EQ(fault.id, raw.fault) << FormatFault(fault);
@@ -96,11 +97,11 @@ TEST(MadeCasesTest, RawBytesShowTheirFault) {
   }
 }
 
-TEST(MadeCasesTest, TracesPassTheirLimitAlone) {
+TEST(SyntheticCasesTest, TracesExceedOnlyTheirLimit) {
   for (const LimitCase& limit : AllLimitCases()) {
     const Fault fault = FaultOfLimit(limit);
     EXPECT_EQ(fault.id, limit.fault) << FormatFault(fault);
-    // By default it is far away.
+    // With the default limits the trace is far from passing them.
     const ValidationReport report = ValidateInput(limit.bytes);
     EXPECT_EQ(report.counts[static_cast<int>(CheckOf(limit.fault))], 0u) << FaultName(limit.fault);
   }

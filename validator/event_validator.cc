@@ -15,15 +15,16 @@
 namespace gotrace::internal {
 namespace {
 
-// Snapshots nearer to each other than this, in nanoseconds, tell nothing of how fast clocks run:
-// a thread may lose its core between reading one clock and the other.
-constexpr uint64_t kLeastForRate = 500'000'000;
-constexpr double kMostOff = 0.01;
+// Snapshots that are closer to each other than this, in nanoseconds, say nothing about the rates of
+// clocks: a thread may lose its core between reading one clock and the other.
+constexpr uint64_t kMinForRate = 500'000'000;
+constexpr double kMaxDeviation = 0.01;
 
-// Whether the trace clock went on by `trace` nanoseconds while the monotonic one did by `mono`.
+// Whether the trace clock advanced by `trace` nanoseconds while the monotonic clock advanced by
+// `mono`.
 bool RunAlike(uint64_t mono, uint64_t trace) {
   const double ratio = static_cast<double>(trace) / static_cast<double>(mono);
-  return mono < kLeastForRate || std::abs(ratio - 1) <= kMostOff;
+  return mono < kMinForRate || std::abs(ratio - 1) <= kMaxDeviation;
 }
 
 uint64_t StepOf(int64_t from, int64_t to) {
@@ -31,7 +32,7 @@ uint64_t StepOf(int64_t from, int64_t to) {
 }
 
 bool IsComplete(const StackFrame& frame) {
-  // What stands for a stack that no table has is told of where that is found.
+  // A placeholder for a missing stack is reported where the reader finds that it is missing.
   if (frame.pc == 0 && absl::StartsWith(frame.func, "?stack#")) return true;
   return !frame.func.empty() && !frame.file.empty() && frame.pc != 0 && frame.line != 0;
 }
@@ -43,14 +44,14 @@ bool IsComplete(const Stack& stack) {
   return true;
 }
 
-bool TellsStatus(EventType type) {
+bool IsStatusEvent(EventType type) {
   return type == EventType::kGoStatus || type == EventType::kGoStatusStack ||
          type == EventType::kProcStatus;
 }
 
-// How many regions are looked through for the one that ends: a broken trace may open any number,
-// and end others.
-constexpr size_t kMostLookedThrough = 100;
+// The maximum number of regions to search for the one that ends. A broken trace may open any number
+// of regions and end others.
+constexpr size_t kMaxSearched = 100;
 
 }  // namespace
 
@@ -59,7 +60,7 @@ EventValidator::EventValidator(const ValidatorOptions& options, Sink sink)
   BeginStacks(nullptr);
 }
 
-// Transitions: most events are one. ---------------------------------------------------------------
+// Transitions, which most events are. -------------------------------------------------------------
 
 template <ResourceKind kKind>
 [[gnu::always_inline]] inline void EventValidator::CheckTransition(const Event& event) {
@@ -107,7 +108,7 @@ template <ResourceKind kKind>
 template <ResourceKind kKind>
 [[gnu::always_inline]] inline void EventValidator::CheckStop(const Event& event,
                                                              Resource* resource) {
-  // What executes stops at its own event, so that the stack is the same.
+  // Whatever executes stops at its own event, so both stacks are the same.
   if (kKind == ResourceKind::kGoroutine && !event.TransitionHasSameStack() &&
       event.transition_stack() != event.stack()) [[unlikely]] {
     ReportOtherStack(event);
@@ -121,7 +122,8 @@ template <ResourceKind kKind>
   executed = Context::kNothing;
 }
 
-// For all but the plain case, that the state is known and the one that is gone on from.
+// Checks that the state is known and is the one that the transition starts from. Called only if the
+// fast path does not show that.
 void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   const ResourceId id = event.transition_resource();
   const uint8_t from = event.transition_from();
@@ -140,9 +142,9 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   }
   if (resource == nullptr) {
     if (from == kUndetermined || from == kNotExist) return;
-    if (preconditions_ != nullptr && TellsStatus(event.type()) && MeetStatus(event)) return;
-    // A generation confirms the statuses of what was known before the loss.
-    if (has_resumed_ && last_sync_ == first_sync_ && TellsStatus(event.type())) return;
+    if (preconditions_ != nullptr && IsStatusEvent(event.type()) && MeetStatus(event)) return;
+    // A generation confirms the statuses of whatever was known before the loss.
+    if (has_resumed_ && last_sync_ == first_sync_ && IsStatusEvent(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,
                      absl::StrCat("expected a status or the creation of ", FormatResource(id),
                                   " first, found ", states()));
@@ -245,7 +247,7 @@ void EventValidator::CheckOther(const Event& event) {
   switch (event.kind()) {
     case EventKind::kNone:
     case EventKind::kMetric:
-    case EventKind::kStackSample:  // Its context need not agree with other events.
+    case EventKind::kStackSample:  // Its context need not agree with that of other events.
     case EventKind::kExperimental:
     case EventKind::kStateTransition:
       break;
@@ -301,7 +303,7 @@ bool EventValidator::MayPredateLoss(const ResourceId& resource) const {
 
 void EventValidator::Finish() {
   ReportOpenSpans();
-  // Where Go's reader asks for a generation, that there is none was told as a fault.
+  // If Go's reader requires a generation, a missing one was already reported as a fault.
   if (generation_ != 0 || event_count_ > 1 || lost_) return;
   Finding finding;
   finding.check = CheckId::kNoGeneration;
@@ -325,7 +327,7 @@ void EventValidator::ReportTime(const Event& event, int64_t last) {
   if (time <= last) {
     Report(CheckId::kEventTime, event, {},
            absl::StrCat("expected a time later than ", last, " ns, found ", time, " ns"));
-    // One wrong time in a generation is not held against all of the next one.
+    // One wrong time in a generation must not affect all of the next one.
     if (event.kind() != EventKind::kSync) last_time_ = last;
     return;
   }
@@ -348,7 +350,7 @@ void EventValidator::BeginStacks(const EventTables* tables) {
 void EventValidator::CheckStack(const Event& event, const Stack& stack) {
   const uint64_t id = stack.id();
   unchecked_stacks_.Forget(id);
-  // Those that are not forgotten stay among the unchecked ones.
+  // Stacks that are not forgotten stay unchecked.
   if (checked_stacks_.Has(id)) return;
   if (unchecked_stacks_.Has(id)) checked_stacks_.Add(id);
   for (size_t i = 0; i < stack.size(); ++i) {
@@ -370,11 +372,11 @@ void EventValidator::CheckSync(const Event& event) {
   }
   last_sync_ = sync.n;
   const uint64_t before = std::exchange(generation_before_, 0);
-  // The highest number has none that follows.
+  // No number follows the highest one.
   if (before != 0 && generation_ != before + 1) {
     Report(generation_ > before ? CheckId::kGenerationMissing : CheckId::kGenerationBack, event, {},
            absl::StrCat("expected generation ", before + 1, ", found ", generation_));
-    // What is missing stands before this generation, not in it.
+    // The missing part is before this generation, not in it.
     if (!lost_) Resume();
     last_clocks_.reset();
   }
@@ -385,7 +387,7 @@ void EventValidator::CheckSync(const Event& event) {
 
 void EventValidator::CheckClocks(const Event& event, const Sync& sync) {
   if (!sync.clock_snapshot.has_value()) {
-    // Only the first sync must have one: the last one ends a trace, and has no generation.
+    // Only the first sync must have one, because the last one ends the trace and has no generation.
     if (sync.n == 1 && options_.version >= Version::kGo125 && generation_ != 0 && !lost_) {
       Report(CheckId::kClockSnapshotMissing, event, {}, "expected a clock snapshot, found none");
     }
@@ -458,7 +460,8 @@ Finding EventValidator::MakeFinding(CheckId id, const Mark& mark, const Resource
   Finding finding;
   finding.check = id;
   finding.severity = SpecOf(id).severity;
-  finding.place.offset = mark.offset;
+  // The header of a trace is at offset 0, so no event is. Built events may have no offset.
+  if (mark.offset != 0) finding.place.offset = mark.offset;
   if (mark.generation != 0) finding.place.generation = mark.generation;
   if (mark.thread != ThreadId::kNone) finding.place.thread = mark.thread;
   finding.place.event = mark.type;
@@ -472,13 +475,13 @@ Finding EventValidator::MakeFinding(CheckId id, const Mark& mark, const Resource
 void EventValidator::Report(CheckId id, const Event& event, const ResourceId& resource,
                             std::string message) {
   if (quiet_) return;
-  // What came before has nothing to do with stacks.
+  // What this finding depends on may be in the past. Checks of stacks do not depend on the past.
   if (preconditions_ != nullptr && id != CheckId::kInnermostFrame &&
       id != CheckId::kFrameIncomplete) {
     preconditions_->fails = true;
   }
   Finding finding = MakeFinding(id, MarkOf(event), resource, std::move(message));
-  // How it got there tells what is wrong, where something is.
+  // An error usually results from what happened to the resource before.
   if (finding.severity == Severity::kError) {
     finding.history = HistoryOf(resource);
     AddStack(event.stack(), &finding.context);
@@ -491,7 +494,7 @@ void EventValidator::ReportUnlessLost(CheckId id, const Event& event, const Reso
   if (!lost_) Report(id, event, resource, std::move(message));
 }
 
-// What lasts and is named: ranges, tasks and regions. ---------------------------------------------
+// Ranges, tasks and regions. ----------------------------------------------------------------------
 
 void EventValidator::CheckRange(const Event& event) {
   const RangeParts range = event.range_parts();
@@ -505,7 +508,7 @@ void EventValidator::CheckRange(const Event& event) {
     if (found != RangeSpans::kNone) {
       open.Remove(found);
     } else if (event.type() != EventType::kSTWEnd || !MayPredateLoss(range.scope)) {
-      // A generation tells anew which ranges are active, but for those that stop the world.
+      // A generation states again which ranges are active, except those that stop the world.
       ReportUnlessLost(CheckId::kRangeUnopened, event, range.scope,
                        absl::StrCat("expected ", named(), " to be open, found its end"));
     }
@@ -538,9 +541,9 @@ void EventValidator::CheckTaskBegin(const Event& event) {
                         ", found the background task"));
   }
   CheckTaskReference(event, task.parent);
-  // Reading did not keep it either: there are too many.
+  // There are too many open tasks, so the reader does not track this one either.
   if (event.fault() == FaultId::kLimitNesting) return;
-  // If it stands among those that ended, what is open counts.
+  // If the task is also among those that ended, the open one counts.
   tasks_[task.id] = MakeOpen(event, task.type, task.id);
 }
 
@@ -576,7 +579,7 @@ void EventValidator::CheckRegion(const Event& event) {
     open.push_back(MakeOpen(event, region.type, region.task));
     return;
   }
-  const auto outermost = open.rbegin() + std::min(open.size(), kMostLookedThrough);
+  const auto outermost = open.rbegin() + std::min(open.size(), kMaxSearched);
   const auto found = std::find_if(open.rbegin(), outermost, [&](const OpenSpan& other) {
     return other.name == region.type && other.task == region.task;
   });
@@ -591,15 +594,15 @@ void EventValidator::CheckRegion(const Event& event) {
                                   ", which never began"));
     return;
   }
-  // One that is not the innermost is a fault of reading.
+  // If the region is not the innermost one, the reader reports a fault.
   open.erase(std::next(found).base());
 }
 
 void EventValidator::CheckTaskReference(const Event& event, TaskId task) {
   if (task == TaskId::kNone || task == kBackgroundTask || tasks_.count(task) > 0) return;
-  // What ends after its task did is no rare thing.
+  // Regions and logs often end after their task.
   if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
-  // A task lasts over generations, and none tells again which are open.
+  // A task may last over several generations, and none of them states again which tasks are open.
   if (has_resumed_) return;
   if (preconditions_ != nullptr && MeetTask(task)) return;
   ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
@@ -622,7 +625,7 @@ void EventValidator::ReportOpen(CheckId id, const OpenSpan& open, const Resource
 }
 
 void EventValidator::ReportOpenSpans() {
-  // Their ends may be among what is missing.
+  // Their ends may be missing.
   if (lost_) return;
   struct Item {
     CheckId id;

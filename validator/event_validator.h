@@ -1,5 +1,5 @@
-// What gotrace::Validator does, and what the validation of whole traces needs besides: segments and
-// the histories of goroutines.
+// Implements gotrace::Validator, and what the validation of whole traces needs in addition:
+// segments and the histories of goroutines.
 #ifndef GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_
 #define GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_
 
@@ -28,7 +28,7 @@
 
 namespace gotrace::internal {
 
-// The states that goroutines and Ps have in common.
+// A state that goroutines and Ps have in common.
 inline constexpr uint8_t kUndetermined = static_cast<uint8_t>(GoState::kUndetermined);
 inline constexpr uint8_t kNotExist = static_cast<uint8_t>(GoState::kNotExist);
 static_assert(kUndetermined == static_cast<uint8_t>(ProcState::kUndetermined) &&
@@ -44,7 +44,8 @@ bool IsExecuting(uint8_t state) {
   return (kExecuting >> state & 1) != 0;
 }
 
-// Takes events in order. Memory is bounded by what is alive and open. Not thread-safe.
+// Checks events in order. Memory is bounded by the goroutines, Ps and threads that are alive, and
+// the ranges, regions and tasks that are open. Not thread-safe.
 class EventValidator {
  public:
   // `sink` is called with each finding when it is found.
@@ -53,59 +54,58 @@ class EventValidator {
   EventValidator(const EventValidator&) = delete;
   EventValidator& operator=(const EventValidator&) = delete;
 
-  // Takes the next event. Of one that Event::fault() marks only the effects are taken.
+  // Checks the next event. If Event::fault() marks it, only its effects are recorded.
   void Check(const Event& event);
 
-  // The same for the next events. Costs less. Where generations are told, one may begin only with
-  // the first of them.
+  // The same for several events, which is faster. If BeginGeneration() is used, only the first of
+  // them may begin a generation.
   void CheckAll(absl::Span<const Event> events);
 
-  // Tells that the next event, a kSync event, begins generation `number`, which tells the state of
-  // every goroutine and P. To be left out by those who know no generations.
+  // Announces that the next event, a kSync event, begins generation `number`, which states the
+  // status of every goroutine and P. Not called if the caller does not know the generations.
   void BeginGeneration(uint64_t number);
 
-  // Tells that something is missing before the next event, or anywhere in the generation that has
-  // begun. Up to the next BeginGeneration(), what follows is not held against what came before.
-  // From then on the events are judged as at the beginning of a trace; only tasks, regions and
-  // ranges that may have begun before then are taken as they come.
+  // Announces that something is missing before the next event, or anywhere in the current
+  // generation. Until the next BeginGeneration(), events are not checked against earlier ones.
+  // After that, they are checked as at the beginning of a trace, except that tasks, regions and
+  // ranges may have begun before.
   void NoteLoss();
 
-  // Starts in the middle of a trace, at the beginning of a generation: what the generation states
-  // of the past is assumed. Call this first.
+  // Starts in the middle of a trace, at the beginning of a generation. Assumes that the past is
+  // what this generation states. Must be called before anything else.
   void StartInMiddle();
 
   // Appends `next`, which started in the middle, as if this validator, which has checked everything
-  // before, had checked its events too. Returns false, and changes nothing, if what `next` assumed
-  // is wrong, or something is missing in either. The events must follow each other, as a Reader
-  // checks; that is not checked again. In the findings of `next` events are numbered from its own
-  // first one on.
+  // before, had checked its events too. Returns false, and changes nothing, if an assumption of
+  // `next` is wrong, or if something is missing in either. Assumes that the events follow each
+  // other, which a Reader checks. Findings of `next` number events from its own first one.
   bool Append(EventValidator&& next);
 
-  // Whether a validator that started in the middle knows already that Append() will refuse it.
+  // Whether a validator that started in the middle already knows that Append() will return false.
   bool has_failed() const { return preconditions_ != nullptr && preconditions_->fails; }
 
-  // Tells that the trace ends, so that whatever is open stays open.
+  // Ends the trace: reports whatever is still open.
   void Finish();
 
-  // What changes with `event`, or else the goroutine or P that executes it.
+  // Returns the goroutine or P that `event` changes, or else the one that executes it.
   static ResourceId AboutWhat(const Event& event);
 
-  // The last transitions of a goroutine or P, the earliest first.
+  // Returns the last transitions of a goroutine or P, the earliest first.
   std::vector<PastTransition> HistoryOf(const ResourceId& resource) const;
 
-  // How many events were taken.
+  // The number of events checked.
   uint64_t event_count() const { return event_count_; }
 
  private:
-  // Threads come and go, and nothing tells that one is gone. With more the next generation is
-  // judged as after a loss.
+  // The maximum number of threads to remember, since a trace does not say when a thread ends. If
+  // there are more, the next generation is checked as after a loss.
   static constexpr size_t kMaxThreads = 1 << 18;
 
   // What a thread executes.
   struct Context {
     static constexpr int64_t kNothing = -1;
 
-    int64_t id = -1;  // The thread's.
+    int64_t id = -1;  // The id of the thread.
     int64_t goroutine = kNothing;
     int64_t proc = kNothing;
 
@@ -114,25 +114,25 @@ class EventValidator {
 
   using Mark = EventMark;
 
-  // A goroutine or P, in one line of the processor's cache: there may be hundreds of thousands.
+  // A goroutine or P. It fits in a cache line, because there may be hundreds of thousands.
   struct alignas(64) Resource {
     int64_t id = -1;
-    Context* binding = nullptr;  // Where it executes.
+    Context* binding = nullptr;  // The thread that executes it.
     TransitionHistory history;
-    uint8_t transitions = 0;  // For `history`.
+    uint8_t transitions = 0;  // The number of transitions in `history`.
     uint8_t state = 0;        // A GoState or ProcState.
-    bool is_whole = false;    // Whether all of its life was seen, from its creation on.
+    bool is_whole = false;    // Whether its whole life was seen, since its creation.
   };
   using ResourceTable = DenseTable<Resource>;
 
-  // Forgets all that a loss may have made wrong.
+  // Forgets everything that a loss may have made wrong.
   void Resume();
 
-  // Whether the event may end, or refer to, what began before a loss on `resource`.
+  // Whether the event may end, or refer to, something that began before a loss on `resource`.
   bool MayPredateLoss(const ResourceId& resource) const;
 
   void CheckOne(const Event& event);
-  // Checks what is no transition, as most events are.
+  // Checks an event that is not a transition.
   void CheckOther(const Event& event);
   void CheckTime(const Event& event) {
     const int64_t time = event.time();
@@ -142,12 +142,12 @@ class EventValidator {
     has_time_ = true;
   }
   [[gnu::cold]] void ReportTime(const Event& event, int64_t last);
-  // Checks a stack that the event refers to, the first time that one of the generation does.
+  // Checks a stack that the event refers to, unless it was already checked in this generation.
   void CheckStackOnce(const Event& event, const Stack& stack) {
     if (unchecked_stacks_.Has(stack.id())) [[unlikely]]
       CheckStack(event, stack);
   }
-  // Checks the stack that the event refers to, and another one that a new goroutine begins with.
+  // Checks the stack that the event refers to, and the stack that a new goroutine begins with.
   void CheckStacks(const Event& event) {
     CheckStackOnce(event, event.stack());
     if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
@@ -155,16 +155,16 @@ class EventValidator {
     }
   }
   void CheckStack(const Event& event, const Stack& stack);
-  // Begins with the stacks of another generation, or of none.
+  // Starts to check the stacks of another generation, or of none.
   void BeginStacks(const EventTables* tables);
   void CheckSync(const Event& event);
   void CheckClocks(const Event& event, const Sync& sync);
   void CompareClocks(const Event& event, const ClockSnapshot& clocks);
-  // Whether CompareClocks() finds nothing.
+  // Whether CompareClocks() would find nothing.
   static bool ClocksAgree(const ClockSnapshot& last, const ClockSnapshot& clocks);
   void CheckLabel(const Event& event);
 
-  // In validator_inline.h.
+  // Transitions. ----------------------------------------------------------------------------------
   template <ResourceKind kKind>
   void CheckTransition(const Event& event);
   template <ResourceKind kKind>
@@ -172,16 +172,15 @@ class EventValidator {
   template <ResourceKind kKind>
   void CheckStop(const Event& event, Resource* resource);
 
-  // In validator_transitions.cc.
   [[gnu::cold]] void CheckChain(const Event& event, const Resource* resource);
   Context* FindContext(int64_t thread);
-  // The reports are apart, so that what is checked for each event stays short.
+  // The reports are functions of their own to keep the code for each event short.
   [[gnu::cold]] void ReportNoThread(const Event& event);
   [[gnu::cold]] void ReportOccupied(const Event& event, int64_t executed);
   [[gnu::cold]] void ReportOtherStack(const Event& event);
   [[gnu::cold]] void ReportNotExecuting(const Event& event);
   [[gnu::cold]] void ReportNotOnThread(const Event& event, int64_t thread, int64_t executed);
-  // What changes with the event does not exist any more: nothing of it is kept open.
+  // Ends everything that is open on the goroutine or P that the event destroys.
   void EndSpans(const Event& event) {
     const SpansOf* const spans = spans_.Find(event.transition_resource());
     if (spans == nullptr) return;
@@ -198,7 +197,7 @@ class EventValidator {
   Resource* FindResource(const ResourceId& id) const { return TableOf(id.kind).Find(id.id); }
   bool Exists(const ResourceId& id) const { return FindResource(id) != nullptr; }
 
-  // In validator_annotations.cc.
+  // Ranges, tasks and regions. --------------------------------------------------------------------
   void CheckRange(const Event& event);
   void CheckTaskBegin(const Event& event);
   void CheckTaskEnd(const Event& event);
@@ -210,8 +209,10 @@ class EventValidator {
                   std::string message);
   void ReportOpenSpans();
 
-  // In validator_segments.cc: starting in the middle. Each records what an event implies about the
-  // past; those that return a bool return false if that cannot be.
+  // Starting in the middle: event_validator_segments.cc. ------------------------------------------
+  //
+  // Each records what an event implies about the past. Those that return a bool return false if
+  // the past cannot have been like that.
   bool InFirstGeneration() const { return last_sync_ == preconditions_->first_sync; }
   void MeetFirstSync(const Event& event, uint64_t sync);
   bool MeetStatus(const Event& event);
@@ -226,29 +227,30 @@ class EventValidator {
   bool HoldsOfTasks(const ValidatorPreconditions& preconditions) const;
   bool HoldsOfRanges(const ValidatorPreconditions& preconditions) const;
 
-  // The regions of each goroutine or P that are still open after `next` ended some. nullopt if a
-  // region that `next` ends is not open, or a goroutine ends while one is.
+  // The regions of each goroutine or P that are still open after the segment of `next`. nullopt if
+  // a region that `next` ends is not open, or a goroutine ends while a region is open.
   using RegionsLeft = absl::flat_hash_map<std::pair<ResourceKind, int64_t>, std::vector<OpenSpan>>;
   std::optional<RegionsLeft> EndRegions(const EventValidator& next) const;
 
-  // Each takes over a part of the state of `next`.
+  // Each adopts a part of the state of `next`.
   void TakeRanges(const EventValidator& next);
   void TakeRegions(const EventValidator& next, RegionsLeft left);
   void TakeTasks(const EventValidator& next);
   void TakeResources(EventValidator& next);
 
-  // An entry of `next`, with the number that its event has here.
+  // Returns an entry of `next` with its event number counted from the start of this validator.
   OpenSpan Renumbered(OpenSpan open) const {
     open.begin.event_number += event_count_;
     return open;
   }
 
-  // `message` is told for what stands at `mark`, about `resource`.
+  // Returns a finding with `message` for the event at `mark`, about `resource`.
   static Finding MakeFinding(CheckId id, const Mark& mark, const ResourceId& resource,
                              std::string message);
   [[gnu::cold]] void Report(CheckId id, const Event& event, const ResourceId& resource,
                             std::string message);
-  // The same for what a loss explains: not told between one and the next generation.
+  // The same for findings that a loss may explain: reports nothing between a loss and the next
+  // generation.
   [[gnu::cold]] void ReportUnlessLost(CheckId id, const Event& event, const ResourceId& resource,
                                       std::string message);
   Mark MarkOf(const Event& event) const;
@@ -256,20 +258,22 @@ class EventValidator {
   const ValidatorOptions options_;
   const Sink sink_;
   uint64_t event_count_ = 0;
-  uint64_t generation_before_ = 0;  // Behind which one begins; 0 if any may.
+  uint64_t generation_before_ = 0;  // The number of the generation before; 0 if any may follow.
   uint64_t generation_ = 0;         // 0 if unknown.
   bool lost_ = false;               // Whether anything is missing since the generation began.
-  bool doubtful_ = false;     // Whether a state is unknown, so that none can be expected to follow.
-  bool has_resumed_ = false;  // Whether what came before some generation was forgotten.
-  bool quiet_ = false;        // Whether the event at hand has a fault that was told.
-  bool has_time_ = false;     // Whether last_time_ is one.
+  bool doubtful_ = false;     // Whether a state is unknown, so that no transition is unexpected.
+  bool has_resumed_ = false;  // Whether everything before some generation was forgotten.
+  bool quiet_ = false;        // Whether the current event has a fault that was already reported.
+  bool has_time_ = false;     // Whether last_time_ is set.
   int64_t last_time_ = 0;
   uint64_t last_sync_ = 0;
-  // The sync before the first transition of the trace, or after a loss; 0 if there was none yet.
+  // The number of the sync before the first transition of the trace, or after a loss; 0 if there
+  // was no such transition yet.
   uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
-  // Stacks of the generation at hand that are incomplete, or not looked at yet, until an event
-  // refers to them: those above last_near_stack(). Of these checked_stacks_ were told.
+  // The stacks of the current generation that may be incomplete and that no event has referred to
+  // yet: those that are known to be incomplete, and all above last_near_stack(). checked_stacks_
+  // holds those of the latter that were already checked.
   StackWatch unchecked_stacks_;
   IdSet checked_stacks_;
 
@@ -278,7 +282,7 @@ class EventValidator {
   DenseTable<Context> threads_;
   SpanTable spans_;
   absl::flat_hash_map<TaskId, OpenSpan> tasks_;
-  // Tasks that ended in this generation and in the one before, to know a second end by.
+  // The tasks that ended in this generation and in the one before, to recognise a second end.
   absl::flat_hash_set<TaskId> ended_;
   absl::flat_hash_set<TaskId> ended_before_;
   // nullptr unless the validator started in the middle.

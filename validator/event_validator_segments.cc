@@ -1,4 +1,5 @@
-// Validating a trace from its middle on, and combining that with what came before.
+// Validates a segment that starts in the middle of a trace, and appends it to the validator of what
+// came before.
 #include <algorithm>
 #include <utility>
 
@@ -140,7 +141,7 @@ std::optional<EventValidator::RegionsLeft> EventValidator::EndRegions(
   });
   for (const ValidatorPreconditions::Region& region : next.preconditions_->regions) {
     std::vector<OpenSpan>& open = left[{region.resource.kind, region.resource.id}];
-    // The reader checked that it is the innermost one.
+    // The reader has checked that it is the innermost one.
     if (open.empty() || open.back().name != region.name || open.back().task != region.task) {
       return std::nullopt;
     }
@@ -199,7 +200,7 @@ void EventValidator::TakeResources(EventValidator& next) {
     resource->history.Prepend(earlier.history, earlier.transitions, &resource->transitions);
     resource->is_whole = earlier.is_whole;
   }
-  // A generation need not mention Ps that are idle.
+  // A generation need not mention idle Ps.
   procs_.ForEach([&](const Resource& proc) {
     if (next.procs_.Find(proc.id) != nullptr) return;
     Resource* const copy = next.procs_.Insert(proc.id);

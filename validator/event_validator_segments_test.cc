@@ -1,4 +1,4 @@
-// That a trace is validated in segments changes nothing.
+// Tests that validating a trace in segments gives the same results as validating it as a whole.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,13 +9,13 @@
 #include "gtest/gtest.h"
 #include "parser/reader/segment.h"
 #include "testdata/test_data.h"
-#include "testing/judged_cases.h"
+#include "testing/validated_cases.h"
 #include "validator/event_validator.h"
 
 namespace gotrace::internal {
 namespace {
 
-// A EventValidator and its findings.
+// An EventValidator and its findings.
 struct Checked {
   std::vector<Finding> findings;
   EventValidator validator{{}, [this](Finding finding) { findings.push_back(std::move(finding)); }};
@@ -48,8 +48,8 @@ std::vector<std::string> CheckWhole(const std::string& bytes) {
   return whole.Finish();
 }
 
-// The same in segments of `size` generations; `*appended` counts those that were appended, and the
-// others are read again.
+// Returns the findings of reading `bytes` in segments of `size` generations. `*appended` counts the
+// segments that were appended; the others are read again.
 std::vector<std::string> CheckInSegments(const std::string& bytes, size_t size, int* appended,
                                          int* read_again) {
   const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
@@ -90,7 +90,7 @@ std::vector<std::string> CheckInSegments(const std::string& bytes, size_t size, 
   return first.Finish();
 }
 
-TEST(ValidatorSegmentsTest, FindTheSameAsTheWhole) {
+TEST(ValidatorSegmentsTest, FindTheSameAsASingleSegment) {
   int appended = 0;
   int read_again = 0;
   for (const TestTrace& trace : TestTraces()) {
@@ -102,8 +102,8 @@ TEST(ValidatorSegmentsTest, FindTheSameAsTheWhole) {
     }
   }
   EXPECT_GT(appended, 100);
-  // Flight recorders leave out where tasks began, and some goroutines end inside of regions: what
-  // is found of those in a segment depends on the one before it.
+  // Traces of flight recorders lack the beginnings of tasks, and some goroutines end inside of
+  // regions. Findings about those depend on the segment before.
   EXPECT_LT(read_again, appended / 3);
 }
 

@@ -9,9 +9,8 @@
 #include "gotrace/validate.h"
 #include "gotrace/validator.h"
 #include "gtest/gtest.h"
-#include "parser/generation/generation_tables.h"
 #include "testing/finding_case.h"
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -20,7 +19,7 @@ namespace {
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
 
-TEST(FindingCasesTest, FindAsExpected) {
+TEST(FindingCasesTest, HaveTheExpectedFindings) {
   const std::vector<std::string> paths = ListGoldenCases(kDirectory);
   ASSERT_FALSE(paths.empty());
   for (const std::string& path : paths) {
@@ -33,7 +32,7 @@ TEST(FindingCasesTest, FindAsExpected) {
 constexpr GoId kG1{1};
 constexpr ThreadId kM1{1};
 
-EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n, nullptr); }
+EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n); }
 
 EventBuilder Go(EventType type, GoId id, GoState from, GoState to, ThreadId thread = kM1) {
   return EventBuilder(type).Transition(id, from, to).Thread(thread);
@@ -43,31 +42,25 @@ EventBuilder Status(GoId id, GoState to, ThreadId thread = kM1) {
   return Go(EventType::kGoStatus, id, GoState::kUndetermined, to, thread);
 }
 
-// The tables of no strings, for events that have some.
-const GenerationTables& NoStrings() {
-  static const auto* const tables = new GenerationTables();
-  return *tables;
-}
-
-// What is found in the last of `events`, which stand 10 bytes and 10 ns apart.
+// Returns the findings in the last of `events`, which are 10 bytes and 10 ns apart.
 std::vector<Finding> FindingsOf(const std::vector<EventBuilder>& events) {
   return FindingsOfLast({CheckId::kEnd, {}, events});
 }
 
 TEST(ValidatorTest, LabelOfNoGoroutineIsFound) {
   const std::vector<Finding> findings =
-      FindingsOf({SyncNumber(1), EventBuilder(EventType::kGoLabel).Tables(&NoStrings())});
+      FindingsOf({SyncNumber(1), EventBuilder(EventType::kGoLabel)});
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].check, CheckId::kLabelEmpty);
   EXPECT_EQ(findings[1].check, CheckId::kLabelOfNothing);
   EXPECT_EQ(findings[1].resource.kind, ResourceKind::kNone);
 }
 
-TEST(ValidatorTest, TellsHistory) {
-  const std::vector<Finding> findings = FindingsOf(
-      {SyncNumber(1), Status(kG1, GoState::kRunning),
-       Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
-       Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable)});
+TEST(ValidatorTest, ReportsHistory) {
+  const std::vector<Finding> findings =
+      FindingsOf({SyncNumber(1), Status(kG1, GoState::kRunning),
+                  Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable),
+                  Go(EventType::kGoUnblock, kG1, GoState::kWaiting, GoState::kRunnable)});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(FormatFinding(findings[0]),
             "error: byte 40, thread 1, event GoUnblock: expected goroutine 1 to go on from "
@@ -75,6 +68,23 @@ TEST(ValidatorTest, TellsHistory) {
             "    goroutine 1 before that:\n"
             "      byte 20: GoStatus, Undetermined -> Running\n"
             "      byte 30: GoStop, Running -> Runnable");
+}
+
+// Events that come from no trace have no offset.
+TEST(ValidatorTest, NumbersEventsWithoutAnOffset) {
+  std::vector<Finding> findings;
+  Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
+  validator.Check(SyncNumber(1).Time(1).Build());
+  validator.Check(Status(kG1, GoState::kWaiting).Time(2).Build());
+  validator.Check(
+      Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning).Time(3).Build());
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_FALSE(findings[0].place.offset.has_value());
+  EXPECT_EQ(FormatFinding(findings[0]),
+            "error: event 3, thread 1, event GoStart: expected goroutine 1 to go on from "
+            "Waiting -> Running, found Runnable -> Running [state-mismatch]\n"
+            "    goroutine 1 before that:\n"
+            "      GoStatus, Undetermined -> Waiting");
 }
 
 TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
@@ -88,8 +98,8 @@ TEST(ValidatorTest, HoldsNothingAgainstWhatFollowsALoss) {
   EXPECT_TRUE(findings.empty());
 }
 
-// A validator that is told of generations, and what it finds.
-class ToldGenerations {
+// A validator to which generations are announced, and its findings.
+class GenerationChecker {
  public:
   void Begin(bool is_damaged = false) {
     validator_.BeginGeneration(++number_);
@@ -103,12 +113,12 @@ class ToldGenerations {
   void NoteLoss() { validator_.NoteLoss(); }
   void Finish() { validator_.Finish().IgnoreError(); }
 
-  // The names of the checks that found something since the last call.
+  // Returns the names of the checks with findings since the last call.
   std::vector<std::string> Found() { return std::exchange(found_, {}); }
 
  private:
   std::vector<std::string> found_;
-  // Of a version whose generations have no clock snapshots.
+  // Generations of this version have no clock snapshots.
   Validator validator_{{Version::kGo122}, [this](const Finding& finding) {
                          found_.emplace_back(SpecOf(finding.check).name);
                        }};
@@ -125,8 +135,8 @@ EventBuilder Unblock(GoId id) {
   return Go(EventType::kGoUnblock, id, GoState::kWaiting, GoState::kRunnable);
 }
 
-TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
-  ToldGenerations generations;
+TEST(ValidatorTest, TheGenerationAfterALossIsCheckedAgain) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(Status(kG2, GoState::kRunnable));
@@ -136,7 +146,7 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   EXPECT_EQ(generations.Found(), Names());
 
   generations.Begin();
-  // Some states are confirmed, others told as if they were new.
+  // Some of the statuses confirm what was known, others are as if they were new.
   generations.Check(Go(EventType::kGoStatus, kG2, GoState::kRunning, GoState::kRunning));
   generations.Check(Status(kG3, GoState::kWaiting));
   EXPECT_EQ(generations.Found(), Names());
@@ -151,8 +161,8 @@ TEST(ValidatorTest, HoldsAgainAfterALossWhatTheNextGenerationTells) {
   EXPECT_EQ(generations.Found(), Names({"state-unknown", "state-appears"}));
 }
 
-TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
-  ToldGenerations generations;
+TEST(ValidatorTest, ReportsNothingInAnIncompleteGeneration) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Begin(/*is_damaged=*/true);
@@ -165,8 +175,8 @@ TEST(ValidatorTest, IsQuietInAGenerationThatLacksSomething) {
   EXPECT_EQ(generations.Found(), Names({"state-unknown"}));
 }
 
-TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
-  ToldGenerations generations;
+TEST(ValidatorTest, AnUnknownStateIsReportedOnce) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kUndetermined));
   EXPECT_EQ(generations.Found(), Names({"state-undetermined"}));
@@ -175,7 +185,7 @@ TEST(ValidatorTest, AnUnknownStateIsToldOnce) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
-TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
+TEST(ValidatorTest, AWrongTimeIsReportedOnceAndNotAfterALoss) {
   std::vector<CheckId> found;
   Validator validator({}, [&](const Finding& finding) { found.push_back(finding.check); });
   validator.Check(SyncNumber(1).Time(1000).Build());
@@ -188,7 +198,7 @@ TEST(ValidatorTest, AWrongTimeIsToldOnceAndNotAfterALoss) {
   EXPECT_EQ(found.size(), 1u);
 }
 
-TEST(ValidatorTest, AWrongTimeIsNotWhatLaterOnesAreComparedWith) {
+TEST(ValidatorTest, LaterTimesAreNotComparedWithAWrongOne) {
   std::vector<Finding> found;
   Validator validator({}, [&](Finding finding) { found.push_back(std::move(finding)); });
   validator.Check(SyncNumber(1).Time(10).Build());
@@ -201,17 +211,15 @@ TEST(ValidatorTest, AWrongTimeIsNotWhatLaterOnesAreComparedWith) {
 }
 
 // Of a task without a parent whose type is "".
-EventBuilder OfTask(EventType type, uint64_t task) {
-  return EventBuilder(type).Tables(&NoStrings()).Arg(0, task).Arg(1, TaskId::kNone.value);
-}
+EventBuilder OfTask(EventType type, uint64_t task) { return EventBuilder(type).Task(TaskId{task}); }
 
 EventBuilder RegionOf(EventType type, GoId goroutine) {
-  return EventBuilder(type).Tables(&NoStrings()).Goroutine(goroutine);
+  return EventBuilder(type).Goroutine(goroutine);
 }
 
-TEST(ValidatorTest, LooksThroughNoMoreThanAHundredRegions) {
+TEST(ValidatorTest, SearchesAtMostAHundredRegions) {
   for (const int inner : {99, 100}) {
-    ToldGenerations generations;
+    GenerationChecker generations;
     generations.Begin();
     generations.Check(Status(kG1, GoState::kRunning));
     generations.Check(RegionOf(EventType::kUserRegionBegin, kG1).Arg(0, 1));
@@ -226,14 +234,14 @@ TEST(ValidatorTest, LooksThroughNoMoreThanAHundredRegions) {
   }
 }
 
-TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
-  ToldGenerations generations;
+TEST(ValidatorTest, AcceptsEndsOfSpansThatMayHaveBegunBeforeALoss) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(OfTask(EventType::kUserTaskBegin, 1));
   generations.Check(RegionOf(EventType::kUserRegionBegin, kG1));
   generations.NoteLoss();
-  // Its end may be missing.
+  // The end of the task may be missing.
   generations.Check(OfTask(EventType::kUserTaskBegin, 2));
 
   generations.Begin();
@@ -244,11 +252,10 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   generations.Check(RegionOf(EventType::kSTWEnd, kG1));
   EXPECT_EQ(generations.Found(), Names());
 
-  // Which assists go on was told, and what began since the loss is known.
+  // The generation stated which assists are active, and what began since the loss is known.
   generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
   EXPECT_EQ(generations.Found(), Names({"range-unopened"}));
-  generations.Check(
-      Go(EventType::kGoCreate, kG2, GoState::kNotExist, GoState::kRunnable).Tables(&NoStrings()));
+  generations.Check(Go(EventType::kGoCreate, kG2, GoState::kNotExist, GoState::kRunnable));
   generations.Check(RegionOf(EventType::kUserRegionEnd, kG2));
   EXPECT_EQ(generations.Found(), Names({"region-end-unknown"}));
   generations.Check(OfTask(EventType::kUserTaskBegin, 3));
@@ -259,11 +266,11 @@ TEST(ValidatorTest, TakesWhatMayHaveBegunBeforeALossAsItComes) {
   EXPECT_EQ(generations.Found(), Names());
 }
 
-TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
+TEST(ValidatorTest, ReportsWhatElseTheThreadOfALeavingGoroutineExecutes) {
   const std::vector<EventBuilder> events = {
       SyncNumber(1), Status(kG1, GoState::kRunning), Status(kG2, GoState::kRunning),
-      Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings()),
-      Go(EventType::kGoStop, kG2, GoState::kRunning, GoState::kRunnable).Tables(&NoStrings())};
+      Go(EventType::kGoStop, kG1, GoState::kRunning, GoState::kRunnable),
+      Go(EventType::kGoStop, kG2, GoState::kRunning, GoState::kRunnable)};
   const auto message_of_last = [&](size_t count) {
     const std::vector<Finding> findings =
         FindingsOf(std::vector<EventBuilder>(events.begin(), events.begin() + count));
@@ -277,20 +284,18 @@ TEST(ValidatorTest, TellsWhatElseTheThreadExecutesThatAGoroutineLeaves) {
             "expected thread 1 to execute goroutine 2 until it stops, found nothing");
 }
 
-TEST(ValidatorTest, WhatIsOpenOnAnUnknownGoroutineStaysSoWhenItIsKnown) {
-  ToldGenerations generations;
+TEST(ValidatorTest, SpansOfAnUnknownGoroutineStayOpenWhenItIsKnown) {
+  GenerationChecker generations;
   generations.Begin();
   generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG1).Thread(kM1));
   generations.Check(RegionOf(EventType::kGCMarkAssistBegin, kG2).Thread(kM1));
   EXPECT_EQ(generations.Found(), Names());
   generations.Check(Status(kG1, GoState::kRunning));
   generations.Check(RegionOf(EventType::kGCMarkAssistEnd, kG1).Thread(kM1));
-  generations.Check(
-      Go(EventType::kGoDestroy, kG1, GoState::kRunning, GoState::kNotExist).Tables(&NoStrings()));
+  generations.Check(Go(EventType::kGoDestroy, kG1, GoState::kRunning, GoState::kNotExist));
   EXPECT_EQ(generations.Found(), Names());
   generations.Check(Status(kG2, GoState::kRunning));
-  generations.Check(
-      Go(EventType::kGoDestroy, kG2, GoState::kRunning, GoState::kNotExist).Tables(&NoStrings()));
+  generations.Check(Go(EventType::kGoDestroy, kG2, GoState::kRunning, GoState::kNotExist));
   EXPECT_EQ(generations.Found(), Names({"range-at-end"}));
 }
 
@@ -307,7 +312,7 @@ TEST(ReportTest, FoldsAndCounts) {
   EXPECT_TRUE(ValidateTrace(*SourceFromBytes(loaded->input), options).findings.empty());
 }
 
-TEST(ReportTest, CountsErrorsThatItDoesNotKeep) {
+TEST(ReportTest, CountsErrorsBeyondTheMaximumPerCheck) {
   const std::string bytes = *AssembleText(
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
       "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n"
@@ -322,7 +327,7 @@ TEST(ReportTest, CountsErrorsThatItDoesNotKeep) {
   }
 }
 
-// In every generation that states such a one, and in every version.
+// In every generation that states an implausible frequency, and in every version.
 TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   const auto warnings = [](int version, const std::string& frequency) {
     std::string text = absl::StrCat("Trace Go1.", version, "\n");
@@ -347,7 +352,7 @@ TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   }
 }
 
-TEST(ReportTest, MissingFileIsNotJudged) {
+TEST(ReportTest, AMissingFileHasNoVerdict) {
   const ValidationReport report = ValidateFile("no/such/file", ValidateOptions());
   EXPECT_EQ(report.verdict(), Verdict::kUnjudged);
   EXPECT_EQ(FormatVerdict(report), "cannot be read");

@@ -10,15 +10,15 @@ namespace gotrace::internal {
 namespace {
 
 // The kind of place that a fault is at, which decides where to look for foreign text.
-enum class Stands { kNowhere, kForBatch, kAmongEvents, kAmongStrings };
+enum class PlaceKind { kOther, kBatch, kEvents, kStrings };
 
-Stands WhereIs(FaultId id) {
+PlaceKind PlaceKindOf(FaultId id) {
   switch (id) {
     case FaultId::kBatchType:
     case FaultId::kBatchSize:
     case FaultId::kBatchHeaderVarint:
     case FaultId::kBatchHeaderTruncated:
-      return Stands::kForBatch;
+      return PlaceKind::kBatch;
     case FaultId::kStackBatchEvent:
     case FaultId::kStackVarint:
     case FaultId::kStackDepth:
@@ -33,29 +33,29 @@ Stands WhereIs(FaultId id) {
     case FaultId::kEventVarint:
     case FaultId::kEventStringId:
     case FaultId::kEventStackId:
-      return Stands::kAmongEvents;
+      return PlaceKind::kEvents;
     case FaultId::kStringBatchEvent:
     case FaultId::kStringVarint:
     case FaultId::kStringSize:
     case FaultId::kStringTruncated:
-      return Stands::kAmongStrings;
+      return PlaceKind::kStrings;
     default:
-      return Stands::kNowhere;
+      return PlaceKind::kOther;
   }
 }
 
 std::optional<ForeignInput> FindForeign(const Fault& fault, const RetainingSource& source) {
-  const Stands stands = WhereIs(fault.id);
-  if (stands == Stands::kNowhere || !fault.place.offset.has_value()) return std::nullopt;
-  if (stands == Stands::kForBatch) {
+  const PlaceKind kind = PlaceKindOf(fault.id);
+  if (kind == PlaceKind::kOther || !fault.place.offset.has_value()) return std::nullopt;
+  if (kind == PlaceKind::kBatch) {
     return RecogniseInTrace(source.BytesAt(fault.place.batch_offset.value_or(*fault.place.offset)));
   }
   // The first part of the text may have been decoded as events before the fault.
   const uint64_t offset = *fault.place.offset;
-  for (uint64_t back = std::min<uint64_t>(offset, kMostTextBefore);; back /= 2) {
+  for (uint64_t back = std::min<uint64_t>(offset, kMaxTextBefore);; back /= 2) {
     const absl::string_view bytes = source.BytesAt(offset - back);
     if (bytes.size() > back) {
-      return RecogniseInPayload(bytes, back, stands == Stands::kAmongStrings);
+      return RecogniseInPayload(bytes, back, kind == PlaceKind::kStrings);
     }
     if (back == 0) return std::nullopt;
   }

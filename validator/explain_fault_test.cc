@@ -6,7 +6,7 @@
 namespace gotrace::internal {
 namespace {
 
-TEST(SizeLimitTest, TellsRoundSizesOnly) {
+TEST(SizeLimitTest, ReportsOnlyRoundSizes) {
   EXPECT_EQ(SizeLimitOf(1024), "1 KiB");
   EXPECT_EQ(SizeLimitOf(3 << 16), "192 KiB");
   EXPECT_EQ(SizeLimitOf(5 << 20), "5 MiB");
@@ -24,18 +24,18 @@ TEST(RecogniseInPayloadTest, FindsPrintedLines) {
     EXPECT_EQ(found->check, CheckId::kFaultTextInTrace);
   }
   EXPECT_FALSE(RecogniseInPayload(bytes, 23, /*among_strings=*/false).has_value());
-  // What stands before may be the end of a string.
+  // The text before it may be the end of a string.
   EXPECT_FALSE(RecogniseInPayload(bytes, 10, /*among_strings=*/true).has_value());
 }
 
-TEST(RecogniseInPayloadTest, LeavesNamesAndNumbers) {
+TEST(RecogniseInPayloadTest, IgnoresNamesAndNumbers) {
   for (const absl::string_view bytes :
        {"runtime.gcBgMarkWorker", "1234567890 1234567890\n", "short text\n"}) {
     EXPECT_FALSE(RecogniseInPayload(bytes, 0, /*among_strings=*/false).has_value()) << bytes;
   }
 }
 
-TEST(RecogniseInTraceTest, TakesOnlyUtf8ForText) {
+TEST(RecogniseInTraceTest, AcceptsOnlyUtf8AsText) {
   EXPECT_TRUE(RecogniseInTrace("Es ist nicht möglich\n").has_value());
   EXPECT_FALSE(RecogniseInTrace("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\n").has_value());
 }

@@ -29,7 +29,11 @@ std::string FormatTransition(ResourceKind kind, uint8_t from, uint8_t to) {
 
 std::string FormatFinding(const Finding& finding) {
   std::string text = absl::StrCat(SeverityName(finding.severity), ": ");
-  const std::string place = FormatPlace(finding.place);
+  std::string place = FormatPlace(finding.place);
+  // An event that was not read from a trace has no offset. Its number is what there is.
+  if (!finding.place.offset.has_value() && finding.event_number != 0) {
+    place = absl::StrCat("event ", finding.event_number, place.empty() ? "" : ", ", place);
+  }
   if (!place.empty()) absl::StrAppend(&text, place, ": ");
   absl::StrAppend(&text, finding.message, " [", SpecOf(finding.check).name, "]");
   for (const std::string& line : finding.details) absl::StrAppend(&text, "\n    ", line);
@@ -39,7 +43,8 @@ std::string FormatFinding(const Finding& finding) {
   if (finding.history.empty()) return text;
   absl::StrAppend(&text, "\n    ", FormatResource(finding.resource), " before that:");
   for (const PastTransition& past : finding.history) {
-    absl::StrAppend(&text, "\n      byte ", past.offset, ": ", EventTypeName(past.event), ", ",
+    const std::string offset = past.offset == 0 ? "" : absl::StrCat("byte ", past.offset, ": ");
+    absl::StrAppend(&text, "\n      ", offset, EventTypeName(past.event), ", ",
                     FormatTransition(finding.resource.kind, past.from, past.to));
   }
   return text;

@@ -31,7 +31,7 @@ std::optional<ForeignInput> RecogniseInput(absl::string_view begin);
 std::optional<ForeignInput> RecogniseInTrace(absl::string_view bytes);
 
 // How far before a fault the text that RecogniseInPayload() finds may begin, in bytes.
-inline constexpr size_t kMostTextBefore = 64;
+inline constexpr size_t kMaxTextBefore = 64;
 
 // Recognises text that something wrote among the events of a batch, at a fault at
 // `bytes[position]`. Returns nullopt if there is none. Requires position < bytes.size().

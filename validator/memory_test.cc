@@ -1,4 +1,4 @@
-// Tests the memory that reading and validating need for traces that are made to need much of it.
+// Tests the memory use of reading and validating traces that are made to need much memory.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -14,8 +14,8 @@
 #include "gotrace/validate.h"
 #include "gotrace/version.h"
 #include "gtest/gtest.h"
-#include "testing/large_traces.h"
 #include "testing/memory_meter.h"
+#include "testing/synthetic_streams.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/varint.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMega = 1 << 20;
 
-// How many of what there may be very many of: all, where the build is quick.
+// The number of things that a trace can have very many of; lower in slow builds.
 #ifdef NDEBUG
 constexpr uint64_t kMany = 1'000'000;
 constexpr uint64_t kManyGenerations = 1'000'000;
@@ -37,8 +37,8 @@ constexpr uint64_t kManyGenerations = 20'000;
 constexpr uint64_t kManyStacks = 2'000;
 #endif
 
-// All that may be allocated at a time while a trace is read whose largest generation has so many
-// bytes.
+// The maximum number of bytes that may be allocated at a time, given the size of the largest
+// generation.
 constexpr uint64_t Bound(uint64_t largest_generation) {
   return 64 * kMega + 8 * largest_generation;
 }
@@ -49,9 +49,9 @@ constexpr Way kWays[] = {Way::kStrict, Way::kCollect, Way::kSalvage, Way::kValid
 // The result of reading a trace.
 struct Read {
   uint64_t events = 0;
-  uint64_t peak = 0;                       // Bytes allocated at a time.
-  std::map<std::string, uint64_t> faults;  // By name, and how many there were.
-  std::string message;                     // Of the last of them.
+  uint64_t peak = 0;                       // The maximum number of bytes allocated at a time.
+  std::map<std::string, uint64_t> faults;  // The number of faults with each name.
+  std::string message;                     // The message of the last fault.
   Losses losses;
 
   uint64_t Count(const std::string& fault) const {
@@ -84,7 +84,7 @@ void ReadEvents(std::unique_ptr<ByteSource> source, Way way, const ReaderLimits&
   options.on_fault(*fault);
 }
 
-void JudgeEvents(std::unique_ptr<ByteSource> source, const ReaderLimits& limits, Read* read) {
+void ValidateEvents(std::unique_ptr<ByteSource> source, const ReaderLimits& limits, Read* read) {
   ValidateOptions options;
   options.limits = limits;
   const ValidationReport report = ValidateTrace(std::move(source), options);
@@ -102,7 +102,7 @@ Read ReadWay(std::unique_ptr<ByteStream> stream, Way way, const ReaderLimits& li
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(std::move(stream), limits);
   EXPECT_TRUE(source.ok()) << source.status();
   if (way == Way::kValidate) {
-    JudgeEvents(*std::move(source), limits, &read);
+    ValidateEvents(*std::move(source), limits, &read);
   } else {
     ReadEvents(*std::move(source), way, limits, &read);
   }
@@ -119,16 +119,16 @@ std::string Name(Way way) {
 
 class MemoryTest : public testing::TestWithParam<Way> {
  protected:
-  // Reads the trace that `step` makes, and expects the peak to keep to the bound.
+  // Reads the trace that `step` writes, and expects the peak to stay within the bound.
   Read Run(const MakeStep& step, const ReaderLimits& limits = {}) {
-    LargeTraceMaker maker;
+    LargeTraceWriter maker;
     Read read = ReadWay(MakeTrace(&maker, step), GetParam(), limits);
     ExpectBounded(read, maker.largest());
     return read;
   }
 
   void ExpectBounded(const Read& read, uint64_t largest) {
-    // The validator has a model of its own besides the reader's.
+    // Validating keeps two models: the reader's and the validator's own.
     const uint64_t models = GetParam() == Way::kValidate ? 2 : 1;
     EXPECT_LE(read.peak, models * Bound(largest));
     RecordProperty("peak", absl::StrCat(read.peak));
@@ -141,13 +141,14 @@ class MemoryTest : public testing::TestWithParam<Way> {
 INSTANTIATE_TEST_SUITE_P(Ways, MemoryTest, testing::ValuesIn(kWays),
                          [](const auto& info) { return Name(info.param); });
 
-// How much of a trace a step makes, so that the steps' own bytes stay few.
+// The number of parts that a step writes, small enough for the steps themselves to need little
+// memory.
 constexpr uint64_t kPerStep = 1000;
 
-// One generation of `count` parts that `add` makes, by their numbers from 0 on.
+// One generation with `count` parts, each of which `add` writes, given its number from 0.
 MakeStep OneGeneration(uint64_t count,
-                       std::function<void(LargeTraceMaker* maker, uint64_t n)> add) {
-  return [count, add = std::move(add)](LargeTraceMaker* maker, uint64_t step) {
+                       std::function<void(LargeTraceWriter* maker, uint64_t n)> add) {
+  return [count, add = std::move(add)](LargeTraceWriter* maker, uint64_t step) {
     if (step == 0) maker->Begin(1);
     const uint64_t end = std::min(count, (step + 1) * kPerStep);
     for (uint64_t n = step * kPerStep; n < end; ++n) add(maker, n);
@@ -164,7 +165,7 @@ std::string GoStatusEvent(uint64_t goroutine, GoStatus status, uint64_t thread =
   return Wire(EventType::kGoStatus, {1, goroutine, thread, static_cast<uint64_t>(status)});
 }
 
-// Numbers that lie far apart: the nth of 2^32 different ones, and some beyond.
+// Returns numbers far apart from each other: the nth of 2^32 different ones, and some beyond.
 uint64_t Sparse(uint64_t n) {
   const uint64_t spread = (n * 2654435761U) & 0xffffffff;
   return n % 16 == 0 ? spread << 30 | 1 : spread + 1;
@@ -172,13 +173,13 @@ uint64_t Sparse(uint64_t n) {
 
 TEST_P(MemoryTest, EmptyBatches) {
   const Read read = Run(OneGeneration(
-      kMany, [](LargeTraceMaker* maker, uint64_t) { maker->Batch(/*thread=*/1, ""); }));
+      kMany, [](LargeTraceWriter* maker, uint64_t) { maker->Batch(/*thread=*/1, ""); }));
   EXPECT_EQ(read.faults, Faults());
   EXPECT_EQ(read.events, 2u);
 }
 
 TEST_P(MemoryTest, BatchesOfOneByte) {
-  const Read read = Run(OneGeneration(kMany, [](LargeTraceMaker* maker, uint64_t) {
+  const Read read = Run(OneGeneration(kMany, [](LargeTraceWriter* maker, uint64_t) {
     maker->Batch(/*thread=*/1, absl::string_view("\0", 1));
   }));
   EXPECT_GE(read.Count("event-type"), 1u);
@@ -187,13 +188,13 @@ TEST_P(MemoryTest, BatchesOfOneByte) {
 TEST_P(MemoryTest, Threads) {
   const std::string event = ProcStatusEvent(1, ProcStatus::kIdle);
   const Read read = Run(OneGeneration(
-      kMany, [&](LargeTraceMaker* maker, uint64_t n) { maker->Batch(n + 1, event); }));
+      kMany, [&](LargeTraceWriter* maker, uint64_t n) { maker->Batch(n + 1, event); }));
   EXPECT_EQ(read.faults, (Faults{{"limit-threads", 1}}));
   EXPECT_EQ(read.events, strict() ? 1u : ReaderLimits().threads + 2);
 }
 
 TEST_P(MemoryTest, SparseGoroutines) {
-  const Read read = Run(OneGeneration(kMany, [](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kMany, [](LargeTraceWriter* maker, uint64_t n) {
     maker->Entry(1, EventType::kNone, GoStatusEvent(Sparse(n), GoStatus::kWaiting));
   }));
   EXPECT_EQ(read.faults, Faults());
@@ -201,15 +202,15 @@ TEST_P(MemoryTest, SparseGoroutines) {
 }
 
 TEST_P(MemoryTest, Procs) {
-  const Read read = Run(OneGeneration(kMany, [](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kMany, [](LargeTraceWriter* maker, uint64_t n) {
     maker->Entry(1, EventType::kNone, ProcStatusEvent(n, ProcStatus::kIdle));
   }));
   EXPECT_EQ(read.faults, (Faults{{"limit-procs", 1}}));
 }
 
-// Very many generations, each of which has `events` of another thread and no more.
+// Very many generations, each of which has only the `events` of another thread.
 MakeStep GenerationsOfOneThread(std::string events) {
-  return [events = std::move(events)](LargeTraceMaker* maker, uint64_t step) {
+  return [events = std::move(events)](LargeTraceWriter* maker, uint64_t step) {
     for (uint64_t n = step * kPerStep; n < (step + 1) * kPerStep; ++n) {
       maker->Begin(n + 1);
       maker->Batch(n + 1, events);
@@ -230,22 +231,23 @@ TEST_P(MemoryTest, Generations) {
       Run(GenerationsOfOneThread(ProcStatusEvent(1, ProcStatus::kIdle)), FewThreads());
   EXPECT_EQ(read.faults, Faults());
   EXPECT_EQ(read.events, 2 * kManyGenerations + 1);
-  // Nothing is kept of the generations, or of their threads.
+  // Neither the generations nor their threads are kept.
   EXPECT_LE(read.peak, 10 * kMega);
 }
 
-// Each has a thread that says to run the same goroutine on the same P, as all before it did.
+// Each generation has a thread that claims to run the same goroutine on the same P as all earlier
+// threads.
 TEST_P(MemoryTest, GenerationsOfBusyThreads) {
   const Read read = Run(GenerationsOfOneThread(ProcStatusEvent(1, ProcStatus::kRunning) +
                                                GoStatusEvent(1, GoStatus::kRunning)),
                         FewThreads());
-  // The validator knows a quarter of a million threads at the most.
+  // The validator remembers at most a quarter of a million threads.
   EXPECT_LE(read.peak, (GetParam() == Way::kValidate ? 48 : 12) * kMega);
 }
 
 TEST_P(MemoryTest, StringsOfFullSize) {
   const std::string text(kMaxStringSize, 'x');
-  const Read read = Run(OneGeneration(30'000, [&](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(30'000, [&](LargeTraceWriter* maker, uint64_t n) {
     std::string entry = Wire(EventType::kString, {n + 1, text.size()});
     maker->Entry(~uint64_t{0}, EventType::kStrings, entry + text);
   }));
@@ -254,7 +256,7 @@ TEST_P(MemoryTest, StringsOfFullSize) {
 
 TEST_P(MemoryTest, StacksOfFullDepth) {
   const std::string name = Wire(EventType::kString, {1, 1}) + "f";
-  const Read read = Run(OneGeneration(kManyStacks, [&](LargeTraceMaker* maker, uint64_t n) {
+  const Read read = Run(OneGeneration(kManyStacks, [&](LargeTraceWriter* maker, uint64_t n) {
     if (n == 0) maker->Entry(1, EventType::kStrings, name);
     if (n == 0) maker->Flush();
     std::string entry = Wire(EventType::kStack, {n + 1, kMaxFramesPerStack});
@@ -270,7 +272,7 @@ TEST_P(MemoryTest, StacksOfFullDepth) {
 }
 
 TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
-  const Read read = Run([](LargeTraceMaker* maker, uint64_t) {
+  const Read read = Run([](LargeTraceWriter* maker, uint64_t) {
     maker->Begin(1);
     std::string header;
     AppendBatchHeader({/*generation=*/1, /*thread=*/1, /*time=*/1}, uint64_t{1} << 63,
@@ -282,9 +284,9 @@ TEST_P(MemoryTest, ABatchThatClaimsTooMuch) {
   EXPECT_LE(read.peak, 8 * kMega);
 }
 
-// Ten thousand goroutines are created in each generation, and none is mentioned again.
+// Each generation creates ten thousand goroutines, and none of them is mentioned again.
 MakeStep ForgottenGoroutines(uint64_t generations) {
-  return [generations](LargeTraceMaker* maker, uint64_t step) {
+  return [generations](LargeTraceWriter* maker, uint64_t step) {
     constexpr uint64_t kEach = 10'000;
     maker->Begin(step + 1);
     maker->Entry(1, EventType::kNone, ProcStatusEvent(0, ProcStatus::kRunning));
@@ -296,10 +298,10 @@ MakeStep ForgottenGoroutines(uint64_t generations) {
   };
 }
 
-TEST_P(MemoryTest, GoroutinesThatAreNeverToldOfAgain) {
+TEST_P(MemoryTest, GoroutinesThatAreNeverMentionedAgain) {
   const Read read = Run(ForgottenGoroutines(100));
   EXPECT_EQ(read.Count("limit-goroutines"), strict() ? 1u : 3u);
-  // The limit allows some generations of them.
+  // The limit admits the goroutines of several generations.
   EXPECT_GE(read.events, ReaderLimits().goroutines);
 }
 
@@ -313,7 +315,7 @@ TEST_P(MemoryTest, RegionsAndTasksThatNeverEnd) {
   const Read read = Run(
       OneGeneration(
           100'000,
-          [](LargeTraceMaker* maker, uint64_t n) {
+          [](LargeTraceWriter* maker, uint64_t n) {
             if (n == 0) {
               maker->Entry(1, EventType::kNone, ProcStatusEvent(0, ProcStatus::kRunning));
               maker->Entry(1, EventType::kNone, GoStatusEvent(1, GoStatus::kRunning, /*thread=*/1));
@@ -324,9 +326,9 @@ TEST_P(MemoryTest, RegionsAndTasksThatNeverEnd) {
           }),
       limits);
   EXPECT_EQ(read.faults, (Faults{{"limit-nesting", 1}}));
-  // The validator knows of each where it began.
+  // The validator remembers where each of them began.
   EXPECT_LE(read.peak, 10 * kMega);
-  // Those before the limit are given, and in the other modes all of them.
+  // Strict mode returns those before the limit, the other modes all of them.
   EXPECT_EQ(read.events, strict() ? 1u + 2 + limits.nesting : 2u + 2 + 100'000);
 }
 
@@ -334,22 +336,22 @@ TEST_P(MemoryTest, FaultsWithoutNumber) {
   // A string with the id 0.
   const std::string broken("\x04\x05\x00\x00", 4);
   const Read read = Run(
-      OneGeneration(100'000, [&](LargeTraceMaker* maker, uint64_t) { maker->Batch(1, broken); }));
+      OneGeneration(100'000, [&](LargeTraceWriter* maker, uint64_t) { maker->Batch(1, broken); }));
   EXPECT_EQ(read.Count("string-duplicate"), strict() ? 1u : 100'000u);
-  // Those that are only counted are not kept until the next event.
+  // Faults that are only counted are not kept until the next event.
   EXPECT_LE(read.peak, 10 * kMega);
 }
 
 // Bombs. -----------------------------------------------------------------------------------------
 
 std::string Compressed(Way way, absl::string_view bytes) {
-  // Both are tried, though not by each way.
+  // Both formats are tried, each with some of the ways.
   return way == Way::kStrict || way == Way::kSalvage ? Zstd(bytes) : Gzip(bytes);
 }
 
 // A trace of one small generation, without its end.
 std::string SmallBegin(uint64_t* size) {
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   maker.Begin(1);
   maker.Batch(1, ProcStatusEvent(1, ProcStatus::kIdle));
   *size = maker.largest();
@@ -362,7 +364,7 @@ class BombTest : public MemoryTest {
                const ReaderLimits& limits = {}) {
     const Way way = GetParam();
     std::string first = begin.empty() ? "" : Compressed(way, begin);
-    // The stream has both.
+    // The stream has both parts.
     Read read = ReadWay(Repeat(first, Compressed(way, again), times), way, limits);
     ExpectBounded(read, largest);
     return read;
@@ -374,16 +376,16 @@ INSTANTIATE_TEST_SUITE_P(Ways, BombTest, testing::ValuesIn(kWays),
 
 TEST_P(BombTest, AGigabyteOfZeros) {
   const Read read = Explode("", std::string(16 * kMega, '\0'), 64, 0);
-  if (GetParam() == Way::kValidate) return;  // It says what else the input may be.
+  if (GetParam() == Way::kValidate) return;  // The message also says what else the input may be.
   EXPECT_EQ(read.faults, (Faults{{"not-a-trace", 1}}));
 }
 
-TEST_P(BombTest, ZerosBehindASmallTrace) {
+TEST_P(BombTest, ZerosAfterASmallTrace) {
   uint64_t largest = 0;
   const std::string begin = SmallBegin(&largest);
   const Read read = Explode(begin, std::string(16 * kMega, '\0'), 2, largest);
   EXPECT_GE(read.Count("batch-type"), 1u);
-  // The zeros that are left out are not kept.
+  // Skipped zeros are not kept.
   EXPECT_LE(read.peak, 16 * kMega);
   EXPECT_EQ(read.events, strict() ? 1u : 3u);
 }
@@ -391,7 +393,7 @@ TEST_P(BombTest, ZerosBehindASmallTrace) {
 TEST_P(BombTest, AGenerationWithoutEnd) {
   uint64_t largest = 0;
   const std::string begin = SmallBegin(&largest);
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   maker.out().clear();
   maker.Begin(1);
   maker.out().clear();
@@ -406,7 +408,7 @@ TEST_P(BombTest, AGenerationWithoutEnd) {
 TEST_P(BombTest, EmptyBatchesWithoutEnd) {
   uint64_t largest = 0;
   const std::string begin = SmallBegin(&largest);
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   maker.Begin(1);
   maker.out().clear();
   for (int i = 0; i < 100'000; ++i) maker.Batch(1, "");
@@ -420,7 +422,7 @@ TEST_P(BombTest, EmptyBatchesWithoutEnd) {
 TEST_P(BombTest, GenerationsWithoutEndUpToTheLimit) {
   ReaderLimits limits;
   limits.decompressed_bytes = kMega;
-  LargeTraceMaker maker;
+  LargeTraceWriter maker;
   for (int n = 1; n <= 1000; ++n) {
     maker.Begin(7);
     maker.Batch(1, ProcStatusEvent(1, ProcStatus::kIdle));

@@ -37,7 +37,7 @@ std::vector<Extent> Generations(absl::string_view bytes) {
   return extents;
 }
 
-// Where the last generation's last GoStart stands.
+// Returns the offset of the last GoStart of the last generation.
 uint64_t LastStart(absl::string_view bytes) {
   uint64_t offset = 0;
   Reader reader = *Reader::FromBytes(bytes);
@@ -53,7 +53,8 @@ std::vector<Finding> Errors(absl::string_view bytes) {
   return ValidateTrace(*SourceFromBytes(bytes), options).findings;
 }
 
-// `bytes` with one byte changed that stands in a generation that is not the last: `*damaged`.
+// Returns `bytes` with one byte changed in a generation that is not the last, and stores that
+// generation in `*damaged`.
 std::string Damage(const std::string& bytes, const std::vector<Extent>& generations, int seed,
                    Extent* damaged) {
   std::mt19937 random(static_cast<uint32_t>(seed));
@@ -64,8 +65,8 @@ std::string Damage(const std::string& bytes, const std::vector<Extent>& generati
   return result;
 }
 
-TEST(ResumeTest, DamageInOneGenerationIsNotFoundAgainInTheNext) {
-  int told = 0;
+TEST(ResumeTest, DamageInOneGenerationCausesNoFindingsInTheNext) {
+  int found = 0;
   for (const absl::string_view name : kTraces) {
     const std::string bytes = ReadTestTrace(name);
     const std::vector<Extent> generations = Generations(bytes);
@@ -73,21 +74,22 @@ TEST(ResumeTest, DamageInOneGenerationIsNotFoundAgainInTheNext) {
     for (int seed = 0; seed < kSeeds; ++seed) {
       SCOPED_TRACE(absl::StrCat(name, ", seed ", seed));
       Extent damaged = {};
-      bool is_told = false;
+      bool is_found = false;
       for (const Finding& error : Errors(Damage(bytes, generations, seed, &damaged))) {
-        const bool is_behind = error.place.offset.value_or(0) >= damaged.end &&
-                               error.place.generation.value_or(damaged.number + 1) > damaged.number;
-        // A wrong name or time that nothing contradicts before then is found for the first time.
-        EXPECT_FALSE(is_told && is_behind) << FormatFinding(error);
-        is_told |= !is_behind;
+        const bool is_after = error.place.offset.value_or(0) >= damaged.end &&
+                              error.place.generation.value_or(damaged.number + 1) > damaged.number;
+        // A later finding is acceptable if the damage caused none before: a wrong name or time may
+        // first contradict a later event.
+        EXPECT_FALSE(is_found && is_after) << FormatFinding(error);
+        is_found |= !is_after;
       }
-      told += is_told ? 1 : 0;
+      found += is_found ? 1 : 0;
     }
   }
-  EXPECT_GT(told, 300);
+  EXPECT_GT(found, 300);
 }
 
-TEST(ResumeTest, AFaultBehindADamagedGenerationIsFound) {
+TEST(ResumeTest, AFaultAfterADamagedGenerationIsFound) {
   for (const absl::string_view name : kTraces) {
     const std::string bytes = ReadTestTrace(name);
     const std::vector<Extent> generations = Generations(bytes);

@@ -27,8 +27,8 @@ void RetainingSource::Release(uint64_t offset) {
 
 void RetainingSource::ReleaseSkipped(uint64_t begin, uint64_t end) {
   source_->ReleaseSkipped(begin, end);
-  // What the source does not have any more must not be shown. The last piece has the window. A
-  // piece may reach into the next one, but where it lies is let go of when the next one begins.
+  // Bytes that the source has released must not be shown. The last piece is the window. A piece may
+  // reach into the next one, but its memory is released when the next one begins.
   uint64_t next_offset = pieces_.back().offset;
   for (size_t i = pieces_.size() - 1; i-- > 0;) {
     Piece& piece = pieces_[i];

@@ -12,7 +12,7 @@
 
 namespace gotrace::internal {
 
-// Passes everything through, and remembers where the bytes are that were not released.
+// Passes everything through, and keeps track of the bytes that were not released.
 class RetainingSource final : public ByteSource {
  public:
   explicit RetainingSource(std::unique_ptr<ByteSource> source);
@@ -28,8 +28,8 @@ class RetainingSource final : public ByteSource {
     return source_->ReadAt(offset, buffer, size);
   }
 
-  // The bytes from `offset` on that a window has shown, as far as they are contiguous in memory; ""
-  // if there are none, or they were released. Valid until they are released.
+  // Returns the bytes from `offset` on that a window has shown, as far as they are contiguous in
+  // memory; "" if there are none, or they were released. Valid until they are released.
   absl::string_view BytesAt(uint64_t offset) const;
 
   // The end of the bytes that a window has shown.

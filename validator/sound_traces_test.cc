@@ -1,4 +1,4 @@
-// Traces that Go's runtime wrote are sound.
+// Tests that the validator finds nothing wrong with traces that Go's runtime wrote.
 #include <memory>
 #include <string>
 
@@ -22,9 +22,9 @@ TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
   }
 }
 
-// A page that was fetched in place of a trace has no bytes of a trace, however it arrives; and the
+// A page that was downloaded in place of a trace is not a trace, however its bytes arrive, and the
 // skipped bytes count as read.
-TEST(SoundTracesTest, TellHowFarReadingCame) {
+TEST(SoundTracesTest, CountTheBytesOfInputThatIsNotATrace) {
   const std::string page = "<html>" + std::string(100'000, ' ');
   for (const std::string& input : {ReadTestTrace("go1.27-gc.trace"), page, std::string("tar")}) {
     uint64_t read = 0;
@@ -40,7 +40,7 @@ TEST(SoundTracesTest, TellHowFarReadingCame) {
 }
 
 // A trace that is cut off anywhere is validated too.
-TEST(SoundTracesTest, CutAreBroken) {
+TEST(SoundTracesTest, AreBrokenIfTheyAreCut) {
   const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
   for (size_t size = 0; size < bytes.size(); size += bytes.size() / 50) {
     const std::string cut = bytes.substr(0, size);

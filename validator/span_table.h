@@ -1,5 +1,5 @@
-// What is open on each goroutine and P, and in the whole program. For the validator's own files
-// only.
+// The spans that are open on each goroutine and P, and in the whole program. Included only by the
+// validator's own files.
 #ifndef GOTRACE_VALIDATOR_SPAN_TABLE_H_
 #define GOTRACE_VALIDATOR_SPAN_TABLE_H_
 
@@ -22,7 +22,7 @@
 
 namespace gotrace::internal {
 
-// Where an event is: a Place and the event's number, in fewer bytes.
+// The place of an event: a Place and the event's number, in fewer bytes.
 struct EventMark {
   uint64_t offset = 0;
   uint64_t generation = 0;
@@ -32,21 +32,21 @@ struct EventMark {
   EventType type = EventType::kNone;
 };
 
-// A range, region or task that is open.
+// An open range, region or task.
 struct OpenSpan {
   OpenSpan() = default;
-  // Not an aggregate, which the compiler would clear before it is filled.
+  // A constructor, because the compiler would clear an aggregate before filling it.
   OpenSpan(absl::string_view name, TaskId task, const EventMark& begin)
       : name(name), task(task), begin(begin) {}
 
-  std::string name;         // The type of a region or task, the reason of a range.
+  std::string name;         // The type of a region or task, or the reason of a range.
   absl::string_view what;   // For a range: see RangeParts.
   bool has_reason = false;  // For a range: see RangeParts.
   TaskId task;              // For a region.
   EventMark begin;
 };
 
-// Ranges are the same if what they are and their reasons are.
+// Identifies a range by what it is and its reason.
 struct RangeKey {
   absl::string_view what;
   absl::string_view reason;
@@ -63,15 +63,15 @@ struct RangeTraits {
   }
 };
 
-// The ranges that are open on a goroutine or P, or in the whole program.
+// The open ranges of a goroutine or P, or of the whole program.
 class RangeSpans : public OpenSpans<OpenSpan, RangeTraits> {
  public:
   size_t Find(absl::string_view what, absl::string_view reason) const {
     return OpenSpans::Find(RangeKey{what, reason});
   }
 
-  // The first range in the order of what they are and their reasons. Requires that there is one.
-  // Takes time in proportion to their number.
+  // Returns the first range, ordered by what it is and its reason. Requires that there is one.
+  // Takes time proportional to the number of ranges.
   const OpenSpan& First() const {
     return *std::min_element(all().begin(), all().end(), [](const auto& a, const auto& b) {
       return std::tie(a.what, a.name) < std::tie(b.what, b.name);
@@ -79,28 +79,28 @@ class RangeSpans : public OpenSpans<OpenSpan, RangeTraits> {
   }
 };
 
-// What is open on one goroutine or P, or in the whole program.
+// The open spans of a goroutine or P, or of the whole program.
 struct SpansOf {
-  int64_t id = -1;  // Of the goroutine or P.
+  int64_t id = -1;  // The id of the goroutine or P.
   RangeSpans ranges;
-  std::vector<OpenSpan> regions;  // The innermost last.
+  std::vector<OpenSpan> regions;  // The innermost is last.
 };
 
 class SpanTable {
  public:
-  // What is open on `resource`, or nullptr if nothing ever was.
+  // Returns the spans of `resource`, or nullptr if it never had any.
   SpansOf* Find(const ResourceId& resource) const { return TableOf(resource).Find(resource.id); }
 
-  // The same, made if there is none.
+  // Returns the spans of `resource`, which are added if they do not exist.
   SpansOf& Get(const ResourceId& resource) {
     SpansOf* const spans = Find(resource);
     return spans == nullptr ? *TableOf(resource).Insert(resource.id) : *spans;
   }
 
-  // Takes out what is open on `resource`, which must be there.
+  // Removes the spans of `resource`, which must exist.
   void Erase(const ResourceId& resource) { TableOf(resource).Erase(Find(resource)); }
 
-  // Calls `see` with each resource and what is open on it, in no order.
+  // Calls `see` with each resource and its spans, in no particular order.
   template <class See>
   void ForEach(const See& see) const {
     for (size_t kind = 0; kind < tables_.size(); ++kind) {
@@ -121,7 +121,7 @@ class SpanTable {
   }
   DenseTable<SpansOf>& TableOf(const ResourceId& resource) { return tables_[IndexOf(resource)]; }
 
-  std::array<DenseTable<SpansOf>, kResourceKindEnd> tables_;  // By kind.
+  std::array<DenseTable<SpansOf>, kResourceKindEnd> tables_;  // Indexed by kind.
 };
 
 }  // namespace gotrace::internal

@@ -25,7 +25,7 @@ TEST(RangeSpansTest, ARangeIsFoundByWhatItIsAndItsReason) {
   ranges.Add(Range("GC", ""));
   EXPECT_EQ(ranges.Find(kStop, "b"), RangeSpans::kNone);
   EXPECT_EQ(ranges.Find("GC", "a"), RangeSpans::kNone);
-  // Equal texts need not stand at the same place.
+  // Equal texts need not be at the same address.
   const std::string same(kStop);
   EXPECT_EQ(ranges.Find(same, "a"), 0u);
   EXPECT_EQ(ranges.Find("GC", ""), 1u);
@@ -37,13 +37,13 @@ TEST(RangeSpansTest, ARangeIsFoundByWhatItIsAndItsReason) {
   EXPECT_TRUE(ranges.empty());
 }
 
-// Far more than are looked through one by one.
-TEST(RangeSpansTest, OfManyEachIsFound) {
+// Far more ranges than are searched one by one.
+TEST(RangeSpansTest, FindsEachOfManyRanges) {
   RangeSpans ranges;
   constexpr size_t kCount = 100;
   const auto reason = [](size_t i) { return absl::StrCat("reason ", 1000 + i); };
   for (size_t i = 0; i < kCount; ++i) ranges.Add(Range(kStop, reason(i)));
-  // Takes out every other one, the last one too.
+  // Removes every other range, including the last one.
   for (size_t i = 1; i < kCount; i += 2) ranges.Remove(ranges.Find(kStop, reason(i)));
   EXPECT_EQ(ranges.all().size(), kCount / 2);
   for (size_t i = 0; i < kCount; ++i) {

@@ -10,15 +10,15 @@
 namespace gotrace::internal {
 namespace {
 
-// The runtime measures the frequency once for the whole process, to better than this.
-constexpr double kMostOff = 0.001;
+// The runtime measures the frequency once for the whole process, more precisely than this.
+constexpr double kMaxDeviation = 0.001;
 
-// The runtime writes its names of reasons and labels into every generation, used or not: up to Go
-// 1.27 fewer than this.
+// The runtime writes its own strings for reasons and labels into every generation, whether used or
+// not. Up to Go 1.27 there are fewer than this.
 constexpr uint64_t kRuntimeStrings = 32;
 
 bool IsSameFrequency(uint64_t a, uint64_t b) {
-  return std::abs(static_cast<double>(a) / static_cast<double>(b) - 1) <= kMostOff;
+  return std::abs(static_cast<double>(a) / static_cast<double>(b) - 1) <= kMaxDeviation;
 }
 
 }  // namespace

@@ -23,10 +23,11 @@ class TableChecks {
   // that is not checked.
   void EndGeneration(uint64_t number, const GenerationTables& tables, const TableUse* use);
 
-  // Whether nothing would be reported between the generations of `before` and these.
+  // Whether there is nothing to report between the last generation of `before` and the first one of
+  // this.
   bool Follows(const TableChecks& before) const;
 
-  // Takes over the generations of `next`, which follows this.
+  // Appends the generations of `next`, which follows this.
   void Append(const TableChecks& next) {
     if (next.last_frequency_.has_value()) last_frequency_ = next.last_frequency_;
   }

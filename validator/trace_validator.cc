@@ -16,28 +16,30 @@
 namespace gotrace::internal {
 namespace {
 
-// How often ValidateOptions::on_progress is told.
+// The number of events between two calls of ValidateOptions::on_progress.
 constexpr uint64_t kEventsPerReport = 1 << 16;
 
-// How far an event's time must go back, in nanoseconds. The runtime reads the clock before it finds
-// that the batch is full, and begins the next one with a later time: a few microseconds are normal.
-constexpr uint64_t kLeastTimeBack = 1'000'000;
+// The minimum time in nanoseconds by which an event must go back to be reported. The runtime reads
+// the clock before it finds that the batch is full, and begins the next one with a later time, so a
+// few microseconds are normal.
+constexpr uint64_t kMinTimeBack = 1'000'000;
 
-// How far into an input the header of a trace is looked for, in bytes.
+// How far into an input to search for the header of a trace, in bytes.
 constexpr size_t kHeaderSearched = 4096;
 
-// Whether a trace's header, or what is left of one, stands somewhere near the beginning: then the
-// input is a trace behind something else, or a damaged one.
+// Whether there is a trace header, or a part of one, near the beginning. If so, the input is a
+// trace that follows something else, or a damaged one.
 bool HoldsHeader(absl::string_view begin) {
   constexpr absl::string_view kHeaderEnd("trace\0\0\0", 8);
   return absl::StrContains(begin.substr(0, kHeaderSearched), kHeaderEnd);
 }
 
-// What an input is that begins with `begin` and whose header gave `status`, if it is no trace.
+// Returns what kind of input begins with `begin`, given that reading its header returned `status`;
+// "" if it may be a trace.
 std::string ForeignBegin(const absl::Status& status, absl::string_view begin) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value()) return "";
-  // A header that is cut off is as much of a trace as there is.
+  // If the header is cut off, the input may still be the beginning of a trace.
   const bool is_foreign =
       fault->id == FaultId::kNotATrace ||
       (fault->id == FaultId::kHeaderTruncated && !absl::StartsWith("go 1.", begin.substr(0, 5)));
@@ -45,7 +47,7 @@ std::string ForeignBegin(const absl::Status& status, absl::string_view begin) {
   return absl::StrCat("data that begins with ", Quoted(begin.substr(0, kHeaderSize)));
 }
 
-// The same if it is a trace of the v1 format.
+// The same for a trace of the v1 format.
 std::string V1Begin(const absl::Status& status, absl::string_view begin) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value() || fault->id != FaultId::kV1Trace) return "";
@@ -87,7 +89,7 @@ void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
   options.jobs = segments.size() > 1 ? 1 : jobs;
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), std::move(options));
   if (!reader.ok()) {
-    source_ = nullptr;  // The attempt destroyed it.
+    source_ = nullptr;  // The first attempt destroyed it.
     Stop(reader.status());
     report_.foreign = ForeignBegin(reader.status(), begin);
     report_.v1 = V1Begin(reader.status(), begin);
@@ -135,7 +137,7 @@ void TraceValidator::Stop(const absl::Status& status) {
 }
 
 bool TraceValidator::IsForeign() {
-  // An error shows again when the reader meets it.
+  // The reader will meet the same error again.
   const bool is_whole = source_->Fill(kHeaderSearched).ok();
   const absl::string_view begin = source_->window();
   std::optional<ForeignInput> foreign;
@@ -152,7 +154,7 @@ std::unique_ptr<EventValidator> TraceValidator::MakeValidator(Version version) {
   ValidatorOptions options;
   options.version = version;
   return std::make_unique<EventValidator>(options, [this](Finding finding) {
-    // That generations do not follow each other may be a fault already.
+    // A jump between generations may already be reported as a fault.
     const bool is_order =
         finding.check == CheckId::kGenerationMissing || finding.check == CheckId::kGenerationBack;
     if (is_order && finding.place.generation == misplaced_) return;
@@ -167,7 +169,7 @@ void TraceValidator::ReadAll(Reader* reader, const ByteSource* whole, const Trac
     SegmentProgress progress;
     progress_ = &progress;
     const size_t jobs = options_.jobs == 0 ? AvailableCores() : options_.jobs;
-    // The validator knows the types of tasks from where they begin.
+    // The validator gets the types of tasks from their beginnings.
     ReadSegments(
         {*whole, *index, segments, jobs, /*finds_tasks=*/false},
         [&] { return std::make_unique<TraceValidator>(options_, &progress); }, reader, this);
@@ -186,7 +188,7 @@ void TraceValidator::Read(Reader& reader, absl::FunctionRef<bool()> stops) {
     validator_ = MakeValidator(reader.version());
     if (is_later_) validator_->StartInMiddle();
   } else {
-    progress_ = nullptr;  // A segment is read again.
+    progress_ = nullptr;  // The segment is being read again.
   }
   const auto report = [&] {
     const uint64_t events =
@@ -258,7 +260,7 @@ void TraceValidator::EndEvents(const Reader& reader) {
 }
 
 void TraceValidator::KeepReasons(const GenerationTables& tables) {
-  // The last one stands for all higher ids.
+  // The last place is for all higher ids.
   for (size_t id = 1; id + 1 < reasons_.size(); ++id) {
     const absl::string_view* const text = tables.FindString(id);
     reasons_[id].clear();
@@ -267,7 +269,7 @@ void TraceValidator::KeepReasons(const GenerationTables& tables) {
 }
 
 void TraceValidator::CheckBlocked(const Reader& reader) {
-  // After faults the model of the goroutines is not to be trusted.
+  // After a fault the model of the goroutines is unreliable.
   if (options_.strictness == Strictness::kGo || !reader.status().ok() ||
       reader.losses().faults > 0) {
     return;
@@ -312,7 +314,7 @@ void TraceValidator::BeginGeneration(const GenerationInfo& generation) {
 void TraceValidator::AddTimeBack(const Place& place, int64_t last_time) {
   const uint64_t back =
       static_cast<uint64_t>(last_time) - static_cast<uint64_t>(place.time.value_or(0));
-  if (back < kLeastTimeBack) return;
+  if (back < kMinTimeBack) return;
   Finding finding;
   finding.check = CheckId::kThreadTime;
   finding.severity = SpecOf(finding.check).severity;
@@ -327,7 +329,7 @@ void TraceValidator::CheckStopped(const Reader& reader) {
   if (!reader.status().ok() || reader.losses().any() || !is_whole_) return;
   uint64_t tail = generation_.number == 0 ? kHeaderSize : generation_.end_offset;
   if (reader.version() >= Version::kGo126) {
-    // Such a generation was not given. An end of generation is one byte.
+    // Such a generation was not returned. An end of generation is one byte.
     if (generation_.number != 0) ++tail;
     if (last_sync_ <= tail) return;
   } else {
@@ -432,11 +434,11 @@ void TraceValidator::FlushInnermost() {
 
 void TraceValidator::Add(Finding finding) {
   if (finding.check == CheckId::kNoGeneration && !is_stopped_) return;
-  // What another trace holds is not held against this one.
+  // Findings in another trace do not count for this one.
   if (finding.place.offset > second_trace_) return;
   if (finding.check == CheckId::kSecondTrace) second_trace_ = *finding.place.offset;
   if (options_.strictness == Strictness::kGo && finding.severity != Severity::kError) return;
-  if (TellsRemedy(finding.check)) {
+  if (ShowsRemedy(finding.check)) {
     absl::StrAppend(&finding.message, ". ", SpecOf(finding.check).remedy);
   }
   uint64_t* const totals[] = {&report_.notes, &report_.warnings, &report_.errors};

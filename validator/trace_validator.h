@@ -1,5 +1,5 @@
-// Validates a trace: what reading it finds, what its events mean, and what its tables hold. For the
-// validator's own files only.
+// Validates a trace: the faults of reading it, the meaning of its events, and its tables. Included
+// only by the validator's own files.
 #ifndef GOTRACE_VALIDATOR_TRACE_VALIDATOR_H_
 #define GOTRACE_VALIDATOR_TRACE_VALIDATOR_H_
 
@@ -29,9 +29,10 @@
 
 namespace gotrace::internal {
 
-// How far the segments of a trace were validated, for ValidateOptions::on_progress.
+// The progress of validating the segments of a trace, for ValidateOptions::on_progress.
 struct SegmentProgress {
-  const std::thread::id caller = std::this_thread::get_id();  // The thread that may report it.
+  // The thread that may report progress.
+  const std::thread::id caller = std::this_thread::get_id();
   std::atomic<uint64_t> bytes = 0;
   std::atomic<uint64_t> events = 0;
 };
@@ -39,11 +40,11 @@ struct SegmentProgress {
 // Validates one trace, or a segment of it.
 class TraceValidator final : public SegmentConsumer {
  public:
-  // Validates a trace from its beginning on. Both must outlive it.
+  // Validates a trace from its beginning. `options` and `report` must outlive this object.
   TraceValidator(const ValidateOptions& options, ValidationReport* report)
       : options_(options), report_(*report) {}
 
-  // Validates a later segment, for Append(). Both must outlive it.
+  // Validates a later segment, for Append(). `options` and `progress` must outlive this object.
   TraceValidator(const ValidateOptions& options, SegmentProgress* progress)
       : options_(options),
         own_report_(std::make_unique<ValidationReport>()),
@@ -54,11 +55,10 @@ class TraceValidator final : public SegmentConsumer {
   TraceValidator(const TraceValidator&) = delete;
   TraceValidator& operator=(const TraceValidator&) = delete;
 
-  // Validates all of `source`, which must be positioned at its beginning, and reports what happened
-  // to it in transport.
+  // Validates all of `source`, which must be at its beginning, and reports damage in transport.
   void Run(std::unique_ptr<ByteSource> source);
 
-  // Reports what ended the reading: a fault or an error of I/O.
+  // Reports the fault or I/O error that ended the reading.
   void Stop(const absl::Status& status);
 
   ReaderOptions MakeOptions() override;
@@ -67,15 +67,16 @@ class TraceValidator final : public SegmentConsumer {
   bool Append(SegmentConsumer& next) override;
 
  private:
-  // Validates all of `source`, to which nothing happened in transport, or which undoes that.
+  // Validates all of `source`, which is not damaged in transport, or undoes that damage.
   void RunUndone(std::unique_ptr<ByteSource> source);
 
-  // Whether the source is not a trace at all, which is then reported.
+  // Returns whether the source is not a trace at all, and if so reports that.
   bool IsForeign();
 
   std::unique_ptr<EventValidator> MakeValidator(Version version);
 
-  // Validates all that `reader` returns. `whole` and `index` are nullptr for a single segment.
+  // Validates everything that `reader` returns. `whole` and `index` are nullptr if there is only
+  // one segment.
   void ReadAll(Reader* reader, const ByteSource* whole, const TraceIndex* index,
                absl::Span<const Segment> segments);
 
@@ -84,29 +85,29 @@ class TraceValidator final : public SegmentConsumer {
 
   void ReportProgress(uint64_t input_read, uint64_t events);
 
-  // Starts the generation of a sync event, unless that is the last one, which has none.
+  // Starts the generation of a sync event. Not called for the last one, which has no generation.
   void BeginGeneration(const GenerationInfo& generation);
 
   void AddTimeBack(const Place& place, int64_t last_time);
 
-  // Reports a last generation without events: a program leaves one if it ends without stopping the
-  // trace.
+  // Reports that the last generation has no events, which happens if a program ends without
+  // stopping the trace.
   void CheckStopped(const Reader& reader);
 
-  // Keeps a fault until the event after it is known. There may be millions before it: only as many
-  // are kept as will be reported.
+  // Keeps a fault until the event after it is known. There may be millions before that event, so
+  // only as many are kept as will be reported.
   void Keep(const Fault& fault);
 
   // Adds the faults that came before `event`, or before the end.
   void AddFaults(const Event* event);
 
-  // Counts the faults of which there are too many to report.
+  // Adds the number of faults that are too many to report.
   void CountBeyond();
 
   // Reports how many goroutines are blocked when the trace ends.
   void CheckBlocked(const Reader& reader);
 
-  // Keeps what CheckBlocked() needs of a generation's strings.
+  // Keeps the strings of a generation that CheckBlocked() needs.
   void KeepReasons(const GenerationTables& tables);
 
   void Count(const Reader& reader);
@@ -115,7 +116,8 @@ class TraceValidator final : public SegmentConsumer {
   static Finding ToFinding(const ForeignInput& foreign, const Place& place);
   static Finding ToFinding(const TransportNote& note);
 
-  // In some traces many stacks have such a frame: it is reported once for each generation.
+  // Reports incomplete innermost frames once for each generation, because many stacks of some
+  // traces have one.
   void FoldInnermost(Finding finding);
   void FlushInnermost();
 
@@ -124,31 +126,33 @@ class TraceValidator final : public SegmentConsumer {
   const ValidateOptions& options_;
   const std::unique_ptr<ValidationReport> own_report_;  // nullptr for the first segment.
   ValidationReport& report_;
-  std::unique_ptr<EventValidator> validator_;      // nullptr before Read().
-  SegmentProgress* progress_ = nullptr;            // nullptr unless several segments are read.
-  const bool is_later_ = false;                    // Whether this is not the first segment.
-  uint64_t begin_offset_ = 0;                      // Of its first event,
-  uint64_t last_offset_ = 0;                       // and of the last one so far.
-  uint64_t counted_bytes_ = 0;                     // In *progress_.
-  RetainingSource* source_ = nullptr;              // The reader's; nullptr if there is none.
-  std::vector<Finding> faults_;                    // That were kept: see Keep().
-  std::array<uint64_t, kCheckIdEnd> kept_ = {};    // How many of those there are of each check,
-  std::array<uint64_t, kCheckIdEnd> beyond_ = {};  // and how many more that are only counted.
-  bool has_beyond_ = false;                        // Whether there are any of the latter.
+  std::unique_ptr<EventValidator> validator_;  // nullptr before Read().
+  SegmentProgress* progress_ = nullptr;        // nullptr unless several segments are read.
+  const bool is_later_ = false;                // Whether this is not the first segment.
+  uint64_t begin_offset_ = 0;                  // The offset of the first event.
+  uint64_t last_offset_ = 0;                   // The offset of the last event so far.
+  uint64_t counted_bytes_ = 0;         // The part of the segment that was added to *progress_.
+  RetainingSource* source_ = nullptr;  // The reader's source; nullptr if there is none.
+  std::vector<Finding> faults_;        // The faults that were kept, see Keep().
+  std::array<uint64_t, kCheckIdEnd> kept_ = {};  // The number of kept faults of each check.
+  // The number of further faults, which are only counted.
+  std::array<uint64_t, kCheckIdEnd> beyond_ = {};
+  bool has_beyond_ = false;  // Whether any faults are only counted.
   TableChecks table_checks_{[this](Finding finding) { Add(std::move(finding)); }};
-  GenerationInfo generation_;  // The one that the last event belongs to.
+  GenerationInfo generation_;  // The generation of the last event.
   uint64_t last_sync_ = 0;     // The offset of the last sync event.
-  uint64_t reported_ = 0;      // How many events there were when progress was reported last.
-  // What was reported: where a segment is read again, progress waits there.
+  uint64_t reported_ = 0;      // The number of events at the last report of progress.
+  // The last progress that was reported. Progress never goes back while a segment is read again.
   uint64_t reported_read_ = 0;
   uint64_t reported_events_ = 0;
-  uint64_t second_trace_ = std::numeric_limits<uint64_t>::max();  // Where it begins, if any does.
+  // The offset of a second trace, if there is one.
+  uint64_t second_trace_ = std::numeric_limits<uint64_t>::max();
   std::optional<uint64_t> misplaced_;  // The last generation of a fault of order.
-  bool is_whole_ = true;               // Whether the generation at hand has no fault so far.
+  bool is_whole_ = true;               // Whether the current generation has no fault so far.
   bool is_stopped_ = true;             // Whether CheckStopped() found nothing.
-  // What goroutines wait for, by the ids of the last generation's strings.
+  // What goroutines wait for, indexed by the ids of the last generation's strings.
   std::array<std::string, std::tuple_size_v<WaitingGoroutines>> reasons_;
-  Finding innermost_;  // The generation's first of its kind.
+  Finding innermost_;  // The first such finding of the generation.
   uint64_t innermost_count_ = 0;
 };
 

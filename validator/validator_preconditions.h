@@ -1,5 +1,5 @@
-// What a Validator that starts in the middle of a trace assumes about the past. For the validator's
-// own files only.
+// The assumptions of a validator that starts in the middle of a trace. Included only by the
+// validator's own files.
 #ifndef GOTRACE_VALIDATOR_VALIDATOR_PRECONDITIONS_H_
 #define GOTRACE_VALIDATOR_VALIDATOR_PRECONDITIONS_H_
 
@@ -16,7 +16,7 @@
 
 namespace gotrace::internal {
 
-// Validator::Append() checks it once the past is known.
+// EventValidator::Append() checks them once the past is known.
 struct ValidatorPreconditions {
   // A goroutine or P whose status the first generation states.
   struct Status {
@@ -32,7 +32,7 @@ struct ValidatorPreconditions {
     std::string reason;
   };
 
-  // A region that ends while no region of its goroutine is open that began in the segment.
+  // A region that ends in the segment but did not begin there.
   struct Region {
     ResourceId resource;
     std::string name;
@@ -50,12 +50,12 @@ struct ValidatorPreconditions {
   absl::flat_hash_set<TaskId> open_tasks;   // Tasks that were open.
   absl::flat_hash_set<TaskId> known_tasks;  // Tasks that were open or ended a generation before.
 
-  // How many regions, and tasks, are recorded at most: a broken trace may have any number.
+  // The maximum numbers of regions and tasks to record, because a broken trace may have any number.
   static constexpr size_t kMaxRegions = 1 << 14;
   static constexpr size_t kMaxTasks = 1 << 18;
 
-  // Whether there was a finding that depends on the past, or too much to record. Nothing more is
-  // recorded then.
+  // Whether there was a finding that depends on the past, or too much to record. If so, nothing
+  // more is recorded.
   bool fails = false;
 };
 

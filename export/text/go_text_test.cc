@@ -76,9 +76,9 @@ TEST(GoTextTest, WallTimesAreOfTheZone) {
   }
 }
 
-// Up to there Go's years have four digits too.
+// As in Go.
 TEST(GoTextTest, YearsHaveFourDigits) {
-  // The seconds, of which there may be fewer than none, have no sign.
+  // The trace has seconds before 1970 as large unsigned numbers.
   const absl::Time time = absl::FromCivil(absl::CivilSecond(33, 4, 3, 15), absl::UTCTimeZone());
   const std::string seconds = absl::StrCat(static_cast<uint64_t>(absl::ToUnixSeconds(time)));
   const std::string bytes = *AssembleText(absl::StrCat(

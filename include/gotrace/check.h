@@ -57,7 +57,7 @@ constexpr bool IsFault(CheckId id) { return static_cast<int>(id) < kFaultIdEnd; 
 
 // Returns whether the messages of the check's findings end with the remedy. They do if the remedy
 // is for the owner of the file, and not for the author of the program that wrote it.
-bool TellsRemedy(CheckId id);
+bool ShowsRemedy(CheckId id);
 
 // Returns the check called `name`, or nullopt.
 std::optional<CheckId> FindCheck(absl::string_view name);

@@ -41,8 +41,9 @@ class Stack {
   // No stack.
   Stack() = default;
 
-  // The stack `id` of `tables`, which must not be nullptr. Used by readers of traces.
-  Stack(const internal::EventTables* tables, uint64_t id) : tables_(tables), id_(id) {}
+  // The stack `id` of `tables`; no stack if they are nullptr. Used by readers of traces.
+  Stack(const internal::EventTables* tables, uint64_t id)
+      : tables_(tables), id_(tables == nullptr ? 0 : id) {}
 
   // Returns whether there is no stack. A stack without frames is different: the runtime recorded
   // that it is empty.
@@ -51,7 +52,8 @@ class Stack {
   // Returns the number of frames.
   size_t size() const;
 
-  // Returns the frame `index` calls away from the innermost. Requires index < size().
+  // Returns the frame `index` calls away from the innermost, or an empty frame unless
+  // index < size().
   StackFrame frame(size_t index) const;
 
   // Returns the id in the generation's stack table; 0 for an empty stack. Ids mean nothing in other
@@ -142,8 +144,11 @@ struct StateTransition {
   GoState go_to = GoState::kUndetermined;
   ProcState proc_from = ProcState::kUndetermined;
   ProcState proc_to = ProcState::kUndetermined;
-  absl::string_view reason;  // Why a goroutine stopped or blocked: "sync", "chan receive".
-  Stack stack;               // The stack of `resource`, not of what caused the change.
+  // Why a goroutine stopped or blocked: "sync", "chan receive". Only GoStop and GoBlock events have
+  // a reason; it is "" for all others. In particular, a status (GoStatus, GoStatusStack) has none:
+  // the trace does not say why a goroutine waits whose wait began before the trace did.
+  absl::string_view reason;
+  Stack stack;  // The stack of `resource`, not of what caused the change.
 };
 
 // Clocks read at nearly the same moment (since Go 1.25).
@@ -233,10 +238,10 @@ class Event {
   uint64_t stack_id() const;
 
   // Returns the argument `index` of the event as encoded in the trace, not counting the time
-  // difference: see its row in events.def. Requires that the type has such an argument. If one
-  // event on the wire became several (FORMAT.md §9.5), each has the arguments of that event, or
-  // none.
-  uint64_t arg(size_t index) const { return args_[index]; }
+  // difference: see its row in events.def. Returns 0 if the type has no such argument. If one event
+  // on the wire became several (FORMAT.md §9.5), each has the arguments of that event, or 0 for
+  // all.
+  uint64_t arg(size_t index) const { return index < kMaxArgs ? args_[index] : 0; }
 
   // Returns the details of a kMetric event.
   Metric metric() const;
@@ -298,11 +303,12 @@ class Event {
   const internal::EventTables* tables() const { return tables_; }
 
  private:
-  friend class EventBuilder;
   friend class internal::EventWriter;
 
   absl::string_view String(uint64_t id) const;
   absl::string_view TaskTypeAtEnd() const;
+
+  static constexpr size_t kMaxArgs = 4;
 
   int64_t time_ = 0;
   GoId goroutine_;
@@ -312,7 +318,7 @@ class Event {
   // The arguments without the time difference. For a UserTaskEnd the third is the parent's id, for
   // an STWEnd the first is the reason that its begin stated, and for a kSync event the first is its
   // number.
-  uint64_t args_[4] = {};
+  uint64_t args_[kMaxArgs] = {};
   uint64_t offset_ = 0;
   union {
     int64_t subject_ = -1;          // For kStateTransition: the goroutine or P that changes.

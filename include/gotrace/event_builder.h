@@ -4,78 +4,127 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <memory>
 
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gotrace/event.h"
-#include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
 #include "gotrace/ids.h"
-#include "gotrace/internal/event_tags.h"
 #include "gotrace/states.h"
+
+namespace gotrace::internal {
+class OwningTables;
+}  // namespace gotrace::internal
 
 namespace gotrace {
 
-// Builds an event. Every setter sets the value that the accessor of the same name returns, and
-// returns the builder.
+// Holds the names, stacks and clocks of built events, which are valid as long as it or a copy of
+// it: all copies are the same tables. Equal names and stacks are held once.
+//
+// The events of one generation of a trace share tables. Do the same with events that are to be
+// passed to a sink, such as an exporter: build them all with the same BuiltTables.
+class BuiltTables {
+ public:
+  BuiltTables();
+
+ private:
+  friend class EventBuilder;
+
+  std::shared_ptr<internal::OwningTables> tables_;
+};
+
+// Builds an event. A setter sets what the accessor of Event with the same name, or the field of
+// that name in the event's details, returns; it returns the builder. A setter that does not apply
+// to the type of the event does nothing, so any sequence of calls gives an event whose accessors
+// can all be called. All that is not set is none, empty or 0.
+//
+//   gotrace::EventBuilder builder(gotrace::EventType::kGoBlock);
+//   builder.Time(100)
+//       .Transition(gotrace::GoId{7}, gotrace::GoState::kRunning, gotrace::GoState::kWaiting)
+//       .Reason("chan receive")
+//       .Stack({{0x47a1b2, "main.work", "/src/main.go", 31}});
+//   validator.Check(builder.Build());
 class EventBuilder {
  public:
-  // Begins an event of `type`, with the kind that belongs to it.
-  explicit EventBuilder(EventType type) {
-    event_.tags_ = internal::TagsOf(type);
-    if (type == EventType::kUserTaskEnd) event_.task_type_ = nullptr;
-  }
+  // Begins an event of `type` and the corresponding kind. Its names and stacks are held by the
+  // builder and its copies.
+  explicit EventBuilder(EventType type);
 
-  // Begins the kSync event number `n`, whose clock snapshot and batches are in `tables`, the tables
-  // of the generation that begins, or nullptr at the end of a trace.
-  static EventBuilder MakeSync(uint64_t n, const internal::EventTables* tables) {
-    EventBuilder builder(EventType::kNone);
-    builder.event_.tags_ = internal::EventTags(EventType::kNone, EventKind::kSync);
-    return builder.Arg(0, n).Tables(tables);
-  }
+  // The same, with names and stacks that are held by `tables`.
+  EventBuilder(EventType type, const BuiltTables& tables);
 
-  EventBuilder& Time(int64_t time) { return event_.time_ = time, *this; }
-  EventBuilder& Goroutine(GoId id) { return event_.goroutine_ = id, *this; }
-  EventBuilder& Proc(ProcId id) { return event_.proc_ = id, *this; }
-  EventBuilder& Thread(ThreadId id) { return event_.thread_ = id, *this; }
-  EventBuilder& Offset(uint64_t offset) { return event_.offset_ = offset, *this; }
+  // Begins the kSync event number `n`, which begins a generation or ends the trace.
+  static EventBuilder MakeSync(uint64_t n);
+  static EventBuilder MakeSync(uint64_t n, const BuiltTables& tables);
 
-  // Sets the tables that hold the strings and stacks of the event, which must outlive it. Required
-  // if the event refers to any.
-  EventBuilder& Tables(const internal::EventTables* tables) {
-    return event_.tables_ = tables, *this;
-  }
+  EventBuilder& Time(int64_t time);
+  EventBuilder& Goroutine(GoId id);
+  EventBuilder& Proc(ProcId id);
+  EventBuilder& Thread(ThreadId id);
 
-  // Sets the argument `index` of the event's row in events.def, not counting the time difference.
-  // Requires index < 4.
-  EventBuilder& Arg(size_t index, uint64_t value) { return event_.args_[index] = value, *this; }
+  // Sets the offset in the trace. Findings about events without one say which event they are about
+  // by its number.
+  EventBuilder& Offset(uint64_t offset);
 
-  // The type of the task that a UserTaskEnd ends; "" if this is not called. It must outlive the
-  // event. Does nothing for events of other types.
-  EventBuilder& TaskType(const std::string& type) {
-    if (event_.type() == EventType::kUserTaskEnd) event_.task_type_ = &type;
-    return *this;
-  }
+  // Sets the stack of the executing context, innermost frame first. Without frames, the event has
+  // no stack.
+  EventBuilder& Stack(absl::Span<const StackFrame> frames);
 
-  // What changes its state. Does nothing for events that are not of kind kStateTransition.
-  EventBuilder& Transition(GoId id, GoState from, GoState to) {
-    return SetTransition(id.value, static_cast<uint8_t>(from), static_cast<uint8_t>(to));
-  }
-  EventBuilder& Transition(ProcId id, ProcState from, ProcState to) {
-    return SetTransition(id.value, static_cast<uint8_t>(from), static_cast<uint8_t>(to));
-  }
+  // Sets the stack at which a created goroutine will start, for GoCreate and GoCreateBlocked. The
+  // stacks of other transitions are those of their events.
+  EventBuilder& TransitionStack(absl::Span<const StackFrame> frames);
 
-  // Returns the event, which is valid as long as the builder.
+  // Sets the goroutine or P that changes state, and its states, for the kind kStateTransition. Does
+  // nothing if events of the type are not about a goroutine, or a P, or if a state has no
+  // enumerator.
+  EventBuilder& Transition(GoId id, GoState from, GoState to);
+  EventBuilder& Transition(ProcId id, ProcState from, ProcState to);
+
+  // Sets why a goroutine stops or blocks, or why the world is stopped: for GoStop, GoBlock,
+  // STWBegin and STWEnd.
+  EventBuilder& Reason(absl::string_view reason);
+
+  // Sets the label, for kLabel. It is a label of the event's Goroutine().
+  EventBuilder& Label(absl::string_view label);
+
+  // Sets the task that begins or ends, or that a region or message belongs to; kBackgroundTask if
+  // this is not called.
+  EventBuilder& Task(TaskId id);
+
+  // Sets the parent of the task that begins or ends; kNone if this is not called.
+  EventBuilder& Parent(TaskId id);
+
+  // Sets the type of the task that begins or ends.
+  EventBuilder& TaskType(absl::string_view type);
+
+  // Sets the type of the region that begins or ends.
+  EventBuilder& RegionType(absl::string_view type);
+
+  // Sets the category and the message, for kLog.
+  EventBuilder& Log(absl::string_view category, absl::string_view message);
+
+  // Sets the clock snapshot of the generation that a kSync event begins.
+  EventBuilder& Clocks(const ClockSnapshot& clocks);
+
+  // Sets the argument `index` of the event's row in events.def, not counting the time difference,
+  // for what has no setter of its own: numbers. Does nothing unless index < 4.
+  EventBuilder& Arg(size_t index, uint64_t value);
+
+  // Returns the event. The reference is valid as long as the builder, and shows later changes; a
+  // copy of the event is valid as long as what holds its names and stacks.
   const Event& Build() const { return event_; }
 
  private:
-  EventBuilder& SetTransition(int64_t subject, uint8_t from, uint8_t to) {
-    if (event_.kind() != EventKind::kStateTransition) return *this;
-    event_.subject_ = subject;
-    event_.tags_ = event_.tags_.WithTransition(from, to);
-    return *this;
-  }
+  EventBuilder& SetTransition(ResourceKind kind, int64_t subject, uint8_t from, uint8_t to);
+  EventBuilder& SetString(size_t index, absl::string_view text);
+  EventBuilder& SetStack(size_t index, absl::Span<const StackFrame> frames);
+
+  // The tables, which it makes if there are none yet.
+  internal::OwningTables& Tables();
 
   Event event_;
+  std::shared_ptr<internal::OwningTables> tables_;
 };
 
 }  // namespace gotrace

@@ -128,8 +128,8 @@ struct Fault {
   bool cut_off = false;
 };
 
-// Marks the fault as a sign that the trace ends too early. `what` says how certain that is: the
-// message becomes "the trace is WHAT: MESSAGE".
+// Marks the fault as a sign that the trace ends too early. `what`, which must contain "cut off" and
+// no colon, says how certain that is: the message becomes "the trace is WHAT: MESSAGE".
 Fault CutOff(Fault fault, absl::string_view what = "cut off");
 
 // Formats the place: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
@@ -138,13 +138,17 @@ std::string FormatPlace(const Place& place);
 // Formats the fault as one line, without its details: "PLACE: MESSAGE [ID]".
 std::string FormatFault(const Fault& fault);
 
-// Returns a status for the fault, with the code of its row in faults.def and FormatFault() as its
-// message. FaultOf() returns the fault of the status; its context is then replaced with the lines
-// of FormatContext() at the end of its details.
+// Returns a status for the fault. Its code is that of the fault's row in faults.def. The first line
+// of its message is FormatFault(); the time and the details follow, each on its own line, and after
+// them the lines of FormatContext(). The status has no payload, so that printing it shows the
+// message and nothing else. Newlines in the message of the fault become spaces.
 absl::Status FaultStatus(Fault fault);
 
 // Returns the fault from which FaultStatus() made `status`, or nullopt for any other status, such
-// as an I/O error.
+// as an I/O error. The lines of its context are at the end of its details. The fault is parsed from
+// the code and the message, which nothing else determines: FaultOf() works for copies of a status
+// and for statuses that were sent elsewhere as code and message, but not if the message was
+// changed.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
 // Returns whether the fault means that the input ends too early.

@@ -15,7 +15,7 @@ namespace gotrace {
 
 // A transition of a goroutine or P.
 struct PastTransition {
-  uint64_t offset = 0;  // The offset of its event.
+  uint64_t offset = 0;  // The offset of its event; 0 if the event has none.
   EventType event = EventType::kNone;
   uint8_t from = 0;  // A GoState or ProcState.
   uint8_t to = 0;    // A GoState or ProcState.
@@ -38,7 +38,8 @@ struct Finding {
 };
 
 // Formats the finding as "error: PLACE: MESSAGE [ID]" and indented lines for the details, the
-// context and the history. The last line has no newline.
+// context and the history. The last line has no newline. PLACE begins with the offset or, for an
+// event without one, as that of EventBuilder may be, with its number: "event 3".
 std::string FormatFinding(const Finding& finding);
 
 // Formats the resource: "goroutine 7", "P 0", "thread 12", or "" for none.

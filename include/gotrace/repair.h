@@ -1,10 +1,10 @@
 // Repairs a broken trace so that Go's reader accepts it.
 //
-//   const auto open = [] { return gotrace::OpenSource("broken.out"); };
-//   absl::StatusOr<gotrace::RepairPlan> plan = gotrace::PlanRepair(open);
-//   if (!plan.ok()) return plan.status();
-//   absl::StatusOr<std::unique_ptr<gotrace::ByteStream>> repaired =
-//       gotrace::OpenRepaired(*plan, open);
+//   gotrace::RepairPlan plan;
+//   absl::Status status = gotrace::Repair([] { return gotrace::OpenSource("broken.out"); },
+//                                         [&](absl::string_view bytes) { return Write(bytes); },
+//                                         &plan);
+//   for (const std::string& line : gotrace::DescribeRepair(plan)) std::puts(line.c_str());
 #ifndef GOTRACE_REPAIR_H_
 #define GOTRACE_REPAIR_H_
 
@@ -15,7 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/byte_stream.h"
 #include "gotrace/fault.h"
@@ -86,7 +89,7 @@ struct RepairPiece {
   std::string bytes;  // The new bytes; "" for bytes of the input.
 };
 
-// A description of a repair.
+// What a repair changes, and the output.
 struct RepairPlan {
   Version version = kNewestVersion;
   // What happened to the input in transport, which the output undoes. Everything else here is about
@@ -119,6 +122,24 @@ struct RepairPlan {
 
 // Opens the input at its beginning. Called several times.
 using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
+
+// Receives the repaired trace: a part of its bytes at each call, in order. An error ends the
+// repair.
+using RepairSink = absl::FunctionRef<absl::Status(absl::string_view bytes)>;
+
+// Repairs the trace that `open` opens, and passes the result to `sink`. Go 1.27's reader accepts
+// the result, which is verified before anything is passed on. A sound trace is passed on unchanged,
+// but not compressed. If `plan` is not nullptr, stores there what was changed: see
+// DescribeRepair().
+//
+// Returns an error, without having called `sink`, where PlanRepair() does, and kDataLoss without a
+// fault if nothing of the trace can be saved; `*plan` then says why. Otherwise returns the first
+// error of the sink or of reading the input.
+//
+// PlanRepair() and OpenRepaired() are the two halves of this, for programs that show the plan
+// before they write, or that want a stream.
+absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan = nullptr,
+                    const ReaderLimits& limits = {});
 
 // Plans the changes after which Go 1.27's reader accepts the trace, and verifies that it would.
 //

@@ -62,9 +62,9 @@ struct Interval {
 // A goroutine's stay in one state.
 //
 // Life in the trace begins when the goroutine is created, or for one that existed before with the
-// trace's first kSync event; it ends when the goroutine does, or with the trace's last event. The
-// intervals of a goroutine partition its life: each begins where the one before it ends. Only where
-// events are missing there is a gap, before which an interval has end_clipped.
+// first kSync event of what was read; it ends when the goroutine does, or with the last event that
+// was read. The intervals of a goroutine partition its life: each begins where the one before it
+// ends. Only where events are missing there is a gap, before which an interval has end_clipped.
 struct GoInterval : Interval {
   GoState state = GoState::kUndetermined;  // kRunnable, kRunning, kWaiting or kSyscall.
 
@@ -143,8 +143,8 @@ struct ThreadInterval : Interval {
 };
 
 // Takes the intervals of a StateTracker. Those of one goroutine, P or thread come in order of time.
-// If the events came from one Reader in strict mode and no trackers were merged, all intervals come
-// in order of `end`. An interval is valid during the call.
+// If the events came from one Reader in strict mode, and nothing was held back for a merge (see
+// StateTrackerOptions), all intervals come in order of `end`. An interval is valid during the call.
 class IntervalConsumer {
  public:
   virtual ~IntervalConsumer() = default;
@@ -172,7 +172,8 @@ struct StateTrackerOptions {
 // Turns the events of a trace, or of a run of its generations, into intervals.
 //
 // Merging the trackers of consecutive parts of a trace, cut anywhere between two generations, gives
-// the same intervals as one tracker for all of it.
+// the same intervals as one tracker for all of it, if each generation states the status of what it
+// is about, as those that Go writes do.
 //
 // In a damaged trace, of which a Reader gives what it can, intervals are exact as far as the events
 // are, and those of a resource overlap only where the times of the events go back. A state that

@@ -8,9 +8,12 @@ namespace gotrace {
 
 size_t Stack::size() const { return none() ? 0 : tables_->StackSize(id_); }
 
-StackFrame Stack::frame(size_t index) const { return tables_->GetFrame(id_, index); }
+StackFrame Stack::frame(size_t index) const {
+  return none() ? StackFrame() : tables_->GetFrame(id_, index);
+}
 
 absl::string_view Event::String(uint64_t id) const {
+  if (tables_ == nullptr) return "";
   const absl::string_view* const text = tables_->FindString(id);
   return text == nullptr ? absl::string_view() : *text;
 }

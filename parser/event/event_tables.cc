@@ -20,6 +20,7 @@ size_t EventTables::StackSize(uint64_t id) const {
 }
 
 StackFrame EventTables::GetFrame(uint64_t id, size_t index) const {
+  if (index >= StackSize(id)) return {};
   const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
   const absl::string_view* func = FindString(frame.func);
   const absl::string_view* file = FindString(frame.file);

@@ -45,7 +45,7 @@ class EventTables {
   // Returns the number of frames of stack `id`, 0 if there is no such stack.
   size_t StackSize(uint64_t id) const;
 
-  // Returns a frame of stack `id`. Requires index < StackSize(id).
+  // Returns a frame of stack `id`, or an empty one unless index < StackSize(id).
   StackFrame GetFrame(uint64_t id, size_t index) const;
 
   // Returns the index of stack `id`, less than stack_count(), for other tables by stack; kNoStack

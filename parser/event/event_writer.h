@@ -17,7 +17,7 @@ namespace gotrace::internal {
 // What the fields mean is documented where Event declares them.
 class EventWriter {
  public:
-  static constexpr size_t kMaxArgs = sizeof(Event::args_) / sizeof(Event::args_[0]);
+  static constexpr size_t kMaxArgs = Event::kMaxArgs;
 
   explicit EventWriter(Event* event) : event_(*event) {}
 

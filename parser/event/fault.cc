@@ -1,8 +1,10 @@
 #include "gotrace/fault.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "absl/strings/cord.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,9 +16,12 @@
 namespace gotrace {
 namespace {
 
-constexpr absl::string_view kPayloadUrl = "gotrace/fault";
-constexpr absl::string_view kDetailsUrl = "gotrace/fault-details";
-constexpr absl::string_view kCutOffUrl = "gotrace/fault-cut-off";
+// How a status begins the lines after its first, and the one with the time, if that is known.
+constexpr absl::string_view kNextLine = "\n    ";
+constexpr absl::string_view kTime = "at time ";
+
+// How the message of CutOff() begins.
+constexpr absl::string_view kTraceIs = "the trace is ";
 
 struct FaultRow {
   absl::string_view name;
@@ -33,42 +38,77 @@ constexpr FaultRow kRows[] = {
 
 const FaultRow& RowOf(FaultId id) { return kRows[static_cast<int>(id)]; }
 
-// Encodes the id and the place as text, since a status shows its payloads when it is printed: the
-// fields in order, with "-" for unknown ones.
-std::string PackFault(const Fault& fault) {
-  const auto field = [](const auto& value) {
-    return value.has_value() ? absl::StrCat(*value) : std::string("-");
-  };
-  const Place& place = fault.place;
-  return absl::StrCat(static_cast<int>(fault.id), " ", field(place.offset), " ",
-                      field(place.generation), " ", field(place.batch_offset), " ",
-                      place.thread.has_value() ? absl::StrCat(place.thread->value) : "-", " ",
-                      static_cast<int>(place.event), " ", field(place.time));
+// Consumes `prefix` and the number after it from `*text`. Leaves `*text` unchanged and returns
+// nullopt if it begins with something else.
+template <class Number>
+std::optional<Number> ConsumeNumber(absl::string_view prefix, absl::string_view* text) {
+  absl::string_view rest = *text;
+  if (!absl::ConsumePrefix(&rest, prefix)) return std::nullopt;
+  size_t size = absl::StartsWith(rest, "-") ? 1 : 0;
+  while (size < rest.size() && absl::ascii_isdigit(static_cast<unsigned char>(rest[size]))) ++size;
+  Number number = 0;
+  if (!absl::SimpleAtoi(rest.substr(0, size), &number)) return std::nullopt;
+  *text = rest.substr(size);
+  return number;
 }
 
-// The inverse of PackFault(), except for the message. Returns nullopt for any other text.
-std::optional<Fault> UnpackFault(absl::string_view text) {
-  const std::vector<absl::string_view> fields = absl::StrSplit(text, ' ');
-  if (fields.size() != 7) return std::nullopt;
-  const auto number = [&fields](size_t index) -> std::optional<int64_t> {
-    uint64_t value = 0;
-    int64_t negative = 0;
-    if (absl::SimpleAtoi(fields[index], &value)) return static_cast<int64_t>(value);
-    if (absl::SimpleAtoi(fields[index], &negative)) return negative;
-    return std::nullopt;
-  };
-  const std::optional<int64_t> id = number(0);
-  const std::optional<int64_t> event = number(5);
-  if (!id.has_value() || *id < 0 || *id >= kFaultIdEnd || !event.has_value()) return std::nullopt;
-  Fault fault;
-  fault.id = static_cast<FaultId>(*id);
-  fault.place.offset = number(1);
-  fault.place.generation = number(2);
-  fault.place.batch_offset = number(3);
-  if (number(4).has_value()) fault.place.thread = ThreadId{*number(4)};
-  fault.place.event = static_cast<EventType>(*event);
-  fault.place.time = number(6);
-  return fault;
+// Consumes the event type, which is the last part of a place.
+std::optional<EventType> ConsumeEventType(absl::string_view* text) {
+  absl::string_view rest = *text;
+  if (!absl::ConsumePrefix(&rest, "event ")) return std::nullopt;
+  const absl::string_view name = rest.substr(0, rest.find(':'));
+  for (int value = 1; value < 256; ++value) {
+    if (EventTypeName(static_cast<EventType>(value)) != name) continue;
+    *text = rest.substr(name.size());
+    return static_cast<EventType>(value);
+  }
+  return std::nullopt;
+}
+
+// The inverse of FormatPlace(): consumes a place and the ": " after it. Leaves `*text` unchanged if
+// it does not begin with a place.
+Place ConsumePlace(absl::string_view* text) {
+  Place place;
+  absl::string_view rest = *text;
+  do {
+    if (const auto offset = ConsumeNumber<uint64_t>("byte ", &rest)) {
+      place.offset = offset;
+    } else if (const auto generation = ConsumeNumber<uint64_t>("generation ", &rest)) {
+      place.generation = generation;
+    } else if (const auto batch = ConsumeNumber<uint64_t>("batch at byte ", &rest)) {
+      place.batch_offset = batch;
+    } else if (absl::ConsumePrefix(&rest, "no thread")) {
+      place.thread = ThreadId::kNone;
+    } else if (const auto thread = ConsumeNumber<int64_t>("thread ", &rest)) {
+      place.thread = ThreadId{*thread};
+    } else if (const auto event = ConsumeEventType(&rest)) {
+      place.event = *event;
+    } else {
+      return Place();
+    }
+  } while (absl::ConsumePrefix(&rest, ", "));
+  if (!absl::ConsumePrefix(&rest, ": ")) return Place();
+  *text = rest;
+  return place;
+}
+
+// Consumes the id at the end of a status's first line. Returns nullopt if there is none.
+std::optional<FaultId> ConsumeId(absl::string_view* text) {
+  const size_t begin = text->rfind(" [");
+  if (begin == text->npos || !absl::EndsWith(*text, "]")) return std::nullopt;
+  const absl::string_view name = text->substr(begin + 2, text->size() - begin - 3);
+  for (int id = 0; id < kFaultIdEnd; ++id) {
+    if (kRows[id].name != name) continue;
+    text->remove_suffix(text->size() - begin);
+    return static_cast<FaultId>(id);
+  }
+  return std::nullopt;
+}
+
+// The inverse of CutOff(): whether its message says so.
+bool SaysCutOff(absl::string_view message) {
+  if (!absl::ConsumePrefix(&message, kTraceIs)) return false;
+  return absl::StrContains(message.substr(0, message.find(':')), "cut off");
 }
 
 // Formats a frame as "main.handle (/src/main.go:31)", as far as it is known.
@@ -140,7 +180,7 @@ std::string FormatPlace(const Place& place) {
 
 Fault CutOff(Fault fault, absl::string_view what) {
   fault.cut_off = true;
-  fault.message = absl::StrCat("the trace is ", what, ": ", fault.message);
+  fault.message = absl::StrCat(kTraceIs, what, ": ", fault.message);
   return fault;
 }
 
@@ -151,30 +191,39 @@ std::string FormatFault(const Fault& fault) {
 }
 
 absl::Status FaultStatus(Fault fault) {
-  absl::Status status(RowOf(fault.id).code, FormatFault(fault));
-  status.SetPayload(kPayloadUrl, absl::Cord(PackFault(fault)));
-  for (std::string& line : FormatContext(fault.context)) fault.details.push_back(std::move(line));
-  if (!fault.details.empty()) {
-    status.SetPayload(kDetailsUrl, absl::Cord(absl::StrJoin(fault.details, "\n")));
+  std::replace(fault.message.begin(), fault.message.end(), '\n', ' ');
+  std::string text = FormatFault(fault);
+  if (fault.place.time.has_value()) {
+    absl::StrAppend(&text, kNextLine, kTime, *fault.place.time, " ns");
   }
-  if (fault.cut_off) status.SetPayload(kCutOffUrl, absl::Cord());
-  return status;
+  for (std::string& line : FormatContext(fault.context)) fault.details.push_back(std::move(line));
+  for (const std::string& line : fault.details) absl::StrAppend(&text, kNextLine, line);
+  return absl::Status(RowOf(fault.id).code, text);
 }
 
 std::optional<Fault> FaultOf(const absl::Status& status) {
-  const absl::optional<absl::Cord> payload = status.GetPayload(kPayloadUrl);
-  if (!payload.has_value()) return std::nullopt;
-  std::optional<Fault> fault = UnpackFault(std::string(*payload));
-  if (!fault.has_value()) return std::nullopt;
-  // The rest of the message is the place and the name, unless somebody replaced the message.
-  absl::string_view message = status.message();
-  absl::ConsumePrefix(&message, absl::StrCat(FormatPlace(fault->place), ": "));
-  absl::ConsumeSuffix(&message, absl::StrCat(" [", FaultName(fault->id), "]"));
-  fault->message = std::string(message);
-  if (const absl::optional<absl::Cord> details = status.GetPayload(kDetailsUrl)) {
-    fault->details = absl::StrSplit(std::string(*details), '\n');
+  if (status.ok()) return std::nullopt;
+  // An empty message has no lines.
+  const std::vector<absl::string_view> lines = absl::StrSplit(status.message(), kNextLine);
+  if (lines.empty()) return std::nullopt;
+  absl::string_view message = lines.front();
+  const std::optional<FaultId> id = ConsumeId(&message);
+  if (!id.has_value() || status.code() != RowOf(*id).code) return std::nullopt;
+  Fault fault;
+  fault.id = *id;
+  fault.place = ConsumePlace(&message);
+  fault.message = std::string(message);
+  fault.cut_off = SaysCutOff(message);
+  size_t next = 1;
+  if (next < lines.size()) {
+    absl::string_view line = lines[next];
+    const std::optional<int64_t> time = ConsumeNumber<int64_t>(kTime, &line);
+    if (time.has_value() && line == " ns") {
+      fault.place.time = time;
+      ++next;
+    }
   }
-  fault->cut_off = status.GetPayload(kCutOffUrl).has_value();
+  for (; next < lines.size(); ++next) fault.details.emplace_back(lines[next]);
   return fault;
 }
 

@@ -240,8 +240,8 @@ TEST(BatchFinderTest, RejectsBatchesOfAnotherTimeOrWithoutEvents) {
   EXPECT_EQ(FindAll(before + no_events + after).skipped, no_events.size());
 }
 
-// Bytes that cannot be decoded may look like a batch, and by chance be followed by another one.
-TEST(BatchFinderTest, RejectsBatchesThatTwoOthersDoNotFollow) {
+// Bytes that cannot be decoded may look like a batch that is followed by another one.
+TEST(BatchFinderTest, RejectsUndecodableBatchesUnlessTwoMoreFollow) {
   const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
   const std::string broken = BatchOf(1, 9, Wire(EventType::kProcStop, {5}) + "\x7f\x7f\x7f");
   const std::string lookalike = "\x7f" + broken + broken + "\x7f";

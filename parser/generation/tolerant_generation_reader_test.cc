@@ -163,8 +163,9 @@ TEST(TolerantGenerationReaderTest, WithoutASyncBatchTheClockOfTheGenerationBefor
   }
 }
 
-// The strings of the stacks are in the part that is left out, which is no fault of its own.
-TEST(TolerantGenerationReaderTest, AGenerationAboveTheLimitIsToldOnce) {
+// The strings of the stack are in the part beyond the limit, so it is no fault that they are
+// missing.
+TEST(TolerantGenerationReaderTest, AGenerationBeyondTheLimitHasOneFault) {
   const std::string of_thread = "EventBatch gen=2 m=9 time=2000000 size=auto\n";
   const std::string text = absl::StrReplaceAll(
       Text(true),

@@ -17,25 +17,25 @@ namespace gotrace::internal {
 
 // A timed event, decoded but not yet in order.
 struct TimedEvent {
-  uint64_t ticks = 0;                     // Since the thread's previous event.
-  uint64_t args[kMaxTimedArgs - 1] = {};  // Without the time difference. Those that the type does
-                                          // not have are 0 or left from another event.
-  EventType type = EventType::kNone;      // Last: a DecodedEvent uses the room behind it.
+  uint64_t ticks = 0;  // The difference from the thread's previous event.
+  // Excludes the time difference. Arguments that the type does not have are unspecified.
+  uint64_t args[kMaxTimedArgs - 1] = {};
+  EventType type = EventType::kNone;  // The last member: DecodedEvent uses the padding after it.
 };
 
-// The table that an argument is an id of.
+// The table that an argument's id refers to.
 enum class IdTableKind : uint8_t { kNone, kString, kStack };
 
 // How the events of a type are laid out.
 struct TimedEventRow {
-  // How many varints they have, the time difference included; 0 if they are not timed.
+  // The number of varints, including the time difference; 0 if the type is not timed.
   uint8_t varints = 0;
-  IdTableKind tables[kMaxTimedArgs - 1] = {};  // Of each of TimedEvent::args.
+  IdTableKind tables[kMaxTimedArgs - 1] = {};  // One for each element of TimedEvent::args.
 
   friend constexpr bool operator==(const TimedEventRow&, const TimedEventRow&) = default;
 };
 
-// By type on the wire.
+// Indexed by the type on the wire.
 inline constexpr std::array<TimedEventRow, 256> kTimedEventRows = [] {
   std::array<TimedEventRow, 256> rows = {};
   const auto make_row = [](std::initializer_list<absl::string_view> names) {
@@ -53,11 +53,11 @@ inline constexpr std::array<TimedEventRow, 256> kTimedEventRows = [] {
   return rows;
 }();
 
-// Many types have the same row: these are the different ones, and which of them is whose. Number 0
-// is that of what is not timed.
+// The distinct rows of kTimedEventRows, and which type has which of them. Many types share a row.
+// Shape 0 is that of types that are not timed.
 struct TimedEventShapes {
-  static constexpr size_t kMost = 20;
-  std::array<TimedEventRow, kMost> rows = {};
+  static constexpr size_t kMaxRows = 20;
+  std::array<TimedEventRow, kMaxRows> rows = {};
   std::array<uint8_t, 256> of_type = {};
 };
 
@@ -67,7 +67,7 @@ inline constexpr TimedEventShapes kTimedEventShapes = [] {
   for (size_t type = 0; type < kTimedEventRows.size(); ++type) {
     size_t shape = 0;
     while (shape < count && !(shapes.rows[shape] == kTimedEventRows[type])) ++shape;
-    // With more than kMost, this is no constant.
+    // Fails to compile if there are more than kMaxRows.
     if (shape == count) shapes.rows[count++] = kTimedEventRows[type];
     shapes.of_type[type] = static_cast<uint8_t>(shape);
   }
@@ -76,35 +76,35 @@ inline constexpr TimedEventShapes kTimedEventShapes = [] {
 
 enum class DecodeFault : uint8_t {
   kUnknownType,      // No version has events of this type.
-  kNotTimed,         // The type is one of framing or of tables.
+  kNotTimed,         // The type belongs to framing or to a table.
   kVarintTruncated,  // The payload ends inside an argument.
-  kVarintOverflow,   // An argument does not fit 64 bits.
+  kVarintOverflow,   // The argument does not fit in 64 bits.
 };
 
-// How many bytes the longest timed event has.
+// The size of the longest timed event in bytes.
 inline constexpr int kMaxTimedEventSize = 1 + kMaxTimedArgs * kMaxVarintSize;
 
 // Decodes the event at `pos`, which must be before `end`, and returns the position after it.
-// Returns nullptr on a fault, with `*event` unspecified: DiagnoseTimedEvent() tells which.
+// Returns nullptr on a fault, which DiagnoseTimedEvent() identifies; `*event` is then unspecified.
 inline const char* DecodeTimedEvent(const char* pos, const char* end, TimedEvent* event);
 
-// The same where at least kMaxTimedEventSize bytes can be read at `pos`, so that none needs a check
-// against an end. Calls take(table, value) for each of event->args that can be decoded, where
-// `table` is what it is an id of.
+// Like DecodeTimedEvent(), but requires at least kMaxTimedEventSize readable bytes at `pos`, so
+// that no bounds need to be checked. Calls take(table, value) for each of event->args that can be
+// decoded, where `table` is the table that the argument is an id of.
 template <class Take>
 inline const char* DecodeTimedEventUnchecked(const char* pos, TimedEvent* event, const Take& take);
 
-// DecodeTimedEvent() without regard to speed, which does the last bytes of a payload. Tests hold
-// the others against it.
+// Like DecodeTimedEvent(), but written for simplicity instead of speed. It decodes the last bytes
+// of a payload, and is the reference that tests compare the other functions with.
 const char* DecodeTimedEventPlainly(const char* pos, const char* end, TimedEvent* event);
 
-// Why the event at `pos` cannot be decoded, and at `*fault_pos` the type or the argument that is
-// wrong. Requires that decoding it failed.
+// Returns why the event at `pos` cannot be decoded, and sets `*fault_pos` to the position of the
+// type or argument that is wrong. Requires that decoding it failed.
 DecodeFault DiagnoseTimedEvent(const char* pos, const char* end, const char** fault_pos);
 
 // Implementation details follow.
 
-// The varints of an event of one shape.
+// Decodes the varints of an event of shape kShape.
 template <size_t kShape, class Take>
 [[gnu::always_inline]] inline const char* DecodeVarints(const char* pos, TimedEvent* event,
                                                         const Take& take) {
@@ -129,8 +129,8 @@ template <class Take>
   const uint8_t type = static_cast<uint8_t>(*pos);
   const uint8_t shape = kTimedEventShapes.of_type[type];
   event->type = static_cast<EventType>(type);
-  // The shapes that most events have are asked for before the jump: a processor guesses better
-  // whether a branch is taken than where a jump goes (bench/README.md).
+  // The most common shapes are tested for before the jump, because a processor predicts a branch
+  // better than the target of a jump (bench/README.md).
 #define GOTRACE_FIRST(name)                                                    \
   if (constexpr uint8_t kShape =                                               \
           kTimedEventShapes.of_type[static_cast<uint8_t>(EventType::k##name)]; \
@@ -166,11 +166,12 @@ template <class Take>
     GOTRACE_SHAPE(19);
 #undef GOTRACE_SHAPE
   }
-  static_assert(TimedEventShapes::kMost == 20);
+  static_assert(TimedEventShapes::kMaxRows == 20);
   return nullptr;
 }
 
-// A call for each event takes as long as a quarter of its decoding (bench/README.md).
+// Inlined because a call for each event would take a quarter as long as decoding it
+// (bench/README.md).
 [[gnu::always_inline]] inline const char* DecodeTimedEvent(const char* pos, const char* end,
                                                            TimedEvent* event) {
   if (end - pos < kMaxTimedEventSize) [[unlikely]] {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 
-// Decodes at the same place both ways, checks that they agree, and returns the position behind the
-// event, or nullptr.
+// Decodes the event at `pos` in both ways, checks that they agree, and returns the position after
+// the event, or nullptr.
 const char* DecodeBoth(const char* pos, const char* end, TimedEvent* event) {
   TimedEvent plain;
   const char* const next = DecodeTimedEvent(pos, end, event);
@@ -32,9 +32,9 @@ const char* DecodeBoth(const char* pos, const char* end, TimedEvent* event) {
   return next;
 }
 
-// Decodes all of `bytes` both ways and returns the number of events.
+// Decodes all of `bytes` in both ways and returns the number of events.
 int DecodeAll(absl::string_view bytes) {
-  // In memory of its own, so that sanitizers see a byte read too many.
+  // A copy of exactly this size lets sanitizers detect a read past the end.
   const auto copy = std::make_unique<char[]>(bytes.size());
   if (!bytes.empty()) std::memcpy(copy.get(), bytes.data(), bytes.size());
   const char* pos = copy.get();
@@ -64,7 +64,7 @@ TEST(BatchDecoderTest, DecodesEveryTimedEvent) {
     SCOPED_TRACE(std::string(spec.name));
     std::string bytes(1, static_cast<char>(spec.type));
     for (int i = 0; i < spec.arg_count; ++i) AppendVarint(kMax >> (9 * i), &bytes);
-    // With and without room behind it, which decides how it is decoded.
+    // The room after the event decides which function decodes it.
     for (const size_t room : {0, 1, 10, 60}) {
       const std::string input = bytes + std::string(room, '\xff');
       TimedEvent event;
@@ -79,7 +79,7 @@ TEST(BatchDecoderTest, DecodesEveryTimedEvent) {
 
 void ExpectFault(absl::string_view bytes, DecodeFault fault, size_t position) {
   for (const size_t room : {0, 60}) {
-    // What follows makes no difference, unless it is the end that is at fault.
+    // The bytes after the event matter only if the fault is that the payload ends.
     if (room > 0 && fault == DecodeFault::kVarintTruncated) continue;
     const std::string input = absl::StrCat(bytes, std::string(room, '\x01'));
     const char* const end = input.data() + input.size();
@@ -91,7 +91,7 @@ void ExpectFault(absl::string_view bytes, DecodeFault fault, size_t position) {
   }
 }
 
-TEST(BatchDecoderTest, TellsUnknownAndUntimedTypes) {
+TEST(BatchDecoderTest, DiagnosesUnknownAndUntimedTypes) {
   int untimed = 0;
   for (int value = 0; value < 256; ++value) {
     const EventSpec* const spec = FindEventSpec(static_cast<EventType>(value));
@@ -103,7 +103,7 @@ TEST(BatchDecoderTest, TellsUnknownAndUntimedTypes) {
   EXPECT_EQ(untimed, 11);
 }
 
-TEST(BatchDecoderTest, TellsTheArgumentThatIsCut) {
+TEST(BatchDecoderTest, DiagnosesTheArgumentThatIsCut) {
   const std::string bytes = Wire(EventType::kUserTaskBegin, {1, 300, 70000, 5, 6});
   const size_t cuts[] = {0, 1, 2, 2, 4, 4, 4, 7, 8};
   ASSERT_EQ(bytes.size(), 9u);
@@ -112,7 +112,7 @@ TEST(BatchDecoderTest, TellsTheArgumentThatIsCut) {
   }
 }
 
-TEST(BatchDecoderTest, TellsTheArgumentThatOverflows) {
+TEST(BatchDecoderTest, DiagnosesTheArgumentThatOverflows) {
   for (const EventSpec& spec : AllEventSpecs()) {
     if (!spec.timed()) continue;
     SCOPED_TRACE(std::string(spec.name));

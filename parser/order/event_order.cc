@@ -7,10 +7,12 @@ namespace gotrace::internal {
 
 void EventOrder::ParkFirst() {
   scheduler_.ListAwaited(frontier_.cursor(0), &conditions_);
-  // Nothing would wake it. A rule that lets events wait has a case there.
+  // Without a condition nothing would wake the thread. ListAwaited() has a case for every rule that
+  // returns kWaits.
   assert(!conditions_.empty());
   const std::optional<WaitCondition> reason = frontier_.Park(conditions_);
-  // Only the earliest of those that wait for the same was woken. It is the turn of the next.
+  // Only the earliest of the threads that wait for this condition was woken, and it still waits for
+  // something else. If the condition still holds, the next thread may be able to use it.
   if (reason.has_value() && scheduler_.Holds(*reason)) frontier_.Wake(*reason);
 }
 

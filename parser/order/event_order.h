@@ -1,4 +1,4 @@
-// Which of the threads' next events comes next.
+// Chooses which thread's next event comes next in the order.
 #ifndef GOTRACE_PARSER_ORDER_EVENT_ORDER_H_
 #define GOTRACE_PARSER_ORDER_EVENT_ORDER_H_
 
@@ -13,35 +13,36 @@
 
 namespace gotrace::internal {
 
-// Finds, among the next events of a generation's threads, the earliest that the scheduler's model
-// lets come next.
+// Finds, among the next events of a generation's threads, the earliest that the scheduler model
+// admits.
 class EventOrder {
  public:
   enum class Outcome : uint8_t {
-    kAdvanced,  // An event came next, or was left out: its thread is at another one now.
-    kWaits,     // None can come next. The scheduler found that for each of them.
-    kStopped,   // The attempt tells not to go on.
+    kAdvanced,  // An event came next or was dropped, and its thread is at its next event.
+    kWaits,     // No event can come next. The scheduler model refused each of them.
+    kStopped,   // The attempt asked to stop.
   };
 
-  // `scheduler` must outlive it. For `exact_ties_threads` see Tuning. With more threads, all
-  // are tried only where few events have to wait; else each event that advances costs a number of
-  // attempts that does not depend on how many wait.
+  // `scheduler` must outlive this object. For `exact_ties_threads` see Tuning. If there are more
+  // threads, all of them are tried only while few events have to wait; after that, the number of
+  // attempts for each event does not depend on how many threads wait.
   explicit EventOrder(SchedulerModel* scheduler,
                       size_t exact_ties_threads = Tuning().exact_ties_threads)
       : scheduler_(*scheduler), exact_ties_threads_(exact_ties_threads) {}
 
-  // The threads, which the caller puts in.
+  // The threads. The caller inserts them.
   Frontier& frontier() { return frontier_; }
   const Frontier& frontier() const { return frontier_; }
 
-  // Must be called once the threads of a generation were put in, of which `bytes` were read.
+  // Must be called after the threads of a generation were inserted. `bytes` is the size of the
+  // generation.
   void BeginGeneration(uint64_t bytes) {
     patience_ = exact_ties_threads_ * (kFreeRounds + bytes / kBytesForRound);
   }
 
-  // Calls `attempt(index)` for threads of the frontier until one tells another thing than kWaits,
-  // which is returned. It holds that thread's event against the scheduler's model, and if that
-  // advanced, brings the thread to its next one. Requires that the frontier is not empty.
+  // Calls `attempt(index)` for threads of the frontier until one returns something other than
+  // kWaits, and returns that. `attempt` tries the thread's event with the scheduler model, and if
+  // the event advances, moves the thread to its next one. Requires that the frontier is not empty.
   template <class Attempt>
   Outcome Advance(const Attempt& attempt) {
     if (frontier_.has_parked()) return AdvanceReady(attempt);
@@ -53,36 +54,36 @@ class EventOrder {
     return AdvanceReady(attempt);
   }
 
-  // Must follow if an event advanced in another way than by Advance().
+  // Must be called after an event advanced without Advance().
   void WakeOthers() {
     if (frontier_.has_parked()) WakeParked();
   }
 
-  // Whether nothing is to be done but to try the first event of the frontier, and if it advances,
-  // to move its thread on: then the caller may do it, and tell how often.
+  // Whether only the first event of the frontier has to be tried. If so, the caller may try it and
+  // move its thread on without Advance(), and report the number of attempts to CountAttempts().
   bool TriesOnlyFirst() const { return frontier_.size() > 0 && !frontier_.has_parked(); }
   void CountAttempts(uint64_t count) {
     attempts_.store(attempts() + count, std::memory_order_relaxed);
   }
 
-  // How often an event was tried. Any thread may ask.
+  // The number of attempts so far. May be called from any thread.
   uint64_t attempts() const { return attempts_.load(std::memory_order_relaxed); }
 
  private:
-  // With more threads than have exact ties in any case, an event that waits may have all of them
-  // tried as long as so many attempts are left. Real traces take few of them. They are told by
-  // what is the same however the trace is read.
+  // With more than exact_ties_threads_ threads, all of them are tried for an event that waits only
+  // until this budget of attempts is used up. Real traces use little of it. The budget depends only
+  // on the size of the generation, so that the order is the same however the trace is read.
   static constexpr uint64_t kFreeRounds = 16;
-  static constexpr uint64_t kBytesForRound = 1024;  // Some 200 events.
+  static constexpr uint64_t kBytesForRound = 1024;  // About 200 events.
 
   bool MayTryAll() const {
     return frontier_.inserted() <= exact_ties_threads_ || frontier_.size() <= patience_;
   }
 
-  // As Go's reader does where the first thread's event waits.
+  // Tries the other threads as Go's reader does if the first thread's event waits.
   template <class Attempt>
   Outcome AdvanceAny(const Attempt& attempt) {
-    // Others are tried in order of time. The first one just was, and stays first.
+    // The others are tried in order of time. The first was tried already, and stays first.
     frontier_.Sort();
     const uint64_t threads = frontier_.size();
     Outcome outcome = Outcome::kWaits;
@@ -91,13 +92,13 @@ class EventOrder {
       outcome = attempt(i);
     }
     if (outcome == Outcome::kAdvanced) patience_ -= std::min(threads, patience_);
-    // What is forced to come next is in no order of Go's.
+    // An event that is forced to come next is outside of the order that Go's reader defines.
     if (outcome == Outcome::kWaits) patience_ = 0;
     return outcome;
   }
 
-  // The same, but for the order of equal times: what was found to wait is not tried before
-  // something changed for it.
+  // Gives the same order as AdvanceAny(), except among equal times. An event that waits is not
+  // tried again before a condition that it waits for is met.
   template <class Attempt>
   Outcome AdvanceReady(const Attempt& attempt) {
     while (frontier_.size() > 0) {
@@ -116,7 +117,7 @@ class EventOrder {
   SchedulerModel& scheduler_;
   const size_t exact_ties_threads_;
   Frontier frontier_;
-  uint64_t patience_ = 0;  // Attempts that are left, see kFreeRounds.
+  uint64_t patience_ = 0;  // The number of attempts left, see kFreeRounds.
   WaitConditions conditions_;
   std::atomic<uint64_t> attempts_ = 0;
 };

@@ -1,4 +1,4 @@
-// Collects what a fault shows of the program besides its place.
+// Collects the context that a fault reports besides its place: stacks and open regions.
 #ifndef GOTRACE_PARSER_ORDER_FAULT_CONTEXT_H_
 #define GOTRACE_PARSER_ORDER_FAULT_CONTEXT_H_
 
@@ -16,9 +16,9 @@ namespace gotrace::internal {
 // Adds the frames of `stack` to the context of a fault.
 void AddStack(const Stack& stack, FaultContext* context);
 
-// Adds the regions that are open on `goroutine`, the innermost last. `tables` are those of the
-// `generation`th generation, as RegionBegin::generation counts them: where regions of other
-// generations began is not known any more.
+// Adds the regions that are open on `goroutine`, with the innermost last. `tables` are those of the
+// generation with the index `generation`, counted as in RegionBegin. The place where a region of
+// another generation began is no longer known.
 void AddRegions(GoId goroutine, absl::Span<const OpenRegion> regions,
                 const GenerationTables& tables, uint32_t generation, FaultContext* context);
 

@@ -15,7 +15,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A generation whose clock ticks in nanoseconds, made batch by batch.
+// Builds a generation, batch by batch, whose clock ticks in nanoseconds.
 class GenerationBuilder {
  public:
   explicit GenerationBuilder(uint64_t frequency = 1000000000) {
@@ -48,12 +48,12 @@ std::string Events(std::initializer_list<uint64_t> deltas) {
 
 using Step = ThreadCursor::Step;
 
-// A batch's time and a difference that together are the latest time that there is. Each of them is
-// exact as a floating-point number of nanoseconds.
+// The time of a batch and a difference that add up to the latest possible time. Each of them has an
+// exact representation as a floating-point number of nanoseconds.
 constexpr uint64_t kLatestTicks = (uint64_t{1} << 63) - 1024;
 constexpr uint64_t kLatestRest = 1023;
 
-TEST(ThreadCursorTest, WalksOverTheBatchesOfItsThread) {
+TEST(ThreadCursorTest, IteratesOverTheBatchesOfItsThread) {
   GenerationBuilder builder;
   const uint64_t first = builder.Add({5}, 1000, Events({0, 3}));
   builder.Add({6}, 7000, Events({1}));
@@ -96,7 +96,7 @@ TEST(ThreadCursorTest, AThreadWithoutEventsEndsAtOnce) {
 }
 
 TEST(ThreadCursorTest, EachDifferenceIsRoundedOnItsOwn) {
-  // Three ticks of a third of a nanosecond each come to nothing, one by one.
+  // Each of the three ticks is a third of a nanosecond and rounds to 0.
   GenerationBuilder builder(3000000000);
   builder.Add({5}, 3000, Events({1, 1, 1, 3, 4, 4}));
   ThreadCursor cursor(builder.generation(), builder.generation().threads()[0]);
@@ -106,9 +106,9 @@ TEST(ThreadCursorTest, EachDifferenceIsRoundedOnItsOwn) {
   }
 }
 
-TEST(ThreadCursorTest, TimeZeroBeginsTheBatchAnew) {
-  // The first difference brings the time to exactly 0; the next event counts from the batch's time
-  // again.
+TEST(ThreadCursorTest, TimeZeroRestartsFromTheBatchTime) {
+  // The first difference makes the time exactly 0, so the next event counts from the time of the
+  // batch again.
   GenerationBuilder builder;
   const int64_t base = int64_t{1} << 62;
   builder.Add({5}, base, Events({uint64_t{1} << 62, uint64_t{1} << 62, uint64_t{1} << 62, 7, 1}));
@@ -125,10 +125,10 @@ TEST(ThreadCursorTest, AnEventBeforeAnEarlierOneIsNotPlain) {
     uint64_t begin;
     std::initializer_list<uint64_t> deltas;
   } const cases[] = {
-      {1000, {1, kHalf, kHalf, 1, 1}},                // Around 2^63,
-      {1000, {1, 1, kHalf, kHalf, kHalf, kHalf, 1}},  // twice around it,
-      {2 * kHalf - 4096, {1, 1, 5000, 1}},            // by short steps,
-      {kHalf, {kHalf, kHalf, kHalf, kHalf, 7, 1}},    // and through 0.
+      {1000, {1, kHalf, kHalf, 1, 1}},                // Times near 2^63.
+      {1000, {1, 1, kHalf, kHalf, kHalf, kHalf, 1}},  // Times that wrap around twice.
+      {2 * kHalf - 4096, {1, 1, 5000, 1}},            // Times that wrap around in short steps.
+      {kHalf, {kHalf, kHalf, kHalf, kHalf, 7, 1}},    // Times that pass through 0.
   };
   for (const auto& [begin, deltas] : cases) {
     GenerationBuilder builder;
@@ -158,13 +158,13 @@ void ExpectCursorFault(const std::string& bad, FaultId id, uint64_t position) {
   EXPECT_EQ(fault.place.batch_offset, offset - kTestHeaderSize);
   EXPECT_EQ(fault.place.thread, ThreadId{5});
   EXPECT_EQ(fault.place.generation, 9u);
-  // A byte that is no type names no event.
+  // A byte that is not a type names no event.
   const EventType type = static_cast<EventType>(bad[0]);
   EXPECT_EQ(fault.place.event, FindEventSpec(type) == nullptr ? EventType::kNone : type);
   EXPECT_FALSE(fault.place.time.has_value());
 }
 
-TEST(ThreadCursorTest, TellsFaultsWhereTheyStand) {
+TEST(ThreadCursorTest, FaultsHaveTheirPlaces) {
   ExpectCursorFault(std::string(1, '\0'), FaultId::kEventType, 0);
   ExpectCursorFault("\x35", FaultId::kEventType, 0);
   ExpectCursorFault("\xff", FaultId::kEventType, 0);
@@ -176,7 +176,7 @@ TEST(ThreadCursorTest, TellsFaultsWhereTheyStand) {
                     FaultId::kEventVarint, 4);
 }
 
-TEST(ThreadCursorTest, CountsWhatIsLeftOut) {
+TEST(ThreadCursorTest, CountsWhatIsSkipped) {
   GenerationBuilder builder;
   builder.Add({5}, 1000, Events({1, 2, 3}));
   builder.Add({6}, 1000, Events({1}));
@@ -193,7 +193,7 @@ TEST(ThreadCursorTest, CountsWhatIsLeftOut) {
   EXPECT_EQ(cursor.Advance(), Step::kEnd);
 }
 
-TEST(ThreadCursorTest, CountsWhatIsLeftOutFromAFaultOn) {
+TEST(ThreadCursorTest, CountsWhatIsSkippedAfterAFault) {
   GenerationBuilder builder;
   builder.Add({5}, 1000, Events({1}) + '\0' + Events({1, 2}));
   builder.Add({5}, 2000, Events({1}));
@@ -206,7 +206,7 @@ TEST(ThreadCursorTest, CountsWhatIsLeftOutFromAFaultOn) {
   EXPECT_EQ(rest.events, 1u);
 }
 
-// The heap as FORMAT.md §9.4 tells it, over pairs of a time and a thread.
+// The heap as described in FORMAT.md §9.4, over pairs of a time and a thread.
 class PlainHeap {
  public:
   using Node = std::pair<int64_t, int64_t>;
@@ -225,7 +225,7 @@ class PlainHeap {
     nodes_.pop_back();
     if (!nodes_.empty()) Down(0);
   }
-  // An insertion sort, which is stable.
+  // Insertion sort, which is stable.
   void Sort() {
     for (size_t i = 1; i < nodes_.size(); ++i) {
       for (size_t j = i; j > 0 && nodes_[j].first < nodes_[j - 1].first; --j) {
@@ -271,8 +271,8 @@ void ExpectSame(const Frontier& frontier, const PlainHeap& heap) {
   }
 }
 
-// Threads of `count` events each at times below `range`, in batches of one event, so that times go
-// up and down; with a small range many are equal.
+// Runs threads with `count` events each, at times below `range`. Every batch has one event, so that
+// times go up and down; if `range` is small, many times are equal.
 void RunRandomly(uint32_t seed, int threads, int count, uint64_t range, uint32_t sorts) {
   std::mt19937_64 random(seed);
   GenerationBuilder builder;
@@ -309,7 +309,7 @@ void RunRandomly(uint32_t seed, int threads, int count, uint64_t range, uint32_t
   }
 }
 
-TEST(FrontierTest, IsTheHeapOfTheDocument) {
+TEST(FrontierTest, IsTheHeapOfTheFormat) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     for (const uint64_t range : {uint64_t{1}, uint64_t{3}, uint64_t{10}, uint64_t{1} << 40}) {
       for (const int threads : {1, 2, 3, 7, 12, 40}) {
@@ -320,7 +320,8 @@ TEST(FrontierTest, IsTheHeapOfTheDocument) {
   }
 }
 
-// Cursors at the times of `times`, each with one event; thread ids are positions.
+// A frontier with a cursor at each time of `times`, each with one event. Thread ids are positions
+// in `times`.
 struct Filled {
   explicit Filled(const std::vector<uint64_t>& times) {
     for (size_t i = 0; i < times.size(); ++i) {
@@ -345,14 +346,14 @@ TEST(FrontierTest, EqualTimesStayInOrderOfInsertion) {
   Filled filled({5, 5, 5, 5});
   EXPECT_EQ(filled.threads(), (std::vector<int64_t>{0, 1, 2, 3}));
   filled.frontier.Remove(0);
-  // The last one came to the root, and no child is earlier.
+  // The last cursor moved to the root, and no child is earlier.
   EXPECT_EQ(filled.threads(), (std::vector<int64_t>{3, 1, 2}));
 }
 
 TEST(FrontierTest, RemovingFromWithinMovesThePathDown) {
   Filled filled({1, 2, 3, 4, 5, 6, 7});
   filled.frontier.Remove(3);
-  // 4 goes up over 2 and 1 without comparing; then 7 replaces it at the root and sinks.
+  // Cursor 4 moves up past 2 and 1 without comparing; then 7 replaces it at the root and sinks.
   EXPECT_EQ(filled.threads(), (std::vector<int64_t>{0, 1, 2, 6, 4, 5}));
 }
 
@@ -364,8 +365,8 @@ TEST(FrontierTest, SortingIsStable) {
   EXPECT_EQ(times, (std::vector<int64_t>{1, 1, 1, 2, 2, 3, 3, 3}));
 }
 
-TEST(FrontierTest, TheLatestTimeOfAllIsATime) {
-  // It is also that of what stands behind the heap's end.
+TEST(FrontierTest, TheLatestPossibleTimeIsATime) {
+  // The latest time is also the time of the padding after the heap's end.
   GenerationBuilder builder;
   for (int64_t thread = 1; thread <= 3; ++thread) {
     builder.Add({thread}, kLatestTicks, Events({kLatestRest, 0}));

@@ -15,18 +15,20 @@
 
 namespace gotrace::internal {
 
-// Holds states in an array, by the lowest bits of the ids; one whose place is taken goes into a
-// hash map. As in a DenseTable, those that live long keep their places, and of the many that come
-// and go few meet one. But here the states themselves stand in the array, since each event finds
-// one: so their addresses are good only until the next Insert().
+// A hash table of goroutine states. The lowest bits of an id select a slot of an array; a goroutine
+// whose slot is taken goes into an overflow hash map. As in DenseTable, long-lived goroutines keep
+// their slots, and few of the many short-lived ones collide with them. Unlike there, the array
+// holds the states themselves, because every event looks one up. So their addresses are valid only
+// until the next Insert().
 class GoroutineTable {
  public:
-  // Begins with `fewest_slots`, a power of two and not 1, and goes back to as many at Clear().
+  // Starts with `fewest_slots` slots and returns to that number in Clear(). It must be a power of
+  // two greater than 1.
   explicit GoroutineTable(size_t fewest_slots = kSlotsForGoroutines) : fewest_slots_(fewest_slots) {
     MakeSlots(fewest_slots);
   }
 
-  // The state of `id`, or nullptr.
+  // Returns the state of `id`, or nullptr.
   GoroutineState* Find(GoId id) const {
     GoroutineState* const state = &slots_[SlotOf(id)];
     if (state->id == id) [[likely]]
@@ -34,15 +36,15 @@ class GoroutineTable {
     return crowds_[CrowdOf(id)] == 0 ? nullptr : FindOverflow(id);
   }
 
-  // Adds a goroutine, of which nothing but the id is known. Requires that there is none with that
-  // id.
+  // Adds a goroutine with the id `id`, whose state is otherwise unknown. Requires that `id` is not
+  // in the table.
   GoroutineState* Insert(GoId id) {
     if (slot_count() < kSlotsPerEntry * ++size_) [[unlikely]]
       Grow();
     GoroutineState* const state = &slots_[SlotOf(id)];
     if (!IsFree(*state)) [[unlikely]]
       return InsertOverflow(id);
-    // What was erased left no more behind than these, and its spans are gone.
+    // Only these members can be left from an erased goroutine; its spans are gone.
     state->id = id;
     state->number = 0;
     state->generation = 0;
@@ -56,7 +58,7 @@ class GoroutineTable {
     return state == nullptr ? Insert(id) : state;
   }
 
-  // Takes out a goroutine of this table, and what is open on it.
+  // Removes a goroutine of this table, together with its open spans.
   void Erase(GoroutineState* state) {
     --size_;
     const size_t slot = SlotOf(state->id);
@@ -66,7 +68,7 @@ class GoroutineTable {
     state->id = FreeId(slot);
   }
 
-  // Takes out all of them.
+  // Removes all goroutines.
   void Clear() {
     if (size_ == 0) return;
     if (slot_count() == fewest_slots_) {
@@ -79,7 +81,7 @@ class GoroutineTable {
     size_ = 0;
   }
 
-  // Calls `see` with the state of each goroutine, in no order.
+  // Calls `see` with the state of each goroutine, in no particular order.
   template <class See>
   void ForEach(const See& see) const {
     for (size_t slot = 0; slot < slot_count(); ++slot) {
@@ -90,24 +92,24 @@ class GoroutineTable {
 
   size_t size() const { return size_; }
 
-  // How many there is room for without a hash map. For tests.
+  // The number of slots of the array. For tests.
   size_t slot_count() const { return slot_mask_ + 1; }
 
  private:
-  static constexpr size_t kSlotsPerEntry = 2;  // At least; at most twice as many.
+  static constexpr size_t kSlotsPerEntry = 2;  // The minimum; the maximum is twice that.
   static constexpr size_t kCrowds = 64;
 
   size_t SlotOf(GoId id) const { return static_cast<uint64_t>(id.value) & slot_mask_; }
   static size_t CrowdOf(GoId id) { return static_cast<uint64_t>(id.value) % kCrowds; }
 
-  // What stands in a slot that holds nothing: an id whose slot is another one, so that looking for
-  // an id asks nothing else.
+  // The id in a free slot: one that belongs to another slot, so that Find() needs no extra
+  // comparison.
   static GoId FreeId(size_t slot) { return GoId{static_cast<int64_t>(~slot)}; }
   bool IsFree(const GoroutineState& state) const {
     return state.id == FreeId(static_cast<size_t>(&state - slots_.get()));
   }
 
-  // Requires a power of two.
+  // Requires that `count` is a power of two.
   void MakeSlots(size_t count) {
     slots_ = std::make_unique<GoroutineState[]>(count);
     slot_mask_ = count - 1;
@@ -159,10 +161,10 @@ class GoroutineTable {
   const size_t fewest_slots_;
   std::unique_ptr<GoroutineState[]> slots_;
   size_t slot_mask_ = 0;
-  // Never has an id that stands in its slot.
+  // Never holds an id that is in its slot.
   mutable absl::node_hash_map<GoId, GoroutineState> overflow_;
-  // How many of those there are for each value of an id's lowest bits, so that what is nowhere is
-  // mostly found to be so without hashing.
+  // The number of overflow entries for each value of an id's lowest bits. It shows without hashing
+  // that most missing ids are missing.
   std::array<uint64_t, kCrowds> crowds_ = {};
   size_t size_ = 0;
 };

@@ -45,7 +45,7 @@ TEST(GoroutineTableTest, FindsWhatWasInserted) {
   EXPECT_EQ(table.size(), 2u);
 }
 
-// What marks a slot as free is an id too, though not one of that slot.
+// The mark of a free slot is also an id, though not one that belongs to that slot.
 TEST(GoroutineTableTest, HoldsIdsThatMarkFreeSlots) {
   GoroutineTable table(4);
   for (int64_t id = -8; id < 8; ++id) ASSERT_EQ(table.Find(GoId{id}), nullptr) << id;
@@ -66,7 +66,7 @@ TEST(GoroutineTableTest, KeepsStatesWhileOthersComeAndGo) {
   std::mt19937_64 random(1);
   std::map<int64_t, uint64_t> expected;
   for (uint64_t i = 0; i < 50000; ++i) {
-    // Ids that are near to each other, and some that share their lowest bits.
+    // Uses ids that are close to each other, and some that share their lowest bits.
     const uint64_t high = random() % 4 == 0 ? random() % 64 << 32 : 0;
     const GoId id{static_cast<int64_t>(random() % 2000 + high)};
     const auto it = expected.find(id.value);
@@ -126,7 +126,7 @@ TEST(GoroutineTableTest, ClearErasesAll) {
   }
 }
 
-TEST(GoroutineTableTest, WhatIsErasedIsForgotten) {
+TEST(GoroutineTableTest, ErasedStatesAreForgotten) {
   NamePool names;
   GoroutineTable table(64);
   // The second one has no slot of its own.

@@ -1,4 +1,4 @@
-// Why an event cannot come next, and which event must come first.
+// Explains why an event cannot come next, and which event must come first.
 #ifndef GOTRACE_PARSER_ORDER_OBSTACLE_H_
 #define GOTRACE_PARSER_ORDER_OBSTACLE_H_
 
@@ -12,24 +12,25 @@
 
 namespace gotrace::internal {
 
-// An event that others wait for, told by what it must do to a goroutine, a P or the garbage
+// An event that others wait for, identified by what it must do to a goroutine, a P or the garbage
 // collector.
 struct AwaitedEvent {
   enum class Kind : uint8_t {
-    kNone,      // No event would help: the waiting one contradicts what came before it.
-    kNumbered,  // The event of the resource with `number`, whatever its type.
-    kMention,   // The first one in the generation that tells of the resource.
-    kLeave,     // The one by which the resource leaves `thread`. It has no sequence number.
-    kEarlier,   // One that had to come earlier: the waiting event bears the number it would have.
+    kNone,      // No event would help: the waiting event contradicts earlier ones.
+    kNumbered,  // The event of the resource with sequence number `number`, of any type.
+    kMention,   // The first event of the generation that mentions the resource.
+    kLeave,     // The event by which the resource leaves `thread`. It has no number.
+    kEarlier,   // An earlier event that has the sequence number of the waiting one.
   };
   Kind kind = Kind::kNone;
-  EventType type = EventType::kNone;            // The likeliest; others may do as well.
-  ResourceKind resource = ResourceKind::kNone;  // kNone is the garbage collector.
-  int64_t id = -1;                              // Of the goroutine or P.
-  uint64_t number = 0;                          // With kNumbered: the sequence number.
-  ThreadId thread;  // With kLeave: the one that must make it; none if no thread has the resource.
+  EventType type = EventType::kNone;            // The likeliest type; others may do as well.
+  ResourceKind resource = ResourceKind::kNone;  // kNone means the garbage collector.
+  int64_t id = -1;                              // The id of the goroutine or P.
+  uint64_t number = 0;                          // For kNumbered.
+  // For kLeave: the thread that must have the event; none if no thread has the resource.
+  ThreadId thread;
 
-  // Whether both stand for the same event. Their types are guesses and may differ.
+  // Whether both are the same event. Types are ignored, because they are guesses.
   friend bool operator==(const AwaitedEvent& a, const AwaitedEvent& b) {
     return a.kind == b.kind && a.resource == b.resource && a.id == b.id && a.number == b.number &&
            a.thread == b.thread;
@@ -40,9 +41,9 @@ struct AwaitedEvent {
   }
 };
 
-// What stands between an event and its turn.
+// What prevents an event from coming next.
 struct Obstacle {
-  std::string why;  // "goroutine 7 is Running on thread 12, must be Waiting".
+  std::string why;  // For example "goroutine 7 is Running on thread 12, must be Waiting".
   AwaitedEvent awaited;
 };
 

@@ -13,7 +13,7 @@ namespace gotrace::internal {
 
 struct OpenRange {
   EventType begin = EventType::kNone;  // The type of event that begins such ranges.
-  uint64_t kind = 0;                   // For stop-the-world the string id of its reason; else 0.
+  uint64_t kind = 0;  // For stop-the-world, the string id of its reason; otherwise 0.
 
   friend bool operator==(const OpenRange&, const OpenRange&) = default;
   template <class H>
@@ -32,10 +32,10 @@ class OpenRanges : public OpenSpans<OpenRange, OpenRangeTraits> {
  public:
   size_t Find(const OpenRange& range) const { return OpenSpans::Find(range); }
 
-  // The first place of a range that events of type `begin` begin, or kNone: an end that does not
-  // state the reason ends that range.
+  // Returns the first place of a range that begins with an event of type `begin`, or kNone. An end
+  // that does not state the reason ends that range.
   size_t FindFirst(EventType begin) const {
-    // Only these have several kinds, and so fill the places from the second on.
+    // Only stop-the-world ranges have several kinds.
     if (begin != EventType::kSTWBegin) return Find({begin, 0});
     for (size_t place = 0; place < size(); ++place) {
       if (at(place).begin == begin) return place;

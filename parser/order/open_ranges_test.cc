@@ -17,7 +17,7 @@ TEST(OpenRangesTest, RangesAreTheSameByTypeAndKind) {
   EXPECT_EQ(open.Find({kAssist, 5}), OpenRanges::kNone);
 }
 
-TEST(OpenRangesTest, AnEndTakesTheFirstOfItsTypeAndTheLastComesThere) {
+TEST(OpenRangesTest, AnEndRemovesTheFirstOfItsTypeAndTheLastReplacesIt) {
   for (const int count : {3, 100}) {
     OpenRanges open;
     open.Add({kAssist, 0});
@@ -26,7 +26,7 @@ TEST(OpenRangesTest, AnEndTakesTheFirstOfItsTypeAndTheLastComesThere) {
       EXPECT_EQ(open.FindFirst(kAssist), 0u);
       const size_t place = open.FindFirst(kStop);
       ASSERT_EQ(place, 1u);
-      // After the first the others come from behind.
+      // After the first range is removed, the others are removed from the back.
       EXPECT_EQ(open.at(place).kind, left == count ? 1u : left + 1u);
       open.Remove(place);
     }

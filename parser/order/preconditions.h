@@ -1,12 +1,12 @@
-// What a scheduler model that starts in the middle of a trace had to assume about the past.
+// The assumptions of a scheduler model that starts in the middle of a trace.
 //
-// In every generation programs state the status of all goroutines and Ps before anything else about
-// them (FORMAT.md §6). So a model that knows nothing of what came before can order a generation as
-// if it did: the first statement about something is assumed to be what was known. Each assumption
-// is recorded here, and SchedulerModel::ContinueFrom() checks them once the past is known.
+// In every generation, programs state the status of each goroutine and P before anything else about
+// it (FORMAT.md §6). So a model that does not know the past can order a generation by assuming that
+// the first statement about something is what the past would have shown. Each assumption is
+// recorded here, and SchedulerModel::Follows() checks them once the past is known.
 //
 // A statement that contradicts an earlier one of the same segment must be a fault, whatever the
-// past turns out to be. That is why what is created and begun in the first generation is recorded
+// past turns out to be. That is why creations and beginnings in the first generation are recorded
 // too.
 #ifndef GOTRACE_PARSER_ORDER_PRECONDITIONS_H_
 #define GOTRACE_PARSER_ORDER_PRECONDITIONS_H_
@@ -37,32 +37,33 @@ struct InitialContext {
 };
 using InitialContexts = absl::flat_hash_map<ThreadId, InitialContext>;
 
-// What the threads that have events in `generation` execute before it, as far as their own first
-// events state it.
+// Returns what the threads that have events in `generation` execute before it, as far as their own
+// first events state it.
 InitialContexts FindInitialContexts(const Generation& generation);
 
 // A task that began before the segment did.
 struct EarlierTask {
   TaskId parent;
-  absl::string_view type;  // Valid as long as what found it.
+  absl::string_view type;  // Valid as long as the object that returned it.
 };
 
 // Finds a task that began before the segment did; nullopt if there is none.
 using FindEarlierTask = std::function<std::optional<EarlierTask>(TaskId)>;
 
-// How a model starts in the middle.
+// How a model starts in the middle of a trace.
 struct SegmentStart {
-  uint64_t earlier_generations = 0;  // How many come before.
+  uint64_t earlier_generations = 0;  // The number of earlier generations.
 
-  // May be empty: then the ends of earlier tasks have neither parent nor type.
+  // May be empty. If so, the ends of earlier tasks have no parent and no type.
   FindEarlierTask find_task;
 
-  // Whether the model of what comes before has the other half of what the limits allow.
+  // Whether this model may use only half of the limits, because the model of the earlier
+  // generations has the other half.
   bool has_half_of_limits = false;
 };
 
 struct SegmentPreconditions {
-  // A range that is said to be active, and so began before.
+  // A range that an event states to be active, and that began before the segment.
   struct ActiveRange {
     ResourceKind kind;
     int64_t id;
@@ -75,15 +76,15 @@ struct SegmentPreconditions {
     }
   };
 
-  // A region that ends without having begun in the segment. If its goroutine has regions that did,
-  // they are inside of it.
+  // A region that ends in the segment but did not begin there. Open regions of its goroutine that
+  // began in the segment are nested inside of it.
   struct EndedRegion {
     GoId goroutine;
     TaskId task;
     NamePool::Name name;
   };
 
-  // A task that ends in the segment and did not begin in it, and what find_task returned.
+  // A task that ends in the segment but did not begin there, and what find_task returned for it.
   struct EndedTask {
     bool found = false;
     TaskId parent;
@@ -92,32 +93,35 @@ struct SegmentPreconditions {
 
   struct Gc {
     bool running;
-    uint64_t sequence;  // Of the last event about a cycle.
+    uint64_t sequence;  // The number of the last event about a cycle.
   };
 
-  // The number of the segment's first generation, the only one that states what was before.
+  // The number of the segment's first generation, the only one that states the past.
   uint64_t generation = 0;
 
-  InitialContexts stated;    // By the threads' own first events.
-  InitialContexts contexts;  // Of all threads that the model met.
+  InitialContexts stated;    // What the threads' own first events state.
+  InitialContexts contexts;  // What each thread that the model met executes.
   absl::flat_hash_map<GoId, GoStatus> goroutines;
-  GoId highest_goroutine{-1};                          // The highest id of `goroutines`.
-  absl::flat_hash_map<ProcId, ProcStatus> procs;       // Ps that were known before.
-  absl::flat_hash_set<ProcId> new_procs;               // Ps that were not.
-  absl::flat_hash_set<ActiveRange> ranges;             // All that were open.
-  std::vector<EndedRegion> regions;                    // In the order of their ends.
-  absl::flat_hash_map<TaskId, EndedTask> ended_tasks;  // That did not begin in the segment.
-  std::optional<Gc> gc;                                // Unless there is no event about it.
+  GoId highest_goroutine{-1};                     // The highest id of `goroutines`.
+  absl::flat_hash_map<ProcId, ProcStatus> procs;  // The Ps that existed before.
+  absl::flat_hash_set<ProcId> new_procs;          // The Ps that did not.
+  absl::flat_hash_set<ActiveRange> ranges;        // All ranges that were open.
+  std::vector<EndedRegion> regions;               // In the order of their ends.
+  // The tasks that did not begin in the segment.
+  absl::flat_hash_map<TaskId, EndedTask> ended_tasks;
+  std::optional<Gc> gc;  // Not set if no event mentions a cycle.
 
-  absl::flat_hash_set<ThreadId> tried_threads;  // That had events in the first generation.
-  bool forgot_threads = false;                  // Whether there were too many threads to know all,
-  bool forgot_tasks = false;                    // or too many tasks.
+  // The threads that had events in the first generation.
+  absl::flat_hash_set<ThreadId> tried_threads;
+  bool forgot_threads = false;  // Whether there were too many threads to record.
+  bool forgot_tasks = false;    // Whether there were too many tasks to record.
 
-  // Created and begun in the first generation.
+  // The goroutines created, and the tasks begun, in the first generation. Later ones need no
+  // record.
   IdSet created_goroutines{/*below=*/1 << 16, /*max=*/1 << 26};
   absl::flat_hash_set<ActiveRange> begun_ranges;
 
-  IdSet begun_tasks{/*below=*/1 << 16, /*max=*/1 << 26};  // In the segment.
+  IdSet begun_tasks{/*below=*/1 << 16, /*max=*/1 << 26};  // The tasks begun in the segment.
 
   FindEarlierTask find_task;  // See SegmentStart.
 };

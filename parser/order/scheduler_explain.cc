@@ -1,4 +1,4 @@
-// Why events wait: for each rule that makes them wait, what it finds wanting.
+// Explains why events wait: for each rule that can return kWaits, which requirement is not met.
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,11 +13,11 @@ namespace {
 
 using Kind = AwaitedEvent::Kind;
 
-// The likeliest type of the event with a goroutine's next number, where an event of type `waiting`
-// has a number that is `gap` too high. Only unblocking, starting and switching are numbered, so
-// that a goroutine which waits must be unblocked next, or be switched to if it waits again
-// directly after; and one that runs was unblocked since if it is to start, and started if it is
-// to be unblocked.
+// Returns the likeliest type of the goroutine's next numbered event, given that an event of type
+// `waiting` has a number that is `gap` too high. Only unblocking, starting and switching are
+// numbered. So a waiting goroutine must be unblocked next, or switched to if `waiting` comes
+// directly after. A running one must have been unblocked since if it is to start, and started if it
+// is to be unblocked.
 EventType NextOfGoroutine(GoStatus status, uint64_t gap, EventType waiting) {
   const bool starts = waiting == EventType::kGoStart;
   switch (status) {
@@ -33,13 +33,13 @@ EventType NextOfGoroutine(GoStatus status, uint64_t gap, EventType waiting) {
   return EventType::kGoStart;
 }
 
-// The same for a P, of which starts, syscalls and thefts are numbered.
+// The same for a P, where starts, syscalls and thefts are numbered.
 EventType NextOfProc(ProcStatus status, uint64_t gap, EventType waiting) {
   switch (status) {
     case ProcStatus::kRunning:
       return EventType::kGoSyscallBegin;
     case ProcStatus::kSyscall:
-      // Two thefts have a start and a syscall between them.
+      // A start and a syscall come between two thefts.
       return waiting == EventType::kProcSteal && gap == 1 ? EventType::kGoSyscallBegin
                                                           : EventType::kProcSteal;
     case ProcStatus::kSyscallAbandoned:
@@ -51,7 +51,8 @@ EventType NextOfProc(ProcStatus status, uint64_t gap, EventType waiting) {
   return EventType::kProcStart;
 }
 
-// What takes a goroutine of `status` away from its thread, so that it can become `required`.
+// Returns the type of event that takes a goroutine of `status` away from its thread, so that it can
+// become `required`.
 EventType LeaveOfGoroutine(GoStatus status, GoStatus required) {
   const bool to_waiting = required == GoStatus::kWaiting;
   if (status == GoStatus::kSyscall) {
@@ -62,7 +63,7 @@ EventType LeaveOfGoroutine(GoStatus status, GoStatus required) {
 
 }  // namespace
 
-// Looks at the model as it is when nothing can advance.
+// Explains obstacles from the state of the model when nothing can advance.
 class SchedulerModel::Explainer {
  public:
   explicit Explainer(const SchedulerModel& model) : model_(model) {
@@ -92,13 +93,13 @@ class SchedulerModel::Explainer {
       case EventType::kGCEnd:
         return ExplainGC(event);
       default:
-        return {};  // No other type ever waits.
+        return {};  // Events of other types never wait.
     }
   }
 
  private:
-  // More than one thread can only have a resource in a broken trace, where the choice must not
-  // depend on hashing.
+  // Only in a broken trace can several threads have one resource. The choice must not depend on the
+  // order of a hash table.
   template <class IdType>
   static void Keep(IdType id, ThreadId thread, absl::flat_hash_map<IdType, ThreadId>* threads) {
     if (id == IdType::kNone) return;
@@ -116,13 +117,13 @@ class SchedulerModel::Explainer {
     return thread == ThreadId::kNone ? "" : absl::StrCat(" on thread ", thread.value);
   }
 
-  // "expects sequence number 5 of P 2, has 7".
+  // For example "expects sequence number 5 of P 2, has 7".
   static std::string WrongNumber(absl::string_view resource, uint64_t expected, uint64_t found) {
     return absl::StrCat("expects sequence number ", expected, " of ", resource, ", has ", found,
                         found < expected ? ", which was already used" : "");
   }
 
-  std::string NotToldYet(absl::string_view resource) const {
+  std::string NoStatusYet(absl::string_view resource) const {
     return absl::StrCat("the status of ", resource, " is not yet known in generation ",
                         model_.generation_->number());
   }
@@ -134,8 +135,8 @@ class SchedulerModel::Explainer {
     return state.sequence.generation == model_.generation_->number();
   }
 
-  // GoStart, GoUnblock, GoSwitch and GoSwitchDestroy: they need a goroutine of status `required`
-  // whose next number they have.
+  // GoStart, GoUnblock, GoSwitch and GoSwitchDestroy need a goroutine with status `required`, whose
+  // next number is that of the event.
   Obstacle ExplainGoroutine(const TimedEvent& event, ThreadId waiting, GoStatus required) const {
     const GoId id{static_cast<int64_t>(event.args[0])};
     const uint64_t number = event.args[1];
@@ -148,7 +149,7 @@ class SchedulerModel::Explainer {
       awaited.type = BirthOfGoroutine(event.type, number);
       return {absl::StrCat(name, " does not exist", number == 1 ? " yet" : ""), awaited};
     }
-    if (!IsOfGeneration(*goroutine)) return {NotToldYet(name), awaited};
+    if (!IsOfGeneration(*goroutine)) return {NoStatusYet(name), awaited};
 
     const GoStatus status = goroutine->status;
     const uint64_t next = goroutine->number + 1;
@@ -169,7 +170,8 @@ class SchedulerModel::Explainer {
       awaited.number = next;
     } else if (runs) {
       awaited.kind = Kind::kLeave;
-      // A coroutine is switched to on the thread that runs it by the one that it switched to.
+      // A running coroutine that is to be switched to on its own thread must switch to another
+      // goroutine first.
       const bool is_switch = event.type != EventType::kGoUnblock && thread == waiting;
       awaited.type = is_switch && required == GoStatus::kWaiting
                          ? EventType::kGoSwitch
@@ -182,23 +184,23 @@ class SchedulerModel::Explainer {
     return {absl::StrJoin(why, ", and "), awaited};
   }
 
-  // What tells of a goroutine first that has its `number`th event in one of type `first`. Those
-  // that are created can start at once, but for coroutines, which wait to be switched to. One that
-  // is unblocked first was there before the trace.
+  // Returns the type of event that first mentions a goroutine whose `number`th event is of type
+  // `first`. A goroutine that was just created can start at once, except for a coroutine, which
+  // waits to be switched to. A goroutine that is unblocked first existed before the trace.
   EventType BirthOfGoroutine(EventType first, uint64_t number) const {
     if (number != 1 || first == EventType::kGoStart) return EventType::kGoCreate;
     const bool may_be_old = first == EventType::kGoUnblock && model_.in_first_generation();
     return may_be_old ? EventType::kGoStatus : EventType::kGoCreateBlocked;
   }
 
-  // ProcStart: besides an idle P it needs a thread that has none.
+  // ProcStart needs an idle P, and a thread that has no P.
   Obstacle ExplainProcStart(const TimedEvent& event, const ThreadState* thread) const {
     if (thread != nullptr && thread->proc != ProcId::kNone) return ExplainHeldProc(thread);
     return ExplainProc(event, "Idle",
                        [](ProcStatus status) { return status == ProcStatus::kIdle; });
   }
 
-  // ProcStart and ProcSteal: they need a P that fits, whose next number they have.
+  // ProcStart and ProcSteal need a P that fits, whose next number is that of the event.
   template <class Fits>
   Obstacle ExplainProc(const TimedEvent& event, absl::string_view required, Fits fits) const {
     const ProcId id{static_cast<int64_t>(event.args[0])};
@@ -208,7 +210,7 @@ class SchedulerModel::Explainer {
         Kind::kMention, EventType::kProcStatus, ResourceKind::kProc, id.value, 0, ThreadId::kNone};
     const ProcessorState* const proc = model_.procs_.Find(id);
     if (proc == nullptr) return {absl::StrCat(name, " is not yet known"), awaited};
-    if (!IsOfGeneration(*proc)) return {NotToldYet(name), awaited};
+    if (!IsOfGeneration(*proc)) return {NoStatusYet(name), awaited};
 
     const uint64_t next = proc->sequence.number + 1;
     const ThreadId thread = ThreadOf(id, proc_threads_);
@@ -244,7 +246,7 @@ class SchedulerModel::Explainer {
     return status == ProcStatus::kSyscall ? "in a syscall" : ProcStatusName(status);
   }
 
-  // ProcStart and GoSyscallEndBlocked: the thread that makes them must have lost its P.
+  // ProcStart and GoSyscallEndBlocked need the event's own thread to have lost its P.
   Obstacle ExplainHeldProc(const ThreadState* thread) const {
     if (thread == nullptr) return {};
     const ProcId id = thread->proc;
@@ -260,7 +262,7 @@ class SchedulerModel::Explainer {
     if (!IsOfGeneration(*proc)) {
       awaited = {Kind::kMention, EventType::kProcStatus, ResourceKind::kProc, id.value, 0,
                  ThreadId::kNone};
-      return {absl::StrCat(NotToldYet(name), ": its ProcStatus and a ProcSteal must come first"),
+      return {absl::StrCat(NoStatusYet(name), ": its ProcStatus and a ProcSteal must come first"),
               awaited};
     }
     awaited = {Kind::kNumbered, EventType::kProcSteal,     ResourceKind::kProc,
@@ -270,7 +272,7 @@ class SchedulerModel::Explainer {
             awaited};
   }
 
-  // GCActive, GCBegin and GCEnd: all are numbered in one sequence.
+  // GCActive, GCBegin and GCEnd are numbered in one sequence.
   Obstacle ExplainGC(const TimedEvent& event) const {
     const uint64_t number = event.args[0];
     const uint64_t next = model_.gc_sequence_ + 1;
@@ -284,7 +286,7 @@ class SchedulerModel::Explainer {
     const std::string why = WrongNumber("the GC", next, number);
     if (number < next) return {why, {}};
     if (model_.gc_state_ == GcState::kRunning) {
-      // A GC that goes on into a generation is told of there once more, with a number.
+      // A GC cycle that continues into a generation is stated there again, with its own number.
       const bool goes_on = event.type != EventType::kGCBegin && number - next == 1;
       awaited.type = goes_on ? EventType::kGCActive : EventType::kGCEnd;
     }

@@ -1,4 +1,4 @@
-// Going on after faults: what the model must believe so that an event can come next after all.
+// Continuing after faults: what the model must assume so that an event can come next anyway.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -28,8 +28,8 @@ void SchedulerModel::Forget() {
   first_generation_ = 0;
 }
 
-// The effect of each case is that the event's rule finds what it asks for. Where nothing tells
-// which goroutine or P that would be, nothing is done, and the rule will refuse the event.
+// Each case makes the event's rule find what it requires. If nothing identifies the goroutine or P,
+// it does nothing, and the rule will refuse the event.
 void SchedulerModel::MakeAdmissible(const TimedEvent& event, ThreadState* thread) {
   const GoId goroutine{static_cast<int64_t>(event.args[0])};
   const ProcId proc{static_cast<int64_t>(event.args[0])};
@@ -47,7 +47,7 @@ void SchedulerModel::MakeAdmissible(const TimedEvent& event, ThreadState* thread
       if (thread != nullptr) SetCurrentProc(*thread, ProcStatus::kRunning);
       break;
     case EventType::kProcSteal:
-      // It may be on any thread by now.
+      // The P may be with any thread by now.
       SetProcState(proc, ProcStatus::kSyscallAbandoned, event.args[1]);
       break;
     case EventType::kGoStatus:
@@ -103,7 +103,7 @@ void SchedulerModel::MakeAdmissibleStatus(const TimedEvent& event, GoId goroutin
   }
 }
 
-// For events that are about what their own thread executes.
+// Does this for events that are about what their own thread executes.
 void SchedulerModel::MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread) {
   switch (event.type) {
     case EventType::kGoDestroy:
@@ -124,7 +124,7 @@ void SchedulerModel::MakeAdmissibleContext(const TimedEvent& event, ThreadState&
       break;
     case EventType::kGoSyscallEndBlocked:
       SetCurrentGoroutine(thread, GoStatus::kSyscall);
-      // That the P was stolen is what it waited for.
+      // The event waited for the P to be stolen.
       if (ProcessorState* proc = procs_.Find(thread.proc);
           proc != nullptr && proc->status == ProcStatus::kSyscall) {
         proc->status = ProcStatus::kIdle;
@@ -175,12 +175,13 @@ void SchedulerModel::MakeAdmissibleRange(const TimedEvent& event, ThreadState* t
   }
 }
 
-// Regions inside of the one that ends are taken for ended. One that never began ends alone.
+// Assumes that the regions inside of the one that ends have ended. A region that never began ends
+// alone.
 void SchedulerModel::MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine) {
   const absl::string_view* const name = generation_->tables().FindString(event.args[1]);
   if (goroutine == nullptr || name == nullptr) return;
   std::vector<OpenRegion>& regions = goroutine->open().regions;
-  // A broken trace may have a million regions open; its beginning is sought among the innermost.
+  // A broken trace may have a million open regions, so only the innermost are searched.
   constexpr size_t kSearched = 100;
   const auto end = regions.size() > kSearched ? regions.rbegin() + kSearched : regions.rend();
   const auto found = std::find_if(regions.rbegin(), end, [&](const OpenRegion& region) {

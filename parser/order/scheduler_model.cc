@@ -1,5 +1,5 @@
-// The rules are in the order of the events' groups in events.def. Most events are of a few types:
-// their rules are templates, inlined where events are dispatched.
+// The rules of the scheduler model, in the order of the groups in events.def. Most events are of a
+// few types, whose rules are templates that are inlined where events are dispatched.
 #include "parser/order/scheduler_model.h"
 
 #include <algorithm>
@@ -21,19 +21,19 @@
 namespace gotrace::internal {
 namespace {
 
-// Where events are handed to another core, each takes half the time if the lines of the one this
-// many places on are on their way.
+// How many places ahead to prefetch events that are handed to another core. Without it, each such
+// event takes twice as long.
 constexpr size_t kRoomAhead = 16;
 
-// Fetches the event kRoomAhead places behind `event`.
-void PrefetchBehind(const Event* event) {
+// Prefetches the event kRoomAhead places after `event`.
+void PrefetchAfter(const Event* event) {
   constexpr size_t kCacheLine = 64;
   static_assert(sizeof(Event) <= 2 * kCacheLine);
   PrefetchForWrite(event, kRoomAhead * sizeof(Event));
   PrefetchForWrite(event, kRoomAhead * sizeof(Event) + kCacheLine);
 }
 
-// The type of event that begins the ranges which events of `type` begin, confirm or end.
+// Returns the type of event that begins the ranges that events of `type` begin, confirm or end.
 EventType BeginOf(EventType type) {
   const EventType start = FindEventSpec(type)->start;
   return start == EventType::kNone ? type : start;
@@ -194,7 +194,7 @@ template <class AnyStep>
   return Outcome::kAdvanced;
 }
 
-// GoDestroy, GoStop and GoBlock: the current goroutine leaves its thread.
+// GoDestroy, GoStop and GoBlock, by which the current goroutine leaves its thread.
 template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoStopExecuting(
     AnyStep step) {
@@ -226,7 +226,7 @@ template <class AnyStep>
       !goroutine->IsFollowedBy(number, generation_index_)) {
     return Outcome::kWaits;
   }
-  // Anyone may unblock a goroutine, even a thread without a P: there is no context to check.
+  // Even a thread without a P may unblock a goroutine, so there is no context to check.
   goroutine->status = GoStatus::kRunnable;
   goroutine->number = number;
   EmitTransition(step, goroutine, GoState::kWaiting, GoState::kRunnable);
@@ -243,8 +243,8 @@ template <class AnyStep>
   }
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
-  // The number tells apart the syscalls that a later ProcSteal may mean. The P runs here, so that
-  // no other thread's event can bring the number that is missing.
+  // The number identifies the syscall that a later ProcSteal refers to. The P is running here, so
+  // no event of another thread can supply a missing number.
   const SequenceNumber sequence = Sequence(step.arg(0));
   if (!sequence.Follows(proc->sequence)) {
     return FailProcSequence(*proc, sequence);
@@ -317,8 +317,8 @@ SchedulerModel::Outcome SchedulerModel::OrderGoStatus(Step step) {
   return Outcome::kAdvanced;
 }
 
-// Binds a goroutine in a syscall to the thread that the status names, which need not be the one
-// that tells it. `*context` becomes the one that the event is seen in.
+// Binds a goroutine in a syscall to the thread that the status names, which need not be the thread
+// that wrote the event. Sets `*context` to the context in which the event is seen.
 SchedulerModel::Outcome SchedulerModel::BindSyscall(Step step, GoId goroutine, Context* context) {
   const ThreadId id{static_cast<int64_t>(step.arg(1))};
   if (id == ThreadId::kNone) {
@@ -326,7 +326,7 @@ SchedulerModel::Outcome SchedulerModel::BindSyscall(Step step, GoId goroutine, C
                                                         ", in a syscall, on a thread"));
   }
   if (id == step.thread_id()) {
-    // After the first generation the goroutine must have been seen to go there.
+    // After the first generation, an earlier event must have put the goroutine on that thread.
     if (!in_first_generation() && !forcing_ && step.goroutine() != goroutine) {
       return FailSyscallThread(goroutine, id, step.goroutine());
     }
@@ -381,8 +381,8 @@ void SchedulerModel::EmitExtraEnd(Step step, GoroutineState* goroutine, GoState 
   EventWriter(&event).Subject(id).NoArgs();
 }
 
-// GoSwitch and GoSwitchDestroy: three transitions in one. The next goroutine is unblocked, the
-// current one blocks or ends, and the next one starts.
+// GoSwitch and GoSwitchDestroy make three transitions: the next goroutine is unblocked, the current
+// one blocks or ends, and the next one starts.
 SchedulerModel::Outcome SchedulerModel::OrderGoSwitch(Step step) {
   GoroutineState* current = nullptr;
   if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &current);
@@ -417,7 +417,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoSwitch(Step step) {
   return Outcome::kAdvanced;
 }
 
-// The goroutine lost its P during the syscall: the event comes only after that loss.
+// The goroutine lost its P during the syscall, so the event comes only after that loss.
 SchedulerModel::Outcome SchedulerModel::OrderGoSyscallEndBlocked(Step step) {
   if (step.proc() != ProcId::kNone) {
     const ProcessorState* const proc = CurrentProc(step);
@@ -435,15 +435,16 @@ SchedulerModel::Outcome SchedulerModel::OrderGoSyscallEndBlocked(Step step) {
   return Outcome::kAdvanced;
 }
 
-// A goroutine that a C thread's call made ends. If the thread still has its P, it loses it here:
-// its id may be used again for another thread, which may even steal this P back.
+// The end of a goroutine that was created for a call from a C thread. If the thread still has its
+// P, it loses the P here. Its id may be used again for another thread, which may even steal this P
+// back.
 SchedulerModel::Outcome SchedulerModel::OrderGoDestroySyscall(Step step) {
   GoroutineState* goroutine = nullptr;
   if (Outcome outcome = CheckStatus(step, Need::kMaybe, GoStatus::kSyscall, &goroutine);
       outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  const Context context = step.context();  // Both events are seen from the whole of it.
+  const Context context = step.context();  // Both events are seen in the context before the first.
   if (step.proc() != ProcId::kNone) {
     ProcessorState* const proc = CurrentProc(step);
     if (proc == nullptr) return FailProcUnknown(step, step.proc());
@@ -494,8 +495,8 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStatus(Step step) {
   return Outcome::kAdvanced;
 }
 
-// The status says that track of the P's syscall was lost, but it was not: the P is still where its
-// syscall began, and the event belongs to that thread.
+// Handles a status that says that the P's syscall was lost track of although the model still knows
+// it. The P is still where its syscall began, and the event belongs to that thread.
 SchedulerModel::Outcome SchedulerModel::ConfirmAbandonedProc(Step step, ProcessorState* proc) {
   const ThreadState* const owner = proc->thread;
   if (owner == nullptr) {
@@ -513,7 +514,7 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStart(Step step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
-  // A thread that still has a P is in a syscall from which the P is yet to be stolen.
+  // If the thread still has a P, the thread is in a syscall, from which the P must be stolen first.
   if (proc == nullptr || proc->status != ProcStatus::kIdle || !sequence.Follows(proc->sequence) ||
       step.proc() != ProcId::kNone) {
     return Outcome::kWaits;
@@ -553,15 +554,15 @@ SchedulerModel::Outcome SchedulerModel::OrderProcSteal(Step step) {
   if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  const Context context = step.context();  // The thief may be its own victim.
-  // Where track of the syscall was lost, the thread may be anywhere by now and is left alone.
+  const Context context = step.context();  // The thief may steal from itself.
+  // If the syscall was lost track of, the thread may be anywhere by now, so it does not change.
   const bool abandoned = proc->status == ProcStatus::kSyscallAbandoned;
   const ThreadId victim{static_cast<int64_t>(step.arg(2))};
   if (!abandoned) {
     if (Outcome outcome = CheckSteal(step, id, victim); outcome != Outcome::kAdvanced) {
       return outcome;
     }
-    // The victim's syscall can end only once it has lost its P.
+    // The victim's syscall can end only after it has lost its P.
     GetThread(victim)->Unbind();
   }
   proc->status = ProcStatus::kIdle;
@@ -662,7 +663,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoRangeBegin(Step step) {
   return BeginRange(step, goroutine, has_kind ? step.arg(0) : 0);
 }
 
-// GCMarkAssistActive: like a status, it may be about any goroutine.
+// GCMarkAssistActive. Like a status, it may be about any goroutine.
 SchedulerModel::Outcome SchedulerModel::OrderGoRangeActive(Step step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   GoroutineState* const goroutine = goroutines_.Find(id);
@@ -680,7 +681,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(Step step) {
     return outcome;
   }
   Event& event = Emit(step);
-  // The end says nothing of the reason; it is the begin's.
+  // The end does not state the reason, so it is taken from the begin.
   if (step.event.type == EventType::kSTWEnd) EventWriter(&event).Arg(0, kind);
   return Outcome::kAdvanced;
 }
@@ -713,8 +714,8 @@ SchedulerModel::Outcome SchedulerModel::OrderGCSweepEnd(Step step) {
   return Outcome::kAdvanced;
 }
 
-// Beginnings and ends of GC cycles are numbered in one sequence over the whole trace, since they
-// happen on different threads.
+// The beginnings and ends of GC cycles are numbered in one sequence over the whole trace, because
+// they happen on different threads.
 SchedulerModel::Outcome SchedulerModel::OrderGCActive(Step step) {
   if (in_first_generation()) {
     if (gc_state_ != GcState::kUndetermined) {
@@ -790,15 +791,15 @@ SchedulerModel::Outcome SchedulerModel::OrderAnnotation(Step step) {
   return Outcome::kAdvanced;
 }
 
-// A task may end several times, or be referred to without a beginning, and its id may be used again
-// after its end: only a second beginning is a fault.
+// Only a second beginning of a task is a fault. A task may end several times or be referred to
+// without a beginning, and its id may be used again after its end.
 SchedulerModel::Outcome SchedulerModel::OrderUserTaskBegin(Step step) {
   const TaskId id{step.arg(0)};
   if (tasks_.contains(id)) {
     return Fail(FaultId::kTaskExists, absl::StrCat("expected a new task, found task ", id.value,
                                                    ", which has not ended"));
   }
-  // Here 0 means no parent: only regions are put into the background task.
+  // 0 means no parent here. Only regions are put into the background task.
   const TaskId parent = step.arg(1) == 0 ? TaskId::kNone : TaskId{step.arg(1)};
   NamePool::Text* const name = FindName(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
@@ -824,8 +825,8 @@ SchedulerModel::Outcome SchedulerModel::OrderUserTaskEnd(Step step) {
     task = MeetTaskEnd(id);
   }
   if (!task.has_value()) return Outcome::kAdvanced;
-  // The generation in which the task ends may not have its type in the string table. The name pool
-  // keeps the text until the next generation.
+  // The string table of this generation may lack the type of the task. The name pool keeps the text
+  // until the next generation.
   event.Arg(2, task->parent.value).TaskType(&task->name.text()->first);
   return Outcome::kAdvanced;
 }
@@ -853,7 +854,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserRegionEnd(Step step) {
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   std::vector<OpenRegion>& open = goroutine->open().regions;
-  // A region without a beginning began before the trace did.
+  // A region without a beginning began before the trace.
   if (!open.empty()) {
     const OpenRegion& innermost = open.back();
     if (innermost.task.value != step.arg(0) || innermost.name.text() != name) {
@@ -904,8 +905,8 @@ template <EventType kType>
 }
 
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::Dispatch(Step step) {
-  // The types of most events are asked for before the jump: a processor guesses better whether a
-  // branch is taken than where a jump goes (bench/README.md).
+  // The most common types are tested for before the jump, because a processor predicts a branch
+  // better than the target of a jump (bench/README.md).
 #define GOTRACE_FIRST(name) \
   if (step.type() == EventType::k##name) return Order<EventType::k##name>(step)
   GOTRACE_FIRST(GoStart);
@@ -934,8 +935,8 @@ inline ThreadState* SchedulerModel::StateOfThread(ThreadId thread, ThreadState**
 }
 
 inline void SchedulerModel::BeginEvents() {
-  // A generation without timed events says nothing of anyone's state: the first is the first that
-  // has some.
+  // A generation without timed events states nothing about the past, so the first generation that
+  // has some counts as the first.
   if (first_generation_ == 0) first_generation_ = generation_->number();
 }
 
@@ -959,7 +960,7 @@ SchedulerModel::Outcome SchedulerModel::Advance(ThreadCursor* cursor) {
     ++run->room;
   };
   take();
-  // Few events stand for more than one. A loop that does all would be made for many.
+  // Few events become more than one. A loop over all of them would be compiled for many.
   while (run->room != events_end_) [[unlikely]] take();
   return true;
 }
@@ -971,7 +972,7 @@ SchedulerModel::Outcome SchedulerModel::Advance(ThreadCursor* cursor) {
   while (cursor->time() <= run_until && run->HasRoom()) {
     if (!cursor->IsKnownPlain() && !cursor->IsPlain(run->watches_time)) [[unlikely]]
       break;
-    if (run->hands_over) PrefetchBehind(run->room);
+    if (run->hands_over) PrefetchAfter(run->room);
     if (!AdvancePlain({cursor->event(), thread}, run)) break;
     cursor->Advance();
   }
@@ -999,9 +1000,9 @@ void SchedulerModel::BeginGeneration(Generation* generation) {
   names_.Sweep();
   names_of_strings_.clear();
   tables_ = &generation->tables();
-  const uint64_t told = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
-  const uint64_t most = limits_.goroutines + std::min(told, ~limits_.goroutines);
-  most_goroutines_ = std::max(most_goroutines_, most);
+  const uint64_t by_size = generation->bytes() / ReaderLimits::kBytesPerGoroutine;
+  const uint64_t most = limits_.goroutines + std::min(by_size, ~limits_.goroutines);
+  max_goroutines_ = std::max(max_goroutines_, most);
   if (threads_.size() <= limits_.threads) return;
   if (preconditions_ != nullptr) preconditions_->forgot_threads = true;
   ForgetThreads();
@@ -1016,8 +1017,9 @@ WaitingGoroutines SchedulerModel::CountWaiting() const {
   return waiting;
 }
 
-// Threads come and go, and nothing tells that one is gone. Of those that this generation has
-// nothing of, only one for each P can matter: it may lose the P to a thief.
+// Forgets threads that have no events in this generation, since the trace does not say when a
+// thread ends. Only one such thread for each P can still matter: the one that may lose the P to a
+// thief.
 void SchedulerModel::ForgetThreads() {
   absl::flat_hash_set<ThreadId> here;
   for (const ThreadBatches& thread : generation_->threads()) here.insert(thread.thread);
@@ -1031,7 +1033,7 @@ void SchedulerModel::ForgetThreads() {
 }
 
 std::optional<FaultId> SchedulerModel::PassedLimit() const {
-  if (goroutines_.size() > most_goroutines_) return FaultId::kLimitGoroutines;
+  if (goroutines_.size() > max_goroutines_) return FaultId::kLimitGoroutines;
   if (procs_.size() > limits_.procs) return FaultId::kLimitProcs;
   if (threads_.size() > AllowedBy(FaultId::kLimitThreads)) return FaultId::kLimitThreads;
   return std::nullopt;
@@ -1041,9 +1043,9 @@ uint64_t SchedulerModel::AllowedBy(FaultId limit) const {
   const uint64_t most = LimitOf(limit, limits_);
   switch (limit) {
     case FaultId::kLimitGoroutines:
-      return most_goroutines_;
+      return max_goroutines_;
     case FaultId::kLimitThreads:
-      // Those of the generation, and as many of earlier ones.
+      // Allows as many of earlier generations as of this one.
       return most + std::min(most, ~most);
     default:
       return most;

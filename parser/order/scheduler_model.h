@@ -1,4 +1,4 @@
-// The model of Go's scheduler that puts events in order and judges them (FORMAT.md §9).
+// A model of Go's scheduler that orders events and checks them (FORMAT.md §9).
 #ifndef GOTRACE_PARSER_ORDER_SCHEDULER_MODEL_H_
 #define GOTRACE_PARSER_ORDER_SCHEDULER_MODEL_H_
 
@@ -31,32 +31,33 @@
 
 namespace gotrace::internal {
 
-// Few enough for one event to need no allocation.
+// Holds the conditions of one event without an allocation.
 using WaitConditions = absl::InlinedVector<WaitCondition, 16>;
 
 // Takes events in the order in which the threads' clocks suggest them, and advances those that the
-// state of the program allows. An event that must wait for another thread's is left for later.
+// state of the program allows. An event that must wait for an event of another thread has to be
+// tried again later.
 //
-// The rule X of events.def is the method OrderX.
+// The method OrderX implements the rule X of events.def.
 class SchedulerModel {
  public:
   enum class Outcome : uint8_t {
-    kAdvanced,  // The event comes next: events() gives what it became.
+    kAdvanced,  // The event comes next; events() returns what it became.
     kWaits,     // It cannot come next, but may after events of other threads.
-    kFault,     // It can never come: fault_id() and fault_message() tell why.
+    kFault,     // It can never come next; see fault_id() and fault_message().
   };
 
   explicit SchedulerModel(const ReaderLimits& limits = {}) : limits_(limits) {}
   SchedulerModel(const SchedulerModel&) = delete;
   SchedulerModel& operator=(const SchedulerModel&) = delete;
 
-  // Starts with `generation` as if the model knew the earlier ones: it assumes that what the
-  // generation states is what was known. Anything that it cannot assume is a fault. Call this
-  // before the first BeginGeneration().
+  // Starts with `generation` as if the model knew the earlier ones: it assumes that the past is
+  // what the generation states. Anything that it cannot assume is a fault. Must be called before
+  // the first BeginGeneration().
   void StartInMiddle(const Generation& generation, const SegmentStart& start);
 
-  // Whether what StartInMiddle() assumed is true after `before`, the model of all earlier
-  // generations, and both models together are within its limits. Requires
+  // Whether the assumptions of StartInMiddle() hold after `before`, the model of all earlier
+  // generations, and both models together are within the limits. Requires
   // SegmentStart::has_half_of_limits.
   bool Follows(const SchedulerModel& before) const;
 
@@ -64,74 +65,76 @@ class SchedulerModel {
   // trace.
   void ContinueFrom(const SchedulerModel& before);
 
-  // Tells which generation the following events belong to. It must outlive them.
+  // Sets the generation of the following events. It must outlive them.
   void BeginGeneration(Generation* generation);
 
-  // How many goroutines wait for something: see WaitingGoroutines.
+  // Returns the number of goroutines that wait, by reason; see WaitingGoroutines.
   WaitingGoroutines CountWaiting() const;
 
-  // Tries the event that `cursor` stands at. After kFault it can only be forced or left out; tried
-  // again before anything else changes, it gives the same.
+  // Tries the event that `cursor` is at. After kFault the event can only be forced or dropped;
+  // trying it again before anything else changes gives the same result.
   Outcome Advance(ThreadCursor* cursor);
 
-  // What AdvanceRuns() goes by, and how far it came.
+  // The arguments and the results of AdvanceRuns().
   struct Run {
-    int64_t until;            // In nanoseconds: the latest time of an event that is taken.
-    bool watches_time;        // Whether an event is left that is followed by an earlier one.
-    bool hands_over;          // Whether another core takes the events.
-    int64_t last_time;        // Of the event before, and then of the last one that was taken.
+    int64_t until;            // The latest time of an event to advance, in nanoseconds.
+    bool watches_time;        // Whether to stop at an event that is followed by an earlier one.
+    bool hands_over;          // Whether another core uses the events.
+    int64_t last_time;        // The time of the event before, then of the last one that advanced.
     Event* room;              // Where the next events are put.
-    const Event* last_begin;  // Where no event begins any more: kMaxEvents - 1 may stand behind it.
-    uint64_t attempts = 0;    // How many events were tried.
+    const Event* last_begin;  // The last place for an event to begin; kMaxEvents - 1 fit after it.
+    uint64_t attempts = 0;    // The number of events that were tried.
 
     bool HasRoom() const { return room < last_begin; }
   };
 
-  // Requires that `frontier` has threads and none is parked. Advances its first events as long as
-  // Advance() gives kAdvanced and nothing else about them needs attention: all that they refer to
-  // is found, and the thread has a next event, one that is not earlier if run.watches_time. Moves
-  // their threads on, and gives the events their final times. events() gives nothing of them.
+  // Advances the first events of `frontier` for as long as Advance() would return kAdvanced and
+  // they need no other attention: everything that they refer to exists, and the thread has a next
+  // event, which is not earlier if run.watches_time is set. Moves their threads on, and sets the
+  // final times of the events. The events are put at run.room, not in events(). Requires that
+  // `frontier` has threads and that none is parked.
   Run AdvanceRuns(Frontier* frontier, Run run);
 
-  // Advances the event that `cursor` stands at whatever came before: the model believes of others
-  // what the event asks of them. Returns kAdvanced, or kFault where nothing tells what it is about;
-  // the model can be used further in both cases.
+  // Advances the event that `cursor` is at whatever came before, by changing the model so that the
+  // event is admissible. Returns kAdvanced, or kFault if nothing identifies what the event is
+  // about. The model can be used further in both cases.
   Outcome Force(ThreadCursor* cursor);
 
-  // The fault of the limit that the goroutines, Ps and threads of the model pass by now, if any: a
-  // limit that Advance() refuses to pass does not hold Force() back.
+  // Returns the fault of a limit that the goroutines, Ps and threads of the model have passed, if
+  // any. Unlike Advance(), Force() does not check limits.
   std::optional<FaultId> PassedLimit() const;
 
-  // The message of such a fault.
+  // Returns the message of such a fault.
   std::string MessageOf(FaultId limit) const;
 
-  // Tells for each cursor why its event must wait: Advance() gave kWaits for all of them, and
-  // nothing advanced since. Costs time in proportion to all threads.
+  // Returns for each cursor why its event must wait. Requires that Advance() returned kWaits for
+  // all of them, and that nothing advanced since. Takes time in proportion to all threads.
   std::vector<Obstacle> Explain(absl::Span<const ThreadCursor* const> waiting) const;
 
-  // What a fault at the event that `cursor` stands at, which Advance() was tried with last, shows
-  // besides its place.
+  // Returns the context of a fault at the event that `cursor` is at. Requires that Advance() was
+  // last called with `cursor`.
   FaultContext ContextOf(const ThreadCursor& cursor) const;
 
-  // Lists what must change before the event that `cursor` stands at can come next: Advance() gave
-  // kWaits for it, and nothing advanced since.
+  // Lists what must change before the event that `cursor` is at can come next. Requires that
+  // Advance() returned kWaits for it, and that nothing advanced since.
   void ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const;
 
-  // Lists the conditions that events() may have met: those of what they changed that hold now.
+  // Lists the conditions that events() may have met: those that concern what events() changed and
+  // that hold now.
   void ListMet(WaitConditions* conditions) const;
 
-  // Whether `condition` is met. One of kind kThread never is: it tells of a change.
+  // Whether `condition` holds. One of kind kThread never does, since it stands for a change.
   bool Holds(const WaitCondition& condition) const;
 
-  // Forgets all but tasks, so that the next generation is taken for the first.
+  // Forgets everything except tasks, so that the next generation is treated as the first.
   void Forget();
 
-  // What the last event that was advanced became: mostly one event, at most kMaxEvents. They are
-  // overwritten by the next one that advances.
+  // Returns the events that the last advanced event became: usually one, at most kMaxEvents. The
+  // next event that advances overwrites them.
   absl::Span<Event> events() { return absl::MakeSpan(events_, events_end_); }
   static constexpr int kMaxEvents = 3;
 
-  // Lets the following events() stand at `room`, which has room for kMaxEvents.
+  // Sets where the following events() are put. `room` must have room for kMaxEvents.
   void EmitTo(Event* room) { events_ = events_end_ = room; }
 
   // Empties events().
@@ -141,17 +144,18 @@ class SchedulerModel {
   const std::string& fault_message() const { return fault_message_; }
 
  private:
-  // What an event's thread is executing.
+  // What the thread of an event is executing.
   struct Context {
     ThreadId thread;
     ProcId proc;
     GoId goroutine;
   };
 
-  // One event being tried. The context is that before the event until its rule changes the thread.
+  // An event being tried. Its context is the one before the event until the rule changes the
+  // thread.
   struct Step {
     const DecodedEvent& event;
-    ThreadState* thread;  // no_thread_ where none made the event.
+    ThreadState* thread;  // no_thread_ if no thread wrote the event.
 
     EventType type() const { return event.type; }
     uint64_t arg(int index) const { return event.args[index]; }
@@ -162,7 +166,7 @@ class SchedulerModel {
     Context context() const { return {thread_id(), proc(), goroutine()}; }
   };
 
-  // The same where the type is known when compiling.
+  // The same with a type that is known at compile time.
   template <EventType kType>
   struct KnownStep : Step {
     static constexpr EventType type() { return kType; }
@@ -179,11 +183,11 @@ class SchedulerModel {
   // Dispatch. ------------------------------------------------------------------------------------
   Outcome Dispatch(Step step);
 
-  // Tries an event whose type is known when compiling.
+  // Tries an event whose type is known at compile time.
   template <EventType kType>
   Outcome Order(Step step);
 
-  // Ps: scheduler_procs.cc. ----------------------------------------------------------------------
+  // Ps. ------------------------------------------------------------------------------------------
   Outcome OrderProcStatus(Step step);
   Outcome OrderProcStart(Step step);
   Outcome OrderProcStop(Step step);
@@ -191,7 +195,7 @@ class SchedulerModel {
   Outcome ConfirmAbandonedProc(Step step, ProcessorState* proc);
   Outcome CheckSteal(Step step, ProcId proc, ThreadId victim);
 
-  // Goroutines: scheduler_goroutines.cc, and the templates in scheduler_common_rules.h. ----------
+  // Goroutines. ----------------------------------------------------------------------------------
   Outcome OrderGoStatus(Step step);
   Outcome BindSyscall(Step step, GoId goroutine, Context* context);
   Outcome FailSyscallThread(GoId expected, ThreadId thread, GoId found);
@@ -199,7 +203,7 @@ class SchedulerModel {
   template <class AnyStep>
   Outcome OrderGoCreate(AnyStep step);
   Outcome OrderGoCreateSyscall(Step step);
-  // Adds a goroutine that the step creates, and its transition.
+  // Adds the goroutine that the step creates, and its transition.
   template <class AnyStep>
   Outcome CreateGoroutine(AnyStep step, GoStatus status);
   template <class AnyStep>
@@ -216,7 +220,7 @@ class SchedulerModel {
   Outcome OrderGoSyscallEndBlocked(Step step);
   Outcome OrderGoDestroySyscall(Step step);
 
-  // Ranges and metrics: scheduler_ranges.cc. -----------------------------------------------------
+  // Ranges, GC cycles and metrics. ---------------------------------------------------------------
   Outcome OrderGoRangeBegin(Step step);
   Outcome OrderGoRangeActive(Step step);
   Outcome OrderGoRangeEnd(Step step);
@@ -239,32 +243,33 @@ class SchedulerModel {
   void OpenRangeIn(OpenRanges& ranges, const OpenRange& range);
   void CloseRangeIn(OpenRanges& ranges, size_t place);
 
-  // Tasks, regions, logs: scheduler_annotations.cc. ----------------------------------------------
+  // Tasks, regions, logs and labels. -------------------------------------------------------------
   Outcome OrderAnnotation(Step step);
   Outcome OrderUserTaskBegin(Step step);
   Outcome OrderUserTaskEnd(Step step);
   Outcome OrderUserRegionBegin(Step step);
   Outcome OrderUserRegionEnd(Step step);
   Outcome FailString(uint64_t id);
-  // What the string `id` is, kept as long as the generation; nullptr if there is none.
+  // Returns the text of the string `id`, valid until the end of the generation; nullptr if there is
+  // none.
   NamePool::Text* FindName(uint64_t id);
 
-  // For events that have no place in the order.
+  // The rule of types that are not ordered.
   Outcome OrderNone(Step step);
 
   // Starting in the middle: scheduler_preconditions.cc. -----------------------------------------
 
-  // Whether what is met for the first time can be assumed to have been known.
+  // Whether something that appears for the first time may be assumed to have existed before.
   bool MayAssume() const {
     return preconditions_ != nullptr && generation_->number() == preconditions_->generation;
   }
 
-  // Each is called where state is looked up that the model does not have, and returns what it makes
-  // of that.
+  // Each is called when the model looks up state that it does not have. It adds what can be
+  // assumed, and returns the result.
   [[gnu::cold]] void MeetThread(ThreadState* thread);
   [[gnu::cold]] Outcome MeetSyscallThread(ThreadId id, GoId goroutine, Context* context);
   [[gnu::cold]] Outcome MeetAbandonedProc(Step step, ProcId proc);
-  // The state that the goroutine or P comes from; nullopt if it should have been known.
+  // Returns the earlier state of the goroutine or P; nullopt if the model should have known it.
   [[gnu::cold]] std::optional<GoState> MeetGoroutine(GoId id, GoStatus status);
   [[gnu::cold]] ProcState MeetProc(ProcId id, ProcStatus status);
   [[gnu::cold]] void MeetGc(bool running, uint64_t next_sequence);
@@ -272,7 +277,7 @@ class SchedulerModel {
   [[gnu::cold]] bool MeetRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name);
   [[gnu::cold]] std::optional<TaskState> MeetTaskEnd(TaskId id);
 
-  // Each records what is new, and returns false if it cannot be known to be.
+  // Each records something new, and returns false if it cannot be known to be new.
   [[gnu::noinline]] bool MayCreate(GoId id);
   bool MayBegin(const SegmentPreconditions::ActiveRange& range);
   bool MayBeginTask(TaskId task);
@@ -285,30 +290,30 @@ class SchedulerModel {
   bool HoldsOfTasks(const SchedulerModel& before) const;
   bool HoldsOfGc(const SchedulerModel& before) const;
 
-  // How many of a goroutine's regions that were open before have ended; nullopt if others should
-  // have ended.
+  // The number of a goroutine's earlier regions that have ended; nullopt if others should have
+  // ended.
   using EndedRegions = absl::flat_hash_map<GoId, size_t>;
   std::optional<EndedRegions> EndRegions(const SchedulerModel& before) const;
   void TakeRegions(const GoroutineState& before, const EndedRegions& ended);
 
-  // Going on after faults: scheduler_force.cc. ---------------------------------------------------
+  // Continuing after faults: scheduler_force.cc. ------------------------------------------------
   void MakeAdmissible(const TimedEvent& event, ThreadState* thread);
   void MakeAdmissibleStatus(const TimedEvent& event, GoId goroutine);
   void MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread);
   void MakeAdmissibleRange(const TimedEvent& event, ThreadState* thread);
   void MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine);
 
-  // Make the state of a goroutine or P, if there is none, and give it a status; and a sequence
-  // number that `next_number` follows.
+  // Set the status of a goroutine or P, which is added if it does not exist, and a sequence number
+  // that `next_number` follows.
   GoroutineState* SetGoroutineState(GoId id, GoStatus status, uint64_t next_number);
   ProcessorState* SetProcState(ProcId id, ProcStatus status, uint64_t next_number);
   void SetCurrentGoroutine(const ThreadState& thread, GoStatus status);
   ProcessorState* SetCurrentProc(const ThreadState& thread, ProcStatus status);
 
-  // Telling why events wait: scheduler_explain.cc.
+  // Explaining why events wait: scheduler_explain.cc.
   class Explainer;
 
-  // Telling what they wait for: scheduler_waits.cc.
+  // Listing what they wait for: scheduler_waits.cc.
   void ListMetBy(const Event& event, WaitConditions* conditions) const;
   void ListMetOfGoroutine(GoId id, WaitConditions* conditions) const;
   void ListMetOfProc(ProcId id, WaitConditions* conditions) const;
@@ -322,7 +327,8 @@ class SchedulerModel {
   Event& Emit(Step step, const Context& context);
   Event& Emit(Step step) { return Emit(step, step.context()); }
 
-  // The same for a change of state of the goroutine or P `subject`, unless it is left out.
+  // Adds the event as a change of state of the goroutine or P `subject`, unless the event is
+  // dropped.
   template <class AnyStep, class Subject, class State>
   void EmitTransition(AnyStep step, const Context& context, Subject* subject, State from, State to);
   template <class AnyStep, class Subject, class State>
@@ -330,28 +336,27 @@ class SchedulerModel {
     EmitTransition(step, step.context(), subject, from, to);
   }
 
-  // Adds a transition by an event of `type`, without arguments, that the step stands for besides
-  // its own.
+  // Adds a transition as an additional event of `type`, without arguments.
   template <class Subject, class State>
   void EmitExtra(Step step, const Context& context, EventType type, Subject* subject, State from,
                  State to);
 
-  // Takes the goroutine, which is `from`, out of goroutines_, and what is open on it with it. Adds
-  // the transition, by an event of its own or by an extra one, unless it is left out.
+  // Removes the goroutine, whose state is `from`, and its open spans. Adds the transition as the
+  // event itself or as an additional one, unless the event is dropped.
   template <class AnyStep>
   void EmitEnd(AnyStep step, const Context& context, GoroutineState* goroutine, GoState from);
   void EmitExtraEnd(Step step, GoroutineState* goroutine, GoState from);
 
-  // Faults unless the context has a thread and what else is needed, or the event is forced.
-  // kAdvanced means that it may go on.
+  // Returns a fault unless the context has a thread and whatever else is needed, or the event is
+  // forced. kAdvanced means that the rule may continue.
   Outcome Check(Step step, Need proc, Need goroutine);
   Outcome CheckExecuting(Step step) { return Check(step, Need::kYes, Need::kYes); }
 
-  // Checks that the context has a goroutine of `status`, and a P as `proc` says, and stores the
-  // goroutine.
+  // Checks that the context has a goroutine with `status`, and a P as `proc` requires, and sets
+  // `*state` to the goroutine.
   Outcome CheckStatus(Step step, Need proc, GoStatus status, GoroutineState** state);
 
-  // The state of the context's goroutine or P, or nullptr if it is not known.
+  // Returns the state of the context's goroutine or P, or nullptr if it is not known.
   GoroutineState* CurrentGoroutine(Step step);
   ProcessorState* CurrentProc(Step step);
 
@@ -359,15 +364,15 @@ class SchedulerModel {
   static void SetGoroutine(Step step, GoId id);
   static void SetProc(Step step, ProcId id, ProcessorState* state = nullptr);
 
-  // Does AdvanceRuns() with one thread, up to the time `run_until`. Requires that the next event is
+  // Does AdvanceRuns() for one thread, up to the time `run_until`. Requires that the next event is
   // put at run->room. Returns whether any event advanced.
   bool AdvanceRun(ThreadCursor* cursor, int64_t run_until, Run* run);
 
-  // Advances an event that is plain, puts it at run->room, and moves that on. Returns false if it
-  // cannot come next.
+  // Advances a plain event, puts it at run->room, and moves run->room on. Returns false if the
+  // event cannot come next.
   bool AdvancePlain(Step step, Run* run);
 
-  // The state of thread `id`, made if there is none.
+  // Returns the state of thread `id`, which is added if it does not exist.
   [[gnu::noinline]] ThreadState* GetThread(ThreadId id);
 
   // The same for a thread that has events in the generation.
@@ -376,29 +381,29 @@ class SchedulerModel {
   // Must be called before events of a generation are tried.
   void BeginEvents();
 
-  // The state of `thread`, which is looked up once and kept at `*state`.
+  // Returns the state of `thread`, which is looked up once and then kept in `*state`.
   ThreadState* StateOfThread(ThreadId thread, ThreadState** state);
   ThreadState* StateOfThread(ThreadCursor* cursor) {
     return StateOfThread(cursor->thread(), &cursor->state);
   }
 
   SequenceNumber Sequence(uint64_t number) const { return {generation_->number(), number}; }
-  bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= most_goroutines_; }
+  bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= max_goroutines_; }
   bool in_first_generation() const { return generation_->number() == first_generation_; }
 
-  // How many of what the fault of a limit counts there may be by now.
+  // Returns how many things of the kind that `limit` counts may exist by now.
   uint64_t AllowedBy(FaultId limit) const;
 
   // Forgets threads of earlier generations that can hardly matter any more.
   void ForgetThreads();
 
-  // Takes the goroutine out of goroutines_, and what is open on it with it.
+  // Removes the goroutine from goroutines_, and its open spans.
   void Erase(GoroutineState* goroutine);
 
   // Whether one more task, region or range may be open.
   bool MayOpen() const { return names_.held() + open_ranges_ < limits_.nesting; }
 
-  // Keep the fault for fault_id() and fault_message() and return kFault.
+  // Store the fault for fault_id() and fault_message() and return kFault.
   [[gnu::cold]] Outcome Fail(FaultId id, std::string message);
   [[gnu::cold]] Outcome FailLimit(FaultId id);
   [[gnu::cold]] Outcome FailNeedsThread();
@@ -414,28 +419,28 @@ class SchedulerModel {
 
   ReaderLimits limits_;
   Generation* generation_ = nullptr;
-  uint32_t generation_index_ = 0;             // That counts those that began.
-  const GenerationTables* tables_ = nullptr;  // Of generation_.
-  uint64_t most_goroutines_ = 0;              // That may be alive, by the generations so far.
-  uint64_t first_generation_ = 0;             // The first that has timed events; 0 before it.
+  uint32_t generation_index_ = 0;             // The number of generations that began.
+  const GenerationTables* tables_ = nullptr;  // The tables of generation_.
+  uint64_t max_goroutines_ = 0;    // The limit on live goroutines, from the generations so far.
+  uint64_t first_generation_ = 0;  // The first one that has timed events; 0 before it.
 
-  uint64_t open_ranges_ = 0;  // Of all goroutines and Ps.
-  NamePool names_;            // Of open regions and tasks, and so before them.
+  uint64_t open_ranges_ = 0;  // The number of open ranges of all goroutines and Ps.
+  NamePool names_;            // The names of regions_ and tasks_, so declared before them.
   std::vector<NamePool::Text*>
-      names_of_strings_;  // By StringIndex(); nullptr if not looked for yet.
+      names_of_strings_;  // By StringIndex(); nullptr if not looked up yet.
   GoroutineTable goroutines_;
   ProcTable procs_;
   absl::node_hash_map<ThreadId, ThreadState> threads_;
-  ThreadState no_thread_;  // Which is bound to no goroutine and no P, ever.
+  ThreadState no_thread_;  // Never bound to a goroutine or a P.
   absl::flat_hash_map<TaskId, TaskState> tasks_;
   GcState gc_state_ = GcState::kUndetermined;
   uint64_t gc_sequence_ = 0;
 
   // nullptr unless the model started in the middle.
   std::unique_ptr<SegmentPreconditions> preconditions_;
-  ThreadCursor* cursor_ = nullptr;  // While Advance() tries where that stands.
+  ThreadCursor* cursor_ = nullptr;  // The cursor whose event Advance() is trying.
 
-  bool forcing_ = false;  // Whether Force() is at work: contexts need nothing then.
+  bool forcing_ = false;  // Whether Force() is running. If so, contexts need nothing.
 
   Event own_events_[kMaxEvents];
   Event* events_ = own_events_;

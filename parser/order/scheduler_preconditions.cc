@@ -1,5 +1,5 @@
-// Starting in the middle of a trace: what the model assumes the first time it meets something, and
-// whether that holds.
+// Starting in the middle of a trace: what the model assumes when something appears for the first
+// time, and whether the assumptions hold.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -13,7 +13,7 @@ namespace gotrace::internal {
 
 namespace {
 
-// Adds the thread's own status in `event` to `*context`. Returns false if the event is another one.
+// Adds the thread's own status in `event` to `*context`. Returns false if `event` is not a status.
 bool TakeStatus(ThreadId thread, const TimedEvent& event, InitialContext* context) {
   switch (event.type) {
     case EventType::kProcStatus: {
@@ -35,7 +35,7 @@ bool TakeStatus(ThreadId thread, const TimedEvent& event, InitialContext* contex
   }
 }
 
-// How many events of a thread are looked at.
+// The maximum number of events of a thread to look at.
 constexpr size_t kMaxStatuses = 16;
 
 }  // namespace
@@ -65,7 +65,7 @@ void SchedulerModel::StartInMiddle(const Generation& generation, const SegmentSt
   limits_.nesting /= 2;
 }
 
-// What is met for the first time. ---------------------------------------------------------------
+// What appears for the first time. --------------------------------------------------------------
 
 void SchedulerModel::MeetThread(ThreadState* thread) {
   const auto stated = preconditions_->stated.find(thread->id);
@@ -89,14 +89,15 @@ SchedulerModel::Outcome SchedulerModel::MeetSyscallThread(ThreadId id, GoId goro
     preconditions_->contexts[id].goroutine = goroutine;
     context->goroutine = goroutine;
   }
-  // The goroutine has been in the syscall since before the trace.
+  // The goroutine has been in the syscall since before the trace began.
   thread->goroutine = goroutine;
   context->thread = id;
   return Outcome::kAdvanced;
 }
 
-// The thread that states this status steals the P next, and names the thread it steals from. That
-// the P was there all the time makes no difference to a thread of which no event was tried yet.
+// The thread that states this status steals the P next, and names the thread that it steals from.
+// For a thread of which no event was tried yet, it makes no difference that the P was there all the
+// time.
 SchedulerModel::Outcome SchedulerModel::MeetAbandonedProc(Step step, ProcId proc) {
   const DecodedEvent* const next = cursor_ == nullptr ? nullptr : cursor_->Peek();
   const bool is_stolen = next != nullptr && next->type == EventType::kProcSteal &&
@@ -129,15 +130,15 @@ std::optional<GoState> SchedulerModel::MeetGoroutine(GoId id, GoStatus status) {
   return std::nullopt;
 }
 
-// An id that names one goroutine after another would mix up what they have open.
+// An id that is used for several goroutines would mix up their open spans.
 bool SchedulerModel::MayCreate(GoId id) {
   const bool may_be_known = !(preconditions_->highest_goroutine < id);
   if (may_be_known && preconditions_->goroutines.contains(id)) return false;
   return !MayAssume() || preconditions_->created_goroutines.Add(static_cast<uint64_t>(id.value));
 }
 
-// A P that a generation does not mention was idle before it, and is idle still when a later
-// generation mentions it first.
+// A P that a generation does not mention was idle before, and is still idle when a later generation
+// mentions it first.
 ProcState SchedulerModel::MeetProc(ProcId id, ProcStatus status) {
   if (preconditions_ == nullptr) {
     return in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
@@ -150,7 +151,7 @@ ProcState SchedulerModel::MeetProc(ProcId id, ProcStatus status) {
   return ProcState::kNotExist;
 }
 
-// Whether the sequence is right is known once the events before this one are.
+// Whether the sequence number is right is not known before Follows().
 void SchedulerModel::MeetGc(bool running, uint64_t next_sequence) {
   if (preconditions_ == nullptr || gc_state_ != GcState::kUndetermined) return;
   gc_state_ = running ? GcState::kRunning : GcState::kNotRunning;
@@ -184,7 +185,7 @@ bool SchedulerModel::MayBeginTask(TaskId task) {
 std::optional<SchedulerModel::TaskState> SchedulerModel::MeetTaskEnd(TaskId id) {
   if (preconditions_ == nullptr || preconditions_->begun_tasks.Has(id.value)) return std::nullopt;
   if (!MayOpen()) {
-    // Without a record of it nothing can be said of the past.
+    // Without a record of the task, the assumptions about it cannot be checked.
     preconditions_->forgot_tasks = true;
     return std::nullopt;
   }
@@ -206,9 +207,9 @@ SchedulerModel::Outcome SchedulerModel::FailToAssume(absl::string_view what) {
 void SchedulerModel::ContinueFrom(const SchedulerModel& before) {
   const EndedRegions ended = *EndRegions(before);
   const ReaderLimits half = std::exchange(limits_, before.limits_);
-  const uint64_t told = most_goroutines_ - half.goroutines;
-  most_goroutines_ =
-      std::max(before.most_goroutines_, limits_.goroutines + std::min(told, ~limits_.goroutines));
+  const uint64_t increase = max_goroutines_ - half.goroutines;
+  max_goroutines_ = std::max(before.max_goroutines_,
+                             limits_.goroutines + std::min(increase, ~limits_.goroutines));
   first_generation_ = before.first_generation_;
   for (const auto& [id, thread] : before.threads_) threads_[id].id = id;
   before.procs_.ForEach([&](const ProcessorState& proc) {
@@ -241,7 +242,7 @@ bool SchedulerModel::Follows(const SchedulerModel& before) const {
          EndRegions(before).has_value();
 }
 
-// Each may have half of what is allowed, so that both together keep to it.
+// Each model may use half of the limits, so that both together stay within them.
 bool SchedulerModel::IsWithin(const ReaderLimits& half) const {
   return threads_.size() <= half.threads && procs_.size() <= half.procs &&
          goroutines_.size() <= half.goroutines && names_.held() + open_ranges_ <= half.nesting;
@@ -303,7 +304,7 @@ std::optional<SchedulerModel::EndedRegions> SchedulerModel::EndRegions(
     const size_t open =
         known == nullptr || known->spans == nullptr ? 0 : known->spans->regions.size();
     size_t& count = ended[region.goroutine];
-    if (count == open) continue;  // The region began before the trace did.
+    if (count == open) continue;  // The region began before the trace.
     const OpenRegion& innermost = known->spans->regions[open - ++count];
     if (innermost.task != region.task || innermost.name.view() != region.name.view()) {
       return std::nullopt;
@@ -314,7 +315,7 @@ std::optional<SchedulerModel::EndedRegions> SchedulerModel::EndRegions(
 
 void SchedulerModel::TakeRegions(const GoroutineState& before, const EndedRegions& ended) {
   GoroutineState* const goroutine = goroutines_.Find(before.id);
-  if (goroutine == nullptr) return;  // It has ended.
+  if (goroutine == nullptr) return;  // The goroutine has ended.
   const auto found = ended.find(before.id);
   const size_t open = before.spans->regions.size() - (found == ended.end() ? 0 : found->second);
   std::vector<OpenRegion> regions;
@@ -347,7 +348,7 @@ bool SchedulerModel::HoldsOfTasks(const SchedulerModel& before) const {
 bool SchedulerModel::HoldsOfGc(const SchedulerModel& before) const {
   const std::optional<SegmentPreconditions::Gc>& gc = preconditions_->gc;
   if (!gc.has_value()) return true;
-  // A cycle that is the first of all may have any number.
+  // The first cycle may have any number.
   if (before.gc_state_ == GcState::kUndetermined) return !gc->running;
   return before.gc_state_ == (gc->running ? GcState::kRunning : GcState::kNotRunning) &&
          before.gc_sequence_ == gc->sequence;

@@ -1,4 +1,4 @@
-// What the scheduler model knows of each goroutine, P and thread.
+// What the scheduler model knows about each goroutine, P and thread.
 #ifndef GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_
 #define GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_
 
@@ -17,7 +17,7 @@
 
 namespace gotrace::internal {
 
-// A place in the order of a resource's events. Numbers start anew in each generation.
+// A position in the order of a resource's events. Numbers start again in each generation.
 struct SequenceNumber {
   uint64_t generation = 0;
   uint64_t number = 0;
@@ -28,44 +28,43 @@ struct SequenceNumber {
   }
 };
 
-// Where a region began, for faults to show.
+// Where a region began, for the context of faults.
 struct RegionBegin {
   uint64_t offset = 0;
   int64_t time = 0;
-  uint64_t stack = 0;  // Its id in the tables of the generation.
-  // Which of the generations that was, counted from 1 on; 0 if the region is only assumed to have
-  // begun.
+  uint64_t stack = 0;  // The id of its stack in the tables of the generation.
+  // The index of that generation, counted from 1; 0 if the region is only assumed to have begun.
   uint32_t generation = 0;
 };
 
-// A user region that is open on a goroutine. Its name outlives the generation's strings.
+// An open user region of a goroutine. Its name outlives the strings of the generation.
 struct OpenRegion {
   TaskId task;
   NamePool::Name name;
   RegionBegin begin = {};
 };
 
-// What is open on a goroutine or a P; most have nothing open.
+// The open ranges and regions of a goroutine or a P. Most have none.
 struct ResourceSpans {
   OpenRanges ranges;
-  std::vector<OpenRegion> regions;  // The innermost last.
+  std::vector<OpenRegion> regions;  // The innermost is last.
 };
 
 struct ThreadState;
 
-// A goroutine. Two fill a line of the processor's cache.
+// A goroutine. Two of them fill a cache line.
 struct GoroutineState {
   GoId id;
-  uint64_t number = 0;  // The sequence number of its last event that has one,
+  uint64_t number = 0;  // The sequence number of its last numbered event.
   std::unique_ptr<ResourceSpans> spans;
-  uint32_t generation = 0;  // and in which of the generations, counted from 1 on, that was.
+  uint32_t generation = 0;  // The index of the generation of that event, counted from 1.
   GoStatus status = {};
-  // If it waits, and `generation` is the one at hand: the id of the string that says what for, or 0
-  // if nothing does. Higher ids count as kHighReason.
+  // If the goroutine is waiting and `generation` is the current one: the id of the string with the
+  // reason, or 0 if there is none. Higher ids are stored as kHighReason.
   uint8_t reason = 0;
   static constexpr uint64_t kHighReason = 255;
 
-  // Whether `next` comes directly after `number` in that generation.
+  // Whether `next`, in the generation `in_generation`, comes directly after `number`.
   bool IsFollowedBy(uint64_t next, uint32_t in_generation) const {
     return in_generation == generation && next == number + 1;
   }
@@ -81,11 +80,11 @@ static_assert(sizeof(GoroutineState) == 32);
 struct ProcessorState {
   ProcId id;
   ProcStatus status = {};
-  bool live = false;  // Whether a table holds it.
+  bool live = false;  // Whether a table holds this state.
   SequenceNumber sequence;
   std::unique_ptr<ResourceSpans> spans;
-  // The thread that was bound to it last, of those that still are. More than one are only in a
-  // broken trace.
+  // The thread that was bound to the P last, of those that still are. Only a broken trace has more
+  // than one.
   ThreadState* thread = nullptr;
 
   ResourceSpans& open() {
@@ -94,7 +93,7 @@ struct ProcessorState {
   }
 };
 
-// The state that a status counts as.
+// Returns the state that a goroutine's status is reported as.
 inline GoState StateOf(GoStatus status) {
   constexpr GoState kStates[kGoStatusEnd] = {GoState::kUndetermined, GoState::kRunnable,
                                              GoState::kRunning, GoState::kSyscall,
@@ -102,8 +101,8 @@ inline GoState StateOf(GoStatus status) {
   return kStates[static_cast<int>(status)];
 }
 
-// The same for a P. One in a syscall still runs; one whose syscall was lost track of is about to be
-// stolen and counts as idle.
+// The same for a P. A P in a syscall still runs. One whose syscall was lost track of is about to be
+// stolen, and is reported as idle.
 inline ProcState StateOf(ProcStatus status) {
   constexpr ProcState kStates[kProcStatusEnd] = {ProcState::kUndetermined, ProcState::kRunning,
                                                  ProcState::kIdle, ProcState::kRunning,
@@ -111,7 +110,7 @@ inline ProcState StateOf(ProcStatus status) {
   return kStates[static_cast<int>(status)];
 }
 
-// Whether a P of that status is held by a thread in a syscall, from which it can be stolen.
+// Whether a P with that status is held by a thread in a syscall, from which it can be stolen.
 inline bool InSyscall(ProcStatus status) {
   return status == ProcStatus::kSyscall || status == ProcStatus::kSyscallAbandoned;
 }
@@ -121,15 +120,17 @@ struct ThreadState {
   ThreadId id;
   GoId goroutine = GoId::kNone;
   ProcId proc = ProcId::kNone;
-  // Where its P was found last. May be stale: good only while that is live and has the right id.
+  // Where its P was last found. May be stale: valid only while that state is live and has the right
+  // id.
   ProcessorState* proc_state = nullptr;
 
-  // The P that the thread is bound to, and the threads that were bound to it before and after.
+  // The P that the thread is bound to, and the threads that were bound to that P before and after
+  // it.
   ProcessorState* bound = nullptr;
   ThreadState* earlier = nullptr;
   ThreadState* later = nullptr;
 
-  // Leaves the P and takes another, whose state is `state`, or none.
+  // Leaves the current P, and takes the P with the state `state`, or none.
   void Bind(ProcId id, ProcessorState* state) {
     if (bound != nullptr) {
       (later == nullptr ? bound->thread : later->earlier) = earlier;
@@ -144,19 +145,19 @@ struct ThreadState {
   void Unbind() { Bind(ProcId::kNone, nullptr); }
 };
 
-// Ps by id. What was erased is used again for another id, so a stale pointer still points to the
+// Ps by id. An erased state is used again for another id, so a stale pointer still points to the
 // state of some P, until Clear().
 class ProcTable : public DenseTable<ProcessorState> {
  public:
   using DenseTable<ProcessorState>::Find;
 
-  // The same where `*last` remembers what was found last, which may be stale.
+  // The same, with the result of the last call cached in `*last`, which may be stale.
   ProcessorState* Find(ProcId id, ProcessorState** last) const {
     if (*last == nullptr || !(*last)->live || (*last)->id != id) *last = Find(id);
     return *last;
   }
 
-  // Requires that there is none with this id.
+  // Requires that `id` is not in the table.
   ProcessorState* Insert(ProcId id) {
     ProcessorState* const state = DenseTable<ProcessorState>::Insert(id);
     state->live = true;

@@ -16,7 +16,7 @@ TEST(SequenceNumberTest, FollowsTheOneBeforeInTheSameGeneration) {
   EXPECT_TRUE((SequenceNumber{3, 0}.Follows({3, ~uint64_t{0}})));
 }
 
-TEST(ThreadStateTest, APIsOnTheThreadThatTookItLastOfThoseThatHaveIt) {
+TEST(ThreadStateTest, APIsOnTheLastThreadThatTookItAndStillHasIt) {
   ThreadState threads[4];
   ProcessorState proc, other;
   for (ThreadState& thread : threads) thread.Bind(ProcId{5}, &proc);
@@ -59,7 +59,7 @@ TEST(ProcTableTest, DoesNotFindAPThatIsErased) {
   table.Erase(one);
   EXPECT_FALSE(one->live);
   EXPECT_EQ(table.Find(ProcId{1}, &last), nullptr);
-  // The place is used again.
+  // The erased state is used again.
   last = one;
   EXPECT_EQ(table.FindOrInsert(ProcId{2}), one);
   EXPECT_EQ(table.Find(ProcId{1}, &last), nullptr);

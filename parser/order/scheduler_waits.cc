@@ -1,5 +1,5 @@
-// What events wait for, as conditions that are cheap to look up: for each rule that makes events
-// wait, what it finds wanting.
+// Lists what events wait for, as conditions that are cheap to look up: for each rule that can
+// return kWaits, which requirement is not met.
 #include <algorithm>
 
 #include "parser/order/scheduler_model.h"
@@ -16,8 +16,7 @@ void SchedulerModel::ListAwaited(const ThreadCursor& cursor, WaitConditions* con
   const uint64_t* const args = cursor.event().args;
   const int64_t id = static_cast<int64_t>(args[0]);
   const uint64_t previous = args[1] - 1;
-  // The rules that look at their own thread first wait, or fail, for another reason once it
-  // changed.
+  // Rules that check their own thread first may wait or fail for another reason once it changes.
   const auto add_thread = [&] { conditions->push_back({Kind::kThread, cursor.thread().value}); };
   conditions->clear();
   switch (cursor.event().type) {
@@ -53,7 +52,7 @@ void SchedulerModel::ListAwaited(const ThreadCursor& cursor, WaitConditions* con
       conditions->push_back({Kind::kGC, 0, args[0] - 1});
       break;
     default:
-      break;  // No other type ever waits.
+      break;  // Events of other types never wait.
   }
 }
 
@@ -80,7 +79,7 @@ void SchedulerModel::ListMetBy(const Event& event, WaitConditions* conditions) c
       break;
   }
   if (event.kind() != EventKind::kStateTransition) return;
-  // An event changes what it is about, and what its thread executes.
+  // An event changes its subject, and what its thread executes.
   const ResourceId subject = event.transition_resource();
   ListMetOfGoroutine(event.goroutine(), conditions);
   ListMetOfProc(event.proc(), conditions);

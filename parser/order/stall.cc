@@ -13,10 +13,10 @@ namespace {
 
 using Kind = AwaitedEvent::Kind;
 
-// An event in what is left of a thread.
+// An event in the rest of a thread.
 struct Sighting {
   EventType type = EventType::kNone;  // kNone if there is none.
-  size_t waiting = 0;                 // Index of the thread among those that wait.
+  size_t waiting = 0;                 // The index of the thread among the waiting ones.
   ThreadId thread;
   uint64_t offset = 0;
   uint64_t number = 0;
@@ -24,12 +24,12 @@ struct Sighting {
   bool any() const { return type != EventType::kNone; }
 };
 
-// What is left in the generation of a resource that some event waits for.
+// The remaining events of a resource that some event waits for.
 struct Outlook {
-  uint64_t least = ~uint64_t{0};                   // Sequence numbers from here on matter.
-  Sighting next;                                   // The event with the lowest of them.
-  Sighting mention;                                // The first that tells of the resource.
-  absl::flat_hash_map<ThreadId, Sighting> leaves;  // The one by which it leaves a thread.
+  uint64_t least = ~uint64_t{0};  // The lowest sequence number that matters.
+  Sighting next;                  // The event with the lowest number from there on.
+  Sighting mention;               // The first event that mentions the resource.
+  absl::flat_hash_map<ThreadId, Sighting> leaves;  // For each thread, the event by which it leaves.
 };
 
 using ResourceKey = std::pair<ResourceKind, int64_t>;
@@ -37,10 +37,10 @@ using Outlooks = absl::flat_hash_map<ResourceKey, Outlook>;
 
 constexpr ResourceKey kGCKey = {ResourceKind::kNone, -1};
 
-// Looks through what is left of one thread.
+// Searches the remaining events of one thread.
 class RestOfThread {
  public:
-  // Begins at the event of `cursor`, which is the `waiting`th to wait.
+  // Starts at the event of `cursor`, which is at the index `waiting` of the waiting threads.
   RestOfThread(const ThreadCursor& cursor, size_t waiting, Outlooks* outlooks)
       : cursor_(cursor), waiting_(waiting), outlooks_(*outlooks) {
     if (cursor.state == nullptr) return;
@@ -73,7 +73,7 @@ class RestOfThread {
       case EventType::kGoDestroy:
         return LeaveGoroutine();
       case EventType::kGoSyscallEndBlocked:
-        proc_ = ProcId::kNone;  // It was stolen.
+        proc_ = ProcId::kNone;  // The P was stolen.
         return LeaveGoroutine();
       case EventType::kGoDestroySyscall:
         LeaveProc();
@@ -147,13 +147,13 @@ class RestOfThread {
   ThreadCursor cursor_;
   const size_t waiting_;
   Outlooks& outlooks_;
-  // What the thread executes in the model, until it leaves that or has something else. What it gets
-  // later, even if it is the same once more, others wait for by the number of that event.
+  // What the thread executes in the model, until it leaves that or gets something else. If it gets
+  // the same again later, other events wait for that by its number.
   GoId goroutine_;
   ProcId proc_;
 };
 
-// " of goroutine 7", " of P 2", or "" for the garbage collector.
+// Returns " of goroutine 7", " of P 2", or "" for the garbage collector.
 std::string OfResource(ResourceKind kind, int64_t id) {
   if (kind == ResourceKind::kGoroutine) return absl::StrCat(" of goroutine ", id);
   return kind == ResourceKind::kProc ? absl::StrCat(" of P ", id) : "";
@@ -163,7 +163,8 @@ std::string DescribeNumbered(EventType type, ResourceKind kind, int64_t id, uint
   return absl::StrCat(EventTypeName(type), OfResource(kind, id), " with sequence number ", number);
 }
 
-// "GoStart of goroutine 7 with sequence number 4", for each type of event that may wait.
+// Returns for example "GoStart of goroutine 7 with sequence number 4", for each type of event that
+// may wait.
 std::string DescribeWaiting(const ThreadCursor& cursor) {
   const TimedEvent& event = cursor.event();
   const int64_t id = static_cast<int64_t>(event.args[0]);
@@ -191,7 +192,7 @@ std::string DescribeAwaited(const AwaitedEvent& awaited) {
   }
   std::string text(EventTypeName(awaited.type));
   if (awaited.type == EventType::kGoSwitch) {
-    // It is known by the goroutine that it goes to, which nothing tells here.
+    // The event is identified by the goroutine that it switches to, which is not known here.
     absl::StrAppend(&text, " away from goroutine ", awaited.id);
   } else {
     absl::StrAppend(&text, OfResource(awaited.resource, awaited.id));
@@ -217,9 +218,9 @@ class StallReport {
   Stall Make() const {
     Stall stall;
     if (const AwaitedEvent* missing = Likeliest()) stall.missing = DescribeMissing(*missing);
-    const size_t told = std::min(waiting_.size(), Stall::kMaxThreads);
-    for (size_t i = 0; i < told; ++i) stall.details.push_back(Describe(i));
-    if (const size_t more = waiting_.size() - told; more > 0) {
+    const size_t shown = std::min(waiting_.size(), Stall::kMaxThreads);
+    for (size_t i = 0; i < shown; ++i) stall.details.push_back(Describe(i));
+    if (const size_t more = waiting_.size() - shown; more > 0) {
       stall.details.push_back(
           absl::StrCat("and ", more, more == 1 ? " more thread" : " more threads"));
     }
@@ -243,7 +244,7 @@ class StallReport {
     return outlooks_.at({awaited.resource, awaited.id});
   }
 
-  // The event that `awaited` turns out to be, if it stands in the rest of a thread.
+  // Returns the event that `awaited` refers to, or nullptr if it is not in the rest of any thread.
   const Sighting* Find(const AwaitedEvent& awaited, size_t waiting) const {
     if (awaited.kind == Kind::kNone || awaited.kind == Kind::kEarlier) return nullptr;
     const Outlook& outlook = OutlookOf(awaited);
@@ -254,7 +255,8 @@ class StallReport {
       case Kind::kMention:
         return outlook.mention.any() ? &outlook.mention : nullptr;
       case Kind::kLeave: {
-        // What a thread has to do before it goes on cannot come later on it.
+        // An event that the thread needs before it can continue cannot come later on the same
+        // thread.
         if (awaited.thread == waiting_[waiting]->thread()) return nullptr;
         const auto it = outlook.leaves.find(awaited.thread);
         return it == outlook.leaves.end() ? nullptr : &it->second;
@@ -264,11 +266,11 @@ class StallReport {
     }
   }
 
-  // Follows each chain to the thread whose awaited event nobody has.
+  // Follows each chain to the thread whose awaited event no thread has.
   void FindEnds() {
     const size_t count = waiting_.size();
     ends_.assign(count, kNoEnd);
-    std::vector<size_t> chain_of(count, kNoEnd);  // Which chain passed here.
+    std::vector<size_t> chain_of(count, kNoEnd);  // The chain that passed each thread.
     for (size_t first = 0; first < count; ++first) {
       size_t at = first;
       std::vector<size_t> chain;
@@ -284,13 +286,14 @@ class StallReport {
         }
         at = found->waiting;
       }
-      // It ran into one that was followed before, or into itself, which has no end.
+      // The chain ran into one that was followed before, or into itself. In the latter case it has
+      // no end.
       if (end == kNoEnd && chain_of[at] != first) end = ends_[at];
       for (const size_t passed : chain) ends_[passed] = end;
     }
   }
 
-  // The awaited event that most chains end at, or nullptr.
+  // Returns the awaited event that most chains end at, or nullptr.
   const AwaitedEvent* Likeliest() const {
     absl::flat_hash_map<AwaitedEvent, size_t> votes;
     for (const size_t end : ends_) {
@@ -307,11 +310,12 @@ class StallReport {
     return likeliest;
   }
 
-  // How many sequence numbers are missing from that of `awaited` on.
+  // Returns the number of missing sequence numbers, starting with that of `awaited`.
   uint64_t Gap(const AwaitedEvent& awaited) const {
     if (awaited.kind != Kind::kNumbered) return 1;
     const Sighting& next = OutlookOf(awaited).next;
-    // Before the first event of the garbage collector each end of one names a number of its own.
+    // Before the first event of the garbage collector, each end of a cycle gives a different
+    // number.
     return next.any() && next.number > awaited.number ? next.number - awaited.number : 1;
   }
 
@@ -343,10 +347,10 @@ class StallReport {
     return absl::StrCat(text, "; missing ", DescribeMissing(awaited));
   }
 
-  std::vector<const ThreadCursor*> waiting_;  // In order of time.
-  std::vector<Obstacle> obstacles_;           // Of each of them.
+  std::vector<const ThreadCursor*> waiting_;  // Sorted by time.
+  std::vector<Obstacle> obstacles_;           // One for each of them.
   Outlooks outlooks_;
-  std::vector<size_t> ends_;  // For each the index at the end of its chain, or kNoEnd.
+  std::vector<size_t> ends_;  // For each thread, the index of the end of its chain, or kNoEnd.
 };
 
 }  // namespace

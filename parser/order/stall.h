@@ -1,5 +1,5 @@
-// What to tell where none of the threads' next events can come next: why each of them waits, and
-// which event is likely to be missing.
+// Explains a stall, where no thread's next event can come next: why each of them waits, and which
+// event is likely to be missing.
 #ifndef GOTRACE_PARSER_ORDER_STALL_H_
 #define GOTRACE_PARSER_ORDER_STALL_H_
 
@@ -15,24 +15,25 @@
 namespace gotrace::internal {
 
 struct Stall {
-  // "a GoUnblock of goroutine 7 with sequence number 4", or "" where nothing seems to be missing.
+  // For example "a GoUnblock of goroutine 7 with sequence number 4", or "" if nothing seems to be
+  // missing.
   std::string missing;
 
-  // A line for each waiting thread in order of time, without newlines; beyond kMaxThreads one that
-  // tells how many more there are.
+  // One line for each waiting thread, sorted by time, without newlines. After kMaxThreads lines,
+  // one more line gives the number of the others.
   std::vector<std::string> details;
 
   static constexpr size_t kMaxThreads = 20;
 };
 
-// Explains why none of the events that `frontier` stands at can advance in `scheduler`, which must
-// have tried them all. Decodes what is left of the generation, in time proportional to that.
+// Explains why none of the events that `frontier` is at can advance in `scheduler`, which must have
+// tried all of them. Decodes the rest of the generation, and takes time in proportion to it.
 //
-// Each waiting event awaits one other. If that one still stands in the rest of some thread, it
-// waits for that thread, and so for what that thread awaits in turn. At the end of each such chain
-// is an awaited event that no thread has: it is missing. The one that most chains end at is called
-// the likeliest, and among several the one that the earliest event awaits. Chains that run in a
-// circle have no end and tell nothing.
+// Each waiting event awaits another event. If that event is in the rest of some thread, the waiting
+// event waits for that thread, and so for the event that that thread awaits in turn. At the end of
+// such a chain is an awaited event that no thread has: it is missing. The likeliest missing event
+// is the one that most chains end at, and if there are several, the one that the earliest event
+// awaits. A chain that is a cycle has no end and is ignored.
 Stall ExplainStall(const Frontier& frontier, const SchedulerModel& scheduler);
 
 }  // namespace gotrace::internal

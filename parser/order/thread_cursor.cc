@@ -10,17 +10,17 @@
 namespace gotrace::internal {
 namespace {
 
-// How many events a thread decodes at a time: `most`, or fewer where its batches have hardly more.
-// There may be thousands of generations, in which each thread has a handful.
+// Returns how many events to decode at a time: `most`, or fewer if the thread's batches have hardly
+// more. There may be thousands of generations in which each thread has only a few events.
 uint8_t EventsAtOnce(const Generation& generation, const ThreadBatches& thread, size_t most) {
-  constexpr size_t kBytesOfEvent = 4;  // About; some have two.
+  constexpr size_t kBytesOfEvent = 4;  // Approximately. Some events have two.
   size_t events = 1;
   for (uint32_t i = thread.first; i != EventBatch::kLast && events < most;) {
     const EventBatch& batch = generation.event_batches()[i];
     events += batch.size / kBytesOfEvent;
     i = batch.next;
   }
-  return static_cast<uint8_t>(std::min({events, most, ThreadCursor::kMostAhead}));
+  return static_cast<uint8_t>(std::min({events, most, ThreadCursor::kMaxAhead}));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       plain_end_(own_),
       half_size_(EventsAtOnce(generation, thread, ahead.events)),
       decoder_(generation, thread, ahead.check_ids, ahead.use) {
-  // No first event is earlier.
+  // So that no first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
   own_[0].batch = thread.first;
   own_[0].offset = generation.event_batches()[thread.first].payload_offset;
@@ -49,7 +49,7 @@ ThreadCursor::ThreadCursor(const ThreadCursor& other)
   *event = *other.current_;
   event->ids_found = false;
   current_ = last_ = plain_end_ = event;
-  // The decoder goes after the event.
+  // Seek() moves the decoder to the place after the event.
   decoder_.Seek(event->batch, event->offset, event->time);
   DecodedEvent again;
   decoder_.Decode(absl::MakeSpan(&again, 1));

@@ -41,7 +41,7 @@ class ThreadCursorTest : public testing::Test {
   }
 
   std::unique_ptr<FirstGeneration> trace_;
-  const Generation* generation_ = nullptr;  // Of it.
+  const Generation* generation_ = nullptr;  // The generation of `trace_`.
 };
 
 void ExpectSameEvent(const ThreadCursor& found, const ThreadCursor& expected) {
@@ -52,7 +52,8 @@ void ExpectSameEvent(const ThreadCursor& found, const ThreadCursor& expected) {
   for (int i = 0; i < count; ++i) ASSERT_EQ(found.event().args[i], expected.event().args[i]);
 }
 
-// Checks that `cursor` told rightly, by `peeked`, what Advance() then gave.
+// Checks that Peek() and EndsNext(), which returned `peeked` and `ends`, predicted what Advance()
+// then did.
 void ExpectPeeked(const ThreadCursor& cursor, const DecodedEvent* peeked, bool ends, Step step) {
   ASSERT_EQ(peeked != nullptr, step == Step::kEvent);
   if (peeked == nullptr) {
@@ -63,8 +64,9 @@ void ExpectPeeked(const ThreadCursor& cursor, const DecodedEvent* peeked, bool e
   }
 }
 
-// Walks over all threads by cursors that decode ahead and by such that do not, in an order by
-// `seed`, and checks that they give the same. Adds to `*faults` how many threads end with a fault.
+// Iterates over all threads with cursors that decode ahead and with cursors that do not, in an
+// order that `seed` determines, and checks that both give the same. Adds to `*faults` the number of
+// threads that end with a fault.
 void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& ahead,
                     const std::vector<std::unique_ptr<ThreadCursor>>& alone, uint64_t seed,
                     int* faults) {
@@ -108,7 +110,7 @@ void ExpectSameWalk(const std::vector<std::unique_ptr<ThreadCursor>>& ahead,
   }
 }
 
-TEST_F(ThreadCursorTest, GivesTheSameHoweverFarItDecodesAhead) {
+TEST_F(ThreadCursorTest, ReturnsTheSameHoweverFarItDecodesAhead) {
   for (const size_t events : {1, 2, 7, 1000}) {
     int faults = 0;
     ASSERT_NO_FATAL_FAILURE(ExpectSameWalk(MakeCursors({events, /*check_ids=*/true}),
@@ -132,7 +134,7 @@ TEST_F(ThreadCursorTest, FindsTheSameFaults) {
   EXPECT_GT(faults, 5);
 }
 
-TEST_F(ThreadCursorTest, TellsWhetherAllIdsAreThere) {
+TEST_F(ThreadCursorTest, ChecksWhetherAllIdsExist) {
   uint64_t missing = 0;
   for (const bool check_ids : {true, false}) {
     for (const auto& cursor : MakeCursors({8, check_ids})) {
@@ -156,7 +158,7 @@ TEST_F(ThreadCursorTest, MostEventsOfASoundTraceArePlain) {
   }
 }
 
-TEST_F(ThreadCursorTest, ACopyGoesOnFromTheSameEvent) {
+TEST_F(ThreadCursorTest, ACopyContinuesFromTheSameEvent) {
   const auto cursors = MakeCursors({16, /*check_ids=*/true});
   ThreadCursor& cursor = *cursors[0];
   for (int i = 0; i < 40 && cursor.Advance() == Step::kEvent; ++i) {
@@ -179,7 +181,7 @@ TEST_F(ThreadCursorTest, ACopyGoesOnFromTheSameEvent) {
   }
 }
 
-TEST_F(ThreadCursorTest, LeavesTheRestOfAThreadFromWhereItStands) {
+TEST_F(ThreadCursorTest, SkipsTheRestOfAThreadFromItsPosition) {
   uint64_t skipped = 0;
   for (uint64_t seen = 1; seen < 60; seen += 7) {
     const auto ahead = MakeCursors({16, /*check_ids=*/true});

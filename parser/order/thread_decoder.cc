@@ -82,11 +82,11 @@ size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
   const uint32_t batch_index = batch_;
   const char* pos = pos_;
   int64_t time = time_;
-  uint64_t steps = 0;  // The bits of all steps in time.
+  uint64_t steps = 0;  // The bits of all time differences.
   const GenerationTables& tables = generation_.tables();
   const NearIds near_strings = tables.near_strings();
   const NearIds near_stacks = tables.near_stacks();
-  // Without gaps it is enough to know the largest ids.
+  // If the tables have no gaps, it is enough to check the largest ids.
   uint64_t last_string = 0;
   uint64_t last_stack = 0;
   bool all_near = true;
@@ -119,7 +119,7 @@ size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
       next = DecodeTimedEventUnchecked(pos, decoded, take);
     } else {
       next = DecodeTimedEventPlainly(pos, end, decoded);
-      // Its ids are not looked at here.
+      // The ids of this event are not checked here.
       all_near = false;
     }
     if (next == nullptr) [[unlikely]]
@@ -138,8 +138,8 @@ size_t ThreadDecoder::DecodeSome(absl::Span<DecodedEvent> events) {
   const absl::Span<DecodedEvent> found = events.first(decoded - events.data());
   all_near &= last_string <= tables.gapless_strings() && last_stack <= tables.gapless_stacks();
   const bool all_found = all_near ? check_ids : FindAllIds(found);
-  // Where no step is longer than that their sum fits: if times that begin above 0 wrapped around,
-  // they would not come back to it, and the last event would be earlier than the first.
+  // If no difference is longer than this, their sum fits in 64 bits. If times that start above 0
+  // wrapped around, the last event would be earlier than the first.
   const uint64_t longest_step = std::numeric_limits<int64_t>::max() / events.size();
   plain_ = all_found && steps <= longest_step && 0 < events[0].time && events[0].time <= time;
   return found.size();

@@ -10,9 +10,9 @@
 namespace gotrace::internal {
 namespace {
 
-// With so many events behind them, the ones of interest are not among the last bytes of the batch,
-// which are decoded apart.
-constexpr int kBehind = 50;
+// With so many events after them, the events under test are not among the last bytes of the batch,
+// which are decoded in another way.
+constexpr int kEventsAfter = 50;
 
 std::string Strings(const std::vector<uint64_t>& ids) {
   std::string text = "EventBatch gen=1 m=0 time=1 size=auto\nStrings\n";
@@ -32,17 +32,17 @@ std::string Log(uint64_t key, uint64_t value, uint64_t stack) {
 }
 
 struct Decoded {
-  std::vector<bool> ids_found;  // Of the logs of interest.
-  bool plain = false;           // Of those.
+  std::vector<bool> ids_found;  // For each log under test.
+  bool plain = false;           // Whether all of them are plain.
 };
 
-// Decodes `logs`, with events behind them that refer to nothing, of a trace with `tables`.
+// Decodes `logs`, followed by events that refer to nothing, in a trace with `tables`.
 Decoded Decode(const std::string& tables, const std::vector<std::string>& logs, TableUse* use) {
   std::string text = absl::StrCat(
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n", tables,
       "EventBatch gen=1 m=1 time=100 size=auto\n");
   for (const std::string& log : logs) absl::StrAppend(&text, log);
-  for (int i = 0; i < kBehind; ++i) absl::StrAppend(&text, Log(0, 0, 0));
+  for (int i = 0; i < kEventsAfter; ++i) absl::StrAppend(&text, Log(0, 0, 0));
   const FirstGeneration trace(Assemble(text));
   Decoded result;
   EXPECT_NE(trace.generation, nullptr);
@@ -56,7 +56,7 @@ Decoded Decode(const std::string& tables, const std::vector<std::string>& logs, 
   return result;
 }
 
-// Decodes one log, and checks that `found` tells whether all is there that it refers to.
+// Decodes one log, and checks that `found` says whether everything that it refers to exists.
 void ExpectFound(const std::string& tables, const std::string& log, bool found) {
   TableUse use;
   for (TableUse* const noted : {static_cast<TableUse*>(nullptr), &use}) {

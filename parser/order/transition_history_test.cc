@@ -18,7 +18,7 @@ TEST(TransitionHistoryTest, ListsTheLastFewInOrder) {
     const EventType type = i % 2 == 0 ? EventType::kGoStart : EventType::kGoBlock;
     const GoState from = static_cast<GoState>(i % 6);
     const GoState to = static_cast<GoState>((i + 1) % 6);
-    // As far into a trace as no trace goes.
+    // An offset larger than that of any real trace.
     const uint64_t offset = (uint64_t{1} << 48) - 1 - i;
     history.Add(offset, TagsOf(type).WithTransition(from, to), &count);
     all.push_back({offset, type, static_cast<uint8_t>(from), static_cast<uint8_t>(to)});

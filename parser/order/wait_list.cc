@@ -7,7 +7,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Where there are fewer entries, stale ones are not worth the looking.
+// With fewer entries, removing stale ones is not worth the time.
 constexpr size_t kFewEntries = 1024;
 
 }  // namespace
@@ -85,8 +85,8 @@ ThreadCursor* WaitList::Take(const Entry& entry) {
   return entry.cursor;
 }
 
-// A cursor that waits for several conditions leaves entries behind, and one that is parked often
-// may leave many.
+// Removes stale entries. A cursor that waits for several conditions leaves some, and a cursor that
+// is parked often may leave many.
 void WaitList::DropStale() {
   const auto drop = [this](Heap* heap) {
     const size_t size = heap->size();

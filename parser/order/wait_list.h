@@ -1,4 +1,4 @@
-// Threads whose next event cannot come next, by what must change before it can.
+// A list of threads whose next event cannot come next, by what must change before it can.
 #ifndef GOTRACE_PARSER_ORDER_WAIT_LIST_H_
 #define GOTRACE_PARSER_ORDER_WAIT_LIST_H_
 
@@ -18,14 +18,14 @@ class ThreadCursor;
 // A change in the state of the program that events wait for.
 struct WaitCondition {
   enum class Kind : uint8_t {
-    kGoRunnable,     // Goroutine `id` is Runnable, and had its `number`th event last.
-    kGoWaiting,      // The same for Waiting.
+    kGoRunnable,     // Goroutine `id` is Runnable, and its last number is `number`.
+    kGoWaiting,      // Goroutine `id` is Waiting, and its last number is `number`.
     kGoNotRunning,   // Goroutine `id` is not Running.
-    kProcIdle,       // P `id` is Idle, and had its `number`th event last.
-    kProcSyscall,    // The same for a P in a syscall, abandoned or not.
+    kProcIdle,       // P `id` is Idle, and its last number is `number`.
+    kProcSyscall,    // P `id` is in a syscall, and its last number is `number`.
     kProcNoSyscall,  // P `id` is not in a syscall.
-    kThread,         // Another thread's event gave or took what thread `id` executes.
-    kGC,             // The garbage collector had its `number`th event last.
+    kThread,         // Another thread's event changed what thread `id` executes.
+    kGC,             // The last number of the garbage collector is `number`.
   };
   Kind kind;
   int64_t id = 0;
@@ -40,38 +40,38 @@ struct WaitCondition {
   }
 };
 
-// Holds cursors until a condition of theirs is met, so that events which must wait are not tried
-// again and again. Every operation takes logarithmic time, shared out among all of them.
+// Holds cursors until one of their conditions is met, so that events that must wait are not tried
+// again and again. Every operation takes amortized logarithmic time.
 class WaitList {
  public:
   bool empty() const { return parked_ == 0; }
   size_t size() const { return parked_; }
 
-  // Takes in a cursor that waits for any of `conditions`. It must not move while it is in here.
+  // Adds a cursor that waits for any of `conditions`. It must not move while it is in the list.
   void Park(ThreadCursor* cursor, absl::Span<const WaitCondition> conditions);
 
-  // Takes out the earliest of the cursors that wait for `condition`, or returns nullptr.
+  // Removes and returns the earliest of the cursors that wait for `condition`, or returns nullptr.
   ThreadCursor* Wake(const WaitCondition& condition);
 
-  // The condition that woke `cursor` last, unless that was asked before.
+  // Returns the condition that woke `cursor` last, unless it was already taken.
   std::optional<WaitCondition> TakeReason(const ThreadCursor* cursor);
 
-  // The earliest of all cursors. Requires that there are some.
+  // Returns the earliest cursor. Requires that the list is not empty.
   ThreadCursor* Earliest();
 
-  // Takes out the earliest of all cursors. Requires that there are some.
+  // Removes and returns the earliest cursor. Requires that the list is not empty.
   ThreadCursor* TakeEarliest();
 
   void Clear();
 
  private:
-  // A cursor's place in one of the heaps. It is stale once the cursor has left.
+  // A cursor's entry in one of the heaps. It is stale after the cursor has left the list.
   struct Entry {
     int64_t time;
-    uint64_t ticket;  // Given anew each time that a cursor is parked, in rising order.
+    uint64_t ticket;  // A new one each time a cursor is parked, in increasing order.
     ThreadCursor* cursor;
 
-    // Puts the earliest event, and the first to be parked among equals, on top of a heap.
+    // Orders a heap so that the earliest event is on top, and among equals the one parked first.
     friend bool operator<(const Entry& a, const Entry& b) {
       return a.time != b.time ? a.time > b.time : a.ticket > b.ticket;
     }
@@ -85,10 +85,10 @@ class WaitList {
   void DropStale();
 
   absl::flat_hash_map<WaitCondition, Heap> by_condition_;
-  absl::flat_hash_map<const ThreadCursor*, WaitCondition> reasons_;  // Why cursors were woken.
+  absl::flat_hash_map<const ThreadCursor*, WaitCondition> reasons_;  // Why each cursor was woken.
   Heap all_;
   size_t parked_ = 0;
-  size_t entries_ = 0;  // Of by_condition_ and all_, stale ones too.
+  size_t entries_ = 0;  // The number in by_condition_ and all_, including stale ones.
   uint64_t last_ticket_ = 0;
 };
 

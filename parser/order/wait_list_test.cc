@@ -14,7 +14,7 @@ namespace {
 
 using Kind = WaitCondition::Kind;
 
-// Cursors of a generation whose clock ticks in nanoseconds, at one event each.
+// Cursors of a generation whose clock ticks in nanoseconds, with one event each.
 class WaitListTest : public testing::Test {
  protected:
   void MakeCursors(const std::vector<uint64_t>& times) {
@@ -72,7 +72,7 @@ TEST_F(WaitListTest, ACursorLeavesAllOfItsConditions) {
   EXPECT_EQ(list_.Wake(thread), nullptr);
 }
 
-TEST_F(WaitListTest, TellsOnceWhatWokeACursor) {
+TEST_F(WaitListTest, ReturnsOnceWhatWokeACursor) {
   MakeCursors({1});
   const WaitCondition condition = {Kind::kGC, 0, 3};
   EXPECT_EQ(list_.TakeReason(cursor(0)), std::nullopt);

@@ -12,10 +12,10 @@
 namespace gotrace::internal {
 namespace {
 
-// More than have exact ties in any case.
+// More threads than are always ordered exactly.
 constexpr int kThreads = Tuning().exact_ties_threads + 6;
 
-// A generation in which the start of goroutine 5 has to wait for thread 2, while other threads have
+// A generation in which the start of goroutine 5 has to wait for thread 2 while other threads have
 // events at equal times.
 std::string Trace() {
   std::string text =
@@ -34,7 +34,7 @@ std::string Trace() {
   return Assemble(text);
 }
 
-// The offsets of all events, in order.
+// Returns the offsets of all events, in order.
 std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_threads) {
   ReaderOptions options;
   options.tuning.exact_ties_threads = exact_ties_threads;
@@ -45,16 +45,17 @@ std::vector<uint64_t> ReadAll(const std::string& bytes, size_t exact_ties_thread
   return offsets;
 }
 
-TEST(EventOrderTest, TiesOfManyThreadsAreExactWhereFewWait) {
+TEST(EventOrderTest, TiesOfManyThreadsAreExactIfFewWait) {
   const std::string bytes = Trace();
   const std::vector<uint64_t> exact = ReadAll(bytes, kThreads);
   EXPECT_EQ(ReadAll(bytes, Tuning().exact_ties_threads), exact);
-  // Else the order of this trace would show nothing.
+  // Otherwise the order of this trace would prove nothing.
   EXPECT_NE(ReadAll(bytes, 0), exact);
 }
 
-// A generation in which goroutine 5 starts on one thread as often as another unblocks it. The
-// clocks say that it starts first. Then `threads` threads in all have events at equal times.
+// Returns a generation of `threads` threads. Goroutine 5 starts on one thread each time another one
+// unblocks it, but each start has the earlier time, so it has to wait. At the end, the other
+// threads have events at equal times.
 std::string TraceWithWaits(int threads, int waits) {
   constexpr int kPeriod = 20;
   std::string text =
@@ -77,7 +78,7 @@ std::string TraceWithWaits(int threads, int waits) {
   return Assemble(text);
 }
 
-TEST(EventOrderTest, TiesOfThatManyThreadsAreExactHoweverManyWait) {
+TEST(EventOrderTest, TiesAreExactUpToTheNumberOfThreads) {
   constexpr int kFewThreads = 24;
   const std::string bytes = TraceWithWaits(kFewThreads, /*waits=*/200);
   const std::vector<uint64_t> exact = ReadAll(bytes, 1000);

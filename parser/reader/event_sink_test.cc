@@ -10,7 +10,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Records what it is given.
+// Records the calls of its functions.
 class Recorder : public EventSink {
  public:
   explicit Recorder(absl::Status result = absl::OkStatus()) : result_(result) {}
@@ -39,7 +39,7 @@ std::vector<uint64_t> OffsetsOf(Reader reader) {
   return offsets;
 }
 
-TEST(ReadIntoTest, GivesEverySinkAllEventsAndFinishesIt) {
+TEST(ReadIntoTest, PassesAllEventsToEverySinkAndFinishesIt) {
   const std::string trace = ReadTestTrace("go1.25-annotations.trace");
   Recorder first;
   Recorder second;
@@ -51,7 +51,7 @@ TEST(ReadIntoTest, GivesEverySinkAllEventsAndFinishesIt) {
   EXPECT_EQ(second.finished(), 1);
 }
 
-TEST(ReadIntoTest, ReturnsTheReadersStatusBeforeThatOfASink) {
+TEST(ReadIntoTest, PrefersTheReadersStatusToThatOfASink) {
   const std::string trace = ReadTestTrace("go1.25-annotations.trace");
   const absl::string_view cut = absl::string_view(trace).substr(0, trace.size() - 1);
   Recorder failing(absl::DataLossError("no room"));

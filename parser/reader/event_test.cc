@@ -16,7 +16,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Checks that only the accessor for the event's kind gives details.
+// Checks that only the accessor for the event's kind returns details.
 void ExpectOnlyItsOwnDetails(const Event& event) {
   const EventKind kind = event.kind();
   const auto is = [kind](EventKind a, EventKind b = EventKind::kNone,
@@ -49,7 +49,7 @@ void ExpectOnlyItsOwnDetails(const Event& event) {
   EXPECT_EQ(!event.experimental().name.empty(), is(EventKind::kExperimental));
 }
 
-// Checks the accessors that give a part of what others give.
+// Checks the accessors that return a part of what other accessors return.
 void ExpectPartsAgree(const Event& event) {
   EXPECT_EQ(event.stack_id(), event.stack().id());
   EXPECT_EQ(event.range_parts().name(), event.range().name);
@@ -65,7 +65,7 @@ void ExpectPartsAgree(const Event& event) {
   EXPECT_TRUE(event.transition_stack() == transition.stack);
 }
 
-TEST(EventTest, StacksStandWhereTheTableOfTypesPutsThem) {
+TEST(EventTest, StacksAreWhereTheTableOfTypesPutsThem) {
   for (const EventSpec& spec : AllEventSpecs()) {
     if (!spec.timed()) continue;
     const int expected = spec.stack_arg == EventSpec::kNoArg ? -1 : spec.stack_arg - 1;
@@ -85,7 +85,7 @@ TEST(EventTest, AnEventOfNoKindHasNoDetails) {
   ExpectOnlyItsOwnDetails(event);
 }
 
-TEST(EventTest, AccessorsOfOtherKindsGiveNothing) {
+TEST(EventTest, AccessorsOfOtherKindsReturnNothing) {
   std::set<EventKind> kinds;
   for (const TestTrace& trace : TestTraces()) {
     const std::string bytes = ReadTestTrace(trace.name);
@@ -141,7 +141,7 @@ TEST(EventTest, NamesAreThoseOfGo) {
   EXPECT_EQ(ProcStateName(ProcState::kIdle), "Idle");
 }
 
-// One event of nearly every kind, on one thread.
+// One event of nearly every kind, all on one thread.
 constexpr absl::string_view kTrace = R"(Trace Go1.26
 EventBatch gen=1 m=18446744073709551615 time=1000 size=auto
 Sync
@@ -203,7 +203,7 @@ class EventDetailsTest : public testing::Test {
  protected:
   EventDetailsTest() : bytes_(Assemble(kTrace)), reader_(*Reader::FromBytes(bytes_)) {}
 
-  // Goes to the next event of `type`.
+  // Moves to the next event of `type`.
   const Event& To(EventType type) {
     while (const Event* event = reader_.Next()) {
       if (event->type() == type) return *event;
@@ -244,7 +244,7 @@ TEST_F(EventDetailsTest, SyncsAndSamples) {
   EXPECT_EQ(sample.thread(), ThreadId{5});
   EXPECT_EQ(sample.proc(), ProcId{6});
   EXPECT_EQ(sample.goroutine(), GoId{7});
-  // A sample's stack may be empty, but is there.
+  // A sample has a stack even if the stack is empty.
   EXPECT_FALSE(sample.stack().none());
   EXPECT_EQ(sample.stack().size(), 0u);
   const Event& other = To(EventType::kCPUSample);
@@ -359,7 +359,7 @@ TEST_F(EventDetailsTest, TransitionsOfGoroutines) {
   ExpectGoroutine(create.state_transition().resource, 5);
   EXPECT_EQ(create.state_transition().stack.id(), 2u);
   EXPECT_EQ(create.stack().id(), 1u);
-  // A new goroutine's stack may be empty, but is there.
+  // A new goroutine has a stack even if the stack is empty.
   const StateTransition blocked = To(EventType::kGoCreateBlocked).state_transition();
   EXPECT_EQ(blocked.go_to, GoState::kWaiting);
   EXPECT_FALSE(blocked.stack.none());

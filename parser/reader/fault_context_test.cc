@@ -11,8 +11,8 @@
 namespace gotrace::internal {
 namespace {
 
-// A generation with tables whose events of thread 1, which runs goroutine 1, are `events`. Stack 7
-// is main.inner called by main.main, stack 8 has `depth` frames.
+// A generation with tables and the `events` of thread 1, which runs goroutine 1. Stack 7 is
+// main.inner called by main.main; stack 8 has `depth` frames.
 std::string Generation(int number, const std::string& events, int depth = 1) {
   std::string deep = absl::StrCat("Stack id=8 nframes=", depth, "\n");
   for (int i = 0; i < depth; ++i)
@@ -50,7 +50,7 @@ std::string Trace(const std::string& generations) {
   return Assemble(absl::StrCat("Trace Go1.22\n", generations));
 }
 
-// The faults of reading `bytes` to the end.
+// Returns the faults of reading `bytes` to the end.
 std::vector<Fault> FaultsIn(const std::string& bytes) {
   std::vector<Fault> faults;
   ReaderOptions options;
@@ -88,14 +88,14 @@ TEST(FaultContextTest, ShowsTheStackAndTheOpenRegions) {
   EXPECT_EQ(context.regions[1].frame->func, "main.inner");
   EXPECT_EQ(context.more_regions, 0u);
 
-  // In strict mode a status has it as text.
+  // In strict mode the status has the context as text.
   const absl::Status status = ReadAll(Reader::FromBytes(bytes)).status;
   EXPECT_EQ(FaultOf(status)->details, FormatContext(context));
   EXPECT_TRUE(FaultOf(status)->context.stack.empty());
 }
 
-TEST(FaultContextTest, OfAnEarlierGenerationOnlyThePlaceIsKnown) {
-  // Both generations have a stack 7: the region's is gone with the first.
+TEST(FaultContextTest, HasOnlyThePlaceOfARegionOfAnEarlierGeneration) {
+  // Both generations have a stack 7. The first one, in which the region began, is gone.
   const std::vector<Fault> faults =
       FaultsIn(Trace(absl::StrCat(Generation(1, kRegions), Generation(2, kWrongEnd))));
   ASSERT_EQ(faults.size(), 1u);
@@ -120,7 +120,7 @@ TEST(FaultContextTest, ListsOnlySomeOfMany) {
   EXPECT_EQ(context.more_frames, 40 - FaultContext::kMaxFrames);
   EXPECT_EQ(context.regions.size(), FaultContext::kMaxRegions);
   EXPECT_EQ(context.more_regions, 20 - FaultContext::kMaxRegions);
-  // The innermost, which began last, comes first.
+  // The innermost region, which began last, is first.
   EXPECT_EQ(context.regions[0].time, 122);
   EXPECT_EQ(context.regions[1].time, 121);
 }
@@ -135,7 +135,7 @@ TEST(FaultContextTest, OnlyFaultsOfTasksAndRegionsShowRegions) {
   EXPECT_EQ(context(absl::StrCat(begin, begin)).regions.size(), 2u);
   EXPECT_EQ(context("GoCreate dt=1 new_g=1 new_stack=0 stack=7\n").regions.size(), 0u);
   EXPECT_EQ(context("GoCreate dt=1 new_g=1 new_stack=0 stack=7\n").stack.size(), 2u);
-  // Nothing can come next.
+  // No event can come next.
   EXPECT_EQ(context("GoUnblock dt=1 g=9 g_seq=3 stack=7\n").stack.size(), 2u);
   // The name of a log is missing from the table.
   EXPECT_EQ(context("UserLog dt=1 task=0 key_string=99 value_string=1 stack=7\n").stack.size(), 2u);
@@ -143,7 +143,7 @@ TEST(FaultContextTest, OnlyFaultsOfTasksAndRegionsShowRegions) {
 }
 
 // A damaged trace may have millions of faults.
-TEST(FaultContextTest, OnlyTheFirstFaultsHaveOne) {
+TEST(FaultContextTest, OnlyTheFirstFaultsHaveAContext) {
   std::string events;
   const std::string begin = "UserTaskBegin dt=1 task=9 parent_task=0 name_string=1 stack=7\n";
   for (uint64_t i = 0; i < Fault::kMaxContexts + 2; ++i) events += begin;

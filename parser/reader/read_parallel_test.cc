@@ -56,12 +56,12 @@ struct Parallel {
     EXPECT_EQ(collector.finished(), 1);
   }
 
-  std::atomic<int> merged = 0;  // How many sinks with events were merged into the first one.
+  std::atomic<int> merged = 0;  // The number of sinks with events that were merged into the first.
   std::vector<std::string> events;
   absl::Status status;
 };
 
-TEST(ReadParallelTest, GivesAllEventsInOrderForAnyNumberOfCores) {
+TEST(ReadParallelTest, ReturnsAllEventsInOrderForAnyNumberOfCores) {
   int merged = 0;
   for (const TestTrace& trace : TestTraces()) {
     SCOPED_TRACE(trace.name);
@@ -115,7 +115,7 @@ TEST(ReadParallelTest, ReportsFaultsOnTheCallingThread) {
   EXPECT_GT(parallel.merged, 0);
 }
 
-TEST(ReadParallelTest, ReadsSequentiallyWhatCannotBeCut) {
+TEST(ReadParallelTest, ReadsATraceThatCannotBeDividedSequentially) {
   const std::string bytes = ReadTestTrace("go1.24-gc.trace");
   const Outcome whole = ReadAll(Reader::FromBytes(bytes));
   EXPECT_GT(Parallel(bytes).merged, 0);

@@ -16,7 +16,7 @@ namespace {
 
 bool HasFault(const Reader& reader) { return !reader.status().ok() || reader.losses().faults > 0; }
 
-// The segments after the first one, each of which is read by whichever thread is free.
+// The segments after the first one. Each of them is read by whichever thread is free.
 class LaterSegments {
  public:
   LaterSegments(const SegmentPlan& plan, absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make)
@@ -41,20 +41,20 @@ class LaterSegments {
     while (index < end && !end_.compare_exchange_weak(end, index)) continue;
   }
 
-  // Reads segments until none is left for this thread, and waits for the others.
+  // Reads segments until none is left, and waits for the other threads.
   void Finish() {
     ReadAll();
     Join();
   }
 
-  // What was read of a segment.
+  // The result of reading a segment.
   struct Part {
     std::unique_ptr<SegmentConsumer> consumer;
     std::optional<Reader> reader;
-    bool is_read = false;  // To its end, without a fault.
+    bool is_read = false;  // Whether it was read to its end, without a fault.
   };
 
-  // Requires Finish(). A segment that was given up may not have been read at all.
+  // Returns what was read of a segment, which may be nothing if it was given up. Requires Finish().
   Part Take(size_t index) { return parts_[index] == nullptr ? Part() : std::move(*parts_[index]); }
 
  private:
@@ -70,7 +70,7 @@ class LaterSegments {
       try {
         part->is_read = Read(index, part.get());
       } catch (...) {
-        // There may be memory enough for fewer segments at a time.
+        // After std::bad_alloc, there may be enough memory to read fewer segments at a time.
       }
       if (!part->is_read) DropFrom(index);
       parts_[index] = std::move(part);
@@ -100,10 +100,10 @@ class LaterSegments {
 
   const SegmentPlan& plan_;
   const absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make_;
-  std::vector<std::unique_ptr<Part>> parts_;  // By index of the segment.
-  std::atomic<size_t> next_ = 1;              // The next segment to be read.
+  std::vector<std::unique_ptr<Part>> parts_;  // Indexed by segment.
+  std::atomic<size_t> next_ = 1;              // The next segment to read.
   std::atomic<size_t> end_;                   // Segments from here on are not needed.
-  std::vector<std::thread> threads_;          // Last: they use everything above.
+  std::vector<std::thread> threads_;  // The last member, because the threads use the others.
 };
 
 }  // namespace
@@ -117,7 +117,7 @@ void ReadSegments(const SegmentPlan& plan,
   };
   LaterSegments later(plan, make);
   read_to(plan.segments.front().end, /*jobs=*/1);
-  // After a fault nothing can be assumed.
+  // After a fault, no later segment can continue the first one.
   if (HasFault(*reader)) later.DropFrom(0);
   later.Finish();
   for (size_t i = 1; i < plan.segments.size(); ++i) {
@@ -131,7 +131,7 @@ void ReadSegments(const SegmentPlan& plan,
 
 namespace {
 
-// Gives the events of a segment to a sink.
+// Passes the events of a segment to a sink.
 class SinkConsumer final : public SegmentConsumer {
  public:
   SinkConsumer(const ReaderOptions& options, std::unique_ptr<MergeableSink> sink)

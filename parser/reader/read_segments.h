@@ -1,4 +1,4 @@
-// Reads the segments of a trace on several cores, and puts the results together.
+// Reads the segments of a trace on several cores, and combines the results.
 #ifndef GOTRACE_PARSER_READER_READ_SEGMENTS_H_
 #define GOTRACE_PARSER_READER_READ_SEGMENTS_H_
 
@@ -19,13 +19,13 @@ class SegmentConsumer {
  public:
   virtual ~SegmentConsumer() = default;
 
-  // How the segment is read: called once, on the thread that will read it. The first segment's
-  // consumer is not asked.
+  // Returns the options for reading the segment. Called once, on the thread that will read it,
+  // except for the consumer of the first segment.
   virtual ReaderOptions MakeOptions() = 0;
   virtual std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source) { return source; }
 
-  // Takes all events that `reader` returns. May return early once `stops`, which must be asked now
-  // and then, returns true: the segment is not needed.
+  // Consumes all events that `reader` returns. Must call `stops` now and then, and may return early
+  // once it returns true: the segment is no longer needed.
   virtual void Read(Reader& reader, absl::FunctionRef<bool()> stops) = 0;
 
   // Appends the results of `next`, which consumed the following segment. Returns false, and changes
@@ -34,19 +34,19 @@ class SegmentConsumer {
 };
 
 struct SegmentPlan {
-  const ByteSource& source;  // Only forked.
+  const ByteSource& source;  // Only Fork() is called.
   const TraceIndex& index;
   absl::Span<const Segment> segments;
-  size_t jobs;       // How many cores may be used.
+  size_t jobs;       // The maximum number of cores to use.
   bool finds_tasks;  // See SegmentReader::Start.
 };
 
-// Reads all of a trace: the first segment with `reader`, which is at the beginning of the trace,
-// into `first`, on the calling thread; the others into consumers that `make` returns, on other
-// threads and this one. Then appends them to `first`, in order. A segment that does not continue
-// the one before it, or whose results do not fit, is read again with `reader` into `first`. In the
-// end `first` and `*reader` are as if one had read everything with the other. Nothing that `make`
-// and the consumers do may throw anything but std::bad_alloc.
+// Reads a whole trace. The first segment is read with `reader`, which must be at the beginning of
+// the trace, into `first`, on the calling thread. The others are read into consumers that `make`
+// returns, on this thread and others, and are then appended to `first` in order. A segment that
+// does not continue the one before it, or whose results do not fit, is read again with `reader`
+// into `first`. In the end, `first` and `*reader` are as if `first` had consumed all events of
+// `*reader`. `make` and the consumers must not throw anything except std::bad_alloc.
 void ReadSegments(const SegmentPlan& plan,
                   absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make, Reader* reader,
                   SegmentConsumer* first);

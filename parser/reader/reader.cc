@@ -15,13 +15,13 @@
 namespace gotrace::internal {
 namespace {
 
-// Whether the fault is what follows where a batch of the generation is missing.
+// Whether the fault may result from a missing batch of the generation.
 bool LacksSomething(FaultId id) {
   return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
-// Whether the status says that there is more of the trace than can be read. After bytes that are
-// not a batch there may be nothing, as where a program's output was appended.
+// Whether the status says that the trace continues after the bytes that can be read. Bytes that are
+// not a batch do not say so: they may be a program's output that was appended.
 bool EndsTooEarly(const absl::Status& status) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value()) return !status.ok();
@@ -120,8 +120,8 @@ EventOrder::Outcome ReaderImpl::TryPlainly(size_t index) {
   ThreadCursor& cursor = frontier_.cursor(index);
   if (!IsPlain(&cursor)) return EventOrder::Outcome::kStopped;
   const SchedulerModel::Outcome outcome = scheduler_.Advance(&cursor);
-  // Calls nothing of the caller's: the next event can be decoded, and where that is watched it is
-  // not earlier.
+  // MoveOn() calls no callback, since the next event can be decoded and is not earlier, where that
+  // matters.
   if (outcome == SchedulerModel::Outcome::kAdvanced) return MoveOn(index);
   return outcome == SchedulerModel::Outcome::kWaits ? EventOrder::Outcome::kWaits
                                                     : EventOrder::Outcome::kStopped;
@@ -137,14 +137,14 @@ EventOrder::Outcome ReaderImpl::TryAdvance(size_t index) {
     case SchedulerModel::Outcome::kFault:
       if (!tolerant()) {
         Fault fault = FaultAt(cursor);
-        // Where events are missing, others contradict each other.
+        // A contradiction may result from missing events.
         const bool contradicts = version_ >= Version::kGo125 && !IsLimit(fault.id) &&
                                  fault.id != FaultId::kEventWithoutRule;
         const bool may_lack = contradicts || LacksSomething(fault.id);
         Fail(may_lack ? SayIfCut(std::move(fault)) : std::move(fault));
         return EventOrder::Outcome::kStopped;
       }
-      if (!GoOnAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
+      if (!ContinueAfterFault(&cursor)) return EventOrder::Outcome::kAdvanced;
       break;
   }
   return MoveOn(index);
@@ -183,7 +183,7 @@ Event* ReaderImpl::NextGeneration() {
   frontier_.Clear();
   samples_ = {};
   next_sample_ = 0;
-  if (!std::exchange(told_end_, true) && options_.on_generation_end) {
+  if (!std::exchange(end_reported_, true) && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables(), use_);
   }
   const uint64_t begin =
@@ -207,7 +207,7 @@ Event* ReaderImpl::NextGeneration() {
 
 Event* ReaderImpl::BeginGeneration() {
   BeginModel();
-  told_end_ = false;
+  end_reported_ = false;
   const GenerationTables& tables = generation_->tables();
   info_ = GenerationInfo();
   info_.number = generation_->number();
@@ -276,9 +276,9 @@ bool ReaderImpl::ContinueFrom(ReaderImpl& before) {
 }
 
 ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
-  // Many threads would take each other's out of the cache.
+  // If many threads decoded far ahead, their events would evict each other from the cache.
   const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
-  return {std::clamp<size_t>(kMostAtOnce / threads, 1, kMostOfThread), /*check_ids=*/true,
+  return {std::clamp<size_t>(kMaxAtOnce / threads, 1, kMaxPerThread), /*check_ids=*/true,
           options_.on_generation_end ? &use_ : nullptr};
 }
 
@@ -310,7 +310,7 @@ void ReaderImpl::TakeSample(Event* event) {
 void ReaderImpl::AdvanceFrontier() {
   const EventOrder::Outcome outcome = order_.Advance([this](size_t i) { return TryAdvance(i); });
   if (outcome == EventOrder::Outcome::kWaits) {
-    tolerant() ? GoOnWithoutAdvance() : (void)Fail(NoAdvance());
+    tolerant() ? ContinueWithoutAdvance() : (void)Fail(NoAdvance());
   }
 }
 
@@ -331,12 +331,12 @@ Fault ReaderImpl::NoAdvance() {
                               stall.missing.empty() ? "" : "; the most likely missing event is ",
                               stall.missing),
                  std::move(stall.details), scheduler_.ContextOf(cursor)};
-  // Before that the frequency, which is there, comes after all events.
+  // Before Go 1.25 the frequency, which is not missing, follows all events.
   return version_ >= Version::kGo125 ? SayIfCut(std::move(fault)) : fault;
 }
 
-// The runtime writes tables when a generation ends. What is missing in one that has none, and with
-// which the trace ends, was probably never written.
+// Marks the fault as cut off if it may result from a truncated trace. The runtime writes tables
+// when a generation ends. So if the last generation has none, they were probably never written.
 Fault ReaderImpl::SayIfCut(Fault fault) const {
   if (version_ >= Version::kGo126) return fault;
   const bool is_last = tolerant()
@@ -349,7 +349,7 @@ Fault ReaderImpl::SayIfCut(Fault fault) const {
 }
 
 Event* ReaderImpl::Fail(Fault fault) {
-  // What is missing stood behind the place where the trace is cut off.
+  // If the trace is cut off, what is missing came after the place of the cut.
   const bool is_echo = LacksSomething(fault.id) && EndsTooEarly(generations_.after());
   pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
   return nullptr;
@@ -360,7 +360,7 @@ bool ReaderImpl::CheckIds(Event* event) {
   // A kSync event has no row.
   if (spec == nullptr) return true;
   if (!spec->timed()) {
-    // A sample's stack is not checked by Go's reader.
+    // Go's reader does not check the stack of a sample.
     if (tolerant() && !event->tables()->HasStack(event->arg(0))) {
       ResolveId(/*is_stack=*/true, event->arg(0), "stack", event);
     }
@@ -387,7 +387,7 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   fault.place.thread = event->thread();
   fault.place.event = event->type();
   if (TakesContext()) AddStack(event->stack(), &fault.context);
-  const bool told_incomplete = tolerant() && tolerant_generations_.incomplete();
+  const bool reported_incomplete = tolerant() && tolerant_generations_.incomplete();
   fault = SayIfCut(std::move(fault));
   if (!tolerant()) {
     Fail(std::move(fault));
@@ -395,8 +395,8 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   }
   ++losses_.unresolved;
   GenerationTables& tables = generation_->tables();
-  // Where the trace was cut off, tables are missing as a matter of course.
-  if (!told_incomplete) {
+  // If the trace is cut off, missing tables are to be expected.
+  if (!reported_incomplete) {
     if (fault.cut_off) tolerant_generations_.SetIncomplete();
     Report(fault);
   }

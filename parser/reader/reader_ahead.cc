@@ -1,4 +1,4 @@
-// What another core does ahead.
+// Finding events ahead of time on another core.
 #include "parser/reader/reader_impl.h"
 
 namespace gotrace::internal {

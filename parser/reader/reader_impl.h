@@ -1,4 +1,5 @@
-// What Reader does, step by step as FORMAT.md §9 and §11 tell it. Only for the reader's own files.
+// Implements Reader, in the steps of FORMAT.md §9 and §11. Included only by the files that
+// implement Reader.
 #ifndef GOTRACE_PARSER_READER_READER_IMPL_H_
 #define GOTRACE_PARSER_READER_READER_IMPL_H_
 
@@ -44,7 +45,7 @@ class ReaderImpl {
     if (options_.on_batch) tolerant_generations_.Observe(options_.on_batch);
   }
 
-  // The next events, or none at the end or after a failure, which sets status().
+  // Returns the next events, or none at the end or after a failure, which sets status().
   absl::Span<const Event> NextBlock();
 
   // Reading in segments. ------------------------------------------------------------------------
@@ -59,8 +60,8 @@ class ReaderImpl {
   // Like ReaderOptions::jobs.
   void UseCores(size_t jobs) { jobs_ = jobs == 0 ? AvailableCores() : jobs; }
 
-  // Starts in the middle, with the generation that the source is at. `last_time` is the time of the
-  // last event before it. Call this before NextBlock().
+  // Starts in the middle of the trace, with the generation that the source is at. `last_time` is
+  // the time of the last event before it. Must be called before NextBlock().
   void StartInMiddle(SegmentStart start, int64_t last_time) {
     start_ = std::move(start);
     begin_offset_ = source_->offset();
@@ -72,9 +73,9 @@ class ReaderImpl {
   // where `before` stopped. False if either had a fault.
   bool Follows(const ReaderImpl& before) const;
 
-  // If this reader follows `before`, it becomes what one reader of both segments would be, with the
-  // options of `before`, and `before` may only be destroyed. Otherwise returns false, and nothing
-  // changes.
+  // If this reader follows `before`, turns it into the reader that would have read both segments,
+  // with the options of `before`, and returns true; `before` may then only be destroyed. Otherwise
+  // returns false and changes nothing.
   bool ContinueFrom(ReaderImpl& before);
 
   WaitingGoroutines CountWaiting() const { return scheduler_.CountWaiting(); }
@@ -88,36 +89,37 @@ class ReaderImpl {
   const ByteSource& source() const { return *source_; }
 
  private:
-  // How many events this thread finds at a time, at most. With more it takes no less time.
+  // The maximum number of events that this thread finds at a time. More would not be faster.
   static constexpr size_t kBlockSize = 160;
 
-  // The next events if they are plain: nothing is asked for that is missing, nothing is to be told
-  // of the thread's next event, which can be decoded, and some thread's event can come next. Puts
-  // them into `room` and returns how many, which is 0 where that is not so or the generation ends:
-  // FindNext() then finds what stands there, and a rule that gave a fault gives it again. Touches
-  // the model of the scheduler, the threads, the samples and last_time_, and calls nothing of the
-  // caller's. With `hands_over`, another core takes the events.
+  // Puts the next events into `room` as long as they are plain, and returns their number. An event
+  // is plain if everything that it refers to exists, the thread's next event can be decoded and
+  // needs no report, and some thread's event can come next. Stops at any other event and at the end
+  // of the generation; FindNext() then handles it, and a rule that failed fails again. Uses the
+  // scheduler model, the threads, the samples and last_time_, and calls no callbacks. With
+  // `hands_over`, another core uses the events.
   size_t FindPlain(absl::Span<Event> room, bool hands_over);
 
-  // The same for what a sample or one event on the wire becomes.
+  // The same for the events that one sample or one event on the wire becomes.
   size_t FindOnePlain(absl::Span<Event> room);
 
   // The same for events whose threads need not wait.
   size_t FindRuns(absl::Span<Event> room, bool hands_over);
 
-  // As TryAdvance(), but gives kStopped, before anything changed, for an event that is not plain.
+  // Like TryAdvance(), but returns kStopped for an event that is not plain, before anything
+  // changes.
   EventOrder::Outcome TryPlainly(size_t index);
   bool IsPlain(ThreadCursor* cursor) const;
 
-  // Finds what comes next, whatever is wrong about it, and puts it into `room`. Returns how many
-  // events that is: none where they were left out, at the generation's end, and at a failure, which
+  // Finds what comes next, even if it is faulty, and puts it into `room`. Returns the number of
+  // events. It is 0 if they were dropped, at the end of the generation, and after a failure, which
   // sets pending_.
   size_t FindNext(Event* room);
 
-  // The last step before `count` events are given. Returns how many are.
+  // Completes `count` events before they are returned. Returns how many of them to return.
   size_t Finish(Event* events, size_t count);
 
-  // Makes the event, which comes next, later than what came before, unless was_stuck_.
+  // Makes the event later than the event before it, unless was_stuck_.
   void PutInTime(Event* event);
 
   bool GenerationEnds() const { return frontier_.empty() && next_sample_ == samples_.size(); }
@@ -128,26 +130,26 @@ class ReaderImpl {
     return events;
   }
 
-  // How far cursors decode ahead, in events.
-  static constexpr size_t kMostAtOnce = 4096;   // Of all threads.
-  static constexpr size_t kMostOfThread = 192;  // Of each.
-  static_assert(kMostOfThread <= ThreadCursor::kMostAhead);
+  // How far cursors decode ahead, in events: the maximum for all threads together, and for each.
+  static constexpr size_t kMaxAtOnce = 4096;
+  static constexpr size_t kMaxPerThread = 192;
+  static_assert(kMaxPerThread <= ThreadCursor::kMaxAhead);
   ThreadCursor::Ahead ChooseAhead();
 
-  // Has further plain events found on another thread, if there may be one and it pays.
+  // Starts to find plain events on another thread, if that is allowed and worthwhile.
   void RunAhead();
 
-  // The next events from there, or none where this thread must continue.
+  // Returns the next events from that thread, or none if this thread must continue.
   absl::Span<const Event> TakeAhead();
 
-  // After something that was not plain, so many blocks have to be plain before that. Where much is
-  // wrong, it would only be in the way.
+  // The number of plain blocks after an event that was not plain before the other thread is used
+  // again. If there are many faults, it would only be in the way.
   static constexpr int kBlocksBeforeAhead = 8;
 
-  // Whether there was a fault, or something else for which what follows cannot be relied on.
+  // Whether there was a fault, or anything else that makes later events unreliable.
   bool IsFlawed() const;
 
-  // Tells the scheduler of the generation that begins.
+  // Prepares the scheduler model for the generation.
   void BeginModel();
 
   // Each returns the next event, or nullptr after setting pending_ or stopped_.
@@ -161,49 +163,49 @@ class ReaderImpl {
   }
   void TakeSample(Event* event);
 
-  // Makes the next event of the frontier come next. It may be left out.
+  // Takes the next event of the frontier, which may be dropped.
   void AdvanceFrontier();
   Event* MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset);
 
-  // Tries the event of the cursor at `index` of the frontier, and moves that cursor on. A fault
-  // that stops sets pending_.
+  // Tries the event of the cursor at `index` of the frontier, and moves that cursor on. Sets
+  // pending_ at a fault that ends reading.
   EventOrder::Outcome TryAdvance(size_t index);
 
-  // Brings the cursor at `index`, whose event was just taken, to its next one. As in Go's reader,
-  // in strict mode a fault there takes the event before it along.
+  // Moves the cursor at `index`, whose event was just taken, to its next event. As in Go's reader,
+  // a fault there in strict mode also drops the event before it.
   EventOrder::Outcome MoveOn(size_t index);
 
-  // The modes that go on after faults.
+  // Modes that continue after faults: reader_tolerant.cc. ---------------------------------------
   bool tolerant() const { return options_.mode != ReadMode::kStrict; }
   Event* NextTolerantGeneration();
-  // Each returns false if it left out the rest of the generation.
-  bool GoOnAfterFault(ThreadCursor* cursor);
-  bool GoOnWithoutString(ThreadCursor* cursor);
-  // Advances the event whatever stands against it, marked with `why`, or leaves it out.
+  // Each returns false if it dropped the rest of the generation.
+  bool ContinueAfterFault(ThreadCursor* cursor);
+  bool ContinueWithoutString(ThreadCursor* cursor);
+  // Advances the event whatever contradicts it and marks it with `why`, or drops it.
   bool ForceEvent(ThreadCursor* cursor, FaultId why);
-  // Leaves out the rest of the generation if the model passes a limit.
+  // Drops the rest of the generation, and returns false, if the model exceeds a limit.
   bool KeepToLimits(const Place& place);
-  void LeaveOutGeneration();
-  void GoOnWithoutAdvance();
-  void LeaveOut(ThreadCursor* cursor);
+  void DropGeneration();
+  void ContinueWithoutAdvance();
+  void DropThread(ThreadCursor* cursor);
   ThreadCursor::Step AdvanceTolerantly(ThreadCursor* cursor);
-  [[gnu::cold, gnu::noinline]] void TellTimeBack(const ThreadCursor& cursor, int64_t last_time);
+  [[gnu::cold, gnu::noinline]] void ReportTimeBack(const ThreadCursor& cursor, int64_t last_time);
   void ForgetWrongTime();
   void Report(Fault fault);
-  void ReportAt(const Fault& fault);  // Whose place is one in the input, see InputOffset().
+  void ReportAt(const Fault& fault);  // Takes an offset in the input, see InputOffset().
 
   Event* Fail(Fault fault);
-  // The fault that the model found in the event that `cursor` stands at.
+  // Returns the fault that the model found in the event that `cursor` is at.
   Fault FaultAt(const ThreadCursor& cursor);
   // Whether one more fault gets a context. A damaged trace may have millions of faults, and stacks
   // of a hundred frames.
   bool TakesContext() { return contexts_++ < Fault::kMaxContexts; }
   Fault NoAdvance();
   Fault SayIfCut(Fault fault) const;
-  void TellJump(uint64_t last_number);
+  void ReportJump(uint64_t last_number);
 
-  // Checks that what the event refers to is in the tables. What is missing there is a fault, or in
-  // a tolerant mode is put there.
+  // Checks that the tables have what the event refers to. If they do not, that is a fault; the
+  // tolerant modes then add a placeholder.
   bool CheckIds(Event* event);
   bool ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Event* event);
 
@@ -213,18 +215,19 @@ class ReaderImpl {
   Losses losses_;
   GenerationReader generations_;
   TolerantGenerationReader tolerant_generations_;
-  bool lost_ = false;      // Whether something of the generation being read is missing.
-  bool nested_ = false;    // Whether it was told that too much is open.
-  bool doubtful_ = false;  // Whether the scheduler's model had to believe what contradicts it.
-  // Whether in salvage mode nothing could come next in the generation being read. What still comes
-  // of it keeps its time: the events that waited would all be told at the end of the others.
+  bool lost_ = false;      // Whether a part of the current generation is missing.
+  bool nested_ = false;    // Whether a fault of kLimitNesting was reported in the generation.
+  bool doubtful_ = false;  // Whether the scheduler model was forced to contradict itself.
+  // Whether, in salvage mode, no event could come next in the current generation. The rest of the
+  // generation then keeps its times, because the times of the events that waited would otherwise
+  // all move to the end.
   bool was_stuck_ = false;
   std::unique_ptr<Generation> generation_;
   SchedulerModel scheduler_;
   EventOrder order_;
   Frontier& frontier_;
-  TableUse use_;  // Of the generation's tables, if options_.on_generation_end asks for it.
-  absl::Span<const CpuSample> samples_;  // Of the generation.
+  TableUse use_;                         // Used if options_.on_generation_end is set.
+  absl::Span<const CpuSample> samples_;  // The samples of the generation.
   size_t next_sample_ = 0;
 
   Event block_[kBlockSize];
@@ -234,26 +237,26 @@ class ReaderImpl {
   uint64_t syncs_ = 0;
   uint64_t event_count_ = 0;
   bool done_ = false;
-  absl::Status pending_;  // A failure to tell once the events before it were given.
+  absl::Status pending_;  // A failure to return after the events before it.
   absl::Status status_;
-  // Of reading a segment: see StopAt() and StartInMiddle().
+  // For reading a segment: see StopAt() and StartInMiddle().
   uint64_t stop_at_ = std::numeric_limits<uint64_t>::max();
   bool stopped_ = false;
-  uint64_t stop_begin_ = 0;  // Where the generation begins at which reading stopped.
+  uint64_t stop_begin_ = 0;  // The offset of the generation before which reading stopped.
   SegmentStart start_;
   uint64_t begin_offset_ = 0;
-  bool told_end_ = true;  // Whether on_generation_end was called for the generation at hand.
+  bool end_reported_ = true;  // Whether on_generation_end was called for the current generation.
   int64_t time_before_ = 0;
 
-  uint64_t contexts_ = 0;  // How many faults could have a context so far.
+  uint64_t contexts_ = 0;  // The number of faults that were offered a context.
 
-  const bool watches_time_;  // Whether it is told where a thread goes back in time.
+  const bool watches_time_;  // Whether to report where a thread's time goes back.
   size_t jobs_ = 1;
-  int plain_blocks_ = 0;  // That were found one after the other.
+  int plain_blocks_ = 0;  // The number of successive plain blocks.
 
-  bool runs_ahead_ = false;  // Whether the other thread finds events, or did until it came to rest.
+  bool runs_ahead_ = false;  // Whether the other thread is finding events, or has events left.
 
-  // Last, as it uses all that is before it.
+  // The last member, because it uses the others.
   std::unique_ptr<WorkAhead> ordering_thread_;
 };
 

@@ -16,8 +16,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Two generations, each with two threads, two Ps and three goroutines, of which the first has two
-// regions and a task open.
+// Two generations, each with two threads, two Ps and three goroutines. The first goroutine has two
+// open regions and an open task.
 std::string Trace() {
   std::string text = "Trace Go1.22\n";
   for (const int gen : {1, 2}) {
@@ -39,12 +39,12 @@ std::string Trace() {
   return Assemble(text);
 }
 
-constexpr uint64_t kEvents = 8 + 3 + 3;  // Those of the generations, and three syncs.
+constexpr uint64_t kEvents = 8 + 3 + 3;  // The events of both generations, and three syncs.
 
 struct Read {
   uint64_t events = 0;
-  std::vector<std::pair<FaultId, uint64_t>> faults;  // With their generation.
-  std::string message;                               // Of the last.
+  std::vector<std::pair<FaultId, uint64_t>> faults;  // Each with its generation.
+  std::string message;                               // The message of the last fault.
   Losses losses;
 };
 
@@ -64,8 +64,8 @@ Read ReadTrace(const std::string& bytes, ReadMode mode, const ReaderLimits& limi
   return read;
 }
 
-// A limit, the smallest value that the trace keeps to, and how many events are given one below it
-// in strict mode and in the others.
+// A limit, the smallest value that admits the trace, and how many events are returned with a value
+// one lower, in strict mode and in the others.
 struct Row {
   FaultId fault;
   absl::string_view name;
@@ -80,18 +80,18 @@ std::vector<Row> Rows() {
   while (reader.Next() != nullptr && reader.generation().number < 2) continue;
   const uint64_t first = reader.generation().begin_offset - 16;
   return {
-      // The last batch of the first generation has no room. In strict mode no generation is given
-      // then, only the sync at the end.
+      // The last batch of the first generation does not fit. Strict mode then returns only the
+      // final sync.
       {FaultId::kLimitGenerationBytes, "generation-bytes", first, 1, kEvents - 1},
       {FaultId::kLimitThreads, "threads", 2, 1, kEvents - 2},
-      // The status of the second P is the last event of both.
+      // The status of the second P is the last event of each generation.
       {FaultId::kLimitProcs, "procs", 2, 8, kEvents - 2},
-      // The task or region behind the limit is given, but not kept.
+      // The task or region that exceeds the limit is returned, but not tracked.
       {FaultId::kLimitNesting, "nesting", 3, 5, kEvents},
   };
 }
 
-TEST(ReaderLimitsTest, AValueMayBeReachedAndNotPassed) {
+TEST(ReaderLimitsTest, AValueMayBeReachedButNotExceeded) {
   const std::string bytes = Trace();
   for (const Row& row : Rows()) {
     for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
@@ -115,7 +115,7 @@ TEST(ReaderLimitsTest, AValueMayBeReachedAndNotPassed) {
   }
 }
 
-// Generations of one thread each, all of them with the P whose id stands for none.
+// Generations with one thread each, all with the P whose id means no P.
 TEST(ReaderLimitsTest, ForgottenThreadsLeaveTheirP) {
   std::string text = "Trace Go1.22\n";
   for (int gen = 1; gen <= 6; ++gen) {
@@ -132,8 +132,8 @@ TEST(ReaderLimitsTest, ForgottenThreadsLeaveTheirP) {
   }
 }
 
-// The last of several generations of one thread each has a fault, after which the limits are looked
-// at. The threads of earlier generations, which nothing says more of, do not count.
+// Each generation has one new thread. After the fault in the last one, the limits are checked
+// again; idle threads of earlier generations do not count.
 TEST(ReaderLimitsTest, ThreadsOfEarlierGenerationsAreForgotten) {
   std::string text = "Trace Go1.22\n";
   for (int gen = 1; gen <= 6; ++gen) {
@@ -151,8 +151,8 @@ TEST(ReaderLimitsTest, ThreadsOfEarlierGenerationsAreForgotten) {
   }
 }
 
-// The rest of the generation is left out, the threads that were set aside too.
-TEST(ReaderLimitsTest, ThreadsThatWaitAreCountedAsLeftOut) {
+// When the rest of the generation is dropped, so are the threads that were parked.
+TEST(ReaderLimitsTest, WaitingThreadsCountAsDropped) {
   for (const int waiting : {3, 100}) {
     std::string text =
         "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n";
@@ -172,7 +172,7 @@ TEST(ReaderLimitsTest, ThreadsThatWaitAreCountedAsLeftOut) {
   }
 }
 
-TEST(ReaderLimitsTest, WhatFollowsFromTooMuchThatIsOpenIsNotTold) {
+TEST(ReaderLimitsTest, ConsequencesOfTheNestingLimitAreNotReported) {
   const std::string bytes = Assemble(
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
       "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n"
@@ -189,10 +189,11 @@ TEST(ReaderLimitsTest, WhatFollowsFromTooMuchThatIsOpenIsNotTold) {
   EXPECT_TRUE(ReadTrace(bytes, ReadMode::kStrict, limits).faults.empty());
 }
 
-TEST(ReaderLimitsTest, GoroutinesAreHeldAgainstTheLargestGeneration) {
+TEST(ReaderLimitsTest, TheLimitOnGoroutinesGrowsWithTheLargestGeneration) {
+  // The limit applies to all events that add a goroutine.
   struct Way {
-    absl::string_view events;  // What makes goroutine 99 appear.
-    uint64_t count;            // How many events those are.
+    absl::string_view events;  // Adds goroutine 99.
+    uint64_t count;            // The number of events.
   };
   for (const Way& way : {Way{"GoCreate dt=1 new_g=99 new_stack=0 stack=0\n", 1},
                          Way{"GoStatus dt=1 g=99 m=0 gstatus=4\n", 1},
@@ -205,9 +206,9 @@ TEST(ReaderLimitsTest, GoroutinesAreHeldAgainstTheLargestGeneration) {
       absl::StrAppend(&text, absl::StrReplaceAll(way.events, {{"99", absl::StrCat(id)}}));
     }
     const std::string bytes = Assemble(text);
-    const uint64_t told = (bytes.size() - 16) / ReaderLimits::kBytesPerGoroutine;
+    const uint64_t by_size = (bytes.size() - 16) / ReaderLimits::kBytesPerGoroutine;
     ReaderLimits limits;
-    limits.goroutines = 60 - told;
+    limits.goroutines = 60 - by_size;
     EXPECT_TRUE(ReadTrace(bytes, ReadMode::kStrict, limits).faults.empty());
     --limits.goroutines;
     for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
@@ -221,8 +222,8 @@ TEST(ReaderLimitsTest, GoroutinesAreHeldAgainstTheLargestGeneration) {
   }
 }
 
-// Statuses that only a first generation may have are kept and marked, but not without a limit.
-TEST(ReaderLimitsTest, GoroutinesThatContradictAreCountedToo) {
+// Goroutines that appear without having been created are kept and marked, up to the limit.
+TEST(ReaderLimitsTest, TheLimitOnGoroutinesIncludesContradictingOnes) {
   std::string text = "Trace Go1.22\n";
   for (const int gen : {1, 2}) {
     absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=1 size=auto\n",
@@ -243,7 +244,7 @@ TEST(ReaderLimitsTest, GoroutinesThatContradictAreCountedToo) {
   }
 }
 
-TEST(ReaderLimitsTest, WhatWasCompressedIsCounted) {
+TEST(ReaderLimitsTest, DecompressedBytesAreCounted) {
   const std::string bytes = Trace();
   ReaderLimits limits;
   limits.decompressed_bytes = bytes.size();
@@ -257,7 +258,7 @@ TEST(ReaderLimitsTest, WhatWasCompressedIsCounted) {
       EXPECT_EQ(read.faults[0].first, FaultId::kLimitDecompressedBytes);
       EXPECT_GE(read.events, 8u);
     }
-    // What is as it is on disk is as large as it is.
+    // The limit does not apply to input that is not compressed.
     EXPECT_EQ(ReadTrace(bytes, ReadMode::kStrict, less).events, kEvents);
   }
 }

@@ -23,7 +23,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Two generations of one thread, each with its tables first and then two batches of events.
+// Two generations of one thread. Each has its tables first, and then two batches of events.
 std::string SmallTraceText(Version version) {
   const bool newer = version >= Version::kGo125;
   std::string text = absl::StrCat("Trace Go1.", static_cast<uint32_t>(version), "\n");
@@ -101,7 +101,7 @@ TEST(ReaderTest, ReadsEveryVersion) {
   }
 }
 
-TEST(ReaderTest, TellsOfTheGeneration) {
+TEST(ReaderTest, ReportsTheGeneration) {
   const std::string bytes = SmallTrace(Version::kGo126);
   const std::string first =
       Assemble(SmallTraceText(Version::kGo126)
@@ -127,7 +127,7 @@ TEST(ReaderTest, TellsOfTheGeneration) {
 
 TEST(ReaderTest, DetailsStayUntilTheNextSync) {
   const std::string bytes = SmallTrace(Version::kGo123);
-  // From a stream, whose bytes are let go of.
+  // Reads from a stream, which releases bytes that were read.
   absl::StatusOr<Reader> reader =
       Reader::FromSource(*SourceFromStream(std::make_unique<PieceStream>(bytes, 7)));
   std::vector<std::pair<absl::string_view, Stack>> held;
@@ -139,7 +139,7 @@ TEST(ReaderTest, DetailsStayUntilTheNextSync) {
     }
   };
   while (const Event* event = reader->Next()) {
-    // By now the details may be gone.
+    // By now the details may have become invalid.
     if (event->kind() == EventKind::kSync) held.clear();
     if (event->kind() == EventKind::kLog) held.push_back({event->log().category, event->stack()});
     check();
@@ -164,7 +164,7 @@ TEST(ReaderTest, MayBeMoved) {
   EXPECT_EQ(events, expected.events);
 }
 
-TEST(ReaderTest, TellsWhyItCannotOpen) {
+TEST(ReaderTest, OpenReturnsWhyItFailed) {
   EXPECT_EQ(Reader::Open(testing::TempDir() + "/no such file").status().code(),
             absl::StatusCode::kNotFound);
   EXPECT_TRUE(IsFault(Reader::FromBytes("").status(), FaultId::kHeaderTruncated, 0));
@@ -176,7 +176,7 @@ TEST(ReaderTest, TellsWhyItCannotOpen) {
             error);
 }
 
-TEST(ReaderTest, ErrorsOfTheInputComeAfterWhatWasRead) {
+TEST(ReaderTest, InputErrorsComeAfterTheEventsBeforeThem) {
   const absl::Status error = absl::UnavailableError("the line is dead");
   const std::string bytes = SmallTrace(Version::kGo122);
   const Outcome outcome = ReadAll(
@@ -188,12 +188,12 @@ TEST(ReaderTest, ErrorsOfTheInputComeAfterWhatWasRead) {
 // Faults in events. -----------------------------------------------------------------------------
 
 struct FaultCase {
-  absl::string_view event;  // Takes the place of the HeapAlloc, the first event of its batch.
+  absl::string_view event;  // Replaces the HeapAlloc, the first event of its batch.
   FaultId id;
-  int events;  // How many are given before: 5 if all of them are.
+  int events;  // The number of events returned before the fault; 5 if all are.
 };
 
-TEST(ReaderTest, FaultsAreToldWhereTheyStand) {
+TEST(ReaderTest, FaultsHaveTheirPlaces) {
   const FaultCase cases[] = {
       {"GoLabel dt=1 label_string=9", FaultId::kEventStringId, 5},
       {"UserTaskBegin dt=1 task=1 parent_task=0 name_string=9 stack=0", FaultId::kEventStringId, 5},
@@ -207,7 +207,8 @@ TEST(ReaderTest, FaultsAreToldWhereTheyStand) {
       {"ProcStatus dt=1 p=1 pstatus=2", FaultId::kProcStatusConflict, 5},
       {"GCEnd dt=1 gc_seq=1", FaultId::kGCNotRunning, 5},
       {"STWEnd dt=1", FaultId::kRangeNotBegun, 5},
-      // Wrong from the first byte on: told one event early, before the one that came last is given.
+      // A fault in the first byte of a batch is found one event early, and drops the event before
+      // it.
       {"Stack id=1 nframes=0", FaultId::kEventNotTimed, 4},
       {"ClockSnapshot dt=1 mono=1 sec=1 nsec=1", FaultId::kEventWithoutRule, 5},
   };
@@ -234,7 +235,7 @@ TEST(ReaderTest, FaultsAreToldWhereTheyStand) {
     EXPECT_EQ(fault->place.thread, ThreadId{300});
     const absl::string_view name = c.event.substr(0, c.event.find(' '));
     EXPECT_EQ(EventTypeName(fault->place.event), name);
-    // The first failure stays.
+    // The first failure is permanent.
     const absl::Status status = reader.status();
     EXPECT_EQ(reader.Next(), nullptr);
     EXPECT_TRUE(reader.NextBlock().empty());
@@ -243,7 +244,7 @@ TEST(ReaderTest, FaultsAreToldWhereTheyStand) {
   }
 }
 
-TEST(ReaderTest, ABadFirstEventTakesTheSyncWithIt) {
+TEST(ReaderTest, ABadFirstEventDropsTheSync) {
   std::string text = SmallTraceText(Version::kGo122);
   text.insert(text.find("ProcStatus"), "Stack id=1 nframes=0\n");
   const std::string bytes = Assemble(text);
@@ -258,7 +259,7 @@ TEST(ReaderTest, ABadFirstEventTakesTheSyncWithIt) {
 
 // Cuts. -----------------------------------------------------------------------------------------
 
-// Where the batches of a sound trace stand.
+// The offsets of the batches of a sound trace.
 struct Layout {
   struct Entry {
     uint64_t begin, payload, end;
@@ -284,8 +285,8 @@ Layout LayoutOf(absl::string_view bytes) {
   return layout;
 }
 
-// What a cut of a sound trace of version 26 must come to, and at which offset. kNotATrace stands
-// for no fault at all.
+// Returns the expected fault and its offset if a sound trace is cut to `size` bytes. kNotATrace
+// means no fault.
 std::pair<FaultId, uint64_t> CutFault(const Layout& layout, size_t size, bool has_end_marks) {
   if (size < kHeaderSize) return {FaultId::kHeaderTruncated, 0};
   bool events = false;
@@ -306,7 +307,7 @@ void ExpectCutFault(const absl::Status& status, const Layout& layout, size_t siz
   if (id == FaultId::kNotATrace) {
     EXPECT_TRUE(status.ok()) << status;
   } else if (id == FaultId::kBatchHeaderTruncated) {
-    // It stands where the number begins that is cut.
+    // The offset is that of the number that is cut.
     const std::optional<Fault> fault = FaultOf(status);
     ASSERT_TRUE(fault.has_value());
     EXPECT_EQ(FaultName(fault->id), FaultName(id));
@@ -317,7 +318,7 @@ void ExpectCutFault(const absl::Status& status, const Layout& layout, size_t siz
   }
 }
 
-TEST(ReaderCutTest, SmallTracesCutAnywhereGiveWhatCameBefore) {
+TEST(ReaderCutTest, SmallTracesCutAnywhereReturnTheEventsBeforeTheCut) {
   for (const Version version : kVersions) {
     const bool has_end_marks = version >= Version::kGo126;
     const std::string bytes = SmallTrace(version);
@@ -337,12 +338,12 @@ TEST(ReaderCutTest, SmallTracesCutAnywhereGiveWhatCameBefore) {
         EXPECT_TRUE(outcome.events.empty());
         continue;
       }
-      // All but the last sync stand in the whole trace too.
+      // All events except the last sync are also in the whole trace.
       ASSERT_FALSE(outcome.events.empty());
       EXPECT_TRUE(absl::StartsWith(outcome.events.back(), "Sync"));
       ASSERT_LE(outcome.events.size(), whole.events.size());
       for (size_t i = 0; i + 1 < outcome.events.size(); ++i) {
-        // Only the first sync tells of experimental batches that may be cut off.
+        // Only the first sync depends on experimental batches, which may be cut off.
         if (absl::StartsWith(whole.events[i], "Sync")) continue;
         ASSERT_EQ(outcome.events[i], whole.events[i]);
       }
@@ -350,24 +351,25 @@ TEST(ReaderCutTest, SmallTracesCutAnywhereGiveWhatCameBefore) {
   }
 }
 
-TEST(ReaderCutTest, EveryWholeBatchOfEventsIsGiven) {
+TEST(ReaderCutTest, EveryWholeBatchOfEventsIsReturned) {
   const std::string bytes = SmallTrace(Version::kGo122);
   const Layout layout = LayoutOf(bytes);
-  // Events of a batch by its position: four and two in each generation, behind three tables.
+  // The number of events in a batch, by its position. Each generation has three tables, then
+  // batches of four and two events.
   const std::map<size_t, size_t> counts = {{3, 4}, {4, 2}, {8, 4}, {9, 2}};
   for (size_t size = kHeaderSize + 1; size < bytes.size(); ++size) {
     SCOPED_TRACE(size);
     size_t expected = 1;  // The last sync.
     for (size_t i = 0; i < layout.batches.size() && layout.batches[i].end <= size; ++i) {
       if (counts.count(i) > 0) expected += counts.at(i);
-      // The first whole batch of a generation lets it begin with a sync.
+      // A sync is returned with the first whole batch of a generation.
       if (i == 0 || i == 5) ++expected;
     }
     EXPECT_EQ(Read(bytes.substr(0, size)).events.size(), expected);
   }
 }
 
-// An event as a few numbers, which are quicker to compare than all of its details.
+// Returns each event as a few numbers, which are faster to compare than all of its details.
 std::vector<std::vector<int64_t>> Digest(absl::StatusOr<Reader> reader, absl::Status* status) {
   std::vector<std::vector<int64_t>> events;
   *status = reader.status();
@@ -382,7 +384,7 @@ std::vector<std::vector<int64_t>> Digest(absl::StatusOr<Reader> reader, absl::St
   return events;
 }
 
-TEST(ReaderCutTest, RealTracesWithEndMarksCutAnywhereGiveWholeGenerations) {
+TEST(ReaderCutTest, RealTracesWithEndMarksCutAnywhereReturnWholeGenerations) {
   for (const absl::string_view name : {"go1.26-startstop.trace", "go1.27-oddstrings.trace"}) {
     const std::string bytes = ReadTestTrace(name);
     const Layout layout = LayoutOf(bytes);
@@ -401,8 +403,8 @@ TEST(ReaderCutTest, RealTracesWithEndMarksCutAnywhereGiveWholeGenerations) {
   }
 }
 
-TEST(ReaderCutTest, RealTracesWithoutEndMarksCutAnywhereEndOrderly) {
-  // Framing faults, and what may be missing where a generation's last batches are.
+TEST(ReaderCutTest, RealTracesWithoutEndMarksCutAnywhereEndWithAFault) {
+  // Faults of framing, and those caused by missing batches at the end of a generation.
   const std::vector<FaultId> possible = {FaultId::kHeaderTruncated, FaultId::kBatchHeaderTruncated,
                                          FaultId::kBatchTruncated,  FaultId::kNoFrequency,
                                          FaultId::kStackString,     FaultId::kEventStringId,
@@ -432,7 +434,7 @@ std::string WriteFile(absl::string_view name, absl::string_view bytes) {
   return path;
 }
 
-// Reads what another thread writes into a pipe, `piece` bytes at a time.
+// Reads from a pipe to which another thread writes `piece` bytes at a time.
 Outcome ReadFromPipe(absl::string_view bytes, size_t piece) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -446,7 +448,7 @@ Outcome ReadFromPipe(absl::string_view bytes, size_t piece) {
   });
   Outcome outcome = ReadAll(Reader::FromStream(ends[0]));
   writer.join();
-  // The descriptor stays the caller's.
+  // The descriptor still belongs to the caller.
   EXPECT_EQ(close(ends[0]), 0);
   return outcome;
 }
@@ -473,7 +475,7 @@ TEST(ReaderSourceTest, TheWayTheBytesArriveMakesNoDifference) {
   }
 }
 
-TEST(ReaderSourceTest, BrokenTracesBreakAlikeHoweverTheyArrive) {
+TEST(ReaderSourceTest, BrokenTracesFailInTheSameWayHoweverTheyArrive) {
   const std::string bytes = SmallTrace(Version::kGo125);
   for (size_t size = 0; size < bytes.size(); size += 3) {
     const std::string cut = bytes.substr(0, size);
@@ -485,8 +487,9 @@ TEST(ReaderSourceTest, BrokenTracesBreakAlikeHoweverTheyArrive) {
   }
 }
 
-TEST(ReaderSourceTest, ACutCompressedTraceGivesWhatItHolds) {
-  // That it was cut is told wherever that was, and not what is missing for it.
+TEST(ReaderSourceTest, ACutCompressedTraceReturnsTheEventsBeforeTheCut) {
+  // The fault is that the trace was cut, wherever that was, rather than anything that is missing
+  // because of it.
   for (const absl::string_view name : {"go1.22-generations.trace", "go1.27-generations.trace"}) {
     const std::string bytes = ReadTestTrace(name);
     const Outcome whole = Read(bytes);
@@ -501,7 +504,7 @@ TEST(ReaderSourceTest, ACutCompressedTraceGivesWhatItHolds) {
   }
 }
 
-TEST(ReaderSourceTest, AnInputThatFailsTellsWhy) {
+TEST(ReaderSourceTest, AnInputErrorIsReturned) {
   const absl::Status failure = absl::UnavailableError("the disk is gone");
   for (const Version version : {Version::kGo122, Version::kGo125, Version::kGo126}) {
     const std::string bytes = SmallTrace(version);
@@ -514,7 +517,7 @@ TEST(ReaderSourceTest, AnInputThatFailsTellsWhy) {
   }
 }
 
-// A pipe that nobody closes: what was written must be read as far as it can be.
+// If a pipe stays open, everything that was written must be read as far as possible.
 TEST(ReaderSourceTest, AGrowingPipeIsFollowedClosely) {
   const std::string bytes = SmallTrace(Version::kGo126);
   const size_t first = bytes.find('\x34', LayoutOf(bytes).batches[5].end) + 1;
@@ -535,10 +538,10 @@ TEST(ReaderSourceTest, AGrowingPipeIsFollowedClosely) {
 
 // Blocks. ---------------------------------------------------------------------------------------
 
-TEST(ReaderBlockTest, BlocksGiveTheSameEvents) {
+TEST(ReaderBlockTest, BlocksHaveTheSameEvents) {
   for (const TestTrace& trace : TestTraces()) {
     SCOPED_TRACE(trace.name);
-    // The large ones have nothing that others do not.
+    // The other large traces have nothing that these lack.
     if (trace.size > 100000 && trace.name != "go1.27-gc.trace") continue;
     const std::string bytes = ReadTestTrace(trace.name);
     const Outcome expected = Read(bytes);
@@ -547,7 +550,7 @@ TEST(ReaderBlockTest, BlocksGiveTheSameEvents) {
   }
 }
 
-TEST(ReaderBlockTest, BlocksEndWhereAFaultIs) {
+TEST(ReaderBlockTest, BlocksEndAtAFault) {
   const std::string bytes = SmallTrace(Version::kGo123);
   for (size_t size = kHeaderSize; size < bytes.size(); ++size) {
     const std::string cut = bytes.substr(0, size);
@@ -555,7 +558,7 @@ TEST(ReaderBlockTest, BlocksEndWhereAFaultIs) {
   }
 }
 
-TEST(ReaderBlockTest, MayTakeTurnsWithSingleEvents) {
+TEST(ReaderBlockTest, MayAlternateWithSingleEvents) {
   const std::string bytes = ReadTestTrace("go1.27-coroutines.trace");
   const Outcome expected = Read(bytes);
   Reader reader = *Reader::FromBytes(bytes);

@@ -1,4 +1,4 @@
-// The modes that go on after faults.
+// The modes that continue after faults.
 #include <optional>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Whether the fault is what follows where a region or a range was not kept.
+// Whether the fault may result from a region or a range that was not tracked.
 bool IsOfSpans(FaultId id) {
   return id == FaultId::kRegionNesting || id == FaultId::kRangeNotBegun ||
          id == FaultId::kRangeNotActive;
@@ -23,16 +23,16 @@ Event* ReaderImpl::NextTolerantGeneration() {
   generation_ = tolerant_generations_.Next();
   if (generation_ == nullptr) {
     const absl::Status& io_status = tolerant_generations_.io_status();
-    // A fault of compression was told already.
+    // A fault of compression was already reported.
     if (!FaultOf(io_status).has_value()) pending_ = io_status;
     done_ = pending_.ok();
     return MakeSync(nullptr, last_time_, tolerant_generations_.offset());
   }
   if (options_.mode == ReadMode::kSalvage || lost_ || doubtful_) ForgetWrongTime();
   const bool follows = last_number == 0 || generation_->number() == last_number + 1;
-  if (!follows && options_.mode == ReadMode::kSalvage) TellJump(last_number);
-  // A generation tells all statuses anew. To hold them against a model that may be wrong would find
-  // the same fault twice.
+  if (!follows && options_.mode == ReadMode::kSalvage) ReportJump(last_number);
+  // A generation states all statuses again. Checking them against a model that may be wrong would
+  // report the same fault twice.
   if (lost_ || doubtful_ || !follows) scheduler_.Forget();
   lost_ = tolerant_generations_.damaged();
   doubtful_ = false;
@@ -40,9 +40,9 @@ Event* ReaderImpl::NextTolerantGeneration() {
   return BeginGeneration();
 }
 
-// Go's reader does not mind since 1.26, but may refuse what follows for the lack of what is
-// missing. Where something else was found missing, that told it.
-void ReaderImpl::TellJump(uint64_t last_number) {
+// Since Go 1.26, Go's reader accepts a jump, but may refuse later events because of what is
+// missing. If anything else was found missing, that was reported instead.
+void ReaderImpl::ReportJump(uint64_t last_number) {
   if (lost_ || doubtful_ || tolerant_generations_.damaged()) return;
   Fault fault = {FaultId::kGenerationOrder,
                  Place(),
@@ -54,20 +54,21 @@ void ReaderImpl::TellJump(uint64_t last_number) {
   Report(fault);
 }
 
-bool ReaderImpl::GoOnAfterFault(ThreadCursor* cursor) {
+bool ReaderImpl::ContinueAfterFault(ThreadCursor* cursor) {
   const FaultId id = scheduler_.fault_id();
-  if (id == FaultId::kEventStringId) return GoOnWithoutString(cursor);
-  // Where something is missing, contradictions are its echo. That too much is open is told once.
+  if (id == FaultId::kEventStringId) return ContinueWithoutString(cursor);
+  // If something is missing, contradictions may result from it. Too many open spans are reported
+  // once.
   const bool is_echo = id == FaultId::kLimitNesting
                            ? std::exchange(nested_, true)
                            : (lost_ && !IsLimit(id)) || (nested_ && IsOfSpans(id));
   if (!is_echo) Report(FaultAt(*cursor));
   if (EffectOf(id) != FaultEffect::kGoOn) {
-    LeaveOutGeneration();
+    DropGeneration();
     return false;
   }
   if (!ForceEvent(cursor, id)) lost_ = true;
-  // Programs that misuse tasks and regions say nothing wrong of goroutines and Ps.
+  // A program that misuses tasks and regions does not make goroutines and Ps wrong.
   doubtful_ |= id != FaultId::kTaskExists && id != FaultId::kRegionNesting &&
                id != FaultId::kLimitNesting && !(nested_ && IsOfSpans(id));
   return KeepToLimits(cursor->place());
@@ -77,20 +78,20 @@ bool ReaderImpl::KeepToLimits(const Place& place) {
   const std::optional<FaultId> limit = scheduler_.PassedLimit();
   if (!limit.has_value()) return true;
   Report({*limit, place, scheduler_.MessageOf(*limit), {}});
-  LeaveOutGeneration();
+  DropGeneration();
   return false;
 }
 
-void ReaderImpl::LeaveOutGeneration() {
+void ReaderImpl::DropGeneration() {
   lost_ = true;
   frontier_.WakeAll();
-  for (size_t i = 0; i < frontier_.size(); ++i) LeaveOut(&frontier_.cursor(i));
+  for (size_t i = 0; i < frontier_.size(); ++i) DropThread(&frontier_.cursor(i));
   frontier_.Clear();
   scheduler_.DropEvents();
 }
 
-// The model asks for the names of tasks and regions before CheckIds() sees the event.
-bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
+// The model looks up the names of tasks and regions before CheckIds() gets the event.
+bool ReaderImpl::ContinueWithoutString(ThreadCursor* cursor) {
   Event event;
   EventWriter(&event)
       .Tags(TagsOf(cursor->event().type))
@@ -100,8 +101,8 @@ bool ReaderImpl::GoOnWithoutString(ThreadCursor* cursor) {
       .Args(cursor->event().args);
   CheckIds(&event);
   if (scheduler_.Advance(cursor) == SchedulerModel::Outcome::kAdvanced) return true;
-  if (scheduler_.fault_id() != FaultId::kRegionNesting) return GoOnAfterFault(cursor);
-  // A name that nobody knows fits every region.
+  if (scheduler_.fault_id() != FaultId::kRegionNesting) return ContinueAfterFault(cursor);
+  // A missing name matches every region.
   ForceEvent(cursor, FaultId::kEventStringId);
   return KeepToLimits(cursor->place());
 }
@@ -119,19 +120,20 @@ bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
   return true;
 }
 
-// Nothing can come next. What is missing was mostly lost with something that was told already.
-void ReaderImpl::GoOnWithoutAdvance() {
+// Handles a stall, where no event can come next. Usually something is missing that was already
+// reported.
+void ReaderImpl::ContinueWithoutAdvance() {
   if (!lost_) Report(NoAdvance());
   lost_ = true;
   if (options_.mode == ReadMode::kCollect) {
-    // Whatever else would be found in the generation is an echo of what is missing.
-    LeaveOutGeneration();
+    // Other faults in the generation would only result from what is missing.
+    DropGeneration();
     return;
   }
   was_stuck_ = true;
   if (frontier_.size() == 0) {
     frontier_.WakeEarliest();
-    // An event that was forced may have let it go on without that showing.
+    // An event that was forced may have met its condition without waking it.
     if (TryAdvance(0) != EventOrder::Outcome::kWaits) return order_.WakeOthers();
   }
   ForceEvent(&frontier_.cursor(0), FaultId::kNoAdvance);
@@ -140,28 +142,28 @@ void ReaderImpl::GoOnWithoutAdvance() {
   order_.WakeOthers();
 }
 
-// Leaves out all of the thread from the event on that it stands at.
-void ReaderImpl::LeaveOut(ThreadCursor* cursor) {
+// Drops the rest of the thread, including its current event.
+void ReaderImpl::DropThread(ThreadCursor* cursor) {
   const ThreadCursor::Rest rest = cursor->SkipAll();
   losses_.dropped_batches += rest.batches;
   losses_.dropped_bytes += rest.bytes;
   losses_.dropped_events += rest.events;
 }
 
-// Decodes a thread's next event. After a fault the batch's rest is left out, and in collect mode
-// all that follows of the thread: without it, that would only be found to contradict others.
+// Decodes the thread's next event. After a fault, drops the rest of the batch, or in collect mode
+// the rest of the thread, because without the batch it would only contradict other events.
 ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
   while (true) {
     const int64_t last_time = cursor->time();
     const ThreadCursor::Step step = cursor->Advance();
     if (step != ThreadCursor::Step::kFault) {
-      if (cursor->time() < last_time) TellTimeBack(*cursor, last_time);
+      if (cursor->time() < last_time) ReportTimeBack(*cursor, last_time);
       return step;
     }
     Report(cursor->fault());
     lost_ = true;
     if (options_.mode == ReadMode::kCollect) {
-      LeaveOut(cursor);
+      DropThread(cursor);
       return ThreadCursor::Step::kEnd;
     }
     ++losses_.dropped_batches;
@@ -169,14 +171,14 @@ ThreadCursor::Step ReaderImpl::AdvanceTolerantly(ThreadCursor* cursor) {
   }
 }
 
-void ReaderImpl::TellTimeBack(const ThreadCursor& cursor, int64_t last_time) {
+void ReaderImpl::ReportTimeBack(const ThreadCursor& cursor, int64_t last_time) {
   if (options_.on_time_back) options_.on_time_back(cursor.place(), last_time);
 }
 
 // Generations seldom overlap by more than it takes to stop all threads. If the last one ended long
-// after this one begins, a time in it was probably wrong, and must not push all later times
-// forward. Where nothing else was wrong only salvaging takes that for a damage: Go's reader does
-// not mind.
+// after this one began, a time in it was probably wrong, and must not push all later times forward.
+// If nothing else was wrong, only salvage mode treats this as damage, because Go's reader accepts
+// it.
 void ReaderImpl::ForgetWrongTime() {
   constexpr int64_t kLongestOverlap = 100'000'000;
   const int64_t begin = generation_->tables().clock().ToNs(generation_->min_ticks());

@@ -1,4 +1,4 @@
-// That reading on after faults keeps all of a damaged trace that is sound.
+// Tests that the tolerant modes keep every sound part of a damaged trace.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -19,13 +19,13 @@
 namespace gotrace::internal {
 namespace {
 
-// Expects that `result` has all events of `sound` for which `counts` holds, by their places and
-// types.
+// Expects that `result` has all events of `sound` for which `counts` returns true, by offset and
+// type.
 void ExpectHasAll(const ReadResult& result, const ReadResult& sound,
-                  const std::function<bool(const ToldEvent&)>& counts) {
+                  const std::function<bool(const EventRecord&)>& counts) {
   std::multiset<std::tuple<uint64_t, EventKind, EventType>> given;
-  for (const ToldEvent& event : result.events) given.insert(event.id());
-  for (const ToldEvent& event : sound.events) {
+  for (const EventRecord& event : result.events) given.insert(event.id());
+  for (const EventRecord& event : sound.events) {
     if (!counts(event)) continue;
     const auto it = given.find(event.id());
     ASSERT_NE(it, given.end()) << EventTypeName(event.type) << " at byte " << event.offset;
@@ -33,11 +33,11 @@ void ExpectHasAll(const ReadResult& result, const ReadResult& sound,
   }
 }
 
-// Where the event ends that stands at each offset of `sound`, or a later one.
+// Returns where events end, by the offsets at which they begin in `sound`.
 std::map<uint64_t, uint64_t> EndsOf(const ReadResult& sound,
                                     const std::vector<BatchExtent>& batches) {
   std::map<uint64_t, uint64_t> ends;
-  for (const ToldEvent& event : sound.events) ends[event.offset] = 0;
+  for (const EventRecord& event : sound.events) ends[event.offset] = 0;
   auto batch = batches.begin();
   for (auto at = ends.begin(); at != ends.end(); ++at) {
     while (batch->end <= at->first) ++batch;
@@ -47,7 +47,7 @@ std::map<uint64_t, uint64_t> EndsOf(const ReadResult& sound,
   return ends;
 }
 
-TEST(SalvageDamageTest, ACutTraceGivesAllWholeEvents) {
+TEST(SalvageDamageTest, ACutTraceKeepsAllWholeEvents) {
   std::vector<std::string> traces = {Assemble(TwoGenerations(true)),
                                      Assemble(TwoGenerations(false))};
   for (const absl::string_view name : {"go1.22-oddstrings.trace", "go1.27-startstop.trace"}) {
@@ -57,7 +57,7 @@ TEST(SalvageDamageTest, ACutTraceGivesAllWholeEvents) {
     const ReadResult sound = ReadIn(bytes, ReadMode::kStrict);
     ASSERT_TRUE(sound.status.ok()) << sound.status;
     const std::map<uint64_t, uint64_t> ends = EndsOf(sound, ExtentsOf(bytes));
-    // Real traces are cut at some of their lengths, in a step that meets every place in a batch.
+    // Real traces are cut at a step that meets every kind of place in a batch.
     const size_t step = bytes.size() < 1000 ? 1 : 17;
     for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
       SCOPED_TRACE(size);
@@ -65,33 +65,33 @@ TEST(SalvageDamageTest, ACutTraceGivesAllWholeEvents) {
       const ReadResult salvaged = ReadIn(cut, ReadMode::kSalvage);
       EXPECT_TRUE(salvaged.status.ok());
       ExpectHasAll(salvaged, sound,
-                   [&](const ToldEvent& event) { return ends.at(event.offset) <= size; });
+                   [&](const EventRecord& event) { return ends.at(event.offset) <= size; });
       EXPECT_TRUE(ReadIn(cut, ReadMode::kCollect).status.ok());
       if (HasFailure()) return;
     }
   }
 }
 
-// What stands in `generation` whose bytes are sound, but for who executed the events that tell
-// statuses: that comes from the generation before.
-std::vector<ToldEvent> OfGeneration(const ReadResult& result, const BatchExtent& extent) {
-  std::vector<ToldEvent> events;
-  for (ToldEvent event : result.events) {
+// Returns the events of a generation with sound bytes. Who executed the events that state statuses
+// is left out, because that depends on the generation before.
+std::vector<EventRecord> OfGeneration(const ReadResult& result, const BatchExtent& extent) {
+  std::vector<EventRecord> events;
+  for (EventRecord event : result.events) {
     if (event.offset < extent.begin || event.offset >= extent.end) continue;
     if (event.type == EventType::kProcStatus || event.type == EventType::kGoStatus ||
         event.type == EventType::kGoStatusStack) {
       event.proc = event.goroutine = -1;
     }
-    // A wrong id that makes no fault itself shows where a later generation contradicts it.
+    // A wrong id may become a fault only where a later generation contradicts it.
     event.marked = false;
     events.push_back(event);
   }
   return events;
 }
 
-std::string Show(const std::vector<ToldEvent>& events) {
+std::string Show(const std::vector<EventRecord>& events) {
   std::string text;
-  for (const ToldEvent& e : events) {
+  for (const EventRecord& e : events) {
     absl::StrAppend(&text, EventTypeName(e.type), "@", e.offset, " ", e.time, " ", e.thread, "/",
                     e.proc, "/", e.goroutine, "; ");
   }
@@ -126,7 +126,7 @@ TEST(SalvageDamageTest, OneDamagedByteLeavesTheOtherGenerationsWhole) {
   }
 }
 
-TEST(SalvageDamageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
+TEST(SalvageDamageTest, CutCompressedTracesKeepTheEventsBeforeTheCut) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   const ReadResult sound = ReadIn(bytes, ReadMode::kStrict);
   for (const std::string& packed : {Zstd(bytes), Gzip(bytes)}) {
@@ -135,7 +135,7 @@ TEST(SalvageDamageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
       const auto source = *SourceFromBytes(cut);
       while (source->Fill(ByteSource::kMaxFill).ok()) source->Skip(source->window().size());
       const uint64_t available = source->offset() + source->window().size();
-      // Where the data is one block, nothing of it can be had.
+      // If the compressed data is a single block, nothing of it can be read.
       if (available < kHeaderSize) continue;
       const std::map<uint64_t, uint64_t> ends = EndsOf(sound, ExtentsOf(bytes));
       const ReadResult result = ReadIn(cut, ReadMode::kSalvage);
@@ -143,13 +143,13 @@ TEST(SalvageDamageTest, CompressedTracesThatAreCutGiveWhatCameBefore) {
       ASSERT_FALSE(result.faults.empty());
       EXPECT_EQ(result.faults[0].id, FaultId::kCompressedTruncated);
       for (const Fault& fault : result.faults) EXPECT_NE(fault.id, FaultId::kEventStringId);
-      // That it ends there is told once.
+      // That the trace ends there is reported once.
       EXPECT_EQ(std::count_if(
                     result.faults.begin(), result.faults.end(),
                     [](const Fault& fault) { return fault.id == FaultId::kCompressedTruncated; }),
                 1);
       ExpectHasAll(result, sound,
-                   [&](const ToldEvent& event) { return ends.at(event.offset) <= available; });
+                   [&](const EventRecord& event) { return ends.at(event.offset) <= available; });
     }
   }
 }

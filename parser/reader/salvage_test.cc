@@ -1,4 +1,4 @@
-// The modes of a Reader that go on after faults.
+// Tests the modes of a Reader that continue after faults.
 #include <map>
 #include <string>
 #include <vector>
@@ -33,7 +33,7 @@ TEST(SalvageTest, SoundTracesAreReadAlikeInAllModes) {
   }
 }
 
-// What all modes tell of a trace that is sound to Go's reader.
+// Expects that all modes read a trace that Go's reader accepts, and report the same.
 void ExpectSoundInAllModes(absl::string_view bytes) {
   const ReadResult strict = ReadIn(bytes, ReadMode::kStrict, /*describe=*/true);
   EXPECT_TRUE(strict.status.ok()) << strict.status;
@@ -45,21 +45,21 @@ void ExpectSoundInAllModes(absl::string_view bytes) {
 }
 
 TEST(SalvageTest, AnOddEndOfASoundTraceIsReadAlikeInAllModes) {
-  // Another generation, of which only a table was written.
+  // A further generation of which only a table was written.
   const std::string begun =
       "EventBatch gen=3 m=1 time=3000000000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\n";
   ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true) + begun));
-  // The type of an experimental batch, and nothing of it.
+  // The type byte of an experimental batch, and nothing else of it.
   ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true)) + "1");
   ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/false)) + "1");
-  // Both, with a number of a generation that nothing confirms.
+  // Both of these, with a generation number that nothing confirms.
   const std::string odd =
       "EventBatch gen=7 m=1 time=3000000000 size=auto\nStrings\nString id=1\n\tdata=\"name\"\n";
   ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true) + odd));
   ExpectSoundInAllModes(Assemble(TwoGenerations(/*has_ends=*/true) + odd) + "1");
 }
 
-TEST(SalvageTest, AHeaderAloneIsAFaultWhereItIsOneInStrictMode) {
+TEST(SalvageTest, AHeaderAloneIsAFaultIfItIsOneInStrictMode) {
   for (const Version version : AllVersions()) {
     const std::string header = MakeHeader(version);
     const absl::Status status = ReadIn(header, ReadMode::kStrict).status;
@@ -73,12 +73,12 @@ TEST(SalvageTest, AHeaderAloneIsAFaultWhereItIsOneInStrictMode) {
   }
 }
 
-TEST(SalvageTest, AGenerationBehindAStrayBatchAndAnEndIsRead) {
+TEST(SalvageTest, AGenerationAfterAStrayBatchAndAnEndIsRead) {
   const std::string text = TwoGenerations(/*has_ends=*/true);
   const std::string stray =
       "EventBatch gen=9 m=1 time=2000000000 size=auto\nHeapAlloc dt=1 heapalloc_value=5\n"
       "EndOfGeneration\n";
-  // The number of the generation behind is not the one that should follow, either.
+  // The number of the generation after it is not the expected one, either.
   const std::string again = text.substr(text.find('\n') + 1);
   const ReadResult sound = ReadIn(Assemble(text), ReadMode::kSalvage);
   const ReadResult result = ReadIn(Assemble(absl::StrCat(text, stray, again)), ReadMode::kSalvage);
@@ -93,7 +93,7 @@ bool HasEvent(const ReadResult& result, absl::string_view part) {
   return false;
 }
 
-TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
+TEST(SalvageTest, MissingTableEntriesAreNamedByTheirIds) {
   const std::string text = absl::StrReplaceAll(
       TwoGenerations(true),
       {{"String id=2", "String id=12"}, {"Stack id=1 ", "Stack id=7 "}, {"file=2", "file=13"}});
@@ -101,7 +101,7 @@ TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
     const ReadResult result = ReadIn(Assemble(text), mode, /*describe=*/true);
     EXPECT_TRUE(HasEvent(result, "\"?string#2\""));
     EXPECT_TRUE(HasEvent(result, "\"?stack#1\""));
-    // In each generation the file, the string, and the stack.
+    // The file, the string and the stack in each generation.
     EXPECT_EQ(result.losses.unresolved, 6u);
     ASSERT_EQ(result.faults.size(), 6u);
     EXPECT_EQ(result.faults[0].id, FaultId::kStackString);
@@ -114,7 +114,7 @@ TEST(SalvageTest, WhatTablesLackIsNamedByItsId) {
   EXPECT_TRUE(HasEvent(file, "\"text\" \"?string#13\":3"));
 }
 
-// A name that nobody knows is no reason to doubt the event.
+// A missing name is no reason to doubt the event.
 TEST(SalvageTest, RegionsWithoutANameAreNotMarked) {
   const std::string region =
       "UserRegionBegin dt=1 task=1 name_string=9 stack=0\n"
@@ -128,7 +128,7 @@ TEST(SalvageTest, RegionsWithoutANameAreNotMarked) {
   }
 }
 
-TEST(SalvageTest, WhatElseIsWrongWithAnEventWithoutANameIsToldToo) {
+TEST(SalvageTest, OtherFaultsOfAnEventWithoutANameAreReportedToo) {
   const std::string bytes = Assemble(
       TwoGenerations(true, {{1,
                              "ProcStop dt=1\n"
@@ -142,7 +142,7 @@ TEST(SalvageTest, WhatElseIsWrongWithAnEventWithoutANameIsToldToo) {
   }
 }
 
-// As the time of an event in a batch that begins 2^63 ticks late: it is before 0.
+// An event in a batch that begins 2^63 ticks late has a time before 0.
 TEST(SalvageTest, AFirstEventIsNotEarlierThanAnother) {
   const std::string bytes = Assemble(
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
@@ -170,13 +170,13 @@ TEST(SalvageTest, MisusedRegionsAreKeptAndMarked) {
     EXPECT_EQ(result.faults[0].id, FaultId::kRegionNesting);
     EXPECT_EQ(result.losses.marked_events, 1u);
     EXPECT_FALSE(result.losses.any());
-    for (const ToldEvent& event : result.events) {
+    for (const EventRecord& event : result.events) {
       EXPECT_EQ(event.marked, event.kind == EventKind::kRegionEnd);
     }
   }
 }
 
-TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGeneration) {
+TEST(SalvageTest, AtAStallSalvageForcesAnEventAndCollectDropsTheGeneration) {
   const std::string bytes = Assemble(
       TwoGenerations(true, {{1, "GoUnblock dt=100000 g=99 g_seq=5 stack=0\nGoDestroy dt=1\n"}}));
   const ReadResult collected = ReadIn(bytes, ReadMode::kCollect);
@@ -191,12 +191,12 @@ TEST(SalvageTest, WhereNothingCanComeNextSalvageForcesAndCollectDropsTheGenerati
   const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
   ASSERT_EQ(salvaged.faults.size(), 1u);
   EXPECT_EQ(salvaged.events.size(), 2 * 9u + 2);
-  // The log behind the goroutine's end has no goroutine.
+  // The log after the goroutine's end has no goroutine.
   EXPECT_EQ(salvaged.losses.marked_events, 2u);
   EXPECT_EQ(salvaged.losses.dropped_events, 0u);
 }
 
-TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
+TEST(SalvageTest, EventsThatWaitedInVainKeepTheirTimes) {
   const auto thread = [](int generation, int id, int time, absl::string_view events) {
     return absl::StrCat("EventBatch gen=", generation, " m=", id, " time=", time,
                         " size=auto\nProcStatus dt=1 p=", id, " pstatus=1\nGoStatus dt=1 g=", id,
@@ -206,8 +206,8 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
     return absl::StrCat("EventBatch gen=", generation,
                         " m=0 time=1 size=auto\nFrequency freq=1000000000\n");
   };
-  // Nobody creates goroutine 99. By the clocks goroutine 3 is started before it is created, and two
-  // threads say something at the same time.
+  // No event creates goroutine 99. By the clocks, goroutine 3 starts before it is created, and two
+  // threads have an event at the same time.
   const std::string bytes = Assemble(absl::StrCat(
       "Trace Go1.23\n", sync(1),
       thread(1, 1, 1000,
@@ -229,7 +229,7 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
       if (event->kind() == EventKind::kSync) continue;
       times[event->thread().value].push_back(event->time());
     }
-    // The next generation's events come later than all of the first one's, as ever.
+    // The events of the next generation are still later than all events of the first.
     EXPECT_EQ(times[1],
               (std::vector<int64_t>{1001, 1002, 1012, 21012, 21013, 111013, 1002004, 1002005}));
     EXPECT_EQ(times[2], (std::vector<int64_t>{2001, 2002, 1002002}));
@@ -238,7 +238,7 @@ TEST(SalvageTest, WhatWaitedInVainKeepsItsTime) {
   }
 }
 
-TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
+TEST(SalvageTest, CollectReportsTheFaultsOfAllGenerations) {
   const std::string bytes = Assemble(
       TwoGenerations(true, {{1, "STWEnd dt=1\n"}, {2, "ProcStatus dt=1 p=1 pstatus=2\n"}}));
   const ReadResult result = ReadIn(bytes, ReadMode::kCollect);
@@ -249,8 +249,8 @@ TEST(SalvageTest, CollectTellsTheFaultsOfAllGenerations) {
   EXPECT_EQ(result.faults[1].place.generation, 2u);
 }
 
-// Where bytes are lost, contradictions are expected; the generations behind are not excused.
-TEST(SalvageTest, ContradictionsAreNotToldWhereSomethingIsLost) {
+// Contradictions are expected where bytes are lost, but not in later generations.
+TEST(SalvageTest, ContradictionsAreNotReportedIfSomethingIsLost) {
   const std::string contradiction = "ProcStatus dt=1 p=1 pstatus=2\n";
   std::string bytes = Assemble(TwoGenerations(true, {{1, contradiction}, {2, contradiction}}));
   bytes.insert(ExtentsOf(bytes)[1].begin, "\x7e\x7e");
@@ -264,8 +264,8 @@ TEST(SalvageTest, ContradictionsAreNotToldWhereSomethingIsLost) {
   }
 }
 
-// What is missing may be no fault to Go's reader, but whoever salvages has to know of it.
-TEST(SalvageTest, GenerationsThatDoNotFollowEachOtherAreTold) {
+// A missing generation may be no fault for Go's reader, but users of salvage mode need to know.
+TEST(SalvageTest, MissingGenerationsAreReported) {
   for (const absl::string_view number : {"gen=3 ", "gen=1 "}) {
     const std::string bytes =
         Assemble(absl::StrReplaceAll(TwoGenerations(true), {{"gen=2 ", number}}));
@@ -278,7 +278,7 @@ TEST(SalvageTest, GenerationsThatDoNotFollowEachOtherAreTold) {
     const std::vector<BatchExtent> batches = ExtentsOf(bytes);
     EXPECT_EQ(salvaged.faults[0].place.offset, batches[batches.size() / 2].begin);
   }
-  // Before Go 1.26 it is one to all, and told once.
+  // Before Go 1.26 it is a fault in all modes, and reported once.
   const std::string old =
       Assemble(absl::StrReplaceAll(TwoGenerations(false), {{"gen=2 ", "gen=3 "}}));
   EXPECT_FALSE(ReadIn(old, ReadMode::kStrict).status.ok());
@@ -289,7 +289,7 @@ TEST(SalvageTest, GenerationsThatDoNotFollowEachOtherAreTold) {
   }
 }
 
-TEST(SalvageTest, AfterMissingGenerationsNothingIsKnownOfGoroutines) {
+TEST(SalvageTest, AfterMissingGenerationsNothingIsKnownAboutGoroutines) {
   std::string text = TwoGenerations(true);
   const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";
   text.replace(text.rfind(running), running.size(),
@@ -302,8 +302,8 @@ TEST(SalvageTest, AfterMissingGenerationsNothingIsKnownOfGoroutines) {
   EXPECT_EQ(salvaged.losses.marked_events, 0u);
 }
 
-// The clock does not tick once per nanosecond.
-TEST(SalvageTest, AGenerationWithoutAFrequencyHasTheTimesOfTheOneBefore) {
+// A tick is two nanoseconds, so the frequency matters.
+TEST(SalvageTest, AGenerationWithoutAFrequencyUsesThePreviousOne) {
   const std::string sound = absl::StrReplaceAll(TwoGenerations(/*has_ends=*/false),
                                                 {{"freq=1000000000", "freq=500000000"}});
   std::string broken = sound;
@@ -324,7 +324,7 @@ TEST(SalvageTest, AGenerationWithoutAFrequencyHasTheTimesOfTheOneBefore) {
   }
 }
 
-TEST(SalvageTest, BehindALossNothingIsKnownOfGoroutinesAndThreads) {
+TEST(SalvageTest, AfterALossNothingIsKnownAboutGoroutinesAndThreads) {
   std::string text = TwoGenerations(true);
   const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";
   text.replace(text.rfind(running), running.size(),
@@ -336,7 +336,7 @@ TEST(SalvageTest, BehindALossNothingIsKnownOfGoroutinesAndThreads) {
     const ReadResult result = ReadIn(bytes, mode);
     ASSERT_EQ(result.faults.size(), 1u);
     EXPECT_EQ(result.faults[0].id, FaultId::kBatchType);
-    for (const ToldEvent& event : result.events) {
+    for (const EventRecord& event : result.events) {
       EXPECT_FALSE(event.marked);
       if (event.type == EventType::kHeapAlloc && event.thread == 301) {
         EXPECT_EQ(event.goroutine, event.time < 2'000'000'000 ? 2 : -1);
@@ -345,7 +345,7 @@ TEST(SalvageTest, BehindALossNothingIsKnownOfGoroutinesAndThreads) {
   }
 }
 
-TEST(SalvageTest, ErrorsOfTheInputAreToldAtTheEnd) {
+TEST(SalvageTest, InputErrorsAreReturnedAtTheEnd) {
   const absl::Status error = absl::UnavailableError("the line is dead");
   for (const ReadMode mode : kTolerantModes) {
     ReaderOptions options;
@@ -357,12 +357,12 @@ TEST(SalvageTest, ErrorsOfTheInputAreToldAtTheEnd) {
     ASSERT_TRUE(reader.ok());
     while (reader->Next() != nullptr) continue;
     EXPECT_EQ(reader->status(), error);
-    // Those of both generations, and three of them kSync.
+    // The events of both generations, and three kSync events.
     EXPECT_EQ(reader->event_count(), 2 * 9u + 3);
   }
 }
 
-TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
+TEST(SalvageTest, AnUndecodableEventDropsItsBatchOrItsThread) {
   const std::string bytes =
       Assemble(TwoGenerations(true, {{1, "Stack id=1 nframes=0\nGoDestroy dt=1\n"}}));
   const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
@@ -375,7 +375,7 @@ TEST(SalvageTest, WhatCannotBeDecodedTakesItsBatchOrItsThreadWithIt) {
   const ReadResult collected = ReadIn(bytes, ReadMode::kCollect);
   EXPECT_EQ(collected.faults.size(), 1u);
   EXPECT_EQ(collected.events.size(), 2 * 9u - 2);
-  // A stack of 3 bytes, and what could be decoded were it not behind that, of 2 bytes.
+  // A stack of 3 bytes, and 2 bytes that could be decoded if they did not come after it.
   EXPECT_EQ(salvaged.losses.dropped_bytes, 3 + 2u);
   EXPECT_EQ(salvaged.losses.dropped_events, 0u);
   EXPECT_EQ(collected.losses.dropped_batches, 2u);
@@ -392,8 +392,8 @@ TEST(SalvageTest, AWrongTimeDoesNotPushTheNextGenerationForward) {
   EXPECT_EQ(salvaged.events.back().time, sound.events.back().time);
 }
 
-// As where a thread was not run for a while in the middle of an event.
-TEST(SalvageTest, GenerationsMayOverlapWhereNothingIsWrong) {
+// This happens if a thread is not scheduled for a while in the middle of an event.
+TEST(SalvageTest, GenerationsMayOverlapIfNothingIsWrong) {
   const std::string bytes =
       Assemble(TwoGenerations(true, {{1, "HeapGoal dt=1300000000 heapgoal_value=1\n"}}));
   const ReadResult strict = ReadIn(bytes, ReadMode::kStrict);
@@ -407,7 +407,7 @@ TEST(SalvageTest, GenerationsMayOverlapWhereNothingIsWrong) {
   }
 }
 
-// Each event would otherwise be tried anew before each of the others.
+// Without parking, each event would be tried again before each of the others.
 TEST(SalvageTest, ManyThreadsThatAllWaitTakeNoLongerThanTheirSize) {
   constexpr int kThreads = 15000;
   std::string text =
@@ -422,9 +422,9 @@ TEST(SalvageTest, ManyThreadsThatAllWaitTakeNoLongerThanTheirSize) {
   EXPECT_EQ(result.losses.marked_events, uint64_t{kThreads});
 }
 
-// The second batch is earlier than the first: a thread's last event before that is looked at by
-// itself, and so is the one behind it, which has two faults.
-TEST(SalvageTest, WhatAnEventNamesIsLookedUpAlsoIfItIsMarked) {
+// The second batch is earlier than the first. So the thread's last event before that is checked
+// alone, and so is the one after it, which has two faults.
+TEST(SalvageTest, IdsOfMarkedEventsAreCheckedToo) {
   const std::string bytes = Assemble(
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
       "EventBatch gen=1 m=1 time=100 size=auto\nProcStatus dt=1 p=1 pstatus=1\n"
@@ -447,9 +447,9 @@ TEST(SalvageTest, WhatAnEventNamesIsLookedUpAlsoIfItIsMarked) {
   }
 }
 
-// An id that stands for none may be that of a P in a damaged trace, and is then found where no
-// thread made the event. Nothing of it may be left when the model is forgotten.
-TEST(SalvageTest, WhatHasNoThreadRemembersNothing) {
+// In a damaged trace, a P may have the id that means no P, and is then found for events that no
+// thread wrote. No state of it may be left after the model is reset.
+TEST(SalvageTest, EventsWithoutAThreadKeepNoState) {
   std::string text = "Trace Go1.22\n";
   for (int gen = 1; gen <= 3; ++gen) {
     absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=1 size=auto\n",

@@ -1,4 +1,4 @@
-// What the model makes of events that contradict it.
+// Tests what the model does with events that contradict it.
 #include <optional>
 #include <string>
 
@@ -12,7 +12,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A thread that runs goroutine 1 on P 1, meets `event`, and then allocates memory.
+// A trace in which a thread runs goroutine 1 on P 1, has `event`, and then allocates memory.
 std::string TraceWith(absl::string_view event) {
   return Assemble(
       absl::StrCat("Trace Go1.26\n"
@@ -23,7 +23,7 @@ std::string TraceWith(absl::string_view event) {
                    event, "\nHeapAlloc dt=1 heapalloc_value=5\nEndOfGeneration\n"));
 }
 
-TEST(SchedulerForceTest, EventsThatContradictAreGivenAndMarked) {
+TEST(SchedulerForceTest, ContradictingEventsAreReturnedAndMarked) {
   for (const absl::string_view event :
        {"ProcStatus dt=1 p=1 pstatus=2", "ProcStart dt=1 p=9 p_seq=4",
         "ProcSteal dt=1 p=9 p_seq=4 m=77", "GoStatus dt=1 g=1 m=300 gstatus=4",
@@ -58,8 +58,8 @@ TEST(SchedulerForceTest, EventsThatContradictAreGivenAndMarked) {
   }
 }
 
-// Something must have stolen the P during the syscall, so the thread may start another one.
-TEST(SchedulerForceTest, ASyscallThatEndsBlockedLeavesNoP) {
+// The ProcSteal event is missing, but the thread has lost its P and can start another one.
+TEST(SchedulerForceTest, ABlockedSyscallLosesItsP) {
   const std::string bytes = TraceWith(
       "ProcStatus dt=1 p=2 pstatus=2\nGoSyscallBegin dt=1 p_seq=1 stack=0\n"
       "GoSyscallEndBlocked dt=1\nProcStart dt=1 p=2 p_seq=1");
@@ -73,7 +73,7 @@ TEST(SchedulerForceTest, ASyscallThatEndsBlockedLeavesNoP) {
   EXPECT_EQ(reader.losses().dropped_events, 0u);
 }
 
-TEST(SchedulerForceTest, WhatNoStateFitsIsLeftOut) {
+TEST(SchedulerForceTest, EventsThatNoStateFitsAreDropped) {
   for (const absl::string_view event :
        {"GoStatus dt=1 g=2 m=300 gstatus=77", "GoCreate dt=1 new_g=1 new_stack=0 stack=0"}) {
     const std::string bytes = TraceWith(event);
@@ -86,8 +86,8 @@ TEST(SchedulerForceTest, WhatNoStateFitsIsLeftOut) {
   }
 }
 
-// What contradicts an event that was left out may be right.
-TEST(SchedulerForceTest, ContradictionsBehindAnEventLeftOutAreNotTold) {
+// An event that contradicts a dropped event may be right.
+TEST(SchedulerForceTest, ContradictionsAfterADroppedEventAreNotReported) {
   const std::string bytes = TraceWith("GoStatus dt=1 g=2 m=300 gstatus=77\nSTWEnd dt=1");
   ReaderOptions options;
   options.mode = ReadMode::kSalvage;

@@ -36,7 +36,7 @@ absl::StatusOr<LoadedGeneration> Load(const ByteSource& whole, const TraceIndex&
   return loaded;
 }
 
-// Calls `take` with the events of the thread, decoded, as far as they can be.
+// Calls `take` with each event of the thread that can be decoded.
 template <class Take>
 void ForEachEvent(const Generation& generation, const ThreadBatches& thread, const Take& take) {
   ThreadDecoder decoder(generation, thread, /*check_ids=*/false);
@@ -46,13 +46,13 @@ void ForEachEvent(const Generation& generation, const ThreadBatches& thread, con
   }
 }
 
-// The thread with only its last batch that has events.
+// Returns the thread with only its last batch that has events.
 ThreadBatches LastBatchOf(const ThreadBatches& thread) {
   return {thread.thread, thread.last, thread.last};
 }
 
-// The time of the last event of the generation, if no event had to be made later than its thread's
-// clock said.
+// Returns the time of the last event of the generation, provided that no event had to be made later
+// than its thread's clock.
 int64_t LastTime(const Generation& generation) {
   const absl::Span<const CpuSample> samples = generation.tables().cpu_samples();
   int64_t last = std::numeric_limits<int64_t>::min();
@@ -64,8 +64,8 @@ int64_t LastTime(const Generation& generation) {
   return last;
 }
 
-// Finds tasks in the generations before a segment, from the last one to the first. What it finds is
-// valid as long as it.
+// Finds tasks in the generations before a segment, from the last one to the first. The results are
+// valid for the lifetime of the TaskFinder.
 class TaskFinder {
  public:
   TaskFinder(std::unique_ptr<ByteSource> whole, TraceIndex index, size_t end, ReaderLimits limits)
@@ -92,7 +92,7 @@ class TaskFinder {
   };
   using Tasks = absl::flat_hash_map<TaskId, LastEvent>;
 
-  // Reads one more generation. Returns false if there is none, or it cannot be read.
+  // Reads one more generation. Returns false if there is none or it cannot be read.
   bool ReadAnother() {
     if (unread_ == 0) return false;
     const absl::StatusOr<LoadedGeneration> loaded = Load(*whole_, index_, --unread_, limits_);
@@ -120,11 +120,11 @@ class TaskFinder {
     return true;
   }
 
-  const std::unique_ptr<ByteSource> whole_;  // Only forked.
+  const std::unique_ptr<ByteSource> whole_;  // Only Fork() is called.
   const TraceIndex index_;
-  size_t unread_;  // How many generations, from the first on, were not read yet.
+  size_t unread_;  // The number of first generations that were not read yet.
   const ReaderLimits limits_;
-  std::deque<Tasks> read_;  // From the last generation before the segment on, backwards.
+  std::deque<Tasks> read_;  // One for each generation read, from the last one backwards.
 };
 
 }  // namespace
@@ -133,7 +133,7 @@ std::vector<Segment> CutIntoSegments(const TraceIndex& index, size_t count, uint
   const absl::Span<const TraceIndex::Generation> generations = index.generations();
   std::vector<Segment> segments(1);
   if (generations.empty()) return segments;
-  uint64_t begin = generations.front().offset;  // Of the last segment so far.
+  uint64_t begin = generations.front().offset;  // The beginning of the current segment.
   const uint64_t end = generations.back().offset + generations.back().size;
   const uint64_t size = end - begin;
   const uint64_t start = begin;

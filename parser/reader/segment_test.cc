@@ -24,8 +24,8 @@ void AppendTo(std::vector<std::string>* events, std::vector<std::string> more) {
 
 enum class Result { kAppended, kReadAgain };
 
-// Reads `bytes` in two segments, the second of which begins with generation `n`, and expects what
-// one Reader returns of all.
+// Reads `bytes` in two segments, the second of which begins with generation `n`, and expects the
+// same results as from one Reader.
 Result ExpectSame(const std::string& bytes, size_t n, const ReaderOptions& options) {
   absl::StatusOr<Reader> whole = Reader::FromBytes(bytes, options);
   const std::vector<std::string> expected = ReadOn(&*whole);
@@ -58,8 +58,8 @@ Result ExpectSame(const std::string& bytes, size_t n, const ReaderOptions& optio
   return result;
 }
 
-TEST(SegmentTest, TwoAreTheWhole) {
-  constexpr size_t kMaxCuts = 6;  // Of each trace.
+TEST(SegmentTest, TwoSegmentsAreTheWholeTrace) {
+  constexpr size_t kMaxCuts = 6;  // For each trace.
   int appended = 0;
   int read_again = 0;
   for (const TestTrace& trace : TestTraces()) {
@@ -72,21 +72,22 @@ TEST(SegmentTest, TwoAreTheWhole) {
       ++(ExpectSame(bytes, n, options) == Result::kAppended ? appended : read_again);
     }
   }
-  // Few traces state less than all.
+  // In most traces the generations state everything that is needed.
   EXPECT_GT(appended, 40);
   EXPECT_LT(read_again, appended / 10);
 }
 
-// Reads a trace in as many segments as it has generations. A fault of a reader that was put
-// together from several must be what one reader reports.
-TEST(SegmentTest, AReaderOfSeveralContinuesLikeOne) {
+// Reads a trace in as many segments as it has generations. A fault of the joined reader must be the
+// one that a single reader reports.
+TEST(SegmentTest, AJoinedReaderContinuesLikeASingleOne) {
   for (const char* name : {"go1.22-gc.trace", "go1.26-gc.trace"}) {
     SCOPED_TRACE(name);
     std::string bytes = ReadTestTrace(name);
     const absl::StatusOr<TraceIndex> index = TraceIndex::Build(**SourceFromBytes(bytes));
     const size_t count = index->generations().size();
     ASSERT_GT(count, 3u);
-    // The last generation begins with a thread's events; another value of one is a fault there.
+    // The last generation begins with a thread's events, one of which has another value and is a
+    // fault.
     bytes[bytes.size() - index->generations().back().size / 2] ^= 0x55;
     const std::unique_ptr<ByteSource> source = *SourceFromBytes(bytes);
     Reader reader = *Reader::FromBytes(bytes);
@@ -119,7 +120,7 @@ TEST(SegmentTest, AReaderOfSeveralContinuesLikeOne) {
   }
 }
 
-TEST(SegmentTest, OpenAtGivesTheRestOfATrace) {
+TEST(SegmentTest, OpenAtReturnsTheRestOfATrace) {
   for (const TestTrace& trace : TestTraces()) {
     SCOPED_TRACE(trace.name);
     const std::string bytes = ReadTestTrace(trace.name);
@@ -226,7 +227,7 @@ TEST(SegmentTest, AppendsNothingElse) {
   }
 }
 
-// An idle P that the first generations of the second segment do not mention was known before it.
+// An idle P that the first generation of the second segment does not mention existed before.
 TEST(SegmentTest, AppendsIdlePs) {
   const std::string idle = "ProcStatus dt=1 p=1 pstatus=2\n";
   EXPECT_EQ(ResultOf(kFirst, Replaced(kSecond, idle, idle + "ProcStatus dt=1 p=3 pstatus=2\n")),
@@ -243,7 +244,7 @@ ProcStatus dt=1 p=1 pstatus=2
     return ExpectSame(bytes, 1, {});
   };
   EXPECT_EQ(became(kFirst, kThird), Result::kAppended);
-  // Neither in a syscall before, nor by now.
+  // The P must not be in a syscall, neither before nor now.
   EXPECT_EQ(became(Replaced(kFirst, "p=1 pstatus=2", "p=1 pstatus=4"), kThird), Result::kReadAgain);
   EXPECT_EQ(became(kFirst, Replaced(kThird, "p=1 pstatus=2", "p=1 pstatus=4")), Result::kReadAgain);
 }
@@ -259,15 +260,15 @@ TEST(SegmentTest, AppendsAStolenP) {
     return ResultOf(first, Replaced(kSecond, known, added));
   };
   EXPECT_EQ(became(known + steals), Result::kAppended);
-  // Something must state what the thread executes, as its own first event may.
+  // Something must state what the thread executes, for example its own first event.
   EXPECT_EQ(became(steals), Result::kReadAgain);
   const std::string second = Replaced(kSecond, known, steals);
   const std::string ends = "EventBatch gen=2 m=9 time=300 size=auto\n" + known;
   EXPECT_EQ(ResultOf(first, second + ends + "GoSyscallEndBlocked dt=1\n"), Result::kAppended);
-  // If the thread's events come before, what they became might depend on the P.
+  // If the thread's events come first, what they became might depend on the P.
   EXPECT_EQ(ResultOf(first, Replaced(second + ends, "m=9 time=300", "m=9 time=150")),
             Result::kReadAgain);
-  // It must be that thread, it must be in a syscall, and it must be stolen at once.
+  // It must be that thread, the thread must be in a syscall, and the P must be stolen at once.
   EXPECT_EQ(became(known + Replaced(steals, "m=9", "m=12")), Result::kReadAgain);
   EXPECT_EQ(
       became(known + Replaced(steals, "pstatus=4\n", "pstatus=4\nGCMarkAssistActive dt=1 g=1\n")),
@@ -279,7 +280,7 @@ TEST(SegmentTest, AppendsAStolenP) {
             Result::kReadAgain);
 }
 
-// An id must name the same goroutine all the time.
+// An id must refer to the same goroutine all the time.
 TEST(SegmentTest, AppendsNothingThatExistedTwice) {
   // Before its status is stated.
   const std::string status = "GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4\n";
@@ -298,7 +299,7 @@ TEST(SegmentTest, AppendsNothingThatExistedTwice) {
             Result::kReadAgain);
 }
 
-// In later generations the second segment must have met the thread.
+// In later generations the second segment must already have met the thread.
 TEST(SegmentTest, AppendsNothingOfAThreadThatItHasNotMet) {
   const std::string first = std::string(kFirst) +
                             "EventBatch gen=1 m=11 time=120 size=auto\n"
@@ -318,11 +319,11 @@ GoStatus dt=1 g=3 m=9 gstatus=3
   }
 }
 
-// The time of the first segment's last event is assumed, too.
+// The time of the last event of the first segment is assumed, too.
 TEST(SegmentTest, AppendsWhatIsLater) {
-  // Before the end of the first segment, by the clock.
+  // By the clock, the second segment begins before the first one ends.
   EXPECT_EQ(ResultOf(kFirst, Replaced(kSecond, "m=7 time=200", "m=7 time=50")), Result::kAppended);
-  // Two events at once at its end: the last one is made later.
+  // The first segment ends with two simultaneous events, so that the last one is made later.
   EXPECT_EQ(ResultOf(Replaced(kFirst, "UserRegionBegin dt=1", "UserRegionBegin dt=0"), kSecond),
             Result::kReadAgain);
 }

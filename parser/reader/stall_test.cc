@@ -25,19 +25,19 @@ constexpr absl::string_view kMessage =
     "deadlock: none of the next events of ";
 constexpr absl::string_view kMissing = "; the most likely missing event is a ";
 
-// The fault that reading `bytes` ends with.
+// Returns the fault that reading `bytes` ends with.
 std::optional<Fault> FaultIn(const std::string& bytes) {
   return FaultOf(ReadAll(Reader::FromBytes(bytes)).status);
 }
 
-// What a no-advance fault names as missing; "" where it names nothing.
+// Returns what a kNoAdvance fault names as missing, or "".
 std::string MissingIn(const Fault& fault) {
   const size_t at = fault.message.find(std::string(kMissing));
   return at == std::string::npos ? "" : fault.message.substr(at + kMissing.size());
 }
 
 // Thread 1 runs goroutine 1 on P 0, P 1 is idle, goroutine 2 waits and goroutine 3 is runnable.
-// Then come `batches`.
+// `batches` follow.
 std::string TraceWith(absl::string_view batches, absl::string_view version = "1.23") {
   return Assemble(absl::StrCat("Trace Go", version, R"(
 EventBatch gen=1 m=0 time=1 size=auto
@@ -54,11 +54,11 @@ GoStatus dt=0 g=3 m=18446744073709551615 gstatus=1
 
 struct RuleCase {
   absl::string_view batches;
-  absl::string_view detail;   // Of the first waiting thread, without its place.
+  absl::string_view detail;   // The line of the first waiting thread, without its place.
   absl::string_view missing;  // The likeliest missing event.
 };
 
-// Every rule that makes events wait, with every reason that it may have.
+// Covers every rule that makes events wait, with every reason that it can have.
 TEST(StallTest, ExplainsEveryRule) {
   constexpr absl::string_view kThread2 = "EventBatch gen=1 m=2 time=200 size=auto\n";
   const RuleCase kCases[] = {
@@ -199,7 +199,7 @@ TEST(StallTest, ExplainsEveryRule) {
   }
 }
 
-TEST(StallTest, TellsPlaceTimeAndEventOfEachThread) {
+TEST(StallTest, ListsPlaceTimeAndEventOfEachThread) {
   const std::optional<Fault> fault = FaultIn(TraceWith(R"(
 EventBatch gen=1 m=2 time=200 size=auto
 GoStart dt=7 g=2 g_seq=2
@@ -239,7 +239,7 @@ GoUnblock dt=0 g=9 g_seq=2 stack=0
       << fault->details[0];
 }
 
-TEST(StallTest, ThoseThatWaitForEachOtherLackNothing) {
+TEST(StallTest, NothingIsMissingIfThreadsWaitForEachOther) {
   const std::optional<Fault> fault = FaultIn(TraceWith(R"(
 EventBatch gen=1 m=2 time=200 size=auto
 GoStart dt=1 g=3 g_seq=2
@@ -254,8 +254,9 @@ GoStart dt=1 g=3 g_seq=1
   EXPECT_EQ(fault->details.size(), 2u);
 }
 
-// Thread 1 stops P 0 and blocks goroutine 1 later, but not in the stay that others wait for.
-TEST(StallTest, TellsStaysOfTheSameResourceApart) {
+// Thread 1 stops P 0 and blocks goroutine 1 later, but after it got them again, which is not what
+// the others wait for.
+TEST(StallTest, DistinguishesSuccessiveHoldersOfAResource) {
   const std::optional<Fault> proc = FaultIn(TraceWith(R"(
 EventBatch gen=1 m=1 time=200 size=auto
 GoStop dt=1 reason_string=0 stack=0
@@ -285,7 +286,7 @@ ProcStop dt=1
   EXPECT_EQ(MissingIn(*goroutine), "GoBlock of goroutine 1 on thread 1");
 }
 
-// What a thread will do once it need not wait any more, others need not lack.
+// What a waiting thread will do later is not missing for the others.
 TEST(StallTest, FindsWhatThreadsWillLeave) {
   const std::optional<Fault> fault = FaultIn(TraceWith(R"(
 EventBatch gen=1 m=1 time=200 size=auto
@@ -342,7 +343,7 @@ TEST(StallTest, ListsNoMoreThanTwentyThreads) {
   EXPECT_EQ(details(300).back(), "and 280 more threads");
 }
 
-TEST(StallTest, CollectModeTellsTheSame) {
+TEST(StallTest, CollectModeReportsTheSame) {
   const std::string bytes = TraceWith(R"(
 EventBatch gen=1 m=2 time=200 size=auto
 GoStart dt=1 g=9 g_seq=1
@@ -368,14 +369,14 @@ std::vector<std::string> LinesOf(absl::string_view trace) {
   while (const RawEvent* event = reader.Next()) AppendEventText(*event, &text);
   std::vector<std::string> lines = absl::StrSplit(text.view(), '\n');
   for (std::string& line : lines) {
-    // Sizes change with what is taken out.
+    // Sizes change if an event is removed.
     if (absl::StartsWith(line, "EventBatch"))
       line.replace(line.find(" size="), line.npos, " size=auto");
   }
   return lines;
 }
 
-// The value of the argument `name` in the line of an event.
+// Returns the value of the argument `name` in the line of an event.
 std::string Arg(absl::string_view line, absl::string_view name) {
   for (const absl::string_view part : absl::StrSplit(line, ' ')) {
     if (absl::StartsWith(part, absl::StrCat(name, "="))) {
@@ -393,7 +394,7 @@ std::string NameOf(absl::string_view line) {
                       " with sequence number ", Arg(line, is_proc ? "p_seq" : "g_seq"));
 }
 
-// Each names the begin before it, and the lower number lies behind the higher one.
+// Each end names the begin before it, and the lower number comes after the higher one.
 TEST(StallTest, CountsNoGapBackwards) {
   const std::optional<Fault> fault =
       FaultIn(TraceWith("EventBatch gen=1 m=2 time=200 size=auto\nGCEnd dt=1 gc_seq=5\n"
@@ -408,10 +409,10 @@ TEST(StallTest, CountsNoGapBackwards) {
 struct Removal {
   absl::string_view trace;
   absl::string_view type;
-  int least;  // How many events of the type at least can be seen to be missing.
+  int least;  // The minimum number of events of the type whose absence shows.
 };
 
-TEST(StallTest, NamesTheVeryEventThatWasTakenOut) {
+TEST(StallTest, NamesTheEventThatWasRemoved) {
   for (const Removal& removal : {Removal{"go1.27-blocking.trace", "GoUnblock", 40},
                                  Removal{"go1.27-blocking.trace", "GoCreate", 20},
                                  Removal{"go1.22-blocking.trace", "GoCreate", 20},
@@ -424,7 +425,7 @@ TEST(StallTest, NamesTheVeryEventThatWasTakenOut) {
       std::vector<std::string> rest = lines;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       const std::optional<Fault> fault = FaultIn(Assemble(absl::StrJoin(rest, "\n")));
-      // A goroutine's last event may be taken out unseen.
+      // The last event of a goroutine may be removed without a fault.
       if (!fault.has_value() || fault->id != FaultId::kNoAdvance) continue;
       EXPECT_EQ(MissingIn(*fault), NameOf(lines[i]));
       ++named;

@@ -17,7 +17,7 @@ struct Found {
   std::string last_string;
 };
 
-// What is unused in each generation of the trace in text form `text`.
+// Returns the unused entries of each generation of the trace in text form `text`.
 std::vector<Found> UnusedIn(const std::string& text) {
   std::vector<Found> all;
   ReaderOptions options;
@@ -72,7 +72,7 @@ EventBatch gen=2 m=1 time=200 size=auto
 ProcStatus dt=1 p=0 pstatus=1
 )";
 
-TEST(TableUseTest, CountsAllThatAnEventRefersTo) {
+TEST(TableUseTest, CountsEverythingThatAnEventRefersTo) {
   // A log has two strings, and a goroutine's creation two stacks.
   const std::vector<Found> found = UnusedIn(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
@@ -104,8 +104,8 @@ GoCreate dt=1 new_g=5 new_stack=2 stack=3
   EXPECT_EQ(found[0].stacks.last_index, 3u);
 }
 
-// Long enough for most events to be decoded in bulk, of a batch that is longer than the longest
-// event; and with ids that are no numbers of entries.
+// A batch that is longer than the longest event, so that most events are decoded in bulk, and ids
+// far above the number of entries.
 TEST(TableUseTest, CountsInBulkAndFarIds) {
   std::string text = R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
@@ -197,7 +197,7 @@ GoStatus dt=1 g=1 m=1 gstatus=2
   EXPECT_EQ(found[0].stacks.count, 0u);
 }
 
-TEST(TableUseTest, CountsWhatNothingRefersTo) {
+TEST(TableUseTest, CountsEntriesThatNothingRefersTo) {
   const std::vector<Found> found = UnusedIn(kText);
   ASSERT_EQ(found.size(), 2u);
   // Frames use strings, and samples use stacks.

@@ -15,7 +15,7 @@ namespace gotrace {
 namespace internal {
 namespace {
 
-// Moves from the header of one batch to the next, without reading the payloads between them.
+// Moves from the header of one batch to the next without reading the payloads between them.
 class HeaderWalk {
  public:
   explicit HeaderWalk(const ByteSource& source) : source_(source), size_(source.input_size()) {}
@@ -27,14 +27,14 @@ class HeaderWalk {
     return version;
   }
 
-  // Moves over the next batch. `batch->payload` holds only the beginning of its payload, and is
+  // Moves past the next batch. `batch->payload` holds only the beginning of its payload, and is
   // valid until the next call. Returns false if no whole batch is left.
   bool Next(Batch* batch) {
     uint64_t size = 0;
     const std::unique_ptr<ByteSource> header = SourceHere();
     const absl::StatusOr<bool> found = ReadBatchHeader(header.get(), batch, &size);
     if (!found.ok() || !*found) return false;
-    // Offsets in `header` begin at this batch.
+    // Offsets in `header` are relative to this batch.
     batch->payload = header->window().substr(batch->payload_offset).substr(0, size);
     batch->offset = offset_;
     batch->payload_offset += offset_;
@@ -43,14 +43,14 @@ class HeaderWalk {
     return true;
   }
 
-  // Where the next batch begins.
+  // The offset of the next batch.
   uint64_t offset() const { return offset_; }
   bool at_end() const { return offset_ == size_; }
 
  private:
   static_assert(kHeaderSize <= kMaxBatchHeaderSize);
 
-  // A source of enough bytes for a header, from offset_ on.
+  // Returns a source of at least as many bytes as a header has, starting at offset_.
   std::unique_ptr<ByteSource> SourceHere() {
     const size_t count = source_.ReadAt(offset_, bytes_, sizeof(bytes_));
     return *SourceFromBytes({bytes_, count});
@@ -62,7 +62,7 @@ class HeaderWalk {
   char bytes_[kMaxBatchHeaderSize + 1];
 };
 
-// A generation of which some batches were seen.
+// A generation whose batches are being counted.
 struct OpenGeneration {
   TraceIndex::Generation entry;
   uint64_t min_ticks = 0;
@@ -131,7 +131,7 @@ absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source) {
       open->entry.offset = batch.offset;
     }
     ++open->entry.batches;
-    // As in Generation::min_ticks(), 0 is no time.
+    // As in Generation::min_ticks(), 0 means that there is no time.
     if (open->min_ticks == 0 || batch.time < open->min_ticks) open->min_ticks = batch.time;
     if (!internal::IsSyncBatch(batch, *version)) continue;
     if (absl::Status status =

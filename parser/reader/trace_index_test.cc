@@ -33,15 +33,15 @@ TEST(TraceIndexTest, HasWhatAReaderReports) {
         EXPECT_EQ(entry.clock_snapshot->trace_time, snapshot->trace_time);
         EXPECT_EQ(entry.clock_snapshot->wall, snapshot->wall);
       }
-      // Since Go 1.26 a byte says that the generation ends. The kSync event may have been made
-      // later than the event before it.
+      // Since Go 1.26 a byte marks the end of a generation. The time of the kSync event may have
+      // been moved after that of the event before it.
       EXPECT_EQ(entry.offset + entry.size,
                 info.end_offset + (reader.version() >= Version::kGo126 ? 1 : 0));
       EXPECT_LE(entry.first_time, event->time());
       EXPECT_LT(event->time() - entry.first_time, 10'000'000);
     }
     EXPECT_EQ(n, index->generations().size());
-    // The generation is the one before that into which the time falls.
+    // Finds the last generation that begins no later than the time.
     for (size_t i = 0; i < n; ++i) {
       const int64_t time = index->generations()[i].first_time;
       EXPECT_EQ(index->FindTime(time), i == 0 ? 0 : i - 1);

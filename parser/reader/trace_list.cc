@@ -1,6 +1,7 @@
-// ListTraces() and SkipToTrace() leave it to BatchFinder to find where the next trace begins, which
-// also does so in damaged framing, but takes batches off its source. OneTrace() must leave them to
-// whoever reads the trace: it walks over the batches' headers in what a window shows.
+// Finds the traces in an input that holds several. ListTraces() and SkipToTrace() use BatchFinder
+// to find where the next trace begins: it also works if the framing is damaged, but consumes
+// batches from its source. OneTrace() must leave the batches to the reader of the trace, so it only
+// follows the batch headers in the source's window.
 #include "gotrace/trace_list.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Moves the source over the trace whose header it stands at, to the next one's or the end. Returns
-// whether there is a next one.
+// Moves the source from the header of a trace to the next trace or the end. Returns whether there
+// is a next trace.
 absl::StatusOr<bool> SkipTrace(ByteSource* source, Version* version) {
   const absl::StatusOr<Version> header = ReadHeader(source);
   if (!header.ok()) return header.status();
@@ -28,7 +29,7 @@ absl::StatusOr<bool> SkipTrace(ByteSource* source, Version* version) {
   BatchFinder finder(source, *version, [](Fault) {});
   Batch batch;
   while (finder.Next(batch.generation, &batch)) source->Release(source->offset());
-  // A fault of the compression is the end of what there is.
+  // A fault of compression ends the input.
   if (!finder.io_status().ok() && !FaultOf(finder.io_status()).has_value()) {
     return finder.io_status();
   }
@@ -36,7 +37,7 @@ absl::StatusOr<bool> SkipTrace(ByteSource* source, Version* version) {
   return finder.next_trace().has_value();
 }
 
-// Moves the source forward to `offset`. Returns false if it ends before.
+// Moves the source forward to `offset`. Returns false if it ends before that.
 absl::StatusOr<bool> MoveTo(uint64_t offset, ByteSource* source) {
   while (source->offset() < offset) {
     if (source->window().empty()) {
@@ -49,7 +50,7 @@ absl::StatusOr<bool> MoveTo(uint64_t offset, ByteSource* source) {
   return true;
 }
 
-// Moves the source forward to the trace's header.
+// Moves the source forward to the header of the trace.
 absl::Status MoveToTrace(const TraceSpan& span, ByteSource* source) {
   const absl::StatusOr<bool> is_there = MoveTo(span.offset, source);
   if (!is_there.ok()) return is_there.status();
@@ -60,11 +61,11 @@ absl::Status MoveToTrace(const TraceSpan& span, ByteSource* source) {
 class OneTraceSource final : public ByteSource {
  public:
   OneTraceSource(std::unique_ptr<ByteSource> source, TraceEnd* end)
-      : source_(std::move(source)), base_(source_->offset()), told_end_(end) {
+      : source_(std::move(source)), base_(source_->offset()), end_reported_(end) {
     Show();
   }
 
-  // With a known end.
+  // For a trace whose end is known.
   OneTraceSource(std::unique_ptr<ByteSource> source, uint64_t size)
       : source_(std::move(source)), base_(source_->offset()), is_walking_(false), end_(size) {
     Show();
@@ -76,7 +77,7 @@ class OneTraceSource final : public ByteSource {
     source_->Skip(base_ + offset_ - source_->offset());
     absl::Status status = source_->Fill(size);
     Show();
-    // Whether a header stands where the next batch should shows with its last byte.
+    // Whether the next batch is a header is known only after its last byte.
     while (wants_header_) {
       const size_t wanted = next_ - offset_ + kHeaderSize;
       if (status.ok()) status = source_->Fill(std::min(wanted, kMaxFill));
@@ -108,18 +109,18 @@ class OneTraceSource final : public ByteSource {
   void Show() {
     window_ = source_->window();
     Walk();
-    // What may be another trace's header is not shown until that is known.
+    // Hides what may be the header of another trace until that is known.
     if (wants_header_) window_ = window_.substr(0, next_ - offset_);
     if (end_.has_value()) {
       window_ = window_.substr(0, *end_ > offset_ ? *end_ - offset_ : 0);
     }
   }
 
-  // Goes from batch to batch as far as the window shows them.
+  // Follows the batches up to the end of the window.
   void Walk() {
     wants_header_ = false;
     while (is_walking_) {
-      // A caller that reads on outside a batch knows why.
+      // A caller that skips to a place inside a batch has given up on the framing.
       if (next_ < offset_) {
         is_walking_ = false;
         return;
@@ -131,9 +132,9 @@ class OneTraceSource final : public ByteSource {
       }
       const absl::string_view rest = window_.substr(next_ - offset_);
       if (rest[0] == 'g' && MeetHeader(rest)) return;
-      // Printed text may stand between the batches, or before another trace.
+      // Printed text may come between the batches, or before another trace.
       const EventType type = static_cast<EventType>(rest[0]);
-      // The other batches begin with bytes that are characters too.
+      // The types of other batches are valid characters too.
       const bool begins_batch = type == EventType::kEventBatch ||
                                 (!is_in_text_ && (type == EventType::kExperimentalBatch ||
                                                   type == EventType::kEndOfGeneration));
@@ -152,7 +153,7 @@ class OneTraceSource final : public ByteSource {
     }
   }
 
-  // Returns whether that ends the walk for now: a header stands here, or may stand here.
+  // Returns whether to stop following batches for now, because a header is here or may be here.
   bool MeetHeader(absl::string_view rest) {
     if (rest.size() < kHeaderSize) {
       constexpr absl::string_view kBegin = "go 1.";
@@ -162,12 +163,12 @@ class OneTraceSource final : public ByteSource {
     if (!BeginsWithHeader(rest)) return false;
     is_walking_ = false;
     end_ = next_;
-    if (told_end_ != nullptr) told_end_->next_trace = base_ + next_;
+    if (end_reported_ != nullptr) end_reported_->next_trace = base_ + next_;
     return true;
   }
 
-  // The size of the batch that `rest` begins with. nullopt if its header is not all there, or is
-  // none, which ends the walk.
+  // Returns the size of the batch at the beginning of `rest`. Returns nullopt, and stops following
+  // batches, if its header is incomplete or invalid.
   std::optional<uint64_t> BatchSize(absl::string_view rest) {
     BatchHead head;
     const HeadStatus status = ParseBatchHead(rest, &head);
@@ -177,13 +178,13 @@ class OneTraceSource final : public ByteSource {
   }
 
   const std::unique_ptr<ByteSource> source_;
-  const uint64_t base_;  // Where the trace begins in source_.
-  TraceEnd* const told_end_ = nullptr;
-  uint64_t next_ = kHeaderSize;  // Where the next batch begins, or what is there in its place.
+  const uint64_t base_;  // The offset of the trace in source_.
+  TraceEnd* const end_reported_ = nullptr;
+  uint64_t next_ = kHeaderSize;  // The offset where the next batch or header should be.
   bool is_walking_ = true;
-  bool is_in_text_ = false;      // Whether printed text stands before next_.
-  bool wants_header_ = false;    // Whether what may be a header at next_ is not all there.
-  std::optional<uint64_t> end_;  // Of the trace, once it is known.
+  bool is_in_text_ = false;      // Whether printed text comes before next_.
+  bool wants_header_ = false;    // Whether next_ may be at a header that is not all in the window.
+  std::optional<uint64_t> end_;  // The end of the trace, once it is known.
 };
 
 bool IsSound(std::unique_ptr<ByteSource> source, const ReaderLimits& limits) {
@@ -209,7 +210,7 @@ absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source) {
     span.offset = source->offset();
     const absl::StatusOr<bool> next = internal::SkipTrace(source, &span.version);
     if (!next.ok()) {
-      // Of a version that is not known nothing is known but that it begins.
+      // Of a trace of an unknown version, only the beginning is known.
       if (spans.empty() || !FaultOf(next.status()).has_value()) return next.status();
       const absl::StatusOr<bool> rest =
           internal::MoveTo(std::numeric_limits<uint64_t>::max(), source);
@@ -228,7 +229,7 @@ absl::StatusOr<std::vector<TraceSpan>> CheckTraces(const OpenTraces& open,
   if (!source.ok()) return source.status();
   absl::StatusOr<std::vector<TraceSpan>> spans = ListTraces(source->get());
   if (!spans.ok()) return spans;
-  // A second pass over the input checks all of them, one after the other.
+  // Checks all traces in a second pass over the input, one after the other.
   source = open();
   if (!source.ok()) return source.status();
   for (TraceSpan& span : *spans) {

@@ -25,7 +25,7 @@ std::string Trace(int generations) {
   return Assemble(text);
 }
 
-// One that breaks off inside a batch.
+// A trace that ends inside a batch.
 std::string Cut() {
   std::string trace = Trace(2);
   trace.resize(trace.size() - 6);
@@ -36,7 +36,7 @@ std::unique_ptr<ByteSource> Pieces(const std::string& bytes, size_t piece) {
   return *SourceFromStream(std::make_unique<PieceStream>(bytes, piece));
 }
 
-// All bytes of `source`.
+// Returns all bytes of `source`.
 std::string Content(ByteSource* source) {
   std::string content;
   while (true) {
@@ -70,7 +70,7 @@ TEST(TraceListTest, ListsTracesWithOffsetsAndSizes) {
   EXPECT_FALSE(one->front().sound.has_value());
 }
 
-TEST(TraceListTest, TellsSoundFromDamagedTraces) {
+TEST(TraceListTest, DistinguishesSoundFromDamagedTraces) {
   const std::string cut = Cut();
   const std::string whole = Trace(2);
   for (const bool cut_first : {true, false}) {
@@ -84,7 +84,7 @@ TEST(TraceListTest, TellsSoundFromDamagedTraces) {
   }
 }
 
-TEST(TraceListTest, ATraceOfAnUnknownVersionTakesTheRest) {
+TEST(TraceListTest, ATraceOfAnUnknownVersionIncludesTheRest) {
   const std::string unknown("go 1.99 trace\0\0\0whatever", 24);
   const std::string bytes = absl::StrCat(Trace(1), unknown);
   const absl::StatusOr<std::vector<TraceSpan>> spans =
@@ -95,7 +95,7 @@ TEST(TraceListTest, ATraceOfAnUnknownVersionTakesTheRest) {
   EXPECT_FALSE(ListTraces(SourceFromBytes(unknown)->get()).ok());
 }
 
-// However the bytes arrive, and compressed too.
+// Also if the bytes arrive in pieces or are compressed.
 TEST(TraceListTest, OneTraceEndsWhereTheNextBegins) {
   const std::string first = Trace(2);
   const std::string second = Trace(1);
@@ -114,7 +114,8 @@ TEST(TraceListTest, OneTraceEndsWhereTheNextBegins) {
   EXPECT_EQ(end.next_trace, first.size());
 }
 
-// Text before it belongs to the first trace, as in ListTraces(), and its header to the second.
+// As in ListTraces(), text before the second trace belongs to the first one, and the header to the
+// second.
 TEST(TraceListTest, OneTraceEndsAfterTheTextBeforeTheNext) {
   const std::string second = Trace(1);
   for (const std::string& text : {std::string("done\n"), std::string("go 1.22 trace\n"),
@@ -140,8 +141,8 @@ TEST(TraceListTest, SkipsOnlyTracesThatAreThere) {
   EXPECT_EQ(*SkipToTrace(SourceFromBytes(bytes)->get(), ~uint64_t{0}), 3u);
 }
 
-// A trace alone is given as it is, whatever is wrong with it.
-TEST(TraceListTest, OneTraceChangesNothingOfASingleOne) {
+// A single trace is passed on unchanged, whatever is wrong with it.
+TEST(TraceListTest, OneTracePassesASingleTraceUnchanged) {
   const std::string whole = Trace(3);
   for (size_t size = kHeaderSize; size <= whole.size(); ++size) {
     for (const std::string& tail : {std::string(), std::string("g"), std::string("go 1.22 tra"),
@@ -160,7 +161,7 @@ TEST(TraceListTest, AStrictReaderReadsTheFirstAlone) {
   const Outcome both = ReadAll(Reader::FromSource(OneTrace(Pieces(first + Trace(1), 10), nullptr)));
   EXPECT_TRUE(both.status.ok()) << both.status;
   EXPECT_EQ(both.events, alone.events);
-  // As Go's reader does, it refuses the file as it is.
+  // Like Go's reader, it refuses the whole file.
   EXPECT_FALSE(ReadAll(Reader::FromBytes(first + Trace(1))).status.ok());
 }
 

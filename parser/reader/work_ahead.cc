@@ -17,35 +17,35 @@ std::unique_ptr<WorkAhead> WorkAhead::Start(Find find) {
 
 WorkAhead::~WorkAhead() {
   if (!thread_.joinable()) return;
-  Tell(&for_thread_, [this] { ends_ = true; });
+  Notify(&for_thread_, [this] { ends_ = true; });
   thread_.join();
 }
 
 template <class Condition>
 void WorkAhead::WaitFor(std::condition_variable* change, Condition condition) {
-  for (int i = 0; i < kLooks && !condition(); ++i) std::this_thread::yield();
+  for (int i = 0; i < kChecks && !condition(); ++i) std::this_thread::yield();
   if (condition()) return;
   std::unique_lock lock(mutex_);
   change->wait(lock, condition);
 }
 
 template <class Change>
-void WorkAhead::Tell(std::condition_variable* change, Change make) {
+void WorkAhead::Notify(std::condition_variable* condition, Change change) {
   {
     const std::lock_guard lock(mutex_);
-    make();
+    change();
   }
-  change->notify_one();
+  condition->notify_one();
 }
 
 void WorkAhead::Resume() {
-  Tell(&for_thread_, [this] { rests_ = false; });
+  Notify(&for_thread_, [this] { rests_ = false; });
 }
 
 absl::Span<const Event> WorkAhead::Take() {
   if (std::exchange(has_block_, false)) GiveBack();
   WaitFor(&for_owner_, [this] { return found_ > taken_ || rests_; });
-  // It rests only after the last block that it found.
+  // The thread rests only after the last block that it found.
   if (found_ == taken_) {
     if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
     return {};
@@ -65,7 +65,7 @@ void WorkAhead::GiveBack() {
 
 bool WorkAhead::WaitForRoom() {
   const auto is_full = [this] { return found_ - taken_ == kBlocks && !ends_; };
-  for (int i = 0; i < kLooksForRoom && is_full(); ++i) std::this_thread::yield();
+  for (int i = 0; i < kRoomChecks && is_full(); ++i) std::this_thread::yield();
   if (is_full()) {
     std::unique_lock lock(mutex_);
     for_thread_.wait(lock, [this] { return found_ - taken_ <= kFewBlocks || ends_; });
@@ -82,7 +82,7 @@ void WorkAhead::Run() {
     } catch (...) {
       thrown_ = std::current_exception();
     }
-    Tell(&for_owner_, [this] { rests_ = true; });
+    Notify(&for_owner_, [this] { rests_ = true; });
   }
 }
 
@@ -91,7 +91,7 @@ void WorkAhead::FindBlocks() {
     const size_t size = find_(absl::MakeSpan(BlockAt(found_), kBlockSize));
     if (size == 0) return;
     sizes_[found_ % kBlocks] = size;
-    Tell(&for_owner_, [this] { ++found_; });
+    Notify(&for_owner_, [this] { ++found_; });
   }
 }
 

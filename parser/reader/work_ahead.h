@@ -1,4 +1,4 @@
-// Does work on another core before it is asked for.
+// Finds events on another core before they are needed.
 #ifndef GOTRACE_PARSER_READER_WORK_AHEAD_H_
 #define GOTRACE_PARSER_READER_WORK_AHEAD_H_
 
@@ -19,68 +19,67 @@
 
 namespace gotrace::internal {
 
-// A thread of its own that finds events as long as nothing about them is special, and hands them
-// over in blocks. What is special is left to its owner, while the thread rests. All but what it
-// calls is to be called from one other thread.
+// Owns a thread that finds events as long as they are plain, and passes them on in blocks. Anything
+// else is left to the owner, while the thread rests. All functions except those that run on the
+// thread must be called from one other thread.
 class WorkAhead {
  public:
-  // Finds the next events on the thread, and puts them into `room`, which is for kBlockSize of
-  // them. Returns how many, or 0 if the owner must continue. What it throws is thrown by Take().
+  // Finds the next events on the thread, and puts them into `room`, which has room for kBlockSize
+  // events. Returns their number, or 0 if the owner must continue. Take() rethrows its exceptions.
   using Find = std::function<size_t(absl::Span<Event> room)>;
 
   static constexpr size_t kBlockSize = 512;
 
-  // How many blocks there are. Enough for threads to seldom wait for each other, and few enough to
+  // The number of blocks. Enough that the threads seldom wait for each other, and few enough to
   // stay in a core's cache.
   static constexpr size_t kBlocks = 16;
 
-  // Starts the thread, which rests, as StartHelper() does. Returns nullptr if there can be no
-  // further one.
+  // Starts the thread, which rests at first, with StartHelper(). Returns nullptr if no further
+  // thread can be started.
   static std::unique_ptr<WorkAhead> Start(Find find);
 
   WorkAhead(const WorkAhead&) = delete;
   WorkAhead& operator=(const WorkAhead&) = delete;
 
-  // Ends the thread, once it is done with what it is finding.
+  // Ends the thread after the block that it is finding.
   ~WorkAhead();
 
-  // Lets the thread find events. Requires that this is the first call, or that Take() gave none
-  // since the last one.
+  // Makes the thread find events. Must be called before the first Take(), and again only after
+  // Take() returned none.
   void Resume();
 
-  // The next events that were found, or none if the thread rests: then the owner may use all that
-  // Find() uses. They are valid until the next call of Take().
+  // Returns the next events, or none if the thread rests. If it rests, the owner may use everything
+  // that Find() uses. The events are valid until the next Take().
   absl::Span<const Event> Take();
 
  private:
-  // Where all blocks are full, the thread looks this often for one that is free. If there is none
-  // yet, the owner is slow, and the thread sleeps until few are left: it is woken seldom, and the
-  // owner does not come to wait for it.
-  static constexpr int kLooksForRoom = 1000;
+  // If all blocks are full, the thread checks this often for a free one. After that the owner is
+  // considered slow, and the thread sleeps until only kFewBlocks are left. So it is woken seldom,
+  // and the owner does not have to wait for it.
+  static constexpr int kRoomChecks = 1000;
   static constexpr size_t kFewBlocks = 4;
 
-  // How often a thread looks for other things that it waits for before it sleeps. One that is woken
-  // often comes to run on the core of the other, and then nothing is gained.
-  static constexpr int kLooks = 10'000;
+  // How often a thread checks any other condition before it sleeps. A thread that is woken often
+  // tends to run on the same core as the other, and then nothing is gained.
+  static constexpr int kChecks = 10'000;
 
   explicit WorkAhead(Find find) : find_(std::move(find)) {}
 
-  // Waits until `condition`, which only what notifies of `change` can make true.
+  // Waits for `condition`, which becomes true only together with a notification of `change`.
   template <class Condition>
   void WaitFor(std::condition_variable* change, Condition condition);
 
-  // Makes `change` under the lock and notifies.
+  // Calls `change` under the lock, and notifies `condition`.
   template <class Change>
-  void Tell(std::condition_variable* change, Change make);
+  void Notify(std::condition_variable* condition, Change change);
 
-  // The block that is number `count` of all.
+  // The block with number `count`, counted from the start of the thread.
   Event* BlockAt(uint64_t count) { return &events_[count % kBlocks * kBlockSize]; }
 
-  // Lets the thread use the block again that the owner has.
+  // Returns the owner's block to the thread.
   void GiveBack();
 
-  // Waits until there is a block that the owner does not have. Returns false if the thread is to
-  // end.
+  // Waits for a free block. Returns false if the thread must end.
   bool WaitForRoom();
 
   void Run();
@@ -88,19 +87,19 @@ class WorkAhead {
 
   const Find find_;
 
-  // Used in turn: those from taken_ up to found_ are the owner's, the others the thread's.
+  // A ring of blocks. Those from taken_ up to found_ belong to the owner, the others to the thread.
   const std::unique_ptr<Event[]> events_{new Event[kBlocks * kBlockSize]};
   std::array<size_t, kBlocks> sizes_ = {};
   bool has_block_ = false;     // Whether the owner still uses the block at taken_.
-  std::exception_ptr thrown_;  // By Find(). Looked at only while the thread rests.
+  std::exception_ptr thrown_;  // Thrown by Find(). Accessed only while the thread rests.
 
-  // Changed under the lock, and looked at without it.
+  // Written under the lock, and read without it.
   std::atomic<uint64_t> found_ = 0;
   std::atomic<uint64_t> taken_ = 0;
   std::atomic<bool> rests_ = true;
   std::atomic<bool> ends_ = false;
 
-  // Of the standard library, which ThreadSanitizer sees through.
+  // The standard library's mutex, which ThreadSanitizer understands.
   std::mutex mutex_;
   std::condition_variable for_thread_;
   std::condition_variable for_owner_;

@@ -22,8 +22,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Finds events with the times 0, 1, 2, …, up to `end`, then 0 events at a time until `end` is
-// moved.
+// Finds events with the times 0, 1, 2, …, up to `end`, and then none until `end` is increased.
 struct Counter {
   std::atomic<int64_t> next = 0;
   std::atomic<int64_t> end = 0;
@@ -43,7 +42,7 @@ std::unique_ptr<WorkAhead> Start(Counter* counter) {
   return WorkAhead::Start([counter](absl::Span<Event> room) { return counter->Find(room); });
 }
 
-// Takes all blocks until the thread rests, and returns the time behind the last event.
+// Takes all blocks until the thread rests, and returns the time after the last event.
 int64_t TakeAll(WorkAhead* ahead, int64_t time) {
   for (absl::Span<const Event> block; !(block = ahead->Take()).empty();) {
     for (const Event& event : block) EXPECT_EQ(event.time(), time++);
@@ -60,7 +59,7 @@ TEST(WorkAheadTest, HandsOverAllEventsInOrder) {
   EXPECT_NE(counter.finder, std::this_thread::get_id());
 }
 
-TEST(WorkAheadTest, RestsUntilItMayGoOn) {
+TEST(WorkAheadTest, RestsUntilResumed) {
   Counter counter;
   const auto ahead = Start(&counter);
   for (int64_t end = 1; end < 20'000; end = end * 3 + 1) {
@@ -105,7 +104,7 @@ TEST(WorkAheadTest, MayEndAtAnyTime) {
   }
 }
 
-TEST(WorkAheadTest, GivesWhatWasThrownToItsOwner) {
+TEST(WorkAheadTest, RethrowsExceptionsToItsOwner) {
   int calls = 0;
   const auto ahead = WorkAhead::Start([&](absl::Span<Event> room) -> size_t {
     if (++calls == 3) throw std::bad_alloc();
@@ -118,7 +117,7 @@ TEST(WorkAheadTest, GivesWhatWasThrownToItsOwner) {
   EXPECT_TRUE(ahead->Take().empty());
 }
 
-// All that reading tells, in the order in which it does, however many cores it uses.
+// Returns everything that reading reports, in order. It must not depend on the number of cores.
 std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
   std::string log;
   ReaderOptions options;
@@ -142,7 +141,7 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
   if (!reader.ok()) return std::string(reader.status().message());
   while (const Event* event = reader->Next()) {
     const Losses& losses = reader->losses();
-    // To describe all of them would take most of this test's time.
+    // Describing all of them would take most of the time of this test.
     const bool describes = reader->event_count() % 8 == 0 || event->fault().has_value();
     absl::StrAppend(&log, reader->event_count(), " of ", reader->generation().number, " lost ",
                     losses.faults, " ", losses.dropped_events, " ", losses.marked_events, " ",
@@ -153,7 +152,7 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
   return log;
 }
 
-// Where two texts begin to differ, as a failure would print megabytes.
+// Returns the place where two texts begin to differ. A whole text would be megabytes long.
 std::string DifferenceOf(const std::string& a, const std::string& b) {
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (in_a == a.end() && in_b == b.end()) return "";
@@ -161,7 +160,7 @@ std::string DifferenceOf(const std::string& a, const std::string& b) {
   return absl::StrCat(a.substr(line, 300), "\n--- and ---\n", b.substr(line, 300));
 }
 
-// Three threads that go back in time with every batch.
+// Three threads whose time goes back with every batch.
 std::string TraceThatGoesBack() {
   std::string text =
       "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n";
@@ -178,8 +177,8 @@ std::string TraceThatGoesBack() {
   return Assemble(text);
 }
 
-// A thread that creates goroutines and one that starts each of them 4 ns later. One of them, when
-// all places of blocks were used, it starts 1 ns before it was created, so that the start has to
+// A thread that creates goroutines, and one that starts each of them 4 ns later. After all blocks
+// were used once, one goroutine is started 1 ns before it is created, so that the start has to
 // wait. `samples` are CPU samples.
 std::string TraceThatWaits(absl::string_view samples) {
   constexpr int kWaits = 3900;
@@ -198,7 +197,7 @@ std::string TraceThatWaits(absl::string_view samples) {
   return Assemble(absl::StrCat(text, other));
 }
 
-// Samples all along TraceThatWaits(), so that they stand in each block and where an event has to
+// Samples throughout TraceThatWaits(), so that they are in each block and where an event has to
 // wait. No table has the stack of sample `without_stack`, counted from 1.
 std::string SamplesAllAlong(int without_stack = 0) {
   std::string samples;
@@ -209,7 +208,7 @@ std::string SamplesAllAlong(int without_stack = 0) {
   return samples;
 }
 
-TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
+TEST(WorkAheadTest, ReportsTheSameForEveryTraceInEveryMode) {
   std::mt19937_64 random(7);
   int faults = 0;
   int backs = 0;
@@ -219,7 +218,7 @@ TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
         TraceThatWaits(SamplesAllAlong(/*without_stack=*/700))}) {
     for (int i = 0; i < 3; ++i) {
       std::string trace = sound;
-      // The first one stays sound; the others have ever more damages.
+      // The first trace stays sound. The others have more and more damage.
       for (int damage = 0; damage < 2 * i; ++damage) {
         trace[16 + random() % (trace.size() - 16)] = static_cast<char>(random());
       }
@@ -236,7 +235,7 @@ TEST(WorkAheadTest, TellsTheSameOfEveryTraceInEveryMode) {
   EXPECT_GT(backs, 2);
 }
 
-TEST(WorkAheadTest, MayBeLeftAndMovedWhileAReaderUsesIt) {
+TEST(WorkAheadTest, AReaderMayBeDestroyedOrMovedWhileUsingIt) {
   const std::string trace = ReadTestTrace("go1.27-gc.trace");
   for (int events = 0; events < 6000; events += 250) {
     ReaderOptions options;

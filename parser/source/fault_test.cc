@@ -1,6 +1,7 @@
 #include "gotrace/fault.h"
 
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -80,9 +81,8 @@ TEST(FaultTest, EveryFaultComesBackFromItsStatus) {
     fault.place.time = -5;
     const absl::Status status = FaultStatus(fault);
     EXPECT_FALSE(status.ok());
-    EXPECT_EQ(status.message(), FormatFault(fault));
-    const absl::Status copy = status;
-    const std::optional<Fault> back = FaultOf(copy);
+    EXPECT_EQ(status.message(), FormatFault(fault) + "\n    at time -5 ns");
+    const std::optional<Fault> back = FaultOf(absl::Status(status.code(), status.message()));
     ASSERT_TRUE(back.has_value());
     EXPECT_EQ(back->id, fault.id);
     EXPECT_EQ(back->message, fault.message);
@@ -95,11 +95,58 @@ TEST(FaultTest, EveryFaultComesBackFromItsStatus) {
   }
 }
 
-TEST(FaultTest, DetailsComeBackAndStayOutOfTheMessage) {
+// Every combination of what may be known of a place.
+TEST(FaultTest, PartsOfPlacesComeBack) {
+  for (int known = 0; known < 64; ++known) {
+    Fault fault = {FaultId::kBatchSize, Place(), "byte 5: expected [this], found: that", {}};
+    if ((known & 1) != 0) fault.place.offset = ~uint64_t{0};
+    if ((known & 2) != 0) fault.place.generation = 0;
+    if ((known & 4) != 0) fault.place.batch_offset = 16;
+    if ((known & 8) != 0) fault.place.thread = ThreadId{-77};
+    if ((known & 16) != 0) fault.place.event = EventType::kGoStart;
+    if ((known & 32) != 0) fault.place.time = 0;
+    // A message alone must not look like a place.
+    if ((known & 31) == 0) fault.message = "expected [this], found: that";
+    const std::optional<Fault> back = FaultOf(FaultStatus(fault));
+    ASSERT_TRUE(back.has_value()) << known;
+    EXPECT_EQ(FormatFault(*back), FormatFault(fault)) << known;
+    EXPECT_EQ(back->message, fault.message) << known;
+    EXPECT_EQ(back->place.offset, fault.place.offset) << known;
+    EXPECT_EQ(back->place.generation, fault.place.generation) << known;
+    EXPECT_EQ(back->place.batch_offset, fault.place.batch_offset) << known;
+    EXPECT_EQ(back->place.thread, fault.place.thread) << known;
+    EXPECT_EQ(back->place.event, fault.place.event) << known;
+    EXPECT_EQ(back->place.time, fault.place.time) << known;
+    EXPECT_TRUE(back->details.empty());
+  }
+}
+
+TEST(FaultTest, TypesWithoutANameComeBackAsOneOfThem) {
+  Fault fault = {FaultId::kBatchSize, Place(), "message", {}};
+  fault.place.event = static_cast<EventType>(250);
+  const std::optional<Fault> back = FaultOf(FaultStatus(fault));
+  EXPECT_EQ(FormatFault(*back), "event Invalid: message [batch-size]");
+  EXPECT_EQ(EventTypeName(back->place.event), "Invalid");
+}
+
+TEST(FaultTest, APrintedStatusShowsItsMessageAndNothingElse) {
+  Fault fault = {FaultId::kBatchSize, Place(), "expected little, found\n much", {"a detail"}};
+  fault.place.offset = 16;
+  std::ostringstream out;
+  out << FaultStatus(CutOff(fault));
+  EXPECT_EQ(out.str(),
+            "DATA_LOSS: byte 16: the trace is cut off: expected little, found  much [batch-size]\n"
+            "    a detail");
+}
+
+TEST(FaultTest, DetailsComeBackAndFollowTheFirstLine) {
   Fault fault = {FaultId::kNoAdvance, Place(), "message", {"first", "", "with a \xff"}};
   const absl::Status status = FaultStatus(fault);
-  EXPECT_EQ(status.message(), "message [no-advance]");
+  EXPECT_EQ(status.message(), "message [no-advance]\n    first\n    \n    with a \xff");
   EXPECT_EQ(FaultOf(status)->details, fault.details);
+  fault.details = {"at time 5 past noon"};
+  EXPECT_EQ(FaultOf(FaultStatus(fault))->details, fault.details);
+  EXPECT_FALSE(FaultOf(FaultStatus(fault))->place.time.has_value());
   fault.details.clear();
   EXPECT_TRUE(FaultOf(FaultStatus(fault))->details.empty());
   EXPECT_FALSE(FaultOf(FaultStatus(fault))->cut_off);
@@ -154,7 +201,14 @@ TEST(FaultTest, UnknownPlacesStayUnknown) {
 
 TEST(FaultTest, OtherStatusesHoldNone) {
   EXPECT_FALSE(FaultOf(absl::OkStatus()).has_value());
-  EXPECT_FALSE(FaultOf(absl::DataLossError("byte 1: looks like one [batch-size]")).has_value());
+  // Another code, another id, no id at the end of the first line.
+  EXPECT_TRUE(FaultOf(absl::DataLossError("byte 1: is one [batch-size]")).has_value());
+  EXPECT_FALSE(FaultOf(absl::NotFoundError("byte 1: is none [batch-size]")).has_value());
+  EXPECT_FALSE(FaultOf(absl::DataLossError("byte 1: is none [batch-sizes]")).has_value());
+  EXPECT_FALSE(FaultOf(absl::DataLossError("byte 1: is none [batch-size] at all")).has_value());
+  EXPECT_FALSE(FaultOf(absl::DataLossError("byte 1: is none [batch-size)")).has_value());
+  EXPECT_FALSE(FaultOf(absl::DataLossError("byte 1: is none\n    [batch-size]")).has_value());
+  EXPECT_FALSE(FaultOf(absl::DataLossError("")).has_value());
 }
 
 TEST(FaultTest, CodesTellWhatToDoAboutIt) {

@@ -1,4 +1,4 @@
-#include "testing/judged_cases.h"
+#include "testing/validated_cases.h"
 
 #include <vector>
 
@@ -23,25 +23,25 @@ std::string ShowReport(const ValidationReport& report) {
 }
 
 void ForEachCase(
-    const std::function<void(const std::string& name, const std::string& bytes)>& judge) {
+    const std::function<void(const std::string& name, const std::string& bytes)>& validate) {
   for (const char* directory : {"testdata/cases", "testdata/findings"}) {
     const std::vector<std::string> paths = ListGoldenCases(directory);
     ASSERT_FALSE(paths.empty());
     for (const std::string& path : paths) {
       const absl::StatusOr<GoldenCase> golden = ParseGoldenCase(*ReadTextFile(path));
       ASSERT_TRUE(golden.ok()) << path;
-      judge(path, *GoldenInput(*golden));
+      validate(path, *GoldenInput(*golden));
     }
   }
 }
 
 void ForEachDamaged(const std::string& bytes, size_t count,
-                    const std::function<void(const std::string& damaged)>& judge) {
+                    const std::function<void(const std::string& damaged)>& validate) {
   for (size_t i = 0; i < count; ++i) {
     std::string damaged = bytes;
     damaged[100 + i * (bytes.size() - 100) / count] ^= static_cast<char>(1 << i % 8);
     SCOPED_TRACE(i);
-    judge(damaged);
+    validate(damaged);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,9 +16,9 @@
 namespace gotrace::internal {
 namespace {
 
-MadeTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations, uint64_t events,
-                         uint64_t skew = 0) {
-  MadeTraceOptions options;
+SyntheticTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations,
+                              uint64_t events, uint64_t skew = 0) {
+  SyntheticTraceOptions options;
   options.threads = threads;
   options.goroutines = goroutines;
   options.generations = generations;
@@ -27,13 +27,13 @@ MadeTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations,
   return options;
 }
 
-// What a strict Reader, which must accept `trace`, gives of it.
+// What a strict Reader, which must accept `trace`, returns.
 struct Contents {
   uint64_t events = 0;
   uint64_t statuses = 0;  // Of Ps and goroutines.
   uint64_t syncs = 0;
-  uint64_t switches = 0;  // From one thread to another between two events that threads made.
-  uint64_t waits = 0;     // Events that had to be given after later ones.
+  uint64_t switches = 0;  // Changes of the thread between successive events.
+  uint64_t waits = 0;     // Events that were returned after events with later times.
   std::set<int64_t> threads;
 };
 Contents Read(const std::string& trace) {
@@ -45,8 +45,8 @@ Contents Read(const std::string& trace) {
   int64_t last_time = 0;
   while (const Event* event = reader->Next()) {
     ++contents.events;
-    // The reader moves such an event's time behind that of the one before it, as it does with the
-    // sync at the end.
+    // The reader moves the time of such an event to just after that of the event before it, as it
+    // does with the sync at the end.
     contents.waits += event->kind() != EventKind::kSync && event->time() == last_time + 1;
     last_time = event->time();
     contents.syncs += event->kind() == EventKind::kSync;
@@ -61,8 +61,8 @@ Contents Read(const std::string& trace) {
   return contents;
 }
 
-TEST(MadeTracesTest, AreSound) {
-  for (const MadeTraceOptions& options :
+TEST(SyntheticTracesTest, AreSound) {
+  for (const SyntheticTraceOptions& options :
        {Options(1, 0, 1, 100), Options(2, 4, 3, 5000), Options(2, 1000, 4, 1000),
         Options(16, 40, 2, 20'000), Options(128, 10'000, 2, 50'000), Options(1024, 0, 2, 100'000),
         Options(3, 100, 3, 0), Options(16, 100, 3, 20'000, 1), Options(16, 100, 3, 20'000, 101)}) {
@@ -71,42 +71,43 @@ TEST(MadeTracesTest, AreSound) {
     const std::string trace = MakeTrace(options);
     const ValidationReport report = ValidateTrace(*SourceFromBytes(trace), ValidateOptions());
     EXPECT_TRUE(report.status.ok()) << report.status;
-    // Notes tell of stacks that a short trace has no event for.
+    // There are notes about stacks that no event of a short trace uses.
     EXPECT_EQ(report.errors + report.warnings, 0u) << FormatFinding(report.findings.front());
     EXPECT_EQ(Read(trace).events, report.events);
   }
 }
 
-TEST(MadeTracesTest, HaveWhatIsAskedFor) {
+TEST(SyntheticTracesTest, HaveWhatTheOptionsRequest) {
   const Contents contents = Read(MakeTrace(Options(16, 500, 4, 10'000)));
   EXPECT_EQ(contents.syncs, 5u);
   EXPECT_EQ(contents.threads.size(), 16u);
-  // Each generation tells those of all Ps, and of the goroutines that lived when it began.
+  // Each generation states the statuses of all Ps, and of the goroutines that were alive when it
+  // began.
   EXPECT_GE(contents.statuses, 4u * (16 + 500 - 16));
   EXPECT_LE(contents.statuses, 4u * (16 + 500 + 16));
   EXPECT_EQ(contents.events, 5 + contents.statuses + 4 * 10'000);
 }
 
-TEST(MadeTracesTest, InterleaveFinely) {
+TEST(SyntheticTracesTest, InterleaveFinely) {
   const Contents contents = Read(MakeTrace(Options(128, 500, 1, 10'000)));
   EXPECT_GT(contents.switches, 9'000u);
 }
 
-TEST(MadeTracesTest, HaveClocksThatDisagree) {
+TEST(SyntheticTracesTest, HaveClocksThatDisagree) {
   EXPECT_EQ(Read(MakeTrace(Options(16, 50, 2, 10'000))).waits, 0u);
   EXPECT_GT(Read(MakeTrace(Options(16, 50, 2, 10'000, 101))).waits, 1000u);
 }
 
-TEST(MadeTracesTest, KeepManyGoroutinesAlive) {
+TEST(SyntheticTracesTest, KeepManyGoroutinesAlive) {
   EXPECT_GE(Read(MakeTrace(Options(2, 100'000, 1, 10))).statuses, 100'000u);
 }
 
-TEST(MadeTracesTest, AreTheSameEachTime) {
+TEST(SyntheticTracesTest, AreTheSameEachTime) {
   EXPECT_EQ(MakeTrace(Options(4, 100, 3, 1000)), MakeTrace(Options(4, 100, 3, 1000)));
 }
 
-// The maker need not hold more than one generation.
-TEST(MadeTracesTest, ComeInGenerations) {
+// The generator need not hold more than one generation.
+TEST(SyntheticTracesTest, ComeInGenerations) {
   const std::string whole = MakeTrace(Options(4, 100, 3, 1000));
   TraceMaker maker(Options(4, 100, 3, 1000));
   std::string pieces;
@@ -120,7 +121,7 @@ TEST(MadeTracesTest, ComeInGenerations) {
   EXPECT_EQ(pieces, whole);
 }
 
-// All that reading with `jobs` gives, mixed to one number, and how it ended.
+// A hash of everything that reading with `jobs` cores returns, and the status.
 struct Reading {
   uint64_t events = 0;
   uint64_t mixed = 0;
@@ -154,8 +155,8 @@ Reading ReadWith(size_t jobs, const std::string& trace) {
   return reading;
 }
 
-TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
-  for (const MadeTraceOptions& options :
+TEST(SyntheticTracesTest, AreReadTheSameWithAnyNumberOfJobs) {
+  for (const SyntheticTraceOptions& options :
        {Options(2, 100, 2, 80'000), Options(40, 2000, 3, 80'000), Options(16, 100, 2, 80'000, 101),
         Options(200, 1000, 2, 80'000)}) {
     const std::string trace = MakeTrace(options);
@@ -167,7 +168,7 @@ TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobs) {
   }
 }
 
-TEST(MadeTracesTest, AreReadAlikeWithAnyNumberOfJobsWhereTheyAreDamaged) {
+TEST(SyntheticTracesTest, AreReadTheSameWithAnyNumberOfJobsIfDamaged) {
   const std::string trace = MakeTrace(Options(8, 200, 3, 80'000));
   std::mt19937_64 random(7);
   std::set<std::string> ends;

@@ -1,4 +1,4 @@
-#include "testing/large_traces.h"
+#include "testing/synthetic_streams.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 class MadeStream final : public ByteStream {
  public:
-  MadeStream(LargeTraceMaker* maker, MakeStep step) : maker_(*maker), step_(std::move(step)) {}
+  MadeStream(LargeTraceWriter* maker, MakeStep step) : maker_(*maker), step_(std::move(step)) {}
 
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
     std::string& out = maker_.out();
@@ -29,7 +29,7 @@ class MadeStream final : public ByteStream {
   }
 
  private:
-  LargeTraceMaker& maker_;
+  LargeTraceWriter& maker_;
   const MakeStep step_;
   uint64_t n_ = 0;
   size_t taken_ = 0;
@@ -61,9 +61,9 @@ class RepeatedStream final : public ByteStream {
 
 }  // namespace
 
-LargeTraceMaker::LargeTraceMaker() : out_(MakeHeader(Version::kGo126)) {}
+LargeTraceWriter::LargeTraceWriter() : out_(MakeHeader(Version::kGo126)) {}
 
-void LargeTraceMaker::Begin(uint64_t generation) {
+void LargeTraceWriter::Begin(uint64_t generation) {
   generation_ = generation;
   size_ = 0;
   std::string sync;
@@ -73,35 +73,35 @@ void LargeTraceMaker::Begin(uint64_t generation) {
   Batch(~uint64_t{0}, sync);
 }
 
-void LargeTraceMaker::Batch(uint64_t thread, absl::string_view payload) {
+void LargeTraceWriter::Batch(uint64_t thread, absl::string_view payload) {
   const size_t before = out_.size();
   AppendBatch({generation_, thread, /*time=*/1}, payload, BatchSizeForm::kShortest, &out_);
   Add(out_.size() - before);
 }
 
-void LargeTraceMaker::Entry(uint64_t thread, EventType kind, absl::string_view entry) {
+void LargeTraceWriter::Entry(uint64_t thread, EventType kind, absl::string_view entry) {
   if (thread != entries_thread_ || entries_.size() + entry.size() > kMaxBatchSize) Flush();
   if (entries_.empty() && kind != EventType::kNone) entries_.push_back(static_cast<char>(kind));
   entries_thread_ = thread;
   absl::StrAppend(&entries_, entry);
 }
 
-void LargeTraceMaker::Flush() {
+void LargeTraceWriter::Flush() {
   if (!entries_.empty()) Batch(entries_thread_, entries_);
   entries_.clear();
 }
 
-void LargeTraceMaker::End() {
+void LargeTraceWriter::End() {
   Flush();
   out_.push_back(static_cast<char>(EventType::kEndOfGeneration));
 }
 
-void LargeTraceMaker::Add(size_t size) {
+void LargeTraceWriter::Add(size_t size) {
   size_ += size;
   largest_ = std::max(largest_, size_);
 }
 
-std::unique_ptr<ByteStream> MakeTrace(LargeTraceMaker* maker, MakeStep step) {
+std::unique_ptr<ByteStream> MakeTrace(LargeTraceWriter* maker, MakeStep step) {
   return std::make_unique<MadeStream>(maker, std::move(step));
 }
 

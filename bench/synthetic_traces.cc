@@ -1,4 +1,4 @@
-#include "bench/made_traces.h"
+#include "bench/synthetic_traces.h"
 
 #include <algorithm>
 #include <iterator>
@@ -17,20 +17,21 @@ constexpr uint64_t kNoThread = ~uint64_t{0};
 constexpr uint64_t kTicksPerSecond = 15'625'000;
 constexpr uint64_t kNsPerTick = 64;
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
-constexpr uint64_t kFirstThread = 1000;        // Its id.
-constexpr uint64_t kFirstTime = 1'000'000;     // In ticks.
-constexpr uint64_t kUnixTime = 1'750'000'000;  // When the trace's clock was 0, in seconds.
+constexpr uint64_t kFirstThread = 1000;     // The id of the first thread.
+constexpr uint64_t kFirstTime = 1'000'000;  // In ticks.
+// The time at which the trace's clock was 0, in seconds.
+constexpr uint64_t kUnixTime = 1'750'000'000;
 
 // Even, so that clocks that are ahead by an odd number of ticks never show the same time.
 constexpr uint64_t kTicksPerEvent = 2;
 
-// What may still be added to a batch that is not full. No table entry here is longer.
+// The maximum size of one more addition to a batch, which is larger than any table entry here.
 constexpr size_t kRoom = 4096;
 
 constexpr uint64_t kFunctions = 400;
 constexpr uint64_t kFiles = 60;
 constexpr uint64_t kStacks = 500;
-constexpr uint64_t kShallowest = 4;  // Stack, in frames.
+constexpr uint64_t kShallowest = 4;  // The depths of stacks, in frames.
 constexpr uint64_t kDeepest = 24;
 
 // String ids.
@@ -39,17 +40,17 @@ constexpr uint64_t kFirstFile = kFirstFunction + kFunctions;
 constexpr uint64_t kFirstReason = kFirstFile + kFiles;
 constexpr const char* kReasons[] = {"chan receive", "select", "sync", "network", "sleep"};
 
-// Every so many turns of a thread a goroutine begins, and the one that begot it ends.
+// A thread creates a goroutine once in this number of turns, and the creator ends.
 constexpr uint64_t kTurnsPerCreation = 16;
 
-// How many goroutines are ready to run at first, for each thread. At least 1.
+// The number of runnable goroutines at first, for each thread. At least 1.
 constexpr uint64_t kRunnablePerThread = 4;
 
-constexpr uint64_t kHeapSize = 1 << 24;  // In bytes; at most twice as much is in use.
+constexpr uint64_t kHeapSize = 1 << 24;  // In bytes. At most twice as much is in use.
 
 }  // namespace
 
-TraceMaker::TraceMaker(const MadeTraceOptions& options)
+TraceMaker::TraceMaker(const SyntheticTraceOptions& options)
     : options_(options),
       now_(kFirstTime),
       writer_(Version::kGo126, BatchSizeForm::kPadded, &bytes_) {
@@ -110,16 +111,16 @@ void TraceMaker::MakeStacks() {
 
 absl::string_view TraceMaker::NextGeneration() {
   if (generation_ == options_.generations) return "";
-  // The first time this leaves the header, which the writer began with.
+  // The first time, this keeps the header, with which the writer began.
   if (generation_ > 0) writer_.Taken(bytes_.size());
   ++generation_;
   WriteSync();
   BeginThreads();
   for (uint64_t i = 0; i < options_.events; ++i) TakeStep(&threads_[random_() % threads_.size()]);
   for (Thread& thread : threads_) Flush(&thread.batch);
-  // Clocks that are ahead show this time by now.
+  // By now, the clocks that are ahead show this time.
   now_ += options_.skew + options_.skew % kTicksPerEvent;
-  TellOtherStatuses();
+  WriteOtherStatuses();
   WriteTables();
   RawEvent end;
   end.type = EventType::kEndOfGeneration;
@@ -157,13 +158,13 @@ void TraceMaker::BeginThreads() {
     Emit(EventType::kProcStatus, {thread.proc, static_cast<uint64_t>(status)}, &thread.batch);
     thread.proc_sequence = 0;
     if (thread.goroutine == kNone) continue;
-    TellStatus(&goroutines_[thread.goroutine], thread.batch.thread, &thread.batch);
+    WriteStatus(&goroutines_[thread.goroutine], thread.batch.thread, &thread.batch);
   }
 }
 
-void TraceMaker::TellOtherStatuses() {
+void TraceMaker::WriteOtherStatuses() {
   for (const auto* indices : {&runnable_, &waiting_}) {
-    for (const uint32_t index : *indices) TellStatus(&goroutines_[index], kNoThread, &no_thread_);
+    for (const uint32_t index : *indices) WriteStatus(&goroutines_[index], kNoThread, &no_thread_);
   }
   Flush(&no_thread_);
 }
@@ -203,13 +204,14 @@ void TraceMaker::MeasureHeap(Thread* thread) {
   Emit(EventType::kHeapAlloc, {kHeapSize + random_() % kHeapSize}, &thread->batch);
 }
 
-// There always is one: as many as there are threads run or may run, and this thread runs none.
+// There always is a runnable goroutine: as many as there are threads are running or runnable, and
+// this thread is running none.
 void TraceMaker::StartGoroutine(Thread* thread) {
   ++thread->turns;
   thread->goroutine = runnable_.front();
   runnable_.pop_front();
   Goroutine& goroutine = goroutines_[thread->goroutine];
-  TellStatus(&goroutine, kNoThread, &thread->batch);
+  WriteStatus(&goroutine, kNoThread, &thread->batch);
   goroutine.status = GoStatus::kRunning;
   Emit(EventType::kGoStart, {goroutine.id, ++goroutine.sequence}, &thread->batch);
 }
@@ -219,7 +221,7 @@ void TraceMaker::WakeGoroutine(Thread* thread) {
   const uint32_t index = waiting_.front();
   waiting_.pop_front();
   Goroutine& goroutine = goroutines_[index];
-  TellStatus(&goroutine, kNoThread, &thread->batch);
+  WriteStatus(&goroutine, kNoThread, &thread->batch);
   goroutine.status = GoStatus::kRunnable;
   Emit(EventType::kGoUnblock, {goroutine.id, ++goroutine.sequence, SomeStack()}, &thread->batch);
   runnable_.push_back(index);
@@ -244,7 +246,7 @@ void TraceMaker::StopGoroutine(Thread* thread) {
     ended_.push_back(index);
     return;
   }
-  // Where it is needed to keep the threads at work, it stays ready.
+  // If it is needed to keep the threads busy, it stays runnable.
   const bool blocks = runnable_.size() >= threads_.size();
   goroutines_[index].status = blocks ? GoStatus::kWaiting : GoStatus::kRunnable;
   Emit(blocks ? EventType::kGoBlock : EventType::kGoStop,
@@ -252,7 +254,7 @@ void TraceMaker::StopGoroutine(Thread* thread) {
   (blocks ? waiting_ : runnable_).push_back(index);
 }
 
-void TraceMaker::TellStatus(Goroutine* goroutine, uint64_t thread, OpenBatch* batch) {
+void TraceMaker::WriteStatus(Goroutine* goroutine, uint64_t thread, OpenBatch* batch) {
   if (goroutine->generation == generation_) return;
   goroutine->generation = generation_;
   goroutine->sequence = 0;
@@ -276,7 +278,7 @@ void TraceMaker::Flush(OpenBatch* batch) {
 
 uint64_t TraceMaker::SomeStack() { return 1 + random_() % kStacks; }
 
-std::string MakeTrace(const MadeTraceOptions& options) {
+std::string MakeTrace(const SyntheticTraceOptions& options) {
   TraceMaker maker(options);
   std::string trace;
   for (absl::string_view bytes; !(bytes = maker.NextGeneration()).empty();) {

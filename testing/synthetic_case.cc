@@ -1,4 +1,4 @@
-#include "testing/made_case.h"
+#include "testing/synthetic_case.h"
 
 #include <utility>
 
@@ -8,7 +8,6 @@
 #include "gotrace/validator.h"
 #include "gotrace/version.h"
 #include "parser/framing/raw_reader.h"
-#include "parser/generation/generation_tables.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -18,7 +17,7 @@ constexpr GoId kG1{1};
 constexpr ThreadId kM1{1};
 constexpr ResourceId kGoroutine1 = {ResourceKind::kGoroutine, 1};
 
-EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n, nullptr); }
+EventBuilder SyncNumber(uint64_t n) { return EventBuilder::MakeSync(n); }
 
 EventBuilder Go(EventType type, GoId id, GoState from, GoState to, ThreadId thread = kM1) {
   return EventBuilder(type).Transition(id, from, to).Thread(thread);
@@ -29,16 +28,6 @@ EventBuilder Status(GoId id, GoState to) {
 }
 
 EventBuilder Assist(EventType type) { return EventBuilder(type).Goroutine(kG1).Thread(kM1); }
-
-// The tables of no strings and stacks, and the name of a task as the model keeps it.
-const GenerationTables& NoTables() {
-  static const auto* const tables = new GenerationTables();
-  return *tables;
-}
-const std::string& OtherType() {
-  static const auto* const type = new std::string("other");
-  return *type;
-}
 
 // A generation with two threads, two Ps, 30 goroutines, and two regions that do not end.
 std::string BusyTrace() {
@@ -60,7 +49,7 @@ std::string BusyTrace() {
   return AssembleText(text).value();
 }
 
-// The header of a trace in a zstd frame whose one block is not compressed.
+// The header of a trace in a zstd frame with one block, which is not compressed.
 std::string CompressedHeader() {
   const std::string header = MakeHeader(Version::kGo122);
   const char size = static_cast<char>(header.size());
@@ -76,17 +65,16 @@ ReaderLimits Limit(absl::string_view name, uint64_t value) {
 
 }  // namespace
 
-std::vector<MadeCase> AllMadeCases() {
+std::vector<SyntheticCase> AllSyntheticCases() {
   const EventBuilder running = Status(kG1, GoState::kRunning);
-  const EventBuilder block =
-      Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting).Tables(&NoTables());
+  const EventBuilder block = Go(EventType::kGoBlock, kG1, GoState::kRunning, GoState::kWaiting);
   return {
-      // A Reader gives times that rise, and numbers the sync events itself.
+      // A Reader returns increasing times, and numbers the sync events itself.
       {CheckId::kEventTime, {}, {SyncNumber(1), SyncNumber(2).Time(-5)}},
       {CheckId::kSyncNumber, {}, {SyncNumber(1), SyncNumber(3)}},
-      // Without a clock snapshot, reading finds the fault no-clock-snapshot.
+      // If the clock snapshot is missing, the reader reports the fault no-clock-snapshot.
       {CheckId::kClockSnapshotMissing, {}, {SyncNumber(1)}, /*generation=*/1},
-      // The model of reading lets no event through that does not fit the state.
+      // The model of the reader admits no event that does not fit the state.
       {CheckId::kStateUnknown,
        kGoroutine1,
        {SyncNumber(1), Go(EventType::kGoStart, kG1, GoState::kRunnable, GoState::kRunning)}},
@@ -103,34 +91,29 @@ std::vector<MadeCase> AllMadeCases() {
        kGoroutine1,
        {SyncNumber(1), running, Assist(EventType::kGCMarkAssistBegin),
         Assist(EventType::kGCMarkAssistBegin)}},
-      // A goroutine that stops by an event whose own stack is another one's.
+      // A goroutine that stops at an event whose own stack is a different one.
       {CheckId::kStackMismatch,
        kGoroutine1,
        {SyncNumber(1), running,
-        Go(EventType::kGoCreate, kG1, GoState::kRunning, GoState::kRunnable)
-            .Tables(&NoTables())
+        EventBuilder(EventType::kGoCreate, BuiltTables())
+            .Transition(kG1, GoState::kRunning, GoState::kRunnable)
+            .Thread(kM1)
             .Arg(1, 7)
             .Arg(2, 8)}},
-      // On the wire the background task stands for no parent, and a task's type at its end comes
-      // from its beginning.
+      // On the wire the id of the background task means no parent, and the type of a task at its
+      // end is that at its beginning.
       {CheckId::kTaskParent,
        {},
-       {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin)
-                           .Tables(&NoTables())
-                           .Arg(0, 1)
-                           .Arg(1, static_cast<uint64_t>(kBackgroundTask.value))}},
+       {SyncNumber(1),
+        EventBuilder(EventType::kUserTaskBegin).Task(TaskId{1}).Parent(kBackgroundTask)}},
       {CheckId::kTaskType,
        {},
-       {SyncNumber(1),
-        EventBuilder(EventType::kUserTaskBegin)
-            .Tables(&NoTables())
-            .Arg(0, 1)
-            .Arg(1, static_cast<uint64_t>(TaskId::kNone.value)),
-        EventBuilder(EventType::kUserTaskEnd).Arg(0, 1).TaskType(OtherType())}},
+       {SyncNumber(1), EventBuilder(EventType::kUserTaskBegin).Task(TaskId{1}),
+        EventBuilder(EventType::kUserTaskEnd).Task(TaskId{1}).TaskType("other")}},
   };
 }
 
-std::vector<Finding> FindingsOfLast(const MadeCase& made) {
+std::vector<Finding> FindingsOfLast(const SyntheticCase& made) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
   if (made.generation != 0) validator.BeginGeneration(made.generation);
@@ -150,7 +133,7 @@ std::vector<RawCase> AllRawCases() {
   const std::string batch = "\x01\x01\x01\x64\x05";
   return {
       {FaultId::kEventTruncated, 18, absl::StrCat(header, "\x01\x01")},
-      // A ClockSnapshot, which traces have since version 1.25.
+      // A ClockSnapshot, which exists since version 1.25.
       {FaultId::kEventVersion, 21, absl::StrCat(header, batch, "\x33\x01\x01\x01\x01")},
       // A String of 65537 bytes.
       {FaultId::kEventDataSize, 21, absl::StrCat(header, "\x05\x01\x81\x80\x04")},
