@@ -38,7 +38,13 @@ expect 1 "cannot write" examples/repair "$sound" /dev/full
 expect 1 "[not-a-trace]" examples/repair examples/examples_test.sh "$TEST_TMPDIR/repaired.trace"
 expect 0 "main.main" examples/print_logs "$sound"
 expect 1 "[batch-truncated]" examples/print_logs "$cut"
-# A directory can be opened and not read.
+expect 0 "StateTransition: 223" examples/count_kinds "$sound"
+expect 0 "StateTransition: 223" examples/count_kinds "$whole"
+expect 1 "[batch-truncated]" examples/count_kinds "$cut"
+expect 0 "90 events in generation 2" examples/last_generation "$whole"
+expect 1 "only once" examples/last_generation "$sound"
+expect 1 "expected a batch" examples/last_generation "$cut"
+# A directory can be opened, but not read.
 for program in count_starts longest_waits print_logs validate salvage; do
   expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
 done

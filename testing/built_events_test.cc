@@ -1,4 +1,4 @@
-// Whatever an EventBuilder builds, nothing that consumes events crashes.
+// Tests that no consumer of events crashes, whatever an EventBuilder builds.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -23,7 +23,7 @@ class NoConsumer : public IntervalConsumer {
   void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
 };
 
-// Passes events to everything that consumes events.
+// Passes events to all consumers of events.
 class Consumers {
  public:
   Consumers() : validator_({}, [this](Finding finding) { text_size_ += Size(finding); }) {}
@@ -42,7 +42,7 @@ class Consumers {
     tracker_.Finish().IgnoreError();
   }
 
-  // Of everything that was written.
+  // The size of everything that was written.
   size_t text_size() const { return text_size_; }
 
  private:

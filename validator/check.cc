@@ -101,7 +101,7 @@ constexpr CheckSpec kSpecs[] = {
   {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
 #include "gotrace/internal/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) \
-  {name, Severity::kError, FaultEffect::kGoOn, what, avoid},
+  {name, Severity::kError, FaultEffect::kContinue, what, avoid},
 #include "gotrace/internal/transports.def"
 #define GOTRACE_CHECK(id, name, severity, effect, meaning, remedy) \
   {name, Severity::k##severity, FaultEffect::k##effect, meaning, remedy},

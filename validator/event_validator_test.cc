@@ -70,7 +70,7 @@ TEST(ValidatorTest, ReportsHistory) {
             "      byte 30: GoStop, Running -> Runnable");
 }
 
-// Events that come from no trace have no offset.
+// Events that were not read from a trace have no offset.
 TEST(ValidatorTest, NumbersEventsWithoutAnOffset) {
   std::vector<Finding> findings;
   Validator validator({}, [&](Finding finding) { findings.push_back(std::move(finding)); });
@@ -210,7 +210,7 @@ TEST(ValidatorTest, LaterTimesAreNotComparedWithAWrongOne) {
   EXPECT_EQ(found[1].message, "expected a time later than 100 ns, found 60 ns");
 }
 
-// Of a task without a parent whose type is "".
+// An event of a task without a parent whose type is "".
 EventBuilder OfTask(EventType type, uint64_t task) { return EventBuilder(type).Task(TaskId{task}); }
 
 EventBuilder RegionOf(EventType type, GoId goroutine) {

@@ -16,7 +16,7 @@ compile() {
 }
 
 sources() {
-  find tracev2 parser validator export tools -name '*.cc' ! -name '*_test.cc' |
+  find util tracev2 parser validator rewrite analysis export tools -name '*.cc' ! -name '*_test.cc' |
     grep -v -e benchmark -e golden -e rebase_ -e finding_case -e write_checks -e check_docs \
       -e subprocess -e tools/gotrace_dump -e memory_meter
 }

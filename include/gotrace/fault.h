@@ -26,7 +26,7 @@ inline constexpr int kFaultIdEnd = static_cast<int>(FaultId::kEnd);
 // How much a fault makes the Reader skip, in the modes that continue after faults. The batch or
 // event with the fault is lost in any case, unless it can be used despite the fault.
 enum class FaultEffect : uint8_t {
-  kGoOn,            // Nothing else.
+  kContinue,        // Nothing else.
   kDropThread,      // The rest of the thread's events in this generation.
   kDropGeneration,  // The rest of the generation.
   kStop,            // Everything that follows.

@@ -116,7 +116,7 @@ struct SegmentPreconditions {
   bool forgot_threads = false;  // Whether there were too many threads to record.
   bool forgot_tasks = false;    // Whether there were too many tasks to record.
 
-  // The goroutines created, and the tasks begun, in the first generation. Later ones need no
+  // The goroutines created, and the ranges begun, in the first generation. Later ones need no
   // record.
   IdSet created_goroutines{/*below=*/1 << 16, /*max=*/1 << 26};
   absl::flat_hash_set<ActiveRange> begun_ranges;

@@ -1,4 +1,4 @@
-// GoroutineNames, EventTimes and StackCopy with the events of real traces.
+// Tests GoroutineNames, EventTimes and StackCopy with the events of real traces.
 #include <map>
 #include <set>
 #include <string>
@@ -40,7 +40,7 @@ TEST(GoroutineNamesTest, NamesTheGoroutinesOfRealTraces) {
     EXPECT_GE(names.size(), with_stack.size());
     for (const auto& [id, name] : created) EXPECT_EQ(names.NameOf(GoId{id}), name) << id;
     if (with_stack.contains(1)) {
-      EXPECT_EQ(names.NameOf(GoId{1}), "runtime.main");
+      EXPECT_EQ(names.NameOf(GoId{1}), "main.main");
     }
   }
 }
@@ -74,7 +74,7 @@ TEST(StackCopyTest, StacksOfOneGenerationAreFoundAgainInTheNext) {
     texts.insert(FormatStack(event->stack()));
   }
   EXPECT_GT(stacks.size(), 10u);
-  // Stacks that differ in their PCs alone have the same text.
+  // Stacks that differ only in their PCs have the same text.
   EXPECT_GE(stacks.size(), texts.size());
   for (const StackCopy& stack : stacks) EXPECT_TRUE(texts.contains(FormatStack(stack)));
 }

@@ -63,7 +63,7 @@ bool ReaderImpl::ContinueAfterFault(ThreadCursor* cursor) {
                            ? std::exchange(nested_, true)
                            : (lost_ && !IsLimit(id)) || (nested_ && IsOfSpans(id));
   if (!is_echo) Report(FaultAt(*cursor));
-  if (EffectOf(id) != FaultEffect::kGoOn) {
+  if (EffectOf(id) != FaultEffect::kContinue) {
     DropGeneration();
     return false;
   }
