@@ -63,5 +63,16 @@ TEST(TraceInfo, KeepsWhatComesBeforeAFault) {
   EXPECT_EQ(FaultOf(ReadFootprint(*SourceFromBytes("nothing")).status)->id, FaultId::kNotATrace);
 }
 
+TEST(TraceInfo, CountsTheBytesUpToAFault) {
+  const std::string bytes = Assemble(
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=1 size=auto\nProcStop dt=1\n");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  const TraceInfo info = ReadTraceInfo(*reader);
+  EXPECT_TRUE(FaultOf(info.status).has_value());
+  EXPECT_EQ(info.bytes, bytes.size());
+}
+
 }  // namespace
 }  // namespace gotrace::internal

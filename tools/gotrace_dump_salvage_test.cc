@@ -167,6 +167,24 @@ TEST(Salvage, InfoSaysWhatItLacks) {
   EXPECT_TRUE(absl::StrContains(text.err, ": left out 20 bytes outside any batch; ")) << text.err;
 }
 
+// Generation 2 is missing, and everything else can be read.
+TEST(Salvage, InfoOfATraceWithAGapIsNotComplete) {
+  std::string text = "Trace Go1.26\n";
+  for (const int gen : {1, 3}) {
+    const std::string time = absl::StrCat(" time=", gen, "000 size=auto\n");
+    absl::StrAppend(&text, "EventBatch gen=", gen, " m=0", time,
+                    "Sync\nFrequency freq=1000000000\nClockSnapshot dt=0 mono=5 sec=6 nsec=7\n",
+                    "EventBatch gen=", gen, " m=1", time,
+                    "ProcStatus dt=1 p=0 pstatus=2\nEndOfGeneration\n");
+  }
+  const std::string path = WriteFile("gap", *AssembleText(text));
+  EXPECT_EQ(Text(Object({"info", "--json", path}, 0), "complete"), "true");
+  const JsonValue salvaged = Object({"info", "--json", "--salvage", path}, 1);
+  EXPECT_EQ(Text(salvaged, "complete"), "false");
+  EXPECT_EQ(Loss(salvaged, "faults"), "1");
+  EXPECT_EQ(Loss(salvaged, "skipped_bytes"), "0");
+}
+
 TEST(Salvage, FootprintSaysWhatItLacks) {
   const std::string path = Garbage();
   const JsonValue strict = Object({"footprint", "--json", path}, 1);

@@ -251,9 +251,11 @@ TEST_F(Validate, SkipsNoTraceThatIsDamaged) {
   Write("dir/log", "listening on :8080\n" + trace);
   Write("dir/http", "HTTP/1.1 200 OK\r\n\r\n" + trace);
   Write("dir/changed", "G" + trace.substr(1));
+  Write("dir/http-changed",
+        "HTTP/1.1 200 OK\r\nX: " + std::string(600, 'x') + "\r\n\r\nG" + trace.substr(1));
   const SubprocessResult result = Run({directory_ + "/dir"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.err, "gotrace-dump: 9 files: 8 broken, 1 skipped\n") << result.out;
+  EXPECT_EQ(result.err, "gotrace-dump: 10 files: 9 broken, 1 skipped\n") << result.out;
 }
 
 TEST_F(Validate, SaysThatADirectoryHasNoTrace) {

@@ -17,6 +17,21 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+namespace {
+
+// The calls of fsync() before and after this file exists.
+std::string synced_path;
+int syncs_before_path = 0;
+int syncs_after_path = 0;
+
+}  // namespace
+
+// Replaces the function of the C library.
+int fsync(int fd) {
+  ++(std::filesystem::exists(synced_path) ? syncs_after_path : syncs_before_path);
+  return fdatasync(fd);
+}
+
 namespace gotrace::internal {
 namespace {
 
@@ -171,6 +186,18 @@ TEST(OutputFile, HasItsNameOnceCommitted) {
   EXPECT_EQ(Permissions(path), 0640U);
 }
 
+// Otherwise the file could be empty after the machine crashes.
+TEST(OutputFile, IsOnDiskBeforeItIsRenamed) {
+  synced_path = TestDirectory() + "/file";
+  syncs_before_path = syncs_after_path = 0;
+  absl::StatusOr<OutputFile> file = OutputFile::Create(synced_path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "content");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(syncs_before_path, 1);
+  EXPECT_EQ(syncs_after_path, 0);
+}
+
 TEST(OutputFile, IsRemovedUnlessCommitted) {
   const std::string directory = TestDirectory();
   {
@@ -185,6 +212,8 @@ TEST(OutputFile, IsRemovedUnlessCommitted) {
 void ExpectRemovedBy(int signal_number) {
   const std::string directory = TestDirectory();
   const auto write_and_raise = [&] {
+    // The test may have inherited it as ignored, as under nohup.
+    std::signal(signal_number, SIG_DFL);
     const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
     WriteAll(file->fd(), "content");
     if (CountFiles(directory) != 1) _exit(1);
@@ -227,6 +256,7 @@ TEST(OutputFileDeathTest, LeavesIgnoredSignalsAlone) {
 TEST(OutputFileDeathTest, StaysOnceCommitted) {
   const std::string directory = TestDirectory();
   const auto commit_and_raise = [&] {
+    std::signal(SIGINT, SIG_DFL);
     absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
     if (!file->Commit().ok()) _exit(1);
     raise(SIGINT);

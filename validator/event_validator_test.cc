@@ -198,6 +198,18 @@ TEST(ValidatorTest, AWrongTimeIsReportedOnceAndNotAfterALoss) {
   EXPECT_EQ(found.size(), 1u);
 }
 
+TEST(ValidatorTest, LaterTimesAreNotComparedWithAWrongOne) {
+  std::vector<Finding> found;
+  Validator validator({}, [&](Finding finding) { found.push_back(std::move(finding)); });
+  validator.Check(SyncNumber(1).Time(10).Build());
+  for (const int64_t time : {100, 50, 60, 110}) {
+    validator.Check(EventBuilder(EventType::kHeapAlloc).Time(time).Build());
+  }
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].message, "expected a time later than 100 ns, found 50 ns");
+  EXPECT_EQ(found[1].message, "expected a time later than 100 ns, found 60 ns");
+}
+
 // An event of a task without a parent whose type is "".
 EventBuilder OfTask(EventType type, uint64_t task) { return EventBuilder(type).Task(TaskId{task}); }
 
@@ -298,6 +310,21 @@ TEST(ReportTest, FoldsAndCounts) {
   EXPECT_EQ(report.notes, 25u);
   options.strictness = Strictness::kGo;
   EXPECT_TRUE(ValidateTrace(*SourceFromBytes(loaded->input), options).findings.empty());
+}
+
+TEST(ReportTest, CountsErrorsBeyondTheMaximumPerCheck) {
+  const std::string bytes = *AssembleText(
+      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+      "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n"
+      "GoStatus dt=1 g=1 m=1 gstatus=2\nSTWEnd dt=1\nSTWEnd dt=1\nSTWEnd dt=1\n");
+  ValidateOptions options;
+  for (const uint64_t kept : {0, 1, 2, 3}) {
+    options.max_per_check = kept;
+    const ValidationReport report = ValidateTrace(*SourceFromBytes(bytes), options);
+    EXPECT_EQ(report.findings.size(), kept);
+    EXPECT_EQ(report.errors, 3u);
+    EXPECT_EQ(report.counts[static_cast<int>(CheckId::kFaultRangeNotBegun)], 3u);
+  }
 }
 
 // In every generation that states an implausible frequency, and in every version.

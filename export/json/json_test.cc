@@ -375,5 +375,11 @@ TEST(FormatUtc, LeavesOutZerosAtTheEnd) {
   EXPECT_EQ(FormatUtc(absl::UnixEpoch() - absl::Seconds(1)), "1969-12-31T23:59:59Z");
 }
 
+TEST(FormatUtc, WritesYearsWithFourDigits) {
+  const absl::Time time = absl::FromCivil(absl::CivilSecond(33, 4, 3, 15), absl::UTCTimeZone());
+  EXPECT_EQ(FormatUtc(time), "0033-04-03T15:00:00Z");
+  EXPECT_EQ(FormatUtcNanoseconds(time), "0033-04-03T15:00:00.000000000Z");
+}
+
 }  // namespace
 }  // namespace gotrace::internal

@@ -76,6 +76,21 @@ TEST(GoTextTest, WallTimesAreOfTheZone) {
   }
 }
 
+// As in Go.
+TEST(GoTextTest, YearsHaveFourDigits) {
+  // The trace has seconds before 1970 as large unsigned numbers.
+  const absl::Time time = absl::FromCivil(absl::CivilSecond(33, 4, 3, 15), absl::UTCTimeZone());
+  const std::string seconds = absl::StrCat(static_cast<uint64_t>(absl::ToUnixSeconds(time)));
+  const std::string bytes = *AssembleText(absl::StrCat(
+      "Trace Go1.26\nEventBatch gen=1 m=18446744073709551615 time=1 size=auto\n"
+      "Sync\nFrequency freq=1000000000\nClockSnapshot dt=1 mono=2 sec=",
+      seconds,
+      " nsec=4\n"
+      "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=1 pstatus=1\nEndOfGeneration\n"));
+  const std::string text = Format(bytes).text;
+  EXPECT_NE(text.find(" Wall=0033-04-03T15:00:00.000000004Z"), std::string::npos) << text;
+}
+
 // A formatter may be used with one reader after another: it forgets the stacks of the previous one.
 TEST(GoTextTest, TracesDoNotMix) {
   const std::string first = ReadTestTrace("go1.22-oddstrings.trace");

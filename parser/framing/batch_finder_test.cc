@@ -240,6 +240,17 @@ TEST(BatchFinderTest, RejectsBatchesOfAnotherTimeOrWithoutEvents) {
   EXPECT_EQ(FindAll(before + no_events + after).skipped, no_events.size());
 }
 
+// Bytes that cannot be decoded may look like a batch that is followed by another one.
+TEST(BatchFinderTest, RejectsUndecodableBatchesUnlessTwoMoreFollow) {
+  const std::string before = EventsBatch(1, 7) + EventsBatch(1, 8);
+  const std::string broken = BatchOf(1, 9, Wire(EventType::kProcStop, {5}) + "\x7f\x7f\x7f");
+  const std::string lookalike = "\x7f" + broken + broken + "\x7f";
+  const std::string after = EventsBatch(1, 9) + EventsBatch(1, 7) + "\x34";
+  const Found found = FindAll(before + lookalike + after);
+  EXPECT_EQ(found.batches.size(), 5u);
+  EXPECT_EQ(found.skipped, lookalike.size());
+}
+
 // The window ends inside the first batch that can be found.
 TEST(BatchFinderTest, FindsABatchAcrossTheEndOfWhatWasSeen) {
   constexpr size_t kSeen = (ByteSource::kMaxFill / kPieceSize + 1) * kPieceSize;

@@ -22,14 +22,14 @@ struct Found {
   bool incomplete = false;  // Whether the last generation is incomplete.
 };
 
-Found ReadGenerations(absl::string_view bytes) {
+Found ReadGenerations(absl::string_view bytes, const ReaderLimits& limits = {}) {
   Found found;
   const auto source = *SourceFromBytes(bytes);
   const absl::StatusOr<Version> version = ReadHeader(source.get());
   EXPECT_TRUE(version.ok()) << version.status();
   TolerantGenerationReader reader(
       source.get(), *version, [&](Fault fault) { found.faults.push_back(std::move(fault)); },
-      &found.losses);
+      &found.losses, limits);
   while (const std::unique_ptr<Generation> generation = reader.Next()) {
     found.numbers.push_back(generation->number());
     found.batches.push_back(generation->batch_count());
@@ -161,6 +161,25 @@ TEST(TolerantGenerationReaderTest, WithoutASyncBatchTheClockOfTheGenerationBefor
     EXPECT_NE(found.faults[0].message.find(generation == 1 ? "in ticks" : "generation before"),
               std::string::npos);
   }
+}
+
+// The strings of the stack are in the part beyond the limit, so it is no fault that they are
+// missing.
+TEST(TolerantGenerationReaderTest, AGenerationBeyondTheLimitHasOneFault) {
+  const std::string of_thread = "EventBatch gen=2 m=9 time=2000000 size=auto\n";
+  const std::string text = absl::StrReplaceAll(
+      Text(true),
+      {{of_thread,
+        absl::StrCat(of_thread, "Stacks\nStack id=1 nframes=1\n\tpc=1 func=1 file=1 line=3\n",
+                     of_thread, "Strings\nString id=1\n\tdata=\"", std::string(300, 'x'), "\"\n",
+                     of_thread)}});
+  EXPECT_TRUE(ReadGenerations(Assemble(text)).faults.empty());
+  ReaderLimits limits;
+  limits.generation_bytes = 200;
+  const Found found = ReadGenerations(Assemble(text), limits);
+  EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
+  ASSERT_EQ(found.faults.size(), 1u);
+  EXPECT_EQ(found.faults[0].id, FaultId::kLimitGenerationBytes);
 }
 
 TEST(TolerantGenerationReaderTest, ATraceThatIsCutIsIncomplete) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -108,7 +109,7 @@ TEST(ReaderLimitsTest, AValueMayBeReachedButNotExceeded) {
       for (const auto& [id, generation] : passed.faults) EXPECT_EQ(id, row.fault);
       EXPECT_EQ(passed.faults.front().second, 1u);
       EXPECT_TRUE(absl::StrContains(
-          passed.message, absl::StrCat("the limit ", row.name, " is ", row.enough - 1, ":")))
+          passed.message, absl::StrCat("the limit ", row.name, " is ", row.enough - 1, ";")))
           << passed.message;
     }
   }
@@ -128,6 +129,25 @@ TEST(ReaderLimitsTest, ForgottenThreadsLeaveTheirP) {
     const Read read = ReadTrace(Assemble(text), mode, limits);
     EXPECT_TRUE(read.faults.empty());
     EXPECT_EQ(read.events, 6u + 7);
+  }
+}
+
+// Each generation has one new thread. After the fault in the last one, the limits are checked
+// again; idle threads of earlier generations do not count.
+TEST(ReaderLimitsTest, ThreadsOfEarlierGenerationsAreForgotten) {
+  std::string text = "Trace Go1.22\n";
+  for (int gen = 1; gen <= 6; ++gen) {
+    absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=", gen, " size=auto\n",
+                    "Frequency freq=1000000000\nEventBatch gen=", gen, " m=", gen, " time=", gen,
+                    " size=auto\nProcStatus dt=1 p=0 pstatus=2\n",
+                    gen == 6 ? "ProcStop dt=1\n" : "");
+  }
+  ReaderLimits limits;
+  limits.threads = 2;
+  for (const ReadMode mode : {ReadMode::kCollect, ReadMode::kSalvage}) {
+    const Read read = ReadTrace(Assemble(text), mode, limits);
+    ASSERT_EQ(read.faults.size(), 1u);
+    EXPECT_EQ(read.faults[0], std::make_pair(FaultId::kNeedsProc, uint64_t{6}));
   }
 }
 
@@ -170,24 +190,57 @@ TEST(ReaderLimitsTest, ConsequencesOfTheNestingLimitAreNotReported) {
 }
 
 TEST(ReaderLimitsTest, TheLimitOnGoroutinesGrowsWithTheLargestGeneration) {
-  std::string text =
-      "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
-      "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n";
-  for (int id = 1; id <= 60; ++id) {
-    absl::StrAppend(&text, "GoCreate dt=1 new_g=", id, " new_stack=0 stack=0\n");
+  // The limit applies to all events that add a goroutine.
+  struct Way {
+    absl::string_view events;  // Adds goroutine 99.
+    uint64_t count;            // The number of events.
+  };
+  for (const Way& way : {Way{"GoCreate dt=1 new_g=99 new_stack=0 stack=0\n", 1},
+                         Way{"GoStatus dt=1 g=99 m=0 gstatus=4\n", 1},
+                         Way{"GoCreateSyscall dt=1 new_g=99\nGoSyscallEndBlocked dt=1\n", 2}}) {
+    SCOPED_TRACE(std::string(way.events));
+    std::string text =
+        "Trace Go1.22\nEventBatch gen=1 m=0 time=1 size=auto\nFrequency freq=1000000000\n"
+        "EventBatch gen=1 m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n";
+    for (int id = 1; id <= 60; ++id) {
+      absl::StrAppend(&text, absl::StrReplaceAll(way.events, {{"99", absl::StrCat(id)}}));
+    }
+    const std::string bytes = Assemble(text);
+    const uint64_t by_size = (bytes.size() - 16) / ReaderLimits::kBytesPerGoroutine;
+    ReaderLimits limits;
+    limits.goroutines = 60 - by_size;
+    EXPECT_TRUE(ReadTrace(bytes, ReadMode::kStrict, limits).faults.empty());
+    --limits.goroutines;
+    for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
+      const Read read = ReadTrace(bytes, mode, limits);
+      ASSERT_EQ(read.faults.size(), 1u);
+      EXPECT_EQ(read.faults[0].first, FaultId::kLimitGoroutines);
+      EXPECT_TRUE(
+          absl::StrContains(read.message, "expected at most 59 live goroutines in a trace"));
+      EXPECT_EQ(read.losses.dropped_events, mode == ReadMode::kStrict ? 0u : way.count);
+    }
   }
-  const std::string bytes = Assemble(text);
-  const uint64_t by_size = (bytes.size() - 16) / ReaderLimits::kBytesPerGoroutine;
+}
+
+// Goroutines that appear without having been created are kept and marked, up to the limit.
+TEST(ReaderLimitsTest, TheLimitOnGoroutinesIncludesContradictingOnes) {
+  std::string text = "Trace Go1.22\n";
+  for (const int gen : {1, 2}) {
+    absl::StrAppend(&text, "EventBatch gen=", gen, " m=0 time=1 size=auto\n",
+                    "Frequency freq=1000000000\nEventBatch gen=", gen,
+                    " m=1 time=1 size=auto\nProcStatus dt=1 p=0 pstatus=1\n");
+  }
+  for (int id = 1; id <= 60; ++id) {
+    absl::StrAppend(&text, "GoStatus dt=1 g=", id, " m=0 gstatus=4\n");
+  }
   ReaderLimits limits;
-  limits.goroutines = 60 - by_size;
-  EXPECT_TRUE(ReadTrace(bytes, ReadMode::kStrict, limits).faults.empty());
-  --limits.goroutines;
-  for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
-    const Read read = ReadTrace(bytes, mode, limits);
-    ASSERT_EQ(read.faults.size(), 1u);
-    EXPECT_EQ(read.faults[0].first, FaultId::kLimitGoroutines);
-    EXPECT_TRUE(absl::StrContains(read.message, "expected at most 59 live goroutines in a trace"));
-    EXPECT_EQ(read.losses.dropped_events, mode == ReadMode::kStrict ? 0u : 1u);
+  limits.goroutines = 2;
+  for (const ReadMode mode : {ReadMode::kCollect, ReadMode::kSalvage}) {
+    const Read read = ReadTrace(Assemble(text), mode, limits);
+    ASSERT_FALSE(read.faults.empty());
+    EXPECT_EQ(read.faults.front(), std::make_pair(FaultId::kGoStatusNew, uint64_t{2}));
+    EXPECT_EQ(read.faults.back(), std::make_pair(FaultId::kLimitGoroutines, uint64_t{2}));
+    EXPECT_GT(read.losses.dropped_events, 0u);
   }
 }
 

@@ -289,6 +289,41 @@ TEST(SalvageTest, MissingGenerationsAreReported) {
   }
 }
 
+TEST(SalvageTest, AfterMissingGenerationsNothingIsKnownAboutGoroutines) {
+  std::string text = TwoGenerations(true);
+  const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";
+  text.replace(text.rfind(running), running.size(),
+               "GoStatus dt=1 g=2 m=18446744073709551615 gstatus=1");
+  const std::string bytes = Assemble(absl::StrReplaceAll(text, {{"gen=2 ", "gen=3 "}}));
+  EXPECT_TRUE(ReadIn(bytes, ReadMode::kCollect).faults.empty());
+  const ReadResult salvaged = ReadIn(bytes, ReadMode::kSalvage);
+  ASSERT_EQ(salvaged.faults.size(), 1u);
+  EXPECT_EQ(salvaged.faults[0].id, FaultId::kGenerationOrder);
+  EXPECT_EQ(salvaged.losses.marked_events, 0u);
+}
+
+// A tick is two nanoseconds, so the frequency matters.
+TEST(SalvageTest, AGenerationWithoutAFrequencyUsesThePreviousOne) {
+  const std::string sound = absl::StrReplaceAll(TwoGenerations(/*has_ends=*/false),
+                                                {{"freq=1000000000", "freq=500000000"}});
+  std::string broken = sound;
+  const std::string batch =
+      "EventBatch gen=2 m=18446744073709551615 time=2000000000 size=auto\n"
+      "Frequency freq=500000000\n";
+  ASSERT_NE(broken.find(batch), std::string::npos);
+  broken.erase(broken.find(batch), batch.size());
+  const ReadResult expected = ReadIn(Assemble(sound), ReadMode::kStrict);
+  for (const ReadMode mode : kTolerantModes) {
+    const ReadResult result = ReadIn(Assemble(broken), mode);
+    ASSERT_EQ(result.faults.size(), 1u);
+    EXPECT_EQ(result.faults[0].id, FaultId::kNoFrequency);
+    ASSERT_EQ(result.events.size(), expected.events.size());
+    for (size_t i = 0; i < result.events.size(); ++i) {
+      EXPECT_EQ(result.events[i].time, expected.events[i].time);
+    }
+  }
+}
+
 TEST(SalvageTest, AfterALossNothingIsKnownAboutGoroutinesAndThreads) {
   std::string text = TwoGenerations(true);
   const std::string running = "GoStatus dt=1 g=2 m=301 gstatus=2";

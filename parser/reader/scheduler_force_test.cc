@@ -58,6 +58,21 @@ TEST(SchedulerForceTest, ContradictingEventsAreReturnedAndMarked) {
   }
 }
 
+// The ProcSteal event is missing, but the thread has lost its P and can start another one.
+TEST(SchedulerForceTest, ABlockedSyscallLosesItsP) {
+  const std::string bytes = TraceWith(
+      "ProcStatus dt=1 p=2 pstatus=2\nGoSyscallBegin dt=1 p_seq=1 stack=0\n"
+      "GoSyscallEndBlocked dt=1\nProcStart dt=1 p=2 p_seq=1");
+  ReaderOptions options;
+  options.mode = ReadMode::kSalvage;
+  Reader reader = *Reader::FromBytes(bytes, options);
+  while (const Event* event = reader.Next()) {
+    EXPECT_EQ(event->fault().has_value(), event->type() == EventType::kGoSyscallEndBlocked);
+  }
+  EXPECT_EQ(reader.losses().marked_events, 1u);
+  EXPECT_EQ(reader.losses().dropped_events, 0u);
+}
+
 TEST(SchedulerForceTest, EventsThatNoStateFitsAreDropped) {
   for (const absl::string_view event :
        {"GoStatus dt=1 g=2 m=300 gstatus=77", "GoCreate dt=1 new_g=1 new_stack=0 stack=0"}) {
