@@ -209,14 +209,14 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TransportCommand, testing::ValuesIn(AllCases()),
                          [](const auto& info) { return info.param.name; });
 
 TEST_F(TransportCommand, BytesThatWereReplacedAreLost) {
-  // As a conversion to a string does it, which takes each byte that is none for U+FFFD.
+  // As a conversion to a string does, which replaces every byte that is not text with U+FFFD.
   std::string replaced;
   for (const char c : trace_) {
     static_cast<uint8_t>(c) < 0x80 ? replaced += c : replaced += "\xef\xbf\xbd";
   }
   const std::string file = Write("in/replaced", replaced);
   const std::string text =
-      "byte 0: bytes of the trace that are not valid UTF-8 were replaced with U+FFFD";
+      "byte 0: a conversion to text replaced the bytes of the trace that are not valid UTF-8";
   for (const char* const command : {"events", "info", "footprint", "wire", "repair"}) {
     const SubprocessResult result = RunDump({command, file});
     EXPECT_EQ(result.exit_code, 1) << command;
