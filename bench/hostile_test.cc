@@ -71,8 +71,8 @@ std::vector<std::string> Describe(const std::string& bytes, ReadMode mode, size_
   std::vector<std::string> lines;
   while (const Event* event = reader->Next()) {
     lines.push_back(absl::StrCat(event->time(), " ", event->offset(), " ",
-                                static_cast<int>(event->kind()), " ", event->goroutine().value, " ",
-                                event->proc().value, " ", event->thread().value));
+                                 static_cast<int>(event->kind()), " ", event->goroutine().value,
+                                 " ", event->proc().value, " ", event->thread().value));
   }
   lines.push_back(std::string(reader->status().message()));
   return lines;
