@@ -54,7 +54,8 @@ std::string Describe(const State& state, EventType begin) {
 
 // What the rules share. ---------------------------------------------------------------------------
 
-inline SchedulerModel::Outcome SchedulerModel::Check(Step step, Need proc, Need goroutine) {
+[[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::Check(Step step, Need proc,
+                                                                            Need goroutine) {
   const bool has_proc = proc != Need::kYes || step.proc() != ProcId::kNone;
   const bool has_goroutine =
       goroutine == Need::kMaybe || (step.goroutine() != GoId::kNone) == (goroutine == Need::kYes);
@@ -66,8 +67,8 @@ inline SchedulerModel::Outcome SchedulerModel::Check(Step step, Need proc, Need 
   return goroutine == Need::kYes ? FailNeedsGoroutine() : FailHasGoroutine(step);
 }
 
-inline SchedulerModel::Outcome SchedulerModel::CheckStatus(Step step, Need proc, GoStatus status,
-                                                           GoroutineState** state) {
+[[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::CheckStatus(
+    Step step, Need proc, GoStatus status, GoroutineState** state) {
   if (Outcome outcome = Check(step, proc, Need::kYes); outcome != Outcome::kAdvanced) {
     return outcome;
   }
@@ -78,11 +79,11 @@ inline SchedulerModel::Outcome SchedulerModel::CheckStatus(Step step, Need proc,
   return Outcome::kAdvanced;
 }
 
-inline GoroutineState* SchedulerModel::CurrentGoroutine(Step step) {
+[[gnu::always_inline]] inline GoroutineState* SchedulerModel::CurrentGoroutine(Step step) {
   return goroutines_.Find(step.goroutine());
 }
 
-inline ProcessorState* SchedulerModel::CurrentProc(Step step) {
+[[gnu::always_inline]] inline ProcessorState* SchedulerModel::CurrentProc(Step step) {
   return procs_.Find(step.proc(), &step.thread->proc_state);
 }
 
