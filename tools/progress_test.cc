@@ -74,7 +74,8 @@ TEST(Progress, IsNeverDueWithoutATerminal) {
   for (int i = 0; i < 10000; ++i) ASSERT_FALSE(progress.Due());
 }
 
-// What appears on a terminal of so many columns while something is shown and wiped. Takes a second.
+// Returns what appears on a terminal of so many columns while progress is shown and wiped. Takes a
+// second.
 std::string ShownOn(unsigned short columns, const char* terminal) {
   const int main_side = posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(main_side, 0);
@@ -100,10 +101,18 @@ std::string ShownOn(unsigned short columns, const char* terminal) {
   }
   dup2(standard_error, STDERR_FILENO);
   close(standard_error);
-  std::string shown(1000, 0);
-  fcntl(main_side, F_SETFL, O_NONBLOCK);
-  const ssize_t read_size = read(main_side, shown.data(), shown.size());
-  shown.resize(read_size < 0 ? 0 : static_cast<size_t>(read_size));
+  // A terminal passes on what is written to it a little later, and not always at once.
+  constexpr absl::string_view kEnd = "<end>";
+  EXPECT_EQ(write(terminal_side, kEnd.data(), kEnd.size()), static_cast<ssize_t>(kEnd.size()));
+  std::string shown;
+  while (!absl::EndsWith(shown, kEnd)) {
+    char buffer[1000];
+    const ssize_t count = read(main_side, buffer, sizeof(buffer));
+    if (count <= 0) break;
+    shown.append(buffer, static_cast<size_t>(count));
+  }
+  EXPECT_TRUE(absl::EndsWith(shown, kEnd)) << shown;
+  shown.resize(shown.size() - std::min(shown.size(), kEnd.size()));
   close(terminal_side);
   close(main_side);
   return shown;
