@@ -21,8 +21,7 @@
 namespace gotrace::internal {
 namespace {
 
-constexpr absl::string_view kMessage =
-    "deadlock: none of the next events of ";
+constexpr absl::string_view kMessage = "deadlock: none of the next events of ";
 constexpr absl::string_view kMissing = "; the most likely missing event is a ";
 
 // Returns the fault that reading `bytes` ends with.
