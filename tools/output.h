@@ -2,11 +2,14 @@
 #ifndef GOTRACE_TOOLS_OUTPUT_H_
 #define GOTRACE_TOOLS_OUTPUT_H_
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "util/new_file.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
@@ -54,13 +57,12 @@ class Output {
   absl::Status status_;
 };
 
-// A file that gets its name only when it is complete. Devices and named pipes are written directly.
-// A program can write only one at a time: SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGXCPU remove the
-// last one that was created, unless it is complete or the program handles these signals itself.
+// A NewFile that signals remove. A program can write only one at a time: SIGHUP, SIGINT, SIGQUIT,
+// SIGTERM and SIGXCPU remove the last one that was created, unless it is complete or the program
+// handles these signals itself.
 class OutputFile {
  public:
-  // Creates a file with another name in the same directory, to become `path`. If `path` exists, the
-  // new file gets its permissions; a symbolic link is followed.
+  // As NewFile::Create(). If `path` names an open descriptor, as /dev/stdout does, that is written.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -68,21 +70,19 @@ class OutputFile {
   // Removes the file unless it was committed.
   ~OutputFile();
 
-  int fd() const { return fd_; }
+  int fd() const { return file_->fd(); }
 
   // Gives the file its name, once its contents are on the disk. Call it once, after writing
-  // everything.
+  // everything. If this fails, the file is removed.
   absl::Status Commit();
 
  private:
-  OutputFile(int fd, std::string path, std::string temporary)
-      : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  explicit OutputFile(NewFile file) : file_(std::move(file)) {}
 
-  void RemoveTemporary();
+  // Removes the file, if it does not have its name.
+  void Remove();
 
-  int fd_;
-  std::string path_;
-  std::string temporary_;  // "" if `path_` itself is written.
+  std::optional<NewFile> file_;
 };
 
 // Prints an error, removes an OutputFile that is not complete, and ends the program with exit

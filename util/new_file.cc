@@ -1,0 +1,121 @@
+#include "util/new_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "util/quote.h"
+
+namespace gotrace::internal {
+namespace {
+
+// Returns the permissions of a new file.
+mode_t NewFileMode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+// Follows symbolic links, so that their target is replaced or created, not the link.
+std::string TargetOf(const std::string& path) {
+  constexpr int kMaxLinks = 40;
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int links = 0; links < kMaxLinks && std::filesystem::is_symlink(target, error); ++links) {
+    // A relative link starts in the directory of the link; an absolute one replaces the whole path.
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);
+  }
+  return target.string();
+}
+
+// Whether the file system has no fsync().
+bool CannotSync(int error) {
+  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EROFS;
+}
+
+}  // namespace
+
+absl::Status FileError(int error, absl::string_view what, absl::string_view name) {
+  return absl::ErrnoToStatus(error, absl::StrCat(what, " ", QuotedUnlessPlain(name)));
+}
+
+int WriteAll(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(fd, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd ready = {.fd = fd, .events = POLLOUT, .revents = 0};
+      poll(&ready, 1, /*timeout=*/-1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+absl::StatusOr<NewFile> NewFile::Create(const std::string& path) {
+  struct stat info;
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (!exists && errno == ELOOP) return FileError(errno, "opening", path);
+  if (exists && !S_ISREG(info.st_mode)) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return FileError(errno, "opening", path);
+    return NewFile(fd, path);
+  }
+  // It could be replaced nevertheless, but somebody protected it.
+  if (exists && (info.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("writing ", QuotedUnlessPlain(path), ": the file is write-protected"));
+  }
+  std::string target = TargetOf(path);
+  std::string temporary = absl::StrCat(target, ".XXXXXX");
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0 && exists) {
+    const std::string directory = std::filesystem::path(target).parent_path().string();
+    return FileError(
+        errno,
+        absl::StrCat("creating a temporary file in ",
+                     directory.empty() ? "the current directory" : QuotedUnlessPlain(directory),
+                     ", to replace"),
+        path);
+  }
+  if (fd < 0) return FileError(errno, "creating", path);
+  // mkostemp() gives permissions only to the owner.
+  fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());
+  return NewFile(fd, std::move(target), std::move(temporary));
+}
+
+NewFile::NewFile(int fd, std::string path, std::string temporary)
+    : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, "")) {}
+
+NewFile::~NewFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+absl::Status NewFile::Commit() {
+  // Some file systems notice only here that a disk is full.
+  if (!temporary_.empty() && fsync(fd_) != 0 && !CannotSync(errno)) {
+    return FileError(errno, "writing", path_);
+  }
+  if (close(std::exchange(fd_, -1)) != 0) return FileError(errno, "writing", path_);
+  if (temporary_.empty()) return absl::OkStatus();
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(errno, "writing", path_);
+  temporary_.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace gotrace::internal
