@@ -120,7 +120,7 @@ std::string ParseArguments(absl::Span<char* const> args, Arguments* arguments) {
 
 int Main(absl::Span<char* const> args) {
   ReaderOptions options;
-  options.jobs = absl::GetFlag(FLAGS_jobs) == 0 ? AvailableCores() : absl::GetFlag(FLAGS_jobs);
+  options.jobs = CoresFor(absl::GetFlag(FLAGS_jobs));
   Arguments arguments;
   if (const std::string wrong = ParseArguments(args, &arguments); !wrong.empty()) {
     std::fprintf(stderr, "trace_bench: %s\n%s\n", wrong.c_str(), kUsageLine);

@@ -235,8 +235,6 @@ ReaderOptions ReadingFlags::Options(FaultLog* log) const {
   return options;
 }
 
-size_t CoresFor(uint64_t jobs) { return jobs == 0 ? AvailableCores() : static_cast<size_t>(jobs); }
-
 std::vector<Flag> FilterFlags::Rows() {
   return {
       {.name = "kind",

@@ -53,9 +53,6 @@ struct ReadingFlags {
   ReaderOptions Options(FaultLog* log) const;
 };
 
-// The number of cores to use where --jobs is `jobs`.
-size_t CoresFor(uint64_t jobs);
-
 // Which events to take: --kind, --g, --p, --m, --from, --to.
 struct FilterFlags {
   EventFilter filter;

@@ -24,6 +24,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/shared_flags.h"
+#include "util/cores.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {

@@ -3,12 +3,18 @@
 #define GOTRACE_UTIL_CORES_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gotrace::internal {
 
 // Returns the number of cores that this process may use, at least 1. This can be less than the
 // machine has, because of `taskset` or a container.
 size_t AvailableCores();
+
+// The number of cores to use where `jobs` were asked for; 0 asks for all.
+inline size_t CoresFor(uint64_t jobs) {
+  return jobs == 0 ? AvailableCores() : static_cast<size_t>(jobs);
+}
 
 }  // namespace gotrace::internal
 

@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "gotrace/version.h"
-#include "util/cores.h"
 #include "util/quote.h"
 #include "validator/explain_fault.h"
 
@@ -75,19 +74,10 @@ void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
   source = Wrap(std::move(source));
   if (IsForeign()) return ReportProgress(input_size, 0);
   const std::string begin(source_->window().substr(0, kHeaderSearched));
-  const size_t jobs = options_.jobs == 0 ? AvailableCores() : options_.jobs;
-  std::unique_ptr<ByteSource> whole;
-  absl::StatusOr<TraceIndex> index;
-  std::vector<Segment> segments(1);
-  if (jobs > 1) {
-    whole = source->Fork(0);
-    index = TraceIndex::Build(*source);
-    if (index.ok()) segments = CutIntoSegments(*index, jobs, options_.tuning.jobs_from_bytes);
-  }
-  ReaderOptions options = MakeOptions();
-  // Each segment has one core.
-  options.jobs = segments.size() > 1 ? 1 : jobs;
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), std::move(options));
+  SegmentPlan plan = PlanSegments(*source, options_.jobs, options_.tuning.jobs_from_bytes);
+  // The validator gets the types of tasks from their beginnings.
+  plan.finds_tasks = false;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), MakeOptions());
   if (!reader.ok()) {
     source_ = nullptr;  // The first attempt destroyed it.
     Stop(reader.status());
@@ -96,7 +86,7 @@ void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
     return ReportProgress(input_size, 0);
   }
   report_.version = reader->version();
-  ReadAll(&*reader, whole.get(), index.ok() ? &*index : nullptr, segments);
+  ReadAll(plan, &*reader);
 }
 
 std::unique_ptr<ByteSource> TraceValidator::Wrap(std::unique_ptr<ByteSource> source) {
@@ -163,20 +153,12 @@ std::unique_ptr<EventValidator> TraceValidator::MakeValidator(Version version) {
   });
 }
 
-void TraceValidator::ReadAll(Reader* reader, const ByteSource* whole, const TraceIndex* index,
-                             absl::Span<const Segment> segments) {
-  if (segments.size() > 1) {
-    SegmentProgress progress;
-    progress_ = &progress;
-    const size_t jobs = options_.jobs == 0 ? AvailableCores() : options_.jobs;
-    // The validator gets the types of tasks from their beginnings.
-    ReadSegments(
-        {*whole, *index, segments, jobs, /*finds_tasks=*/false},
-        [&] { return std::make_unique<TraceValidator>(options_, &progress); }, reader, this);
-    progress_ = nullptr;
-  } else {
-    Read(*reader, [] { return false; });
-  }
+void TraceValidator::ReadAll(const SegmentPlan& plan, Reader* reader) {
+  SegmentProgress progress;
+  if (plan.segments.size() > 1) progress_ = &progress;
+  ReadSegments(
+      plan, [&] { return std::make_unique<TraceValidator>(options_, &progress); }, reader, this);
+  progress_ = nullptr;
   EndEvents(*reader);
   validator_->Finish();
   if (!reader->status().ok()) Stop(reader->status());

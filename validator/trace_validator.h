@@ -75,10 +75,8 @@ class TraceValidator final : public SegmentConsumer {
 
   std::unique_ptr<EventValidator> MakeValidator(Version version);
 
-  // Validates everything that `reader` returns. `whole` and `index` are nullptr if there is only
-  // one segment.
-  void ReadAll(Reader* reader, const ByteSource* whole, const TraceIndex* index,
-               absl::Span<const Segment> segments);
+  // Validates all that `reader` returns.
+  void ReadAll(const SegmentPlan& plan, Reader* reader);
 
   // Reports what is known after the last event, except for what is still open.
   void EndEvents(const Reader& reader);

@@ -80,13 +80,13 @@ class LaterSegments {
   bool Read(size_t index, Part* part) {
     const size_t generation = plan_.segments[index].first;
     std::unique_ptr<ByteSource> source =
-        plan_.source.Fork(plan_.index.generations()[generation].offset);
+        plan_.source->Fork(plan_.index.generations()[generation].offset);
     if (source == nullptr) return false;
     part->consumer = make_();
     ReaderOptions options = part->consumer->MakeOptions();
     options.jobs = 1;
     absl::StatusOr<Reader> reader = SegmentReader::Open(
-        part->consumer->Wrap(std::move(source)), plan_.source, plan_.index,
+        part->consumer->Wrap(std::move(source)), *plan_.source, plan_.index,
         {.generation = generation, .finds_tasks = plan_.finds_tasks, .has_half_of_limits = true},
         std::move(options));
     if (!reader.ok()) return false;
@@ -108,6 +108,18 @@ class LaterSegments {
 
 }  // namespace
 
+SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes) {
+  SegmentPlan plan;
+  plan.jobs = CoresFor(jobs);
+  if (plan.jobs == 1) return plan;
+  absl::StatusOr<TraceIndex> index = TraceIndex::Build(source);
+  if (!index.ok()) return plan;
+  plan.source = source.Fork(0);
+  plan.index = *std::move(index);
+  plan.segments = CutIntoSegments(plan.index, plan.jobs, min_bytes);
+  return plan;
+}
+
 void ReadSegments(const SegmentPlan& plan,
                   absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make, Reader* reader,
                   SegmentConsumer* first) {
@@ -116,7 +128,8 @@ void ReadSegments(const SegmentPlan& plan,
     first->Read(*reader, [] { return false; });
   };
   LaterSegments later(plan, make);
-  read_to(plan.segments.front().end, /*jobs=*/1);
+  // Each of several segments has one core.
+  read_to(plan.segments.front().end, plan.segments.size() > 1 ? 1 : plan.jobs);
   // After a fault, no later segment can continue the first one.
   if (HasFault(*reader)) later.DropFrom(0);
   later.Finish();
@@ -171,31 +184,17 @@ namespace gotrace {
 absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
                           absl::FunctionRef<std::unique_ptr<MergeableSink>()> make_sink,
                           std::unique_ptr<MergeableSink>* result) {
-  const size_t jobs = options.jobs == 0 ? internal::AvailableCores() : options.jobs;
   const bool has_callbacks = options.on_batch || options.on_time_back || options.on_generation_end;
-  std::unique_ptr<ByteSource> whole;
-  absl::StatusOr<TraceIndex> index;
-  std::vector<internal::Segment> segments(1);
-  if (jobs > 1 && !has_callbacks) {
-    whole = source->Fork(0);
-    index = TraceIndex::Build(*source);
-    if (index.ok())
-      segments = internal::CutIntoSegments(*index, jobs, options.tuning.jobs_from_bytes);
-  }
+  internal::SegmentPlan plan = internal::PlanSegments(*source, has_callbacks ? 1 : options.jobs,
+                                                      options.tuning.jobs_from_bytes);
+  plan.jobs = internal::CoresFor(options.jobs);
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   internal::SinkConsumer first(options, make_sink());
-  absl::Status status;
-  if (!reader.ok()) {
-    status = reader.status();
-  } else {
-    if (segments.size() > 1) {
-      ReadSegments(
-          {*whole, *index, segments, jobs, /*finds_tasks=*/true},
-          [&] { return std::make_unique<internal::SinkConsumer>(options, make_sink()); }, &*reader,
-          &first);
-    } else {
-      first.Read(*reader, [] { return false; });
-    }
+  absl::Status status = reader.status();
+  if (reader.ok()) {
+    ReadSegments(
+        plan, [&] { return std::make_unique<internal::SinkConsumer>(options, make_sink()); },
+        &*reader, &first);
     status = reader->status();
   }
   *result = first.TakeSink();

@@ -3,10 +3,11 @@
 #define GOTRACE_PARSER_READER_READ_SEGMENTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "absl/types/span.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_index.h"
@@ -33,13 +34,18 @@ class SegmentConsumer {
   virtual bool Append(SegmentConsumer& next) = 0;
 };
 
+// How a trace is read in segments.
 struct SegmentPlan {
-  const ByteSource& source;  // Only Fork() is called.
-  const TraceIndex& index;
-  absl::Span<const Segment> segments;
-  size_t jobs;       // The maximum number of cores to use.
-  bool finds_tasks;  // See SegmentReader::Start.
+  std::unique_ptr<ByteSource> source;  // Only Fork() is called. Not used for a single segment.
+  TraceIndex index;
+  std::vector<Segment> segments = std::vector<Segment>(1);
+  size_t jobs = 1;          // The maximum number of cores to use.
+  bool finds_tasks = true;  // See SegmentReader::Start.
 };
+
+// Plans to read `source` on up to `jobs` cores, 0 for all, in segments of at least `min_bytes`.
+// There is a single segment if the trace cannot be cut.
+SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes);
 
 // Reads a whole trace. The first segment is read with `reader`, which must be at the beginning of
 // the trace, into `first`, on the calling thread. The others are read into consumers that `make`

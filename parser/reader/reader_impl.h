@@ -58,7 +58,7 @@ class ReaderImpl {
   }
 
   // Like ReaderOptions::jobs.
-  void UseCores(size_t jobs) { jobs_ = jobs == 0 ? AvailableCores() : jobs; }
+  void UseCores(size_t jobs) { jobs_ = CoresFor(jobs); }
 
   // Starts in the middle of the trace, with the generation that the source is at. `last_time` is
   // the time of the last event before it. Must be called before NextBlock().
