@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "export/json/json.h"
 #include "export/text/go_text.h"
-#include "export/wall_clock.h"
+#include "gotrace/event_times.h"
 #include "gotrace/trace_index.h"
 #include "parser/event/trace_clock.h"
 #include "tools/file_list.h"
@@ -25,12 +26,12 @@ template <class Take>
 class EventTaker {
  public:
   // The references must outlive the object.
-  EventTaker(Reader* reader, const EventsOptions& options, WallClock* wall_clock, Take take,
+  EventTaker(Reader* reader, const EventsOptions& options, EventTimes* times, Take take,
              EventsResult* result)
       : reader_(*reader),
         options_(options),
         filter_(options.filter.filter),
-        wall_clock_(*wall_clock),
+        times_(*times),
         take_(std::move(take)),
         result_(*result) {}
 
@@ -71,13 +72,14 @@ class EventTaker {
       result_.timeless = generation;
     }
     if (!options_.filter.has_wall_times() && !options_.wall) return;
-    wall_clock_.See(sync);
-    if (!wall_clock_.known()) return;
+    times_.See(sync);
+    // What the clock does not know yet stays as it is.
     if (options_.filter.wall_from.has_value()) {
-      filter_.times.from = wall_clock_.TraceTimeAt(*options_.filter.wall_from);
+      filter_.times.from =
+          times_.TraceTime(*options_.filter.wall_from).value_or(filter_.times.from);
     }
     if (options_.filter.wall_to.has_value()) {
-      filter_.times.to = wall_clock_.TraceTimeAt(*options_.filter.wall_to);
+      filter_.times.to = times_.TraceTime(*options_.filter.wall_to).value_or(filter_.times.to);
     }
   }
 
@@ -85,8 +87,9 @@ class EventTaker {
     result_.last_time = std::max(result_.last_time, event.time());
     if (options_.filter.has_wall_times()) {
       // Only salvaging reads generations without a clock snapshot.
-      if (!wall_clock_.known()) return Verdict::kSkip;
-      result_.last_wall = wall_clock_.At(event.time());
+      const std::optional<absl::Time> wall = times_.WallTime(event.time());
+      if (!wall.has_value()) return Verdict::kSkip;
+      result_.last_wall = wall;
       if (!result_.first_wall.has_value()) result_.first_wall = result_.last_wall;
       result_.within_wall |= filter_.times.Has(event.time());
     }
@@ -100,14 +103,14 @@ class EventTaker {
     constexpr absl::Duration kClocksDiffer = absl::Seconds(1);
     if (!filter_.IsPast(event, *start_)) return false;
     return !options_.filter.wall_to.has_value() || event.time() <= filter_.times.to ||
-           wall_clock_.At(event.time()) > *options_.filter.wall_to + kClocksDiffer;
+           *times_.WallTime(event.time()) > *options_.filter.wall_to + kClocksDiffer;
   }
 
   Reader& reader_;
   const EventsOptions& options_;
   EventFilter filter_;
   const bool matches_all_ = filter_.MatchesAll() && !options_.filter.has_wall_times();
-  WallClock& wall_clock_;
+  EventTimes& times_;
   Take take_;
   EventsResult& result_;
   std::optional<int64_t> start_;
@@ -124,21 +127,25 @@ absl::Status CheckWallTimes(const std::string& file, const FilterFlags& filter, 
                    "the start, like 1.5s"));
 }
 
-// The first time that the filter selects in a trace with that index.
+// Returns the first time that the filter selects in a trace with that index, or an earlier one.
 int64_t FirstTimeOf(const FilterFlags& flags, const TraceIndex& index) {
-  // The wall clock of a generation may be slightly earlier than that of the one before.
-  constexpr absl::Duration kClocksDiffer = absl::Seconds(1);
-  const int64_t start = index.generations().front().first_time;
-  int64_t from = flags.filter.times.from;
-  if (flags.filter.since_start.HasFirst()) {
-    from = std::max(from, TraceClock::Add(start, flags.filter.since_start.from));
+  const absl::Span<const TraceIndex::Generation> generations = index.generations();
+  if (!flags.wall_from.has_value()) {
+    const int64_t since_start = flags.filter.since_start.from;
+    return flags.filter.since_start.HasFirst()
+               ? TraceClock::Add(generations.front().first_time, since_start)
+               : flags.filter.times.from;
   }
-  if (!flags.wall_from.has_value()) return from;
-  for (const TraceIndex::Generation& generation : index.generations()) {
-    if (!generation.clock_snapshot.has_value()) continue;
-    WallClock clock(*generation.clock_snapshot);
-    if (generation.clock_snapshot->wall > *flags.wall_from - kClocksDiffer) break;
-    from = std::max(from, clock.TraceTimeAt(*flags.wall_from - kClocksDiffer));
+  // The wall clock may be set during the trace: each generation has its own.
+  constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
+  int64_t from = kBeginning;
+  for (size_t i = 0; i < generations.size(); ++i) {
+    if (!generations[i].clock_snapshot.has_value()) return kBeginning;
+    EventTimes times;
+    times.See(*generations[i].clock_snapshot);
+    from = *times.TraceTime(*flags.wall_from);
+    // The generation reaches the time before the next one begins.
+    if (i + 1 < generations.size() && from < generations[i + 1].first_time) break;
   }
   return from;
 }
@@ -187,8 +194,8 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
     result.status = CheckWallTimes(output->file(), options.filter, reader->version());
   }
   if (!result.status.ok()) return result;
-  WallClock wall_clock;
-  auto formatter = make_formatter(wall_clock);
+  EventTimes times;
+  auto formatter = make_formatter(times);
   Output& out = output->out();
   const auto print = [&](const Event& event) {
     if (result.printed == 1 && !options.json) [[unlikely]] {
@@ -198,7 +205,7 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
     out.MaybeFlush();
     return out.usable();
   };
-  EventTaker(&*reader, options, &wall_clock, print, &result).Run(start, progress);
+  EventTaker(&*reader, options, &times, print, &result).Run(start, progress);
   result.status = reader->status();
   result.events = reader->event_count();
   result.losses = reader->losses();
@@ -211,13 +218,13 @@ EventsResult FormatEvents(FileOutput* output, ReaderOptions reader_options,
 EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_options,
                         Progress* progress, FileOutput* output) {
   if (options.json) {
-    const auto make_formatter = [&](const WallClock& wall_clock) {
-      return JsonFormatter(options.stacks, options.wall ? &wall_clock : nullptr,
+    const auto make_formatter = [&](const EventTimes& times) {
+      return JsonFormatter(options.stacks, options.wall ? &times : nullptr,
                            output->several() ? NameOf(output->file()) : "");
     };
     return FormatEvents(output, std::move(reader_options), options, progress, make_formatter);
   }
-  const auto make_formatter = [](const WallClock&) { return GoTextFormatter(); };
+  const auto make_formatter = [](const EventTimes&) { return GoTextFormatter(); };
   return FormatEvents(output, std::move(reader_options), options, progress, make_formatter);
 }
 

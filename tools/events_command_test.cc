@@ -197,6 +197,29 @@ TEST(DumpEventsTest, FindsAWallClockTimeWithoutReadingWhatIsBefore) {
   }
 }
 
+TEST(DumpEventsTest, FindsAWallClockTimeBeforeTheClockIsSetBack) {
+  // Three generations of a second each; before the second one, the clock is set back by an hour.
+  std::string text = "Trace Go1.25\n";
+  for (int i = 0; i < 3; ++i) {
+    const int64_t begin = 1 + 1'000'000'000 * int64_t{i};
+    const int64_t wall = 1'000'000 + i - (i == 0 ? 0 : 3600);
+    absl::StrAppend(&text, "EventBatch gen=", i + 1, " m=0 time=", begin, " size=auto\nSync\n",
+                    "Frequency freq=1000000000\nClockSnapshot dt=0 mono=", begin, " sec=", wall,
+                    " nsec=0\nEventBatch gen=", i + 1, " m=7 time=", begin, " size=auto\n",
+                    "ProcStatus dt=1 p=0 pstatus=1\nHeapAlloc dt=", 900'000'000, " heapalloc=1\n");
+  }
+  const absl::StatusOr<std::string> bytes = AssembleText(text);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const std::string path = absl::StrCat(testing::TempDir(), "/set_back.trace");
+  std::ofstream(path, std::ios::binary) << *bytes;
+  EventsOptions options;
+  options.filter.wall_from = absl::FromUnixSeconds(1'000'000) + absl::Milliseconds(800);
+  const Dumped dumped = Dump(path, 1, options);
+  EXPECT_TRUE(dumped.result.status.ok()) << dumped.result.status;
+  // The HeapAlloc of the first generation.
+  EXPECT_EQ(dumped.result.printed, 1u) << dumped.text;
+}
+
 TEST(DumpEventsTest, ReportsWhatCannotBeOpened) {
   for (const size_t jobs : {1, 2}) {
     const Dumped dumped = Dump("/nowhere/trace", jobs);

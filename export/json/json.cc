@@ -1,5 +1,6 @@
 #include "export/json/json.h"
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/escaping.h"
@@ -126,8 +127,8 @@ std::string FormatUtcNanoseconds(absl::Time time) {
   return absl::FormatTime("%E4Y-%m-%d%ET%H:%M:%E9SZ", time, absl::UTCTimeZone());
 }
 
-JsonFormatter::JsonFormatter(bool stacks, const WallClock* wall_clock, absl::string_view file)
-    : stacks_(stacks), wall_clock_(wall_clock), stack_texts_(AppendFrames) {
+JsonFormatter::JsonFormatter(bool stacks, const EventTimes* times, absl::string_view file)
+    : stacks_(stacks), times_(times), stack_texts_(AppendFrames) {
   if (file.empty()) return;
   TextBuffer members;
   JsonWriter json(&members);
@@ -147,9 +148,9 @@ void JsonFormatter::Append(const Event& event, TextBuffer* out) {
   }
   json.Members("\"m\":", event.thread().value, ",\"p\":", event.proc().value,
                ",\"g\":", event.goroutine().value, ",\"offset\":", event.offset());
-  if (wall_clock_ != nullptr && wall_clock_->known()) {
-    json.Member("wall", absl::string_view(FormatUtcNanoseconds(wall_clock_->At(event.time()))));
-  }
+  const std::optional<absl::Time> wall =
+      times_ == nullptr ? std::nullopt : times_->WallTime(event.time());
+  if (wall.has_value()) json.Member("wall", absl::string_view(FormatUtcNanoseconds(*wall)));
   if (event.fault().has_value()) json.Member("fault", FaultName(*event.fault()));
   AppendDetails(event, &json);
   const Stack stack = event.stack();

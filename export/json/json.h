@@ -8,8 +8,8 @@
 #include "absl/time/time.h"
 #include "export/json/json_text.h"
 #include "export/stack_texts.h"
-#include "export/wall_clock.h"
 #include "gotrace/event.h"
+#include "gotrace/event_times.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
@@ -27,11 +27,11 @@ std::string FormatUtcNanoseconds(absl::Time time);
 // with -1 for none; times are in nanoseconds; wall-clock times are RFC 3339 in UTC.
 class JsonFormatter {
  public:
-  // Stacks are written only if `stacks` is set: they are most of the text. With `wall_clock`, which
+  // Stacks are written only if `stacks` is set: they are most of the text. With `times`, which
   // must outlive the formatter and has seen each kSync event before the event is appended, events
   // have their wall-clock time as "wall" once it is known. If `file` is not "", each event begins
   // with the members of AppendFileMembers().
-  explicit JsonFormatter(bool stacks, const WallClock* wall_clock = nullptr,
+  explicit JsonFormatter(bool stacks, const EventTimes* times = nullptr,
                          absl::string_view file = "");
 
   // Appends `event` as an object and a newline. The fault of a marked event is the member "fault".
@@ -43,7 +43,7 @@ class JsonFormatter {
   void AppendStack(const Stack& stack, JsonWriter* json);
 
   const bool stacks_;
-  const WallClock* const wall_clock_;
+  const EventTimes* const times_;
   std::string file_members_;  // As text, or "".
   StackTexts stack_texts_;
 };
