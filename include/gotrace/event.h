@@ -196,7 +196,7 @@ struct ExperimentalEvent {
 // Views, spans and stacks are valid until the Reader returns the next kSync event or nullptr.
 class Event {
  public:
-  Event() = default;
+  Event() {}  // Not defaulted: clang would refuse `const Event event;`.
 
   // Returns the kind, which says which accessor returns the details.
   EventKind kind() const { return tags_.kind(); }

@@ -74,7 +74,7 @@ TEST(EventTest, StacksAreWhereTheTableOfTypesPutsThem) {
 }
 
 TEST(EventTest, AnEventOfNoKindHasNoDetails) {
-  const Event event{};
+  const Event event;
   EXPECT_EQ(event.kind(), EventKind::kNone);
   EXPECT_EQ(event.type(), EventType::kNone);
   EXPECT_EQ(event.goroutine(), GoId::kNone);
@@ -209,7 +209,7 @@ class EventDetailsTest : public testing::Test {
       if (event->type() == type) return *event;
     }
     ADD_FAILURE() << "no " << EventTypeName(type) << " follows: " << reader_.status();
-    static const Event none{};
+    static const Event none;
     return none;
   }
 
