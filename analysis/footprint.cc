@@ -16,7 +16,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Tells whether a trace ends where it may, which its single events do not show.
+// Finds out whether a trace ends where it may, which its single events do not show.
 class EndWatcher {
  public:
   explicit EndWatcher(Version version) : version_(version) {}
@@ -46,7 +46,7 @@ class EndWatcher {
 
  private:
   const Version version_;
-  uint64_t batch_end_ = 0;      // Of the last batch, as its header tells.
+  uint64_t batch_end_ = 0;      // Of the last batch, according to its header.
   bool in_generation_ = false;  // Whether an end of generation must follow.
 };
 
@@ -153,7 +153,7 @@ absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const
   }
   footprint->losses.skipped_bytes = finder.skipped_bytes();
   footprint->bytes = source->offset();
-  // A fault was told already.
+  // A fault was reported already.
   if (!FaultOf(finder.io_status()).has_value()) footprint->status = finder.io_status();
   return footprint->status;
 }

@@ -50,8 +50,8 @@ struct Track {
   // cause from this one.
   bool has_heir = false;
 
-  // Threads: whether only statuses told what it does, each of which may add to the others.
-  bool is_told = false;
+  // Threads: whether only statuses state what it does. Each may add to the others.
+  bool is_from_statuses = false;
 };
 
 using GoTrack = Track<GoId, GoInterval>;
@@ -88,7 +88,7 @@ bool MayContinue(const GoInterval& before, const GoInterval& after) {
 bool MayContinue(const ProcInterval& before, const ProcInterval& after) {
   return before.state == after.state;
 }
-// What no status told may be anything.
+// What no status stated may be anything.
 bool MayContinue(const ThreadInterval& before, const ThreadInterval& after) {
   if (after.goroutine != GoId::kNone &&
       (after.goroutine != before.goroutine || after.state != before.state)) {
@@ -229,8 +229,9 @@ class StateTracker::Impl {
   void SetThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
                  ThreadState state = ThreadState::kRunning);
 
-  // A status, `event`, tells what a thread has. An id of none tells nothing.
-  void TellThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine, ThreadState state);
+  // Takes from a status, `event`, what a thread has. An id of none says nothing.
+  void TakeThreadStatus(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
+                        ThreadState state);
 
   Cause CauseOf(const Event& event, CauseKind kind) const {
     return {kind, StackId::kNone, GoId::kNone, event.proc(), event.thread()};
@@ -244,7 +245,7 @@ class StateTracker::Impl {
   template <class TrackType>
   TrackType& Replace(Tracks<TrackType>& tracks, TrackType* track, const Event& event);
 
-  // Adds the track of a goroutine of which only `event`, which is no status, tells that it existed.
+  // Adds the track of a goroutine that had no status before `event`, which is not one either.
   GoTrack& OpenUnseenGo(const Event& event);
 
   // Adds a track whose interval begins at `begin`.
@@ -373,7 +374,7 @@ template <class TrackType>
     Close(threads_, *track, time, /*clipped=*/false);
     now.begin = track->known = time;
     now.begin_clipped = now.end_clipped = false;
-    track->is_told = false;
+    track->is_from_statuses = false;
   }
   track->now.state = state;
   track->now.proc = proc;
@@ -426,7 +427,7 @@ template <const StateTracker::Impl::Change& kChange>
 }
 
 [[gnu::always_inline]] inline void StateTracker::Impl::TakeTransition(const Event& event) {
-  // Only a status tells the state that was known already.
+  // Only a status repeats a state that is known.
   if (event.transition_from() == event.transition_to()) return TakeStatus(event);
   switch (event.type()) {
     case EventType::kGoStart:
@@ -481,8 +482,8 @@ void StateTracker::Impl::Add(absl::Span<const Event> events) {
 
 void StateTracker::Impl::TakeStatus(const Event& event) {
   if (event.transition_to() == static_cast<uint8_t>(GoState::kUndetermined)) return;
-  // What no generation told before: all that a trace begins with, or what comes after a gap. Where
-  // salvaging assumes something, the event is marked with a fault.
+  // What no generation stated before: all that a trace begins with, or what comes after a gap.
+  // Where salvaging assumes something, the event is marked with a fault.
   if (IsUndetermined(event) && !event.fault().has_value()) {
     if (generations_ == 1) {
       starts_anew_ = true;
@@ -503,8 +504,8 @@ void StateTracker::Impl::TakeGoStatus(const Event& event) {
   const GoState state = GoTo(event);
   const bool is_on_thread = state == GoState::kRunning || state == GoState::kSyscall;
   if (is_on_thread) {
-    TellThread(event, event.thread(), ProcId::kNone, id,
-               state == GoState::kSyscall ? ThreadState::kSyscall : ThreadState::kRunning);
+    TakeThreadStatus(event, event.thread(), ProcId::kNone, id,
+                     state == GoState::kSyscall ? ThreadState::kSyscall : ThreadState::kRunning);
   }
   GoTrack* track = goroutines_.open.Find(id);
   if (track != nullptr && track->now.state != state) {
@@ -519,7 +520,7 @@ void StateTracker::Impl::TakeGoStatus(const Event& event) {
   track->now.state = state;
   track->now.stack = interner_.InternStack(event.transition_stack());
   if (!is_on_thread) return;
-  // The event may be told by another thread, which has a P of its own.
+  // Another thread, which has a P of its own, may report the status.
   const ThreadTrack* const thread = threads_.open.Find(event.thread());
   PutOn(event.thread(), thread == nullptr ? ProcId::kNone : thread->now.proc, &track->now);
 }
@@ -530,8 +531,8 @@ void StateTracker::Impl::TakeProcStatus(const Event& event) {
   if (state == ProcState::kRunning) {
     // Such a P is in a syscall, with the goroutine that its thread has.
     const bool in_syscall = event.type() == EventType::kProcStatus && event.arg(1) >= 3;
-    TellThread(event, event.thread(), id, event.goroutine(),
-               in_syscall ? ThreadState::kSyscall : ThreadState::kRunning);
+    TakeThreadStatus(event, event.thread(), id, event.goroutine(),
+                     in_syscall ? ThreadState::kSyscall : ThreadState::kRunning);
   }
   ProcTrack* track = procs_.open.Find(id);
   if (track != nullptr && track->now.state != state) {
@@ -616,7 +617,7 @@ void StateTracker::Impl::StartProc(const Event& event) {
 void StateTracker::Impl::StopProc(const Event& event) {
   const ProcId id = SubjectProc(event);
   const ProcTrack* const running = procs_.open.Find(id);
-  // Which thread had it. A thief tells it too, though not where the event stands for the end of a
+  // The thread that had the P. A thief names it too, unless the event stands for the end of a
   // goroutine in its syscall.
   ThreadId thread = running == nullptr ? ThreadId::kNone : running->now.thread;
   if (thread == ThreadId::kNone) {
@@ -626,7 +627,7 @@ void StateTracker::Impl::StopProc(const Event& event) {
   ChangeProc(event);
   ThreadTrack* const track = threads_.open.Find(thread);
   if (track == nullptr) return SetThread(event, thread, ProcId::kNone, GoId::kNone);
-  if (track->is_told && track->now.proc == ProcId::kNone) track->now.proc = id;
+  if (track->is_from_statuses && track->now.proc == ProcId::kNone) track->now.proc = id;
   // In a damaged trace the thread may have another P by now.
   if (track->now.proc != id) return;
   const ThreadInterval has = track->now;
@@ -669,13 +670,13 @@ void StateTracker::Impl::LoseProc(const ThreadInterval& thread, int64_t time) {
   syscall.proc_until = time;
 }
 
-void StateTracker::Impl::TellThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
-                                    ThreadState state) {
+void StateTracker::Impl::TakeThreadStatus(const Event& event, ThreadId id, ProcId proc,
+                                          GoId goroutine, ThreadState state) {
   if (id == ThreadId::kNone) return;
   ThreadTrack* track = threads_.open.Find(id);
   if (track == nullptr) {
     track = &OpenOld(threads_, id, /*is_status=*/true, event);
-    track->is_told = true;
+    track->is_from_statuses = true;
   }
   ThreadInterval& now = track->now;
   if (proc == ProcId::kNone) proc = now.proc;
@@ -683,7 +684,7 @@ void StateTracker::Impl::TellThread(const Event& event, ThreadId id, ProcId proc
     goroutine = now.goroutine;
     state = now.state;
   }
-  if (!track->is_told) return SetThread(event, id, proc, goroutine, state);
+  if (!track->is_from_statuses) return SetThread(event, id, proc, goroutine, state);
   now.proc = proc;
   now.goroutine = goroutine;
   now.state = StateOf(proc, goroutine, state);
@@ -794,7 +795,7 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
     track.now = Join(before->now, track.now);
     track.is_held = before->is_held;
     track.is_new = before->is_new;
-    track.is_told &= before->is_told;
+    track.is_from_statuses &= before->is_from_statuses;
     track.first = before->first;
     if constexpr (std::is_same_v<TrackType, GoTrack>) {
       if (track.has_heir) return LeaveToHeir(track.now, &before->now);
@@ -805,7 +806,7 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
     tracks.open.Erase(before);
     track.is_held = false;
   } else if (IsAtStart()) {
-    // A P that exists was told in the generation before, or it is new.
+    // A P that exists had a status in the generation before, or it is new.
     track.is_new |= std::is_same_v<TrackType, ProcTrack>;
     Release(track);
   }

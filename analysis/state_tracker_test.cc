@@ -345,7 +345,7 @@ GoCreateSyscall dt=10 new_g=5
 }
 
 // What a trace begins with lasts since its first kSync event. The status of a goroutine in a
-// syscall may be told by another thread, whose P is not the goroutine's.
+// syscall may be reported by another thread, whose P is not the goroutine's.
 TEST(StateTracker, BeginsWithTheTrace) {
   const auto trace = Track(
       absl::StrCat(kOneGoroutine, R"(GoStatusStack dt=8 g=2 m=18446744073709551615 gstatus=4 stack=2

@@ -88,7 +88,7 @@ TEST_P(GoldenTest, ReadsTheSameWhereThreadsAreSetAside) {
 }
 
 TEST_P(GoldenTest, ReadsAsExpected) {
-  EXPECT_FALSE(case_.golden.comment.empty()) << "expected a comment that tells the rule";
+  EXPECT_FALSE(case_.golden.comment.empty()) << "expected a comment that states the rule";
   GoldenCase rebased = case_.golden;
   RebaseGoldenCase(case_.input, &rebased);
   EXPECT_EQ(FormatGoldenCase(rebased), case_.text) << GetParam();

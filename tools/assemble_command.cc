@@ -128,7 +128,7 @@ std::string WarnOfSizes(const TextAssembler& assembler) {
   if (!wrong.has_value()) return "";
   const uint64_t more = assembler.wrong_sizes() - 1;
   return absl::StrCat(
-      "line ", wrong->line, ": the batch states size=", wrong->told, ", but its events take ",
+      "line ", wrong->line, ": the batch states size=", wrong->stated, ", but its events take ",
       wrong->found, wrong->found == 1 ? " byte" : " bytes",
       more == 0 ? ""
                 : absl::StrCat(", and ", more, more == 1 ? " more batch has" : " more batches have",

@@ -208,7 +208,7 @@ TEST(OutputFile, IsRemovedUnlessCommitted) {
   EXPECT_EQ(CountFiles(directory), 0);
 }
 
-// Tells whether a signal ends a program that writes a file, and leaves nothing of it.
+// Returns whether a signal ends a program that writes a file, and leaves nothing of it.
 void ExpectRemovedBy(int signal_number) {
   const std::string directory = TestDirectory();
   const auto write_and_raise = [&] {

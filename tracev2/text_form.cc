@@ -281,7 +281,7 @@ void TextAssembler::Write(const RawEvent& event) {
 void TextAssembler::EndBatch() {
   if (!batch_.has_value()) return;
   batch_->found = size() - payload_begin_;
-  if (batch_->found != batch_->told && wrong_sizes_++ == 0) first_wrong_size_ = batch_;
+  if (batch_->found != batch_->stated && wrong_sizes_++ == 0) first_wrong_size_ = batch_;
   batch_.reset();
 }
 

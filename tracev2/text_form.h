@@ -93,9 +93,9 @@ class TextAssembler {
   // An EventBatch whose size is not that of the events up to the next batch, so that no reader can
   // read the trace.
   struct WrongSize {
-    uint64_t line = 0;   // Counted from 1.
-    uint64_t told = 0;   // The size in the text, in bytes.
-    uint64_t found = 0;  // The size of the events, in bytes.
+    uint64_t line = 0;    // Counted from 1.
+    uint64_t stated = 0;  // The size in the text, in bytes.
+    uint64_t found = 0;   // The size of the events, in bytes.
   };
 
   // Returns the first wrong size, if any. Valid after Finish().

@@ -197,7 +197,7 @@ TEST(TextFormTest, ReportsWhichBatchHasAnotherSize) {
     EXPECT_EQ(assembler.wrong_sizes(), 2u);
     ASSERT_TRUE(assembler.first_wrong_size().has_value());
     EXPECT_EQ(assembler.first_wrong_size()->line, 2u);
-    EXPECT_EQ(assembler.first_wrong_size()->told, 3u);
+    EXPECT_EQ(assembler.first_wrong_size()->stated, 3u);
     EXPECT_EQ(assembler.first_wrong_size()->found, 4u);
     // The last batch is checked when the text ends.
     bytes.clear();

@@ -7,7 +7,7 @@
 
 namespace gotrace::internal {
 
-// Tells the processor to fetch the cache line `distance` bytes after `address` for writing. The
+// Asks the processor to fetch the cache line `distance` bytes after `address` for writing. The
 // address need not be valid; checking it would cost more. Without this, writing to a line that
 // another core read last is slow, because the line must first be taken from that core.
 inline void PrefetchForWrite(const void* address, size_t distance) {

@@ -178,7 +178,7 @@ struct StateTrackerOptions {
 // In a damaged trace, of which a Reader gives what it can, intervals are exact as far as the events
 // are, and those of a resource overlap only where the times of the events go back. A state that
 // does not fit the one before it shows that events are missing: the state before is known to have
-// lasted until the event, or the status, that told it last, and its interval ends there with
+// lasted until the event, or the status, that stated it last, and its interval ends there with
 // end_clipped. Where a generation is missing, intervals end with the last event before, and begin
 // with the kSync event after.
 class StateTracker : public MergeableSink {
