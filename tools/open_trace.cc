@@ -74,10 +74,7 @@ class GuardedSource final : public ByteSource {
 absl::StatusOr<UndoneInput> OpenInputOf(const std::string& file, const ReaderLimits& limits) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenGuarded(file, limits);
   if (!source.ok()) return source.status();
-  absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
-  if (!input.ok()) return input;
-  if (absl::Status status = CheckNotForeign(*input->source); !status.ok()) return status;
-  return input;
+  return UndoAndRecognise(*std::move(source), limits);
 }
 
 OpenTraces OpenerOf(const std::string& file, const ReaderLimits& limits) {
@@ -86,11 +83,6 @@ OpenTraces OpenerOf(const std::string& file, const ReaderLimits& limits) {
     if (!input.ok()) return input.status();
     return std::move(input->source);
   };
-}
-
-bool CanBeReadAgain(const std::string& file) {
-  std::error_code ignored;
-  return file != "-" && std::filesystem::is_regular_file(file, ignored);
 }
 
 }  // namespace
@@ -107,16 +99,23 @@ std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr
   return std::make_unique<GuardedSource>(file, std::move(source), has_ended);
 }
 
-absl::Status CheckNotForeign(const ByteSource& source) {
+absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
+                                             const ReaderLimits& limits) {
+  absl::StatusOr<UndoneInput> input = UndoTransport(std::move(source), limits);
   // Reading reports an empty input, or one that ends in the header.
-  if (source.window().empty()) return absl::OkStatus();
-  const std::optional<ForeignInput> foreign = RecogniseInput(source.window());
-  if (!foreign.has_value()) return absl::OkStatus();
+  if (!input.ok() || input->source->window().empty()) return input;
+  const std::optional<ForeignInput> foreign = RecogniseInput(input->source->window());
+  if (!foreign.has_value()) return input;
   Fault fault;
   fault.id = FaultId::kNotATrace;
   fault.place.offset = 0;
   fault.message = absl::StrCat(foreign->message, ". ", SpecOf(foreign->check).remedy);
   return FaultStatus(std::move(fault));
+}
+
+bool CanBeReadAgain(const std::string& file) {
+  std::error_code ignored;
+  return file != "-" && std::filesystem::is_regular_file(file, ignored);
 }
 
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,

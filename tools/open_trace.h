@@ -30,7 +30,7 @@ struct OpenedTrace {
 
 // Opens the trace in `file`, a path or "-" for the standard input, and undoes damage in transport
 // (see UndoTransport()). Fails if the file cannot be read, if its bytes were replaced, if it is
-// known not to be a trace (see CheckNotForeign()), and if it holds fewer than `number` traces.
+// known not to be a trace (see UndoAndRecognise()), and if it holds fewer than `number` traces.
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number);
 
@@ -44,9 +44,13 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
 std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr<ByteSource> source,
                                         bool* has_ended);
 
-// Returns the fault not-a-trace if the beginning of `source`, with damage in transport undone,
-// shows that it is something else, such as a web page or an archive.
-absl::Status CheckNotForeign(const ByteSource& source);
+// Undoes damage in transport (see UndoTransport()). Fails with the fault not-a-trace if the
+// beginning of the result shows that it is something else, such as a web page or an archive.
+absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
+                                             const ReaderLimits& limits);
+
+// Reports whether `file` is a regular file, which can be opened several times.
+bool CanBeReadAgain(const std::string& file);
 
 // Returns the error of a file that holds only `count` traces and so has no `number`th one.
 absl::Status NoSuchTrace(const std::string& file, uint64_t count, TraceNumber number);

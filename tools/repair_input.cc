@@ -1,7 +1,6 @@
 #include "tools/repair_input.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -171,12 +170,6 @@ std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumbe
   return lines;
 }
 
-bool CanBeReadAgain(const std::string& file) {
-  struct stat info;
-  // Opening it reports that it does not exist.
-  return file != "-" && (stat(file.c_str(), &info) != 0 || S_ISREG(info.st_mode));
-}
-
 }  // namespace
 
 absl::Status CopyStream(ByteStream* from, Output* to, Progress* progress) {
@@ -254,9 +247,8 @@ absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const Repeatabl
   const OpenTraces open = [&input, limits]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = input.Open();
     if (!source.ok()) return source.status();
-    absl::StatusOr<UndoneInput> undone = UndoTransport(*std::move(source), limits);
+    absl::StatusOr<UndoneInput> undone = UndoAndRecognise(*std::move(source), limits);
     if (!undone.ok()) return undone.status();
-    if (absl::Status status = CheckNotForeign(*undone->source); !status.ok()) return status;
     return std::move(undone->source);
   };
   const absl::StatusOr<std::vector<TraceSpan>> listed = ListTracesOf(open);
