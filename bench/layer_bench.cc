@@ -141,7 +141,7 @@ void OrderAll(benchmark::State& state, const std::string& bytes) {
   GenerationReader reader(source.get(), *ReadHeader(source.get()));
   // The batches view `bytes`, so they stay valid after the reader moves on.
   std::vector<std::unique_ptr<Generation>> generations;
-  while (std::unique_ptr<Generation> generation = reader.Next().generation) {
+  while (std::unique_ptr<Generation> generation = reader.Next().value_or(nullptr)) {
     generations.push_back(std::move(generation));
   }
   uint64_t events = 0;

@@ -133,7 +133,7 @@ std::string Describe(const Event& event) {
 FirstGeneration::FirstGeneration(std::string trace)
     : bytes(std::move(trace)), source(*SourceFromBytes(bytes)) {
   const absl::StatusOr<Version> version = ReadHeader(source.get());
-  if (version.ok()) generation = GenerationReader(source.get(), *version).Next().generation;
+  if (version.ok()) generation = GenerationReader(source.get(), *version).Next().value_or(nullptr);
 }
 
 Outcome ReadAll(absl::StatusOr<Reader> reader) {

@@ -38,8 +38,12 @@ absl::Status SayIfCut(Version version, const Generation& generation, absl::Statu
   return is_late ? FaultStatus(CutOff(*std::move(fault))) : status;
 }
 
-GenerationReader::Result FaultResult(absl::Status status) {
-  return {GenerationReader::Outcome::kFault, nullptr, std::move(status)};
+// Whether the status says that the trace continues after the bytes that can be read. Bytes that are
+// not a batch do not say so: they may be a program's output that was appended.
+bool EndsTooEarly(const absl::Status& status) {
+  const std::optional<Fault> fault = FaultOf(status);
+  if (!fault.has_value()) return !status.ok();
+  return fault->cut_off || StageOf(fault->id) == FaultStage::kTransport;
 }
 
 }  // namespace
@@ -150,14 +154,14 @@ absl::Status Generation::Finish(Version version, uint64_t end_offset) {
   return absl::OkStatus();
 }
 
-GenerationReader::Result GenerationReader::Next() {
+absl::StatusOr<std::unique_ptr<Generation>> GenerationReader::Next() {
   source_.Release(spill_.has_value() ? spill_->offset : source_.offset());
   return version_ >= Version::kGo126 ? NextWithEnd() : NextWithSpill();
 }
 
-GenerationReader::Result GenerationReader::NextWithSpill() {
-  if (!after_.ok()) return FaultResult(after_);
-  if (!first_ && !spill_.has_value()) return {};
+absl::StatusOr<std::unique_ptr<Generation>> GenerationReader::NextWithSpill() {
+  if (!after_.ok()) return after_;
+  if (!first_ && !spill_.has_value()) return nullptr;
   first_ = false;
   auto generation = std::make_unique<Generation>(limits_);
   bool any = false;
@@ -166,7 +170,7 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
     generation->set_number(spill_->generation);
     const Batch batch = *std::exchange(spill_, std::nullopt);
     if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
-      return FaultResult(std::move(status));
+      return status;
     }
   }
   while (true) {
@@ -174,12 +178,12 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
     const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);
     if (!more.ok()) {
       // The generation may be complete, if the fault is after it.
-      if (!any) return FaultResult(more.status());
+      if (!any) return more.status();
       after_ = more.status();
       break;
     }
     if (!*more) break;
-    if (batch.generation == 0) return FaultResult(ZeroGeneration(batch));
+    if (batch.generation == 0) return ZeroGeneration(batch);
     if (!any) generation->set_number(batch.generation);
     any = true;
     if (batch.generation == generation->number() + 1) {
@@ -187,56 +191,58 @@ GenerationReader::Result GenerationReader::NextWithSpill() {
       break;
     }
     if (batch.generation != generation->number()) {
-      return FaultResult(
-          BatchFault(FaultId::kGenerationOrder, batch,
-                     absl::StrCat("expected a batch of generation ", generation->number(), " or ",
-                                  generation->number() + 1, ", found one of ", batch.generation)));
+      return BatchFault(
+          FaultId::kGenerationOrder, batch,
+          absl::StrCat("expected a batch of generation ", generation->number(), " or ",
+                       generation->number() + 1, ", found one of ", batch.generation));
     }
     if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
-      return FaultResult(std::move(status));
+      return status;
     }
   }
   const uint64_t end_offset = spill_.has_value() ? spill_->offset : source_.offset();
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
     // The missing part was where the trace cannot be read, or after it, so that is the better
     // error.
-    if (!after_.ok()) return FaultResult(after_);
-    if (ends_with_trace()) status = SayIfCut(version_, *generation, std::move(status));
-    return FaultResult(std::move(status));
+    if (!after_.ok()) return after_;
+    return spill_.has_value() ? status : SayIfCut(version_, *generation, std::move(status));
   }
-  return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
+  Generation::Integrity& integrity = generation->integrity();
+  const bool ends_too_early = EndsTooEarly(after_);
+  if (ends_too_early) integrity.cut = after_;
+  integrity.is_last = !spill_.has_value() && (after_.ok() || ends_too_early);
+  return generation;
 }
 
-GenerationReader::Result GenerationReader::NextWithEnd() {
+absl::StatusOr<std::unique_ptr<Generation>> GenerationReader::NextWithEnd() {
   auto generation = std::make_unique<Generation>(limits_);
   uint64_t end_offset = 0;
   while (true) {
     Batch batch;
     const absl::StatusOr<bool> more = ReadBatch(&source_, &batch);
-    if (!more.ok()) return FaultResult(more.status());
+    if (!more.ok()) return more.status();
     end_offset = batch.offset;
     if (!*more) {
       // Go's reader ignores a generation without event batches.
-      if (generation->threads().empty()) return {};
-      return FaultResult(FaultStatus(IncompleteGeneration(generation->number(), batch.offset)));
+      if (generation->threads().empty()) return nullptr;
+      return FaultStatus(IncompleteGeneration(generation->number(), batch.offset));
     }
     if (generation->number() == 0) generation->set_number(batch.generation);
     if (batch.kind() == EventType::kEndOfGeneration) break;
-    if (batch.generation == 0) return FaultResult(ZeroGeneration(batch));
+    if (batch.generation == 0) return ZeroGeneration(batch);
     if (batch.generation != generation->number()) {
-      return FaultResult(
-          BatchFault(FaultId::kGenerationMixed, batch,
-                     absl::StrCat("expected a batch of generation ", generation->number(),
-                                  " or its end, found one of ", batch.generation)));
+      return BatchFault(FaultId::kGenerationMixed, batch,
+                        absl::StrCat("expected a batch of generation ", generation->number(),
+                                     " or its end, found one of ", batch.generation));
     }
     if (absl::Status status = generation->Add(batch, version_); !status.ok()) {
-      return FaultResult(std::move(status));
+      return status;
     }
   }
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
-    return FaultResult(std::move(status));
+    return status;
   }
-  return {Outcome::kGeneration, std::move(generation), absl::OkStatus()};
+  return generation;
 }
 
 }  // namespace gotrace::internal

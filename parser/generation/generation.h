@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_source.h"
@@ -101,6 +102,21 @@ class Generation {
   GenerationTables& tables() { return tables_; }
   const GenerationTables& tables() const { return tables_; }
 
+  // What may be missing from a generation. Set by a GenerationFeed.
+  struct Integrity {
+    // Whether something of it is missing, so that contradictions in events need not be faults.
+    bool damaged = false;
+    // Whether it ends only because the trace does, without an end marker.
+    bool is_last = false;
+    // Whether it may lack tables that were never written, because the trace ends in it.
+    bool incomplete = false;
+    // Why the rest of the trace, which may be a part of it, cannot be read. OK if no more of the
+    // trace is known to exist, or if the next generation follows.
+    absl::Status cut;
+  };
+  Integrity& integrity() { return integrity_; }
+  const Integrity& integrity() const { return integrity_; }
+
  private:
   absl::Status AddEventBatch(const Batch& batch);
 
@@ -116,53 +132,47 @@ class Generation {
   std::vector<ThreadBatches> threads_;
   absl::flat_hash_map<ThreadId, uint32_t> thread_index_;
   GenerationTables tables_;
+  Integrity integrity_;
 };
 
 // Reads one generation after the other.
-class GenerationReader {
+class GenerationFeed {
+ public:
+  virtual ~GenerationFeed() = default;
+
+  // Returns the next generation, nullptr at the end of the trace, or why there is no further
+  // generation. Releases the source's bytes of the previous one, of which no views may be used any
+  // more. Must not be called again after the end or an error.
+  virtual absl::StatusOr<std::unique_ptr<Generation>> Next() = 0;
+
+  // Returns the offset of the generation that Next() would read.
+  virtual uint64_t next_offset() const = 0;
+
+  // Returns the offset in the input of the byte at `offset` in the current generation.
+  virtual uint64_t InputOffset(uint64_t offset) const { return offset; }
+
+  // Returns the offset of another trace, at which this one ends. The source stays there.
+  virtual std::optional<uint64_t> next_trace() const { return std::nullopt; }
+};
+
+// Reads generations up to the first fault.
+class GenerationReader final : public GenerationFeed {
  public:
   // The source must be positioned after the header, and must outlive the reader.
   GenerationReader(ByteSource* source, Version version, const ReaderLimits& limits = {})
       : source_(*source), version_(version), limits_(limits) {}
 
-  // The kinds of results of Next().
-  enum class Outcome {
-    kGeneration,  // `generation` is the next one.
-    kEnd,         // The trace ends here, where it may.
-    kFault,       // `status` says why there is no further generation.
-  };
-  struct Result {
-    Outcome outcome = Outcome::kEnd;
-    std::unique_ptr<Generation> generation;
-    absl::Status status;
-  };
-
-  // Reads the next generation. Releases the source's bytes of the previous one, of which no views
-  // may be used any more. Must not be called again after kEnd or kFault.
-  Result Next();
-
-  // Returns the current offset in the trace.
-  uint64_t offset() const { return source_.offset(); }
-
-  // Returns the offset of the generation that Next() would read.
-  uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
-
-  // Returns whether the generation that Next() last returned, or in which it found a fault, ends
-  // only because the trace does. Since Go 1.26, generations have end markers.
-  bool ends_with_trace() const {
-    return version_ < Version::kGo126 && after_.ok() && !spill_.has_value();
+  absl::StatusOr<std::unique_ptr<Generation>> Next() override;
+  uint64_t next_offset() const override {
+    return spill_.has_value() ? spill_->offset : source_.offset();
   }
-
-  // Returns why nothing can be read after the last generation, if that is already known. The
-  // generation may then lack what was there.
-  const absl::Status& after() const { return after_; }
 
  private:
   // Up to Go 1.25, a generation ends at the first batch of the next one, which is kept in spill_.
-  Result NextWithSpill();
+  absl::StatusOr<std::unique_ptr<Generation>> NextWithSpill();
 
   // Since Go 1.26, an EndOfGeneration event ends a generation.
-  Result NextWithEnd();
+  absl::StatusOr<std::unique_ptr<Generation>> NextWithEnd();
 
   ByteSource& source_;
   const Version version_;

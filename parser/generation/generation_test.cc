@@ -11,8 +11,6 @@
 namespace gotrace::internal {
 namespace {
 
-using Outcome = GenerationReader::Outcome;
-
 // The bytes of an event batch.
 std::string Bytes(uint64_t generation, absl::string_view payload, uint64_t thread = 7,
                   uint64_t time = 100) {
@@ -50,34 +48,27 @@ class Reading {
   Reading(Version version, std::string body)
       : body_(std::move(body)), source_(body_), reader_(&source_, version) {}
 
-  GenerationReader::Result Next() { return reader_.Next(); }
-
   // Reads a generation that is expected to have `number`.
   std::unique_ptr<Generation> Expect(uint64_t number) {
-    GenerationReader::Result result = Next();
-    EXPECT_EQ(result.outcome, Outcome::kGeneration) << result.status;
-    EXPECT_TRUE(result.status.ok());
-    if (result.generation == nullptr) return std::make_unique<Generation>();
-    EXPECT_EQ(result.generation->number(), number);
-    return std::move(result.generation);
+    absl::StatusOr<std::unique_ptr<Generation>> generation = reader_.Next();
+    EXPECT_TRUE(generation.ok()) << generation.status();
+    if (!generation.ok() || *generation == nullptr) return std::make_unique<Generation>();
+    EXPECT_EQ((*generation)->number(), number);
+    return *std::move(generation);
   }
 
   void ExpectEnd() {
-    const GenerationReader::Result result = Next();
-    EXPECT_EQ(result.outcome, Outcome::kEnd) << result.status;
-    EXPECT_EQ(result.generation, nullptr);
-    EXPECT_TRUE(result.status.ok());
+    const absl::StatusOr<std::unique_ptr<Generation>> generation = reader_.Next();
+    ASSERT_TRUE(generation.ok()) << generation.status();
+    EXPECT_EQ(*generation, nullptr);
   }
 
   void ExpectFault(FaultId id, uint64_t offset) {
-    const GenerationReader::Result result = Next();
-    EXPECT_EQ(result.outcome, Outcome::kFault);
-    EXPECT_EQ(result.generation, nullptr);
-    EXPECT_TRUE(IsFault(result.status, id, offset));
+    EXPECT_TRUE(IsFault(reader_.Next().status(), id, offset));
   }
 
   uint64_t released() const { return source_.released(); }
-  uint64_t offset() const { return reader_.offset(); }
+  uint64_t next_offset() const { return reader_.next_offset(); }
 
  private:
   const std::string body_;
@@ -200,6 +191,25 @@ TEST(SpillTest, WhatWasReadBeforeABrokenBatchIsGiven) {
   }
 }
 
+TEST(SpillTest, AGenerationSaysWhetherTheTraceIsCutOffAfterIt) {
+  for (const Version version : kSpilling) {
+    const std::string first = SyncBatch(version, 3);
+    const auto integrity_before = [&](const std::string& rest) {
+      return Reading(version, first + rest).Expect(3)->integrity();
+    };
+    EXPECT_TRUE(integrity_before("").is_last);
+    EXPECT_TRUE(integrity_before("").cut.ok());
+    EXPECT_FALSE(integrity_before(SyncBatch(version, 4)).is_last);
+    EXPECT_TRUE(integrity_before(SyncBatch(version, 4)).cut.ok());
+    const Generation::Integrity cut = integrity_before("\x01\x03\x07\x05\x02x");
+    EXPECT_TRUE(cut.is_last);
+    EXPECT_TRUE(IsFault(cut.cut, FaultId::kBatchTruncated, first.size() + 5));
+    // The trace is not known to continue after bytes that are not a batch.
+    EXPECT_FALSE(integrity_before("\x02").is_last);
+    EXPECT_TRUE(integrity_before("\x02").cut.ok());
+  }
+}
+
 TEST(SpillTest, ABrokenBatchIsReportedRatherThanMissingParts) {
   const std::string first = Bytes(3, "\x0b\x01");
   ExpectFault(Version::kGo122, first + "\x02", FaultId::kBatchType, first.size());
@@ -240,7 +250,7 @@ TEST(EndTest, AnEndMarkEndsAGeneration) {
   const auto nine = reading.Expect(9);
   EXPECT_EQ(reading.released(), first.size() + 1);
   EXPECT_EQ(nine->begin_offset(), first.size() + 1);
-  EXPECT_EQ(reading.offset(), first.size() + 1 + second.size() + 1);
+  EXPECT_EQ(reading.next_offset(), first.size() + 1 + second.size() + 1);
   reading.Expect(2);
   reading.ExpectEnd();
 }

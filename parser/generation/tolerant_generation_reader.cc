@@ -24,7 +24,7 @@ void TolerantGenerationReader::Report(Fault fault) {
 // Reports a fault of the finder, whose offsets are already those of the input.
 void TolerantGenerationReader::ReportFraming(Fault fault) {
   // Removing text loses nothing.
-  damaged_ |= fault.id != FaultId::kTextInTrace;
+  integrity_.damaged |= fault.id != FaultId::kTextInTrace;
   report_(std::move(fault));
 }
 
@@ -61,11 +61,10 @@ void TolerantGenerationReader::SkipRest() {
   }
 }
 
-std::unique_ptr<Generation> TolerantGenerationReader::Next() {
+absl::StatusOr<std::unique_ptr<Generation>> TolerantGenerationReader::Next() {
   finder_.Release(spill_.has_value() ? spill_->offset : source_.offset());
   if (overlong_.has_value()) SkipRest();
-  damaged_ = false;
-  incomplete_ = false;
+  integrity_ = {};
   sync_damaged_ = false;
   reported_threads_ = false;
   auto generation = std::make_unique<Generation>(limits_);
@@ -107,15 +106,21 @@ std::unique_ptr<Generation> TolerantGenerationReader::Next() {
         break;
     }
   }
-  if (generation->batch_count() == 0) {
-    // Since version 1.26, a trace may be empty.
-    if (last_number_ == 0 && !damaged_ && version_ < Version::kGo126) ReportNoGeneration();
-    return nullptr;
+  bool is_empty = generation->batch_count() == 0;
+  if (version_ < Version::kGo126) {
+    if (is_empty && last_number_ == 0 && !integrity_.damaged) ReportNoGeneration();
+  } else if (!ended && !integrity_.damaged) {
+    // An empty trace is allowed. As in strict mode, tables alone at the end are not a generation.
+    is_empty |= generation->threads().empty();
   }
-  // As in strict mode, tables alone at the end of a trace are not a generation.
-  const bool has_events = !generation->threads().empty();
-  if (!ended && !damaged_ && !has_events && version_ >= Version::kGo126) return nullptr;
+  if (is_empty) {
+    const absl::Status& status = finder_.io_status();
+    // A fault of compression was already reported.
+    if (status.ok() || FaultOf(status).has_value()) return nullptr;
+    return status;
+  }
   Finish(ended || overlong_.has_value(), generation.get());
+  generation->integrity() = integrity_;
   last_number_ = generation->number();
   return generation;
 }
@@ -176,14 +181,14 @@ void TolerantGenerationReader::ReportNoGeneration() {
 
 void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const uint64_t end = spill_.has_value() ? spill_->offset : source_.offset();
-  is_last_ = !ended;
-  incomplete_ = !ended && (version_ >= Version::kGo126 || finder_.truncated());
+  integrity_.is_last = !ended;
+  integrity_.incomplete = !ended && (version_ >= Version::kGo126 || finder_.truncated());
   // The finder has already reported a trace that ends inside a batch.
-  if (incomplete_ && !finder_.truncated()) {
+  if (integrity_.incomplete && !finder_.truncated()) {
     Report(IncompleteGeneration(generation->number(), end));
   }
   // The tables may be in the part that exceeded the limit, which was reported too.
-  incomplete_ |= overlong_.has_value();
+  integrity_.incomplete |= overlong_.has_value();
   GenerationTables& tables = generation->tables();
   const bool has_sync = tables.clock().known();
   if (!has_sync) {
@@ -196,10 +201,11 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
   const absl::Status status = has_sync && !sync_damaged_ ? generation->Check(version_, end)
                                                          : tables.CheckStacks(generation->number());
   // Missing table entries are expected in a generation that is cut off.
-  if (!status.ok() && !incomplete_) {
+  if (!status.ok() && !integrity_.incomplete) {
     Fault fault = *FaultOf(status);
     // The runtime writes the last strings last.
-    const bool is_cut = is_last_ && version_ < Version::kGo126 && fault.id == FaultId::kStackString;
+    const bool is_cut =
+        integrity_.is_last && version_ < Version::kGo126 && fault.id == FaultId::kStackString;
     Report(is_cut ? CutOff(std::move(fault)) : std::move(fault));
   }
   losses_.unresolved += tables.AddMissingFrameStrings().size();
@@ -211,10 +217,10 @@ void TolerantGenerationReader::Finish(bool ended, Generation* generation) {
 void TolerantGenerationReader::TakeClock(uint64_t end, Generation* generation) {
   generation->tables().BorrowClock(last_clock_.known() ? last_clock_ : TraceClock(1'000'000'000));
   // A cut or damage was already reported, so a fault is needed only if it makes the times wrong.
-  if (last_clock_.known() && (incomplete_ || sync_damaged_)) return;
+  if (last_clock_.known() && (integrity_.incomplete || sync_damaged_)) return;
   // Up to Go 1.24 the runtime writes the frequency when the generation ends, before the tables.
-  const bool is_cut = is_last_ && version_ < Version::kGo125 && !sync_damaged_;
-  incomplete_ |= is_cut;
+  const bool is_cut = integrity_.is_last && version_ < Version::kGo125 && !sync_damaged_;
+  integrity_.incomplete |= is_cut;
   Fault fault = {
       FaultId::kNoFrequency, Place(),
       absl::StrCat("expected a sync batch with a frequency, found none in the generation; ",

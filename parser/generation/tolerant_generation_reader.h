@@ -19,9 +19,9 @@
 
 namespace gotrace::internal {
 
-// Like GenerationReader, but continues after faults of framing, generations and tables: damaged
-// parts are skipped, and the rest is returned. For a sound trace it returns the same generations.
-class TolerantGenerationReader {
+// Continues after faults of framing, generations and tables: damaged parts are skipped, and the
+// rest is returned. For a sound trace it returns the same generations as GenerationReader.
+class TolerantGenerationReader final : public GenerationFeed {
  public:
   // The source must be positioned after the header. It and `losses` must outlive the reader.
   // `report` is called with each fault.
@@ -33,38 +33,13 @@ class TolerantGenerationReader {
   using Observer = std::function<void(const Batch&, const std::optional<Fault>&)>;
   void Observe(Observer observer) { observer_ = std::move(observer); }
 
-  // Returns the next generation, or nullptr at the end of the trace. Releases the source's bytes of
-  // the previous one, of which no views may be used any more.
-  std::unique_ptr<Generation> Next();
-
-  // Returns whether something of the last generation is missing, so that contradictions in later
-  // events need not be faults.
-  bool damaged() const { return damaged_; }
-
-  // Returns whether the last generation may lack tables that were never written, because the trace
-  // ends in it.
-  bool incomplete() const { return incomplete_; }
-
-  // Returns whether the last generation ends only because the trace does, without an end marker.
-  bool is_last() const { return is_last_; }
-
-  // Records that tables of the last generation are missing, because the trace ends in it.
-  void SetIncomplete() { incomplete_ = true; }
-
-  // Returns the current offset in the trace.
-  uint64_t offset() const { return source_.offset(); }
-
-  // See BatchFinder::InputOffset().
-  uint64_t InputOffset(uint64_t offset) const { return finder_.InputOffset(offset); }
-
-  // Returns the offset of the generation that Next() would read.
-  uint64_t next_offset() const { return spill_.has_value() ? spill_->offset : offset(); }
-
-  // Returns the offset of another trace, at which this one ends. The source stays there.
-  std::optional<uint64_t> next_trace() const { return finder_.next_trace(); }
-
-  // Returns the first I/O error.
-  const absl::Status& io_status() const { return finder_.io_status(); }
+  // Returns an error only if the input cannot be read.
+  absl::StatusOr<std::unique_ptr<Generation>> Next() override;
+  uint64_t next_offset() const override {
+    return spill_.has_value() ? spill_->offset : source_.offset();
+  }
+  uint64_t InputOffset(uint64_t offset) const override { return finder_.InputOffset(offset); }
+  std::optional<uint64_t> next_trace() const override { return finder_.next_trace(); }
 
  private:
   enum class Belongs { kHere, kNext, kNowhere };
@@ -90,11 +65,9 @@ class TolerantGenerationReader {
   BatchFinder finder_;
   std::optional<Batch> spill_;
   TraceClock last_clock_;
-  uint64_t last_number_ = 0;  // The number of the last generation.
-  bool damaged_ = false;
-  bool incomplete_ = false;
-  bool is_last_ = false;
-  bool sync_damaged_ = false;   // Whether a sync batch of the current generation has a fault.
+  uint64_t last_number_ = 0;         // The number of the last generation.
+  Generation::Integrity integrity_;  // Of the current generation.
+  bool sync_damaged_ = false;        // Whether a sync batch of the current generation has a fault.
   bool sync_left_out_ = false;  // Whether a sync batch was dropped, perhaps of the next generation.
   // The number of the last generation, if it exceeds the limit and its rest must still be skipped.
   std::optional<uint64_t> overlong_;

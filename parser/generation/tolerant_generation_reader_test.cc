@@ -30,11 +30,11 @@ Found ReadGenerations(absl::string_view bytes, const ReaderLimits& limits = {}) 
   TolerantGenerationReader reader(
       source.get(), *version, [&](Fault fault) { found.faults.push_back(std::move(fault)); },
       &found.losses, limits);
-  while (const std::unique_ptr<Generation> generation = reader.Next()) {
+  while (const auto generation = reader.Next().value_or(nullptr)) {
     found.numbers.push_back(generation->number());
     found.batches.push_back(generation->batch_count());
     EXPECT_TRUE(generation->tables().clock().known());
-    found.incomplete = reader.incomplete();
+    found.incomplete = generation->integrity().incomplete;
   }
   return found;
 }
@@ -79,11 +79,9 @@ TEST(TolerantGenerationReaderTest, SoundTracesGiveTheSameGenerations) {
     const auto source = *SourceFromBytes(bytes);
     GenerationReader strict(source.get(), *ReadHeader(source.get()));
     Numbers numbers, batches;
-    while (true) {
-      const GenerationReader::Result result = strict.Next();
-      if (result.outcome != GenerationReader::Outcome::kGeneration) break;
-      numbers.push_back(result.generation->number());
-      batches.push_back(result.generation->batch_count());
+    while (const auto generation = strict.Next().value_or(nullptr)) {
+      numbers.push_back(generation->number());
+      batches.push_back(generation->batch_count());
     }
     EXPECT_EQ(found.numbers, numbers);
     EXPECT_EQ(found.batches, batches);

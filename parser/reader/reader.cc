@@ -20,20 +20,22 @@ bool LacksSomething(FaultId id) {
   return id == FaultId::kEventStackId || id == FaultId::kEventStringId || id == FaultId::kNoAdvance;
 }
 
-// Whether the status says that the trace continues after the bytes that can be read. Bytes that are
-// not a batch do not say so: they may be a program's output that was appended.
-bool EndsTooEarly(const absl::Status& status) {
-  const std::optional<Fault> fault = FaultOf(status);
-  if (!fault.has_value()) return !status.ok();
-  return fault->cut_off || StageOf(fault->id) == FaultStage::kTransport;
-}
-
 }  // namespace
+
+std::unique_ptr<GenerationFeed> ReaderImpl::MakeFeed() {
+  if (!tolerant()) {
+    return std::make_unique<GenerationReader>(source_.get(), version_, options_.limits);
+  }
+  auto feed = std::make_unique<TolerantGenerationReader>(
+      source_.get(), version_, [this](Fault fault) { ReportAt(fault); }, &losses_, options_.limits);
+  feed->Observe(options_.on_batch);
+  return feed;
+}
 
 absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
   if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
-  while (pending_.ok() && !stopped_) {
+  while (pending_.ok() && !stopped_at_.has_value()) {
     size_t count = FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
     plain_blocks_ = count > 0 ? plain_blocks_ + 1 : 0;
     if (count == 0) count = FindNext(block_);
@@ -186,23 +188,20 @@ Event* ReaderImpl::NextGeneration() {
   if (!std::exchange(end_reported_, true) && options_.on_generation_end) {
     options_.on_generation_end(generation_->tables(), use_);
   }
-  const uint64_t begin =
-      tolerant() ? tolerant_generations_.next_offset() : generations_.next_offset();
-  if (begin >= stop_at_) {
-    stopped_ = true;
-    stop_begin_ = begin;
+  if (feed_->next_offset() >= stop_at_) {
+    stopped_at_ = feed_->next_offset();
     return nullptr;
   }
-  if (tolerant()) return NextTolerantGeneration();
-  GenerationReader::Result result = generations_.Next();
-  if (result.outcome == GenerationReader::Outcome::kGeneration) {
-    generation_ = std::move(result.generation);
-    return BeginGeneration();
+  was_stuck_ = false;
+  absl::StatusOr<std::unique_ptr<Generation>> next = feed_->Next();
+  pending_ = next.status();
+  generation_ = next.ok() ? *std::move(next) : nullptr;
+  if (generation_ == nullptr) {
+    done_ = pending_.ok();
+    return MakeSync(nullptr, last_time_, source_->offset());
   }
-  generation_.reset();
-  pending_ = std::move(result.status);
-  done_ = pending_.ok();
-  return MakeSync(nullptr, last_time_, generations_.offset());
+  if (tolerant()) Recover();
+  return BeginGeneration();
 }
 
 Event* ReaderImpl::BeginGeneration() {
@@ -239,14 +238,14 @@ Event* ReaderImpl::BeginGeneration() {
   }
   order_.BeginGeneration(generation_->bytes());
   info_.damaged = lost_;
-  info_.ends_with_trace = tolerant() && tolerant_generations_.is_last();
+  info_.ends_with_trace = tolerant() && generation_->integrity().is_last;
   const int64_t begin = tables.clock().ToNs(generation_->min_ticks());
   return MakeSync(&tables, begin, generation_->begin_offset());
 }
 
 void ReaderImpl::BeginModel() {
-  const bool is_first = syncs_ == start_.earlier_generations;
-  if (is_first && syncs_ > 0) scheduler_.StartInMiddle(*generation_, start_);
+  const bool is_first = syncs_ == begin_.start.earlier_generations;
+  if (is_first && syncs_ > 0) scheduler_.StartInMiddle(*generation_, begin_.start);
   scheduler_.BeginGeneration(generation_.get());
 }
 
@@ -255,9 +254,10 @@ bool ReaderImpl::IsFlawed() const {
 }
 
 bool ReaderImpl::Follows(const ReaderImpl& before) const {
-  return !IsFlawed() && !before.IsFlawed() && (done_ || stopped_) && before.stopped_ &&
-         before.syncs_ == start_.earlier_generations && before.last_time_ == time_before_ &&
-         before.stop_begin_ == begin_offset_ && scheduler_.Follows(before.scheduler_);
+  return !IsFlawed() && !before.IsFlawed() && (done_ || stopped_at_.has_value()) &&
+         before.syncs_ == begin_.start.earlier_generations &&
+         before.last_time_ == begin_.last_time && before.stopped_at_ == begin_.offset &&
+         scheduler_.Follows(before.scheduler_);
 }
 
 bool ReaderImpl::ContinueFrom(ReaderImpl& before) {
@@ -266,9 +266,7 @@ bool ReaderImpl::ContinueFrom(ReaderImpl& before) {
   before.source_->LeaveAtEnd();
   options_ = before.options_;
   UseCores(options_.jobs);
-  start_ = std::move(before.start_);
-  begin_offset_ = before.begin_offset_;
-  time_before_ = before.time_before_;
+  begin_ = std::move(before.begin_);
   event_count_ += before.event_count_;
   contexts_ += before.contexts_;
   order_.CountAttempts(before.order_.attempts());
@@ -338,20 +336,16 @@ Fault ReaderImpl::NoAdvance() {
 // Marks the fault as cut off if it may result from a truncated trace. The runtime writes tables
 // when a generation ends. So if the last generation has none, they were probably never written.
 Fault ReaderImpl::SayIfCut(Fault fault) const {
-  if (version_ >= Version::kGo126) return fault;
-  const bool is_last = tolerant()
-                           ? tolerant_generations_.is_last()
-                           : generations_.ends_with_trace() || EndsTooEarly(generations_.after());
-  const bool lacks_tables =
-      generation_->tables().LacksTables() || (tolerant() && tolerant_generations_.incomplete());
-  return is_last && lacks_tables ? CutOff(std::move(fault), "probably cut off before its tables")
-                                 : fault;
+  const Generation::Integrity& integrity = generation_->integrity();
+  const bool is_cut = version_ < Version::kGo126 && integrity.is_last &&
+                      (integrity.incomplete || generation_->tables().LacksTables());
+  return is_cut ? CutOff(std::move(fault), "probably cut off before its tables") : fault;
 }
 
 Event* ReaderImpl::Fail(Fault fault) {
   // If the trace is cut off, what is missing came after the place of the cut.
-  const bool is_echo = LacksSomething(fault.id) && EndsTooEarly(generations_.after());
-  pending_ = is_echo ? generations_.after() : FaultStatus(std::move(fault));
+  const absl::Status& cut = generation_->integrity().cut;
+  pending_ = LacksSomething(fault.id) && !cut.ok() ? cut : FaultStatus(std::move(fault));
   return nullptr;
 }
 
@@ -387,7 +381,6 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   fault.place.thread = event->thread();
   fault.place.event = event->type();
   if (TakesContext()) AddStack(event->stack(), &fault.context);
-  const bool reported_incomplete = tolerant() && tolerant_generations_.incomplete();
   fault = SayIfCut(std::move(fault));
   if (!tolerant()) {
     Fail(std::move(fault));
@@ -396,8 +389,8 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   ++losses_.unresolved;
   GenerationTables& tables = generation_->tables();
   // If the trace is cut off, missing tables are to be expected.
-  if (!reported_incomplete) {
-    if (fault.cut_off) tolerant_generations_.SetIncomplete();
+  if (bool& incomplete = generation_->integrity().incomplete; !incomplete) {
+    incomplete = fault.cut_off;
     Report(fault);
   }
   is_stack ? tables.AddMissingStack(id) : tables.AddMissingString(id);

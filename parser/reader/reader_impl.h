@@ -33,16 +33,12 @@ class ReaderImpl {
       : source_(std::move(source)),
         version_(version),
         options_(std::move(options)),
-        generations_(source_.get(), version, options_.limits),
-        tolerant_generations_(
-            source_.get(), version, [this](Fault fault) { ReportAt(fault); }, &losses_,
-            options_.limits),
+        feed_(MakeFeed()),
         scheduler_(options_.limits),
         order_(&scheduler_, options_.tuning.exact_ties_threads),
         frontier_(order_.frontier()),
         watches_time_(tolerant() && options_.on_time_back != nullptr) {
     UseCores(options_.jobs);
-    if (options_.on_batch) tolerant_generations_.Observe(options_.on_batch);
   }
 
   // Returns the next events, or none at the end or after a failure, which sets status().
@@ -54,7 +50,7 @@ class ReaderImpl {
   // offset is set. Status and everything else are as at the end of a sound trace.
   void StopAt(uint64_t offset) {
     stop_at_ = offset;
-    stopped_ = false;
+    stopped_at_.reset();
   }
 
   // Like ReaderOptions::jobs.
@@ -63,10 +59,9 @@ class ReaderImpl {
   // Starts in the middle of the trace, with the generation that the source is at. `last_time` is
   // the time of the last event before it. Must be called before NextBlock().
   void StartInMiddle(SegmentStart start, int64_t last_time) {
-    start_ = std::move(start);
-    begin_offset_ = source_->offset();
-    syncs_ = start_.earlier_generations;
-    time_before_ = last_time_ = last_time;
+    syncs_ = start.earlier_generations;
+    last_time_ = last_time;
+    begin_ = {std::move(start), source_->offset(), last_time};
   }
 
   // Whether this reader, which started in the middle and returned all of its events, continues
@@ -85,10 +80,12 @@ class ReaderImpl {
   const GenerationInfo& info() const { return info_; }
   const Losses& losses() const { return losses_; }
   uint64_t event_count() const { return event_count_; }
-  std::optional<uint64_t> next_trace() const { return tolerant_generations_.next_trace(); }
+  std::optional<uint64_t> next_trace() const { return feed_->next_trace(); }
   const ByteSource& source() const { return *source_; }
 
  private:
+  std::unique_ptr<GenerationFeed> MakeFeed();
+
   // The maximum number of events that this thread finds at a time. More would not be faster.
   static constexpr size_t kBlockSize = 160;
 
@@ -152,7 +149,7 @@ class ReaderImpl {
   // Prepares the scheduler model for the generation.
   void BeginModel();
 
-  // Each returns the next event, or nullptr after setting pending_ or stopped_.
+  // Each returns the next event, or nullptr after setting pending_ or stopped_at_.
   Event* NextGeneration();
   Event* BeginGeneration();
 
@@ -177,7 +174,8 @@ class ReaderImpl {
 
   // Modes that continue after faults: reader_tolerant.cc. ---------------------------------------
   bool tolerant() const { return options_.mode != ReadMode::kStrict; }
-  Event* NextTolerantGeneration();
+  // Prepares for a generation before which something may be missing or wrong.
+  void Recover();
   // Each returns false if it dropped the rest of the generation.
   bool ContinueAfterFault(ThreadCursor* cursor);
   bool ContinueWithoutString(ThreadCursor* cursor);
@@ -202,7 +200,7 @@ class ReaderImpl {
   bool TakesContext() { return contexts_++ < Fault::kMaxContexts; }
   Fault NoAdvance();
   Fault SayIfCut(Fault fault) const;
-  void ReportJump(uint64_t last_number);
+  void ReportJump();
 
   // Checks that the tables have what the event refers to. If they do not, that is a fault; the
   // tolerant modes then add a placeholder.
@@ -213,8 +211,7 @@ class ReaderImpl {
   const Version version_;
   ReaderOptions options_;
   Losses losses_;
-  GenerationReader generations_;
-  TolerantGenerationReader tolerant_generations_;
+  const std::unique_ptr<GenerationFeed> feed_;
   bool lost_ = false;      // Whether a part of the current generation is missing.
   bool nested_ = false;    // Whether a fault of kLimitNesting was reported in the generation.
   bool doubtful_ = false;  // Whether the scheduler model was forced to contradict itself.
@@ -239,14 +236,18 @@ class ReaderImpl {
   bool done_ = false;
   absl::Status pending_;  // A failure to return after the events before it.
   absl::Status status_;
-  // For reading a segment: see StopAt() and StartInMiddle().
-  uint64_t stop_at_ = std::numeric_limits<uint64_t>::max();
-  bool stopped_ = false;
-  uint64_t stop_begin_ = 0;  // The offset of the generation before which reading stopped.
-  SegmentStart start_;
-  uint64_t begin_offset_ = 0;
   bool end_reported_ = true;  // Whether on_generation_end was called for the current generation.
-  int64_t time_before_ = 0;
+
+  // Where reading began, if StartInMiddle() was called.
+  struct Begin {
+    SegmentStart start;
+    uint64_t offset = 0;    // The offset of the first generation.
+    int64_t last_time = 0;  // The time of the last event before it.
+  };
+  Begin begin_;
+  uint64_t stop_at_ = std::numeric_limits<uint64_t>::max();  // See StopAt().
+  // The offset of the generation before which reading stopped, if it did.
+  std::optional<uint64_t> stopped_at_;
 
   uint64_t contexts_ = 0;  // The number of faults that were offered a context.
 

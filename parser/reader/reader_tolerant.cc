@@ -17,36 +17,27 @@ bool IsOfSpans(FaultId id) {
 
 }  // namespace
 
-Event* ReaderImpl::NextTolerantGeneration() {
-  was_stuck_ = false;
-  const uint64_t last_number = generation_ == nullptr ? 0 : generation_->number();
-  generation_ = tolerant_generations_.Next();
-  if (generation_ == nullptr) {
-    const absl::Status& io_status = tolerant_generations_.io_status();
-    // A fault of compression was already reported.
-    if (!FaultOf(io_status).has_value()) pending_ = io_status;
-    done_ = pending_.ok();
-    return MakeSync(nullptr, last_time_, tolerant_generations_.offset());
-  }
-  if (options_.mode == ReadMode::kSalvage || lost_ || doubtful_) ForgetWrongTime();
-  const bool follows = last_number == 0 || generation_->number() == last_number + 1;
-  if (!follows && options_.mode == ReadMode::kSalvage) ReportJump(last_number);
-  // A generation states all statuses again. Checking them against a model that may be wrong would
-  // report the same fault twice.
-  if (lost_ || doubtful_ || !follows) scheduler_.Forget();
-  lost_ = tolerant_generations_.damaged();
+void ReaderImpl::Recover() {
+  const bool salvages = options_.mode == ReadMode::kSalvage;
+  const bool was_flawed = lost_ || doubtful_;
+  const bool jumps = info_.number != 0 && generation_->number() != info_.number + 1;
+  lost_ = generation_->integrity().damaged;
   doubtful_ = false;
   nested_ = false;
-  return BeginGeneration();
+  if (salvages || was_flawed) ForgetWrongTime();
+  // If anything else was found missing, that was reported instead.
+  if (jumps && salvages && !was_flawed && !lost_) ReportJump();
+  // A generation states all statuses again. Checking them against a model that may be wrong would
+  // report the same fault twice.
+  if (was_flawed || jumps) scheduler_.Forget();
 }
 
 // Since Go 1.26, Go's reader accepts a jump, but may refuse later events because of what is
-// missing. If anything else was found missing, that was reported instead.
-void ReaderImpl::ReportJump(uint64_t last_number) {
-  if (lost_ || doubtful_ || tolerant_generations_.damaged()) return;
+// missing.
+void ReaderImpl::ReportJump() {
   Fault fault = {FaultId::kGenerationOrder,
                  Place(),
-                 absl::StrCat("expected generation ", last_number + 1, ", found ",
+                 absl::StrCat("expected generation ", info_.number + 1, ", found ",
                               generation_->number(), "; it is read as if the trace began anew"),
                  {}};
   fault.place.offset = generation_->begin_offset();
@@ -189,7 +180,7 @@ void ReaderImpl::ForgetWrongTime() {
 
 void ReaderImpl::Report(Fault fault) {
   if (fault.place.offset.has_value()) {
-    fault.place.offset = tolerant_generations_.InputOffset(*fault.place.offset);
+    fault.place.offset = feed_->InputOffset(*fault.place.offset);
   }
   ReportAt(fault);
 }

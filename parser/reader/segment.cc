@@ -26,13 +26,11 @@ absl::StatusOr<LoadedGeneration> Load(const ByteSource& whole, const TraceIndex&
   LoadedGeneration loaded;
   loaded.source = whole.Fork(index.generations()[n].offset);
   if (loaded.source == nullptr) return absl::UnavailableError("the trace cannot be opened again");
-  GenerationReader::Result result =
+  absl::StatusOr<std::unique_ptr<Generation>> generation =
       GenerationReader(loaded.source.get(), index.version(), limits).Next();
-  if (result.outcome == GenerationReader::Outcome::kFault) return result.status;
-  if (result.outcome == GenerationReader::Outcome::kEnd) {
-    return absl::DataLossError("the trace became shorter");
-  }
-  loaded.generation = std::move(result.generation);
+  if (!generation.ok()) return generation.status();
+  if (*generation == nullptr) return absl::DataLossError("the trace became shorter");
+  loaded.generation = *std::move(generation);
   return loaded;
 }
 
