@@ -73,6 +73,9 @@ class EventSelection {
   // no clock snapshot.
   absl::StatusOr<EventFilter> AbsoluteFilter() const;
 
+  // Returns the time of the trace's first event. Call it after Next().
+  int64_t trace_start() const { return start_.value_or(0); }
+
   // When the events happened. Needs SelectionOptions::wall. Valid as long as this object.
   const EventTimes& times() const { return times_; }
 
