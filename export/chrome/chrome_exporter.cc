@@ -428,7 +428,7 @@ class ChromeExporter::State {
       SetCause(event, "go", LaneOf(event), OwnerOf(event), &goroutine);
     }
     Count(event.time(), to, &goroutine);
-    if (to == GoState::kNotExist) Forget(id, stack);
+    if (to == GoState::kNotExist) End(event, stack);
   }
 
   // The lanes are Ps: a goroutine whose syscall lost its P is in no lane.
@@ -522,12 +522,15 @@ class ChromeExporter::State {
     WriteCounters(time, "Goroutines", args_.view());
   }
 
-  // The goroutine has ended.
-  void Forget(GoId id, uint32_t stack) {
-    Goroutine& goroutine = goroutines_[id.value];
+  // A goroutine has ended.
+  void End(const Event& event, uint32_t stack) {
+    const int64_t id = event.transition_resource().id;
+    Goroutine& goroutine = goroutines_[id];
     EndRegions(&goroutine, stack);
-    NameGoroutine(id, goroutine);
-    goroutines_.erase(id.value);
+    // That of a thread that C created and that has left Go. It keeps its name if it comes back.
+    if (event.type() == EventType::kGoDestroySyscall) return;
+    NameGoroutine(GoId{id}, goroutine);
+    goroutines_.erase(id);
   }
 
   void NameGoroutine(GoId id, const Goroutine& goroutine) {
