@@ -6,20 +6,20 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "benchmark/benchmark.h"
-#include "export/json/json.h"
-#include "export/text/go_text.h"
+#include "gotrace/byte_sink.h"
 #include "gotrace/event_sink.h"
+#include "gotrace/json_exporter.h"
 #include "gotrace/read_parallel.h"
 #include "gotrace/reader.h"
 #include "gotrace/state_tracker.h"
+#include "gotrace/text_exporter.h"
 #include "gotrace/validate.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 #include "parser/order/batch_decoder.h"
 #include "tracev2/wire_reader.h"
-#include "util/text_buffer.h"
 
 namespace gotrace::internal {
 namespace {
@@ -60,21 +60,27 @@ absl::Status DecodeRawEvents(const Batch& batch, RawEvent* event, uint64_t* even
   return absl::OkStatus();
 }
 
-// Does what DumpEvents() does, but discards the output.
-template <class Formatter>
-absl::StatusOr<PassCounts> FormatPass(std::unique_ptr<ByteSource> source,
-                                      const ReaderOptions& options, Formatter formatter) {
-  constexpr size_t kBlockSize = 1 << 20;
+class DiscardingSink final : public ByteSink {
+ protected:
+  absl::Status Write(absl::string_view) override { return absl::OkStatus(); }
+};
+
+// Does what `events` does, one event after the other, but discards the output.
+template <class Exporter>
+absl::StatusOr<PassCounts> ExportPass(std::unique_ptr<ByteSource> source,
+                                      const ReaderOptions& options) {
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();
-  TextBuffer text;
+  DiscardingSink out;
+  Exporter exporter(&out);
+  EventSink& sink = exporter;
   PassCounts counts;
   while (const Event* event = reader->Next()) {
-    formatter.Append(*event, &text);
-    if (text.size() >= kBlockSize) text.clear();
+    sink.Add(absl::MakeConstSpan(event, 1));
     counts.bytes = event->offset();
   }
   if (!reader->status().ok()) return reader->status();
+  if (absl::Status status = sink.Finish(); !status.ok()) return status;
   counts.events = reader->event_count();
   return counts;
 }
@@ -170,12 +176,12 @@ absl::StatusOr<PassCounts> ValidatePass(std::unique_ptr<ByteSource> source,
 
 absl::StatusOr<PassCounts> TextPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options) {
-  return FormatPass(std::move(source), options, GoTextFormatter());
+  return ExportPass<TextExporter>(std::move(source), options);
 }
 
 absl::StatusOr<PassCounts> JsonPass(std::unique_ptr<ByteSource> source,
                                     const ReaderOptions& options) {
-  return FormatPass(std::move(source), options, JsonFormatter(/*stacks=*/false));
+  return ExportPass<JsonExporter>(std::move(source), options);
 }
 
 absl::StatusOr<PassCounts> TrackPass(std::unique_ptr<ByteSource> source,

@@ -1,9 +1,13 @@
-#include "export/event_filter.h"
+#include "gotrace/event_filter.h"
+
+#include <algorithm>
 
 #include "parser/event/trace_clock.h"
 
-namespace gotrace::internal {
+namespace gotrace {
 namespace {
+
+using internal::TraceClock;
 
 // Returns the resource that the event is about, apart from its context.
 ResourceId SubjectOf(const Event& event) {
@@ -52,4 +56,17 @@ bool EventFilter::IsPast(const Event& event, int64_t start) const {
   return event.time() > times.to || TraceClock::Subtract(event.time(), start) > since_start.to;
 }
 
-}  // namespace gotrace::internal
+EventFilter EventFilter::WithAbsoluteTimes(int64_t start) const {
+  // A sum that does not fit is later than any event.
+  const auto absolute = [start](int64_t since_start) {
+    int64_t time = 0;
+    return __builtin_add_overflow(start, since_start, &time) ? Times().to : time;
+  };
+  EventFilter filter = *this;
+  if (since_start.HasFirst()) filter.times.from = std::max(times.from, absolute(since_start.from));
+  filter.times.to = std::min(times.to, absolute(since_start.to));
+  filter.since_start = {};
+  return filter;
+}
+
+}  // namespace gotrace

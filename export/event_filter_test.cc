@@ -1,4 +1,4 @@
-#include "export/event_filter.h"
+#include "gotrace/event_filter.h"
 
 #include <limits>
 #include <string>
@@ -204,6 +204,28 @@ TEST(EventFilter, IsPastOnceNoLaterEventCanMatch) {
     EXPECT_EQ(times.IsPast(*event, 1000), event->time() > 1009) << event->time();
     EXPECT_FALSE(EventFilter().IsPast(*event, 1000));
   }
+}
+
+TEST(EventFilter, TimesSinceTheStartBecomeAbsolute) {
+  constexpr int64_t kStart = 1000;
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  EventFilter filter;
+  EXPECT_TRUE(filter.WithAbsoluteTimes(kStart).MatchesAll());
+  filter.goroutines = {2};
+  filter.since_start = {5, 13};
+  const EventFilter absolute = filter.WithAbsoluteTimes(kStart);
+  EXPECT_TRUE(absolute.since_start.MatchesAll());
+  EXPECT_EQ(absolute.times.from, 1005);
+  EXPECT_EQ(absolute.times.to, 1013);
+  EXPECT_EQ(Select(absolute), Select(filter));
+  // The narrower condition counts.
+  filter.times = {1006, 1020};
+  EXPECT_EQ(filter.WithAbsoluteTimes(kStart).times.from, 1006);
+  EXPECT_EQ(filter.WithAbsoluteTimes(kStart).times.to, 1013);
+  // What does not fit is no condition.
+  filter.times = {};
+  filter.since_start = {0, kLast - 1};
+  EXPECT_EQ(filter.WithAbsoluteTimes(kStart).times.to, kLast);
 }
 
 TEST(EventFilterTest, OneConditionAndNotAllMatch) {

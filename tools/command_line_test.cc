@@ -56,6 +56,15 @@ class CommandLineTest : public testing::Test {
     return "";
   }
 
+  // The command with the flags that it cannot do without, and `more` arguments.
+  static std::vector<std::string> Words(const std::string& name,
+                                        const std::vector<std::string>& more) {
+    std::vector<std::string> words = {name};
+    if (name == "convert") words.push_back("--to=chrome");
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
   CommandList commands_ = MakeCommands();
   CommandLine line_;
 };
@@ -64,9 +73,9 @@ TEST_F(CommandLineTest, Commands) {
   ExpectLine({"f"}, "events", {"f"});
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
-    ExpectLine({name, "f"}, name, {"f"});
+    ExpectLine(Words(name, {"f"}), name, {"f"});
     // A file may have the name of a command.
-    ExpectLine({name, "info"}, name, {"info"});
+    ExpectLine(Words(name, {"info"}), name, {"info"});
   }
 }
 
@@ -84,9 +93,9 @@ TEST_F(CommandLineTest, Files) {
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
     if (command->text().takes_several_files) {
-      ExpectLine({name, "a", "b"}, name, {"a", "b"});
+      ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
-      ExpectError({name, "a", "b"},
+      ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
                                "`footprint` and `validate` take several"));
@@ -102,6 +111,7 @@ TEST_F(CommandLineTest, FlagsMayPrecedeTheCommand) {
 
 // Every row of every command: with a value and without, alone and with the others.
 TEST_F(CommandLineTest, EachFlagIsAccepted) {
+  // By the name of the flag or, where the command gives it a meaning of its own, of both.
   const std::map<std::string, std::string> values = {{"format", "json"},
                                                      {"kind", "Log"},
                                                      {"g", "1"},
@@ -109,6 +119,9 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"m", "3"},
                                                      {"from", "1s"},
                                                      {"to", "2s"},
+                                                     {"convert to", "chrome"},
+                                                     {"until", "2s"},
+                                                     {"view", "thread"},
                                                      {"limit", "6"},
                                                      {"jobs", "2"},
                                                      {"trace", "2"},
@@ -120,8 +133,10 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
     const std::string name(command->text().name);
     for (const Flag& flag : command->Flags()) {
       SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
-      std::vector<std::string> args = {name, "f"};
-      if (!flag.needs.empty()) args.push_back(absl::StrCat("--", flag.needs));
+      std::vector<std::string> args = Words(name, {"f"});
+      // Of several values that it may need, the first.
+      const absl::string_view needs = flag.needs.substr(0, flag.needs.find('|'));
+      if (!needs.empty()) args.push_back(absl::StrCat("--", needs));
       const std::string dashed = absl::StrCat("--", flag.name);
       if (flag.is_switch()) {
         args.push_back(dashed);
@@ -133,8 +148,10 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                     absl::StrCat(flag.Spelling(), ": expected true or false, found \"maybe\""));
         continue;
       }
-      ASSERT_EQ(values.count(std::string(flag.name)), 1u);
-      const std::string& value = values.at(std::string(flag.name));
+      const std::string own_key = absl::StrCat(name, " ", flag.name);
+      const std::string key = values.contains(own_key) ? own_key : std::string(flag.name);
+      ASSERT_EQ(values.count(key), 1u);
+      const std::string& value = values.at(key);
       args.push_back(absl::StrCat(dashed, "=", value));
       ExpectLine(args, name, {"f"});
       args.back() = absl::StrCat(dashed.substr(1), "=", value);
@@ -211,8 +228,8 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
-      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `validate` and "
-      "`repair`";
+      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `validate`, "
+      "`repair` and `convert`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -284,7 +301,8 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
               "--format is a flag of `events`, not of `info`; other commands have --json");
-  ExpectError({"wire", "-o", "x", "f"}, "-o is a flag of `assemble` and `repair`, not of `wire`");
+  ExpectError({"wire", "-o", "x", "f"},
+              "-o is a flag of `assemble`, `repair` and `convert`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 
@@ -299,6 +317,27 @@ TEST_F(CommandLineTest, ErrorsAreExplainedByACommand) {
   EXPECT_EQ(explained_by({"info"}), "info");
   EXPECT_EQ(explained_by({"info", "--knd", "f"}), "info");
   EXPECT_EQ(explained_by({"--limit=x", "f"}), "events");
+}
+
+TEST_F(CommandLineTest, ErrorsOfConvert) {
+  ExpectError({"convert", "f"},
+              "--to=FORMAT is missing; the formats are chrome (--until is the last time)");
+  ExpectError({"convert", "--to=2s", "f"}, "--to: expected chrome, found \"2s\"");
+  ExpectError({"convert", "--view=proc", "f"}, "--view works only with --to=chrome");
+  ExpectError({"convert", "--to=chrome", "--from=2s", "--until=1s", "f"},
+              "--from is later than --until, so no event is between them");
+}
+
+TEST_F(CommandLineTest, AFlagMayNeedOneOfSeveralValues) {
+  std::string ignored;
+  const Flag to = {.name = "to", .value = "FORMAT", .help = "", .set = SetText(&ignored)};
+  const Flag view = {
+      .name = "view", .value = "VIEW", .help = "", .set = SetText(&ignored), .needs = "to=a|b"};
+  EXPECT_TRUE(SetFlags({{&to, "a"}, {&view, "x"}}).ok());
+  EXPECT_TRUE(SetFlags({{&view, "x"}, {&to, "B"}}).ok());
+  const absl::Status error = absl::InvalidArgumentError("--view works only with --to=a or --to=b");
+  EXPECT_EQ(SetFlags({{&to, "c"}, {&view, "x"}}), error);
+  EXPECT_EQ(SetFlags({{&view, "x"}}), error);
 }
 
 TEST_F(CommandLineTest, Help) {

@@ -4,11 +4,9 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 
-#include "absl/status/status.h"
-#include "absl/time/time.h"
 #include "gotrace/reader.h"
+#include "tools/event_selection.h"
 #include "tools/open_trace.h"
 #include "tools/per_file_command.h"
 #include "tools/progress.h"
@@ -23,27 +21,11 @@ struct EventsOptions {
   FilterFlags filter;
   uint64_t limit = std::numeric_limits<uint64_t>::max();  // How many events to print at most.
   TraceNumber trace = 0;                                  // Which trace of the input.
-  // Continues after an event that is too late for the filter, since the times of a damaged trace
-  // may be wrong.
-  bool to_end = false;
+  bool to_end = false;                                    // As in SelectionOptions.
 };
 
-struct EventsResult {
-  absl::Status status;   // Why reading ended early, if it did.
-  uint64_t events = 0;   // How many were read.
-  uint64_t printed = 0;  // How many of them were printed.
-  Losses losses;
-  // If the filter has conditions: the times of the first event, and of the latest that was read.
-  int64_t first_time = 0;
-  int64_t last_time = 0;
-  // If the filter has wall-clock times: the same times as such, if they are known, and whether any
-  // event was between the two.
-  std::optional<absl::Time> first_wall;
-  std::optional<absl::Time> last_wall;
-  bool within_wall = false;
-  // The first generation whose frequency of the trace clock is not plausible, so that the times of
-  // its events mean nothing.
-  std::optional<GenerationInfo> timeless;
+struct EventsResult : SelectionResult {
+  uint64_t printed = 0;  // How many events were printed.
 };
 
 // Reads a trace and prints the events that the options select. Stops early once no later event can

@@ -42,9 +42,14 @@ absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
       const std::pair<absl::string_view, absl::string_view> needs =
           absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
       const GivenFlag* const other = FindGiven(given, needs.first);
-      if (other == nullptr || !absl::EqualsIgnoreCase(other->value, needs.second)) {
+      const std::vector<absl::string_view> values = absl::StrSplit(needs.second, '|');
+      const auto is_given = [&](absl::string_view value) {
+        return other != nullptr && absl::EqualsIgnoreCase(other->value, value);
+      };
+      if (std::none_of(values.begin(), values.end(), is_given)) {
         return absl::InvalidArgumentError(
-            absl::StrCat(flag.Spelling(), " works only with --", flag.needs));
+            absl::StrCat(flag.Spelling(), " works only with --", needs.first, "=",
+                         absl::StrJoin(values, absl::StrCat(" or --", needs.first, "="))));
       }
     }
     const GivenFlag* const excluded =

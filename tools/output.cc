@@ -52,18 +52,10 @@ void RemoveAtSignals(const std::string& temporary) {
 
 }  // namespace
 
-void Output::Flush() {
-  if (usable()) {
-    const int error = WriteAll(fd_, buffer_.view());
-    closed_ = error == EPIPE;
-    if (error != 0 && !closed_) status_ = FileError(error, "writing", name_);
-  }
-  buffer_.clear();
-}
-
-absl::Status Output::Finish() {
-  Flush();
-  return closed_ ? FileError(EPIPE, "writing", name_) : status_;
+absl::Status Output::DescriptorSink::Write(absl::string_view bytes) {
+  const int error = WriteAll(fd_, bytes);
+  closed_ = error == EPIPE;
+  return error == 0 ? absl::OkStatus() : FileError(error, "writing", name_);
 }
 
 void EndForLackOfMemory() {

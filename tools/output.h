@@ -9,52 +9,74 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "export/text_sink.h"
+#include "gotrace/byte_sink.h"
 #include "util/new_file.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
 
-// A file descriptor that is written in large blocks.
+// A file descriptor that is written in large blocks: text through buffer(), and what exporters
+// write through bytes().
 class Output {
  public:
   // `name` is for error messages, which quote it if necessary. Does not take ownership of the
   // descriptor.
-  Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
-  virtual ~Output() = default;
+  Output(int fd, std::string name) : bytes_(fd, std::move(name)), text_(&bytes_) {}
 
   // The buffer to append to. Call MaybeFlush() from time to time.
-  TextBuffer& buffer() { return buffer_; }
+  TextBuffer& buffer() { return text_.buffer(); }
 
   // Writes the buffer out if it has grown large. An error is in status().
-  void MaybeFlush() {
-    if (buffer_.size() >= kBlockSize) Flush();
+  void MaybeFlush() { text_.MaybeFlush(); }
+
+  // Where exporters write, after what is in the buffer. Finish() of this object finishes it too.
+  ByteSink* bytes() {
+    text_.Flush();
+    return &bytes_;
   }
 
-  // Writes the buffer out.
-  void Flush();
+  // Writes everything out.
+  void Flush() {
+    text_.Flush();
+    bytes_.Flush();
+  }
 
-  // Writes the buffer out for the last time. Fails unless everything was written, also if the pipe
-  // was closed.
-  absl::Status Finish();
+  // Writes everything out for the last time. Fails unless all was written, also if the pipe was
+  // closed.
+  absl::Status Finish() {
+    text_.Flush();
+    return bytes_.Finish();
+  }
 
   // Whether the reader closed the pipe. status() stays OK, since that is usually intended, as with
   // `head`, but there is nothing left to do.
-  bool closed() const { return closed_; }
+  bool closed() const { return bytes_.closed(); }
 
   // OK, or why the output cannot be written.
-  const absl::Status& status() const { return status_; }
+  absl::Status status() const { return closed() ? absl::OkStatus() : bytes_.status(); }
 
   // Whether more output can be written.
-  bool usable() const { return !closed_ && status_.ok(); }
+  bool usable() const { return bytes_.status().ok(); }
 
  private:
-  static constexpr size_t kBlockSize = 1 << 20;
+  class DescriptorSink final : public ByteSink {
+   public:
+    DescriptorSink(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
-  const int fd_;
-  const std::string name_;
-  TextBuffer buffer_;
-  bool closed_ = false;
-  absl::Status status_;
+    bool closed() const { return closed_; }
+
+   protected:
+    absl::Status Write(absl::string_view bytes) override;
+
+   private:
+    const int fd_;
+    const std::string name_;
+    bool closed_ = false;
+  };
+
+  DescriptorSink bytes_;
+  TextSink text_;
 };
 
 // A NewFile that signals remove. A program can write only one at a time: SIGHUP, SIGINT, SIGQUIT,

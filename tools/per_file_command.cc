@@ -37,7 +37,7 @@ bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
 void FileOutput::BeginText() {
   if (!several_ || has_begun_) return;
   has_begun_ = true;
-  buffer().Append(absl::StrCat(is_first_ ? "" : "\n", "== ", ShownNameOf(file_), " ==\n"));
+  out_.bytes()->Append(absl::StrCat(is_first_ ? "" : "\n", "== ", ShownNameOf(file_), " ==\n"));
   is_first_ = false;
 }
 

@@ -28,7 +28,7 @@ class FileOutput {
   // Whether the output of this file is one of several.
   bool several() const { return several_; }
 
-  // Appends the heading of the file, if it is one of several: once, so that this can be called
+  // Writes the heading of the file, if it is one of several: once, so that this can be called
   // before each piece of output. For text only.
   void BeginText();
 

@@ -11,7 +11,8 @@ namespace gotrace::internal {
   ROW(Info)                   \
   ROW(Footprint)              \
   ROW(Validate)               \
-  ROW(Repair)
+  ROW(Repair)                 \
+  ROW(Convert)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

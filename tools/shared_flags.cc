@@ -260,7 +260,7 @@ std::vector<Flag> FilterFlags::Rows() {
                "2026-11-21T04:25:08.5Z.",
        .set = SetTime(-absl::InfiniteDuration(), &filter.since_start.from, &filter.times.from,
                       &wall_from, &from)},
-      {.name = "to",
+      {.name = to_name,
        .value = "TIME",
        .help = "Only events up to this time, given as for --from.",
        .set = SetTime(absl::InfiniteDuration(), &filter.since_start.to, &filter.times.to, &wall_to,
@@ -272,7 +272,8 @@ absl::Status FilterFlags::Check() const {
   const bool wall_is_empty = wall_from.has_value() && wall_to.has_value() && *wall_from > *wall_to;
   if (filter.since_start.from > filter.since_start.to || filter.times.from > filter.times.to ||
       wall_is_empty) {
-    return absl::InvalidArgumentError("--from is later than --to, so no event is between them");
+    return absl::InvalidArgumentError(
+        absl::StrCat("--from is later than --", to_name, ", so no event is between them"));
   }
   return absl::OkStatus();
 }

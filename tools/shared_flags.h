@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "export/event_filter.h"
+#include "gotrace/event_filter.h"
 #include "gotrace/reader.h"
 #include "gotrace/reader_limits.h"
 #include "tools/flags.h"
@@ -55,6 +55,9 @@ struct ReadingFlags {
 
 // Which events to take: --kind, --g, --p, --m, --from, --to.
 struct FilterFlags {
+  // What the flag for the last time is called, where --to is something else.
+  absl::string_view to_name = "to";
+
   EventFilter filter;
   // The first and last wall-clock time, where --from and --to are given as such. They need a trace
   // with clock snapshots.

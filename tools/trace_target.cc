@@ -11,14 +11,14 @@
 
 namespace gotrace::internal {
 
-absl::Status TraceTarget::Check(const std::string& input) const {
+absl::Status TraceTarget::Check(const std::string& input, bool is_binary) const {
   std::error_code ignored;
   if (!is_standard_output() && std::filesystem::is_regular_file(path_, ignored) &&
       std::filesystem::equivalent(path_, input == "-" ? "/dev/stdin" : input, ignored)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "-o ", ShownNameOf(path_), " is the input, which would be lost; give another name"));
   }
-  if (!path_.empty() || isatty(STDOUT_FILENO) != 1) return absl::OkStatus();
+  if (!is_binary || !path_.empty() || isatty(STDOUT_FILENO) != 1) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "refusing to write binary data to a terminal; use -o FILE, or -o - to force it");
 }

@@ -1,15 +1,14 @@
-// Selects events of a trace.
-#ifndef GOTRACE_EXPORT_EVENT_FILTER_H_
-#define GOTRACE_EXPORT_EVENT_FILTER_H_
+// Selects events of a trace by what they are, what they belong to, and when they happened.
+#ifndef GOTRACE_EVENT_FILTER_H_
+#define GOTRACE_EVENT_FILTER_H_
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 #include "absl/container/flat_hash_set.h"
 #include "gotrace/event.h"
 
-namespace gotrace::internal {
+namespace gotrace {
 
 // Conditions that an event must meet, all of them. Every event meets a condition that is not set.
 struct EventFilter {
@@ -27,8 +26,13 @@ struct EventFilter {
     int64_t from = std::numeric_limits<int64_t>::min();
     int64_t to = std::numeric_limits<int64_t>::max();
 
+    // Returns whether neither is set.
     bool MatchesAll() const;
+
+    // Returns whether the first time is set.
     bool HasFirst() const { return from != std::numeric_limits<int64_t>::min(); }
+
+    // Returns whether `time` is between the two.
     bool Has(int64_t time) const { return from <= time && time <= to; }
   };
   Times since_start;  // Times since the first event of the trace.
@@ -40,10 +44,15 @@ struct EventFilter {
   // Returns whether `event` meets all conditions. `start` is the time of the trace's first event.
   bool Matches(const Event& event, int64_t start) const;
 
-  // Returns whether no event after `event` can meet the conditions on time.
+  // Returns whether no event after `event` can meet the conditions on time. `start` is the time of
+  // the trace's first event.
   bool IsPast(const Event& event, int64_t start) const;
+
+  // Returns the same conditions with `since_start` merged into `times`, so that they can be checked
+  // without knowing the start. `start` is the time of the trace's first event.
+  EventFilter WithAbsoluteTimes(int64_t start) const;
 };
 
-}  // namespace gotrace::internal
+}  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_EVENT_FILTER_H_
+#endif  // GOTRACE_EVENT_FILTER_H_

@@ -1,0 +1,71 @@
+// Writes a trace as JSON for chrome://tracing, ui.perfetto.dev and other viewers of the Trace Event
+// Format: what `go tool trace` shows in its browser, with user tasks and regions.
+#ifndef GOTRACE_CHROME_EXPORTER_H_
+#define GOTRACE_CHROME_EXPORTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gotrace/byte_sink.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/ids.h"
+
+namespace gotrace {
+
+struct ChromeOptions {
+  // What has a lane of its own.
+  enum class View {
+    kProc,       // Each P, with the goroutines that run on it.
+    kThread,     // Each thread, with the goroutines that run on it.
+    kGoroutine,  // Each goroutine.
+  };
+  View view = View::kProc;
+
+  // What to show. A slice has the kind of the event that ends it and the goroutine, P and thread of
+  // its beginning; an arrow is shown if both of its ends are. Counters have a kind only. Slices
+  // that overlap the filter's times are shown whole. The times must be absolute, see
+  // EventFilter::WithAbsoluteTimes().
+  EventFilter filter;
+
+  // If it is not empty, only these tasks and their regions are shown.
+  absl::flat_hash_set<TaskId> tasks;
+
+  // The Event::time() that is 0 in the output: usually that of the trace's first event. The default
+  // is that of the first event that is added.
+  std::optional<int64_t> start;
+};
+
+// Writes the JSON object while it is given events. It needs all events from the beginning of a
+// generation; ChromeOptions::filter selects what is shown. Memory is in proportion to what exists
+// at one time (goroutines, open tasks), and to the number of different stacks, whose frames are at
+// the end of the output. Not thread-safe.
+//
+// The lanes of a view are the threads of the process 0; those of tasks, of the process 2. The
+// counters, of the process 1, are those of goroutines by state, of threads, and of the heap.
+class ChromeExporter final : public EventSink {
+ public:
+  // Writes to `*out`, which must outlive the exporter.
+  explicit ChromeExporter(ByteSink* out, const ChromeOptions& options = {});
+  ~ChromeExporter() override;
+
+  void Add(absl::Span<const Event> events) override;
+
+  // Ends what is still open with the last event, and completes the object. Returns the status of
+  // the ByteSink, which it does not finish.
+  absl::Status Finish() override;
+
+ private:
+  class State;
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_CHROME_EXPORTER_H_

@@ -1,0 +1,41 @@
+// Writes events as text, byte for byte like `go tool trace -d=parsed` of Go 1.27.
+#ifndef GOTRACE_TEXT_EXPORTER_H_
+#define GOTRACE_TEXT_EXPORTER_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "gotrace/byte_sink.h"
+#include "gotrace/event.h"
+#include "gotrace/event_sink.h"
+
+namespace gotrace {
+
+// Writes each event that it is given, in order. The events may be a selection, as of an
+// EventFilter. An event that is returned despite a fault has that at the end of its first line, as
+// Fault=ID. Not thread-safe.
+class TextExporter final : public EventSink {
+ public:
+  // Writes to `*out`, which must outlive the exporter. Prints wall-clock times in `zone`; Go's tool
+  // uses the local zone.
+  explicit TextExporter(ByteSink* out, absl::TimeZone zone = absl::LocalTimeZone());
+  ~TextExporter() override;
+
+  // Writes `events`. The text may reach the ByteSink later, at the latest with Finish().
+  void Add(absl::Span<const Event> events) override;
+
+  // Appends what is left to the ByteSink, and returns its status. Does not finish the ByteSink,
+  // which may get more.
+  absl::Status Finish() override;
+
+ private:
+  struct State;
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TEXT_EXPORTER_H_

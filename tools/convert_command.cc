@@ -1,0 +1,139 @@
+// The command `convert`: writes a trace in a format of other tools.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "tools/command.h"
+#include "tools/convert_formats.h"
+#include "tools/event_selection.h"
+#include "tools/file_list.h"
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "tools/shared_flags.h"
+#include "tools/trace_target.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "convert",
+    .summary = "write the trace in a format of other tools",
+    .description =
+        "Writes a trace in the format that --to names.\n"
+        "\n"
+        "Filters combine, as for `events`. With --from and --until only what is between them is "
+        "written, with the state that was current at --from: what began earlier is written too. "
+        "Generations that end before --from are not read, unless the input is compressed or a "
+        "pipe.\n"
+        "\n"
+        "If the trace is broken, everything before the fault is written; with --salvage, "
+        "everything that can still be read.",
+    .examples =
+        "  gotrace-dump convert --to=chrome -o trace.json trace.out\n"
+        "  gotrace-dump convert --to=chrome --view=goroutine --from=1.5s --until=1.6s trace.out\n",
+};
+
+class ConvertCommand final : public Command {
+ public:
+  ConvertCommand() { filter_.to_name = "until"; }
+
+  const CommandText& text() const override { return kText; }
+
+  std::vector<Flag> Flags() override {
+    std::vector<absl::string_view> names;
+    std::string help = "The format to write:";
+    for (const ConvertFormat& format : ConvertFormats()) {
+      names.push_back(format.name);
+      absl::StrAppend(&help, "\n  ", format.name, ": ", format.help);
+    }
+    std::vector<Flag> rows = {{.name = "to",
+                               .value = "FORMAT",
+                               .help = std::move(help),
+                               .set = SetChoice(std::move(names), &format_)},
+                              OutputFlag(&target_)};
+    AppendRows(FormatFlags(&options_), &rows);
+    AppendRows(filter_.Rows(), &rows);
+    AppendRows(reading_.Rows(), &rows);
+    return rows;
+  }
+
+  absl::Status Check() const override {
+    if (format_ < ConvertFormats().size()) return filter_.Check();
+    const auto append_name = [](std::string* list, const ConvertFormat& format) {
+      absl::StrAppend(list, format.name);
+    };
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--to=FORMAT is missing; the formats are ",
+        absl::StrJoin(ConvertFormats(), ", ", append_name), " (--until is the last time)"));
+  }
+
+  int Run(const std::vector<std::string>& files, Output* out) override {
+    FaultLog log;
+    FileResult result = Convert(files[0], &log, out);
+    return Conclude(files[0], result, out);
+  }
+
+ private:
+  FileResult Convert(const std::string& file, FaultLog* log, Output* out) {
+    const ConvertFormat& format = ConvertFormats()[format_];
+    const TraceTarget target(target_, out);
+    if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) return {status};
+    Progress progress(/*prints_along=*/target.is_standard_output());
+    SelectionOptions selected;
+    selected.filter = filter_;
+    selected.trace = reading_.input.trace;
+    selected.to_end = reading_.salvage;
+    selected.whole_window = true;
+    absl::StatusOr<std::unique_ptr<EventSelection>> opened =
+        EventSelection::Open(file, selected, reading_.Options(log), &progress);
+    if (!opened.ok()) return {.status = opened.status(), .can_salvage = !reading_.salvage};
+    EventSelection& selection = **opened;
+    absl::Status written;
+    // Of a trace without a single event nothing is written.
+    if (const Event* const first = selection.Next(); first != nullptr) {
+      absl::StatusOr<EventFilter> filter = selection.AbsoluteFilter();
+      if (!filter.ok()) return {filter.status()};
+      options_.filter = *std::move(filter);
+      options_.trace_start = selection.trace_start();
+      written = target.Write([&](Output* to) { return Export(format, first, &selection, to); });
+    }
+    const SelectionResult result = selection.Finish();
+    progress.Wipe();
+    if (!written.ok() && !out->closed()) return {written};
+    if (result.status.ok()) NoteEmptyWindow(file, filter_, result);
+    NoteTimelessGeneration(file, result);
+    return {.status = result.status,
+            .events = result.events,
+            .can_salvage = !reading_.salvage,
+            .salvage_report = SalvageReport(ShownNameOf(file), *log, result.losses)};
+  }
+
+  // Writes `first` and all events of `selection` that follow. Returns an error if they cannot be
+  // written.
+  absl::Status Export(const ConvertFormat& format, const Event* first, EventSelection* selection,
+                      Output* to) const {
+    const std::unique_ptr<EventSink> exporter = format.make_exporter(to->bytes(), options_);
+    for (const Event* event = first; event != nullptr && to->usable(); event = selection->Next()) {
+      exporter->Add(absl::MakeConstSpan(event, 1));
+    }
+    absl::Status status = exporter->Finish();
+    status.Update(to->Finish());
+    return status;
+  }
+
+  size_t format_ = ConvertFormats().size();  // None.
+  std::string target_;
+  ConvertOptions options_;
+  FilterFlags filter_;
+  ReadingFlags reading_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeConvertCommand() { return std::make_unique<ConvertCommand>(); }
+
+}  // namespace gotrace::internal

@@ -1,0 +1,136 @@
+// Runs `gotrace-dump convert` as its users do.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/subprocess.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr absl::string_view kTrace = "go1.27-generations.trace";
+
+class ConvertCommand : public testing::Test {
+ protected:
+  ConvertCommand()
+      : directory_(absl::StrCat(testing::TempDir(), "/",
+                                testing::UnitTest::GetInstance()->current_test_info()->name())),
+        target_(directory_ + "/converted") {
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directory(directory_);
+    bytes_ = ReadTestTrace(kTrace);
+    trace_ = Write("sound.trace", bytes_);
+  }
+
+  std::string Write(absl::string_view name, absl::string_view bytes) const {
+    const std::string path = absl::StrCat(directory_, "/", name);
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+
+  std::string ReadTarget() const {
+    std::ostringstream content;
+    content << std::ifstream(target_, std::ios::binary).rdbuf();
+    return content.str();
+  }
+
+  // What the exporter writes at the end.
+  static bool IsComplete(absl::string_view json) {
+    return absl::StartsWith(json, "{\"displayTimeUnit\":") && absl::EndsWith(json, "}}\n");
+  }
+
+  const std::string directory_;
+  const std::string target_;
+  std::string bytes_;
+  std::string trace_;
+};
+
+TEST_F(ConvertCommand, WritesTheSameToAFileAndToTheStandardOutput) {
+  const std::string out = DumpOutput({"convert", "--to=chrome", trace_});
+  EXPECT_TRUE(IsComplete(out));
+  EXPECT_EQ(DumpOutput({"convert", "--to", "chrome", "-o", target_, trace_}), "");
+  EXPECT_EQ(ReadTarget(), out);
+  EXPECT_EQ(DumpOutput({"convert", "--to=Chrome", "-o", "-", "--jobs=1", "-"}, {.input = bytes_}),
+            out);
+}
+
+TEST_F(ConvertCommand, DoesNotReplaceItsInput) {
+  const SubprocessResult result = RunDump({"convert", "--to=chrome", "-o", trace_, trace_});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(result.err, " is the input, which would be lost"));
+  EXPECT_EQ(DumpOutput({"validate", trace_}).empty(), false);
+}
+
+TEST_F(ConvertCommand, KeepsWhatIsBeforeAFault) {
+  const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
+  const SubprocessResult events = RunDump({"events", cut});
+  const SubprocessResult result = RunDump({"convert", "--to=chrome", "-o", target_, cut});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, events.err);
+  EXPECT_TRUE(IsComplete(ReadTarget()));
+  EXPECT_TRUE(absl::StrContains(ReadTarget(), "\"G1 main.main\""));
+  const size_t before_fault = ReadTarget().size();
+  const SubprocessResult salvaged =
+      RunDump({"convert", "--to=chrome", "-o", target_, "--salvage", cut});
+  EXPECT_EQ(salvaged.exit_code, 1);
+  EXPECT_EQ(salvaged.err, RunDump({"events", "--salvage", cut}).err);
+  EXPECT_TRUE(IsComplete(ReadTarget()));
+  EXPECT_GT(ReadTarget().size(), before_fault);
+}
+
+TEST_F(ConvertCommand, WritesNothingForWhatIsNoTrace) {
+  const std::string text = Write("text", "This is a text, and not a trace at all.\n");
+  for (const std::string& file : {text, directory_ + "/missing"}) {
+    const SubprocessResult result = RunDump({"convert", "--to=chrome", "-o", target_, file});
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err, RunDump({"events", file}).err);
+    EXPECT_EQ(result.exit_code, file == text ? 1 : 2);
+    EXPECT_FALSE(std::filesystem::exists(target_));
+  }
+}
+
+TEST_F(ConvertCommand, SaysWhyItCannotWrite) {
+  const SubprocessResult result = RunDump({"convert", "--to=chrome", "-o", "/dev/full", trace_});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "gotrace-dump: writing /dev/full: No space left on device\n");
+  const std::string large = TestFilePath("go1.27-gc.trace.zst");
+  const SubprocessResult closed = RunDump({"convert", "--to=chrome", large}, {.read_at_most = 100});
+  EXPECT_EQ(closed.exit_code, 2);
+  EXPECT_EQ(closed.err, "");
+}
+
+// A compressed file can only be read from its beginning, a plain one from any generation.
+TEST_F(ConvertCommand, WritesWhatIsInAWindow) {
+  const std::string gc = Write("gc.trace", ReadTestTrace("go1.27-gc.trace"));
+  const std::string whole = DumpOutput({"convert", "--to=chrome", gc});
+  const std::string window =
+      DumpOutput({"convert", "--to=chrome", "--from=200ms", "--until=210ms", gc});
+  EXPECT_TRUE(IsComplete(window));
+  EXPECT_LT(window.size(), whole.size() / 5);
+  EXPECT_GT(window.size(), 1000u);
+  // Times count from the start of the trace in both.
+  EXPECT_FALSE(absl::StrContains(window, "\"ts\":100000"));
+  EXPECT_TRUE(absl::StrContains(window, "\"ts\":20"));
+}
+
+TEST_F(ConvertCommand, ExplainsAnEmptyWindow) {
+  for (const std::string window : {"--from=1h", "--until=@5"}) {
+    const SubprocessResult result = RunDump({"convert", "--to=chrome", window, trace_});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_TRUE(IsComplete(result.out));
+    EXPECT_TRUE(absl::StrContains(result.err, absl::StrCat(window, " is "))) << result.err;
+  }
+  const SubprocessResult wall =
+      RunDump({"convert", "--to=chrome", "--until=2001-01-01T00:00:00Z", trace_});
+  EXPECT_EQ(wall.exit_code, 0);
+  EXPECT_TRUE(absl::StrContains(wall.err, "no event is between --from and --until")) << wall.err;
+}
+
+}  // namespace
+}  // namespace gotrace::internal
