@@ -19,6 +19,7 @@ _LAYERS = [
     "export/json",
     "export/chrome",
     "export/report",
+    "export/perfetto",
     "tools",
 ]
 

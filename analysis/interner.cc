@@ -100,6 +100,11 @@ StackFrame Interner::Frame(FrameId id) const {
   return {frame.pc, String(frame.func), String(frame.file), frame.line};
 }
 
+InternedFrame Interner::FrameWithIds(FrameId id) const {
+  const Impl::FrameContent& frame = impl_->frames[static_cast<size_t>(id)];
+  return {frame.pc, frame.func, frame.file, frame.line};
+}
+
 absl::Span<const FrameId> Interner::Frames(StackId id) const {
   return impl_->stacks[static_cast<size_t>(id)];
 }

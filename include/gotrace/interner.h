@@ -20,6 +20,14 @@ enum class StringId : uint32_t { kEmpty = 0 };  // kEmpty is "".
 enum class FrameId : uint32_t {};
 enum class StackId : uint32_t { kNone = 0 };  // kNone has no frames.
 
+// A frame whose function and file are given by their ids.
+struct InternedFrame {
+  uint64_t pc = 0;
+  StringId func = StringId::kEmpty;
+  StringId file = StringId::kEmpty;
+  uint64_t line = 0;
+};
+
 // The ids that the content of one Interner has in another; see Interner::Merge().
 class InternerMap {
  public:
@@ -74,6 +82,9 @@ class Interner {
 
   // The frame `id`. Its views are valid as long as this object.
   StackFrame Frame(FrameId id) const;
+
+  // The same with ids, for exporters that write each text once.
+  InternedFrame FrameWithIds(FrameId id) const;
 
   // The frames of the stack `id`, the innermost first. Valid as long as this object.
   absl::Span<const FrameId> Frames(StackId id) const;

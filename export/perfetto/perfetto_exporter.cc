@@ -1,0 +1,877 @@
+// Every event updates the state of its goroutine, and the open slices of its track. From the
+// beginning of the time window on, the changes are written, too. What was current at that time is
+// written with the window's beginning as its own.
+#include "gotrace/perfetto_exporter.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "export/perfetto/packet_writer.h"
+#include "export/perfetto/scheduling_writer.h"
+#include "export/perfetto/track_event_writer.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+#include "util/dense_table.h"
+
+namespace gotrace {
+namespace {
+
+using internal::PerfettoAnnotation;
+using internal::PerfettoCategory;
+using internal::PerfettoDetails;
+using internal::PerfettoTrack;
+using internal::perfetto::CounterUnit;
+
+// An open slice of a track.
+struct Slice {
+  PerfettoCategory category = PerfettoCategory::kNone;
+  StringId name = StringId::kEmpty;
+  StackId stack = StackId::kNone;
+  TaskId task = {};
+  bool is_written = false;
+};
+
+// A track's open slices, the outermost first.
+using Slices = std::vector<Slice>;
+
+struct Goroutine {
+  GoId id;
+  GoState state = GoState::kUndetermined;
+  int64_t since = 0;  // When the state began, or that of the window.
+  StringId name = StringId::kEmpty;
+  ProcId proc;  // kRunning: where, if that is known.
+  bool is_declared = false;
+  bool is_named = false;  // Whether what was written has its name.
+  bool is_old = false;    // Whether it existed before the events that were read.
+  Slices slices;
+};
+
+struct OpenTask {
+  TaskId parent;
+  StringId type = StringId::kEmpty;
+  StackId stack = StackId::kNone;
+  bool is_written = false;
+};
+
+// A number that changes with the states of goroutines and Ps.
+struct Gauge {
+  absl::string_view name;
+  uint64_t value = 0;
+  uint64_t written = std::numeric_limits<uint64_t>::max();
+};
+
+// How often gauges are written: they may change with every event.
+constexpr int64_t kGaugeInterval = 100'000;
+
+// The numbers of counter tracks. Those of gauges follow.
+enum Counter : uint64_t { kHeap, kHeapGoal, kMaxProcs, kGauges };
+
+// The kind of the events that begin slices of the category.
+EventKind KindOf(PerfettoCategory category) {
+  switch (category) {
+    case PerfettoCategory::kRegion:
+      return EventKind::kRegionBegin;
+    case PerfettoCategory::kRange:
+      return EventKind::kRangeBegin;
+    default:
+      return EventKind::kStateTransition;
+  }
+}
+
+bool IsStatus(const Event& event) {
+  return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
+}
+
+}  // namespace
+
+class PerfettoExporter::Impl final : private IntervalConsumer {
+ public:
+  Impl(ByteSink* out, PerfettoOptions options)
+      : options_(std::move(options)),
+        out_(*out),
+        packets_(out, options_.compress),
+        tracks_(&packets_, &interner_),
+        scheduling_(&packets_, &tracks_, &interner_, options_.scheduling) {
+    if (options_.threads) {
+      threads_ = std::make_unique<StateTracker>(&interner_, static_cast<IntervalConsumer*>(this));
+    }
+  }
+
+  void Add(absl::Span<const Event> events);
+  absl::Status Finish();
+  std::vector<std::string> Notes() const;
+
+ private:
+  StringId Intern(absl::string_view text) { return interner_.InternString(text); }
+
+  void Take(const Event& event);
+  void TakeSync(const Event& event);
+  void TakeGoTransition(const Event& event);
+  void TakeProcTransition(const Event& event);
+  void TakeMetric(const Event& event);
+  void TakeRange(const Event& event);
+  void TakeRegion(const Event& event);
+  void TakeTask(const Event& event);
+  void TakeLog(const Event& event);
+  void TakeLabel(const Event& event);
+  void TakeExperimental(const Event& event);
+
+  void BeginFile(int64_t time);
+  void BeginWindow(int64_t time);
+
+  // Adds a goroutine that existed before `event`, which states or implies that it is in `state`.
+  Goroutine& AddOld(GoId id, GoState state, const Event& event);
+  Goroutine& Create(const Event& event);
+  void ChangeState(const Event& event, Goroutine& goroutine);
+  void End(const Event& event, Goroutine& goroutine);
+  void SetState(Goroutine& goroutine, GoState state, int64_t time);
+
+  // Writes the state and the open slices of a goroutine as they are at `time`.
+  void WriteCurrent(Goroutine& goroutine, int64_t time);
+
+  // Sets the name of the goroutine to the function that `stack`, one of its own, began with, if it
+  // is not known yet.
+  void Learn(Goroutine& goroutine, const Stack& stack);
+  StringId RootOf(StackId stack);
+  StringId NameOf(const Goroutine& goroutine) const {
+    return goroutine.name == StringId::kEmpty ? unnamed_ : goroutine.name;
+  }
+
+  // Whether the events of a goroutine are to be written, and those of its states.
+  bool Selects(GoId id) const {
+    return options_.filter.goroutines.empty() || options_.filter.goroutines.contains(id.value);
+  }
+  bool SelectsKind(EventKind kind) const {
+    return options_.filter.kinds.empty() || options_.filter.kinds.contains(kind);
+  }
+  bool WritesStates(const Goroutine& goroutine) const {
+    return is_in_window_ && writes_states_ && Selects(goroutine.id);
+  }
+  bool WritesScheduling() const {
+    return writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
+  }
+  // Whether `event` passes the filter and is inside the window.
+  bool Wants(const Event& event) const {
+    return is_in_window_ && (matches_all_ || options_.filter.Matches(event, 0));
+  }
+
+  // The track of a goroutine, which is declared if need be.
+  PerfettoTrack TrackOf(Goroutine& goroutine);
+  PerfettoTrack TrackOf(GoId id);
+  PerfettoTrack TrackOf(ProcId id);
+  // The track of the goroutine of `event`, or that of the program.
+  PerfettoTrack TrackOfContext(const Event& event);
+
+  StackId StackOf(const Stack& stack) {
+    return options_.stacks ? interner_.InternStack(stack) : StackId::kNone;
+  }
+
+  void PushSlice(int64_t time, PerfettoTrack track, Slice slice, bool writes, Slices* slices);
+  void WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice);
+  // Ends the latest slice with the category and, unless it is empty, the name, and those inside of
+  // it. Returns false if there is none.
+  bool PopSlice(int64_t time, PerfettoTrack track, PerfettoCategory category, StringId name,
+                const PerfettoDetails& details, Slices* slices);
+
+  void WriteTask(int64_t time, TaskId id, OpenTask& task);
+  void WriteGauges(int64_t time, bool is_last);
+
+  // IntervalConsumer, for the tracks of threads.
+  void AddThread(const ThreadInterval& interval) override;
+  void Merge(IntervalConsumer&&, const InternerMap&) override {}
+
+  PerfettoOptions options_;
+  ByteSink& out_;
+  Interner interner_;
+  internal::PacketWriter packets_;
+  internal::TrackEventWriter tracks_;
+  internal::SchedulingWriter scheduling_;
+  std::unique_ptr<StateTracker> threads_;
+  const bool matches_all_ = options_.filter.MatchesAll();
+  const bool writes_states_ = SelectsKind(EventKind::kStateTransition);
+
+  // Names of our own.
+  const StringId unnamed_ = Intern("goroutine");
+  const StringId waiting_ = Intern("waiting");
+  const StringId syscall_ = Intern("syscall");
+  const StringId create_ = Intern("create");
+  const StringId created_ = Intern("created");
+  const StringId unblock_ = Intern("unblock");
+  const StringId network_ = Intern("network");
+  const StringId log_ = Intern("log");
+  const StringId task_name_ = Intern("task");
+  const StringId parent_ = Intern("parent");
+  const StringId message_ = Intern("message");
+  const StringId category_ = Intern("category");
+  const StringId goroutine_name_ = Intern("goroutine");
+  const StringId proc_name_ = Intern("P");
+  const StringId scheduling_name_ = Intern("scheduling");
+
+  bool has_begun_ = false;
+  bool is_in_window_ = false;
+  bool is_past_ = false;
+  int64_t generation_begin_ = 0;
+  int64_t last_time_ = 0;
+  uint64_t next_flow_ = 1;
+
+  internal::DenseTable<Goroutine> goroutines_{internal::kSlotsForGoroutines};
+  absl::flat_hash_map<int64_t, ProcState> procs_;
+  absl::flat_hash_map<int64_t, Slices> proc_slices_;  // By P; those of declared tracks.
+  absl::flat_hash_map<ThreadId, ProcId> proc_of_thread_;
+  absl::flat_hash_map<TaskId, OpenTask> tasks_;
+  absl::flat_hash_map<ThreadId, bool> declared_threads_;
+  Slices gc_slices_;
+  std::vector<StringId> roots_;  // By StackId; what RootOf() found.
+
+  // In the order of GoState, then busy Ps.
+  std::array<Gauge, 7> gauges_ = {{{""},
+                                   {""},
+                                   {"runnable goroutines"},
+                                   {"running goroutines"},
+                                   {"waiting goroutines"},
+                                   {"goroutines in syscalls"},
+                                   {"busy Ps"}}};
+  Gauge& busy_procs_ = gauges_.back();
+  int64_t gauges_time_ = 0;
+  std::array<std::pair<bool, uint64_t>, 3> metrics_ = {};  // By Counter: the last value.
+};
+
+void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
+  if (threads_ != nullptr && !is_past_) threads_->Add(events);
+  for (const Event& event : events) {
+    if (is_past_) return;
+    Take(event);
+  }
+}
+
+void PerfettoExporter::Impl::Take(const Event& event) {
+  const int64_t time = event.time();
+  if (time > options_.filter.times.to) {
+    is_past_ = true;
+    return;
+  }
+  last_time_ = std::max(last_time_, time);
+  if (event.kind() == EventKind::kSync) generation_begin_ = time;
+  if (!is_in_window_ && time >= options_.filter.times.from) {
+    BeginWindow(std::max(generation_begin_, options_.filter.times.from));
+  }
+  switch (event.kind()) {
+    case EventKind::kSync:
+      return TakeSync(event);
+    case EventKind::kStateTransition:
+      event.transition_resource().kind == ResourceKind::kGoroutine ? TakeGoTransition(event)
+                                                                   : TakeProcTransition(event);
+      if (time - gauges_time_ >= kGaugeInterval) WriteGauges(time, /*is_last=*/false);
+      return;
+    case EventKind::kMetric:
+      return TakeMetric(event);
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      return TakeRange(event);
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+      return TakeRegion(event);
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      return TakeTask(event);
+    case EventKind::kLog:
+      return TakeLog(event);
+    case EventKind::kLabel:
+      return TakeLabel(event);
+    case EventKind::kStackSample:
+      if (Wants(event)) {
+        tracks_.AddCpuSample(time, event.proc(), event.goroutine(),
+                             interner_.InternStack(event.stack()));
+      }
+      return;
+    case EventKind::kExperimental:
+      return TakeExperimental(event);
+    case EventKind::kNone:
+      return;
+  }
+}
+
+void PerfettoExporter::Impl::BeginFile(int64_t time) {
+  has_begun_ = true;
+  tracks_.Begin(time, options_.pid, options_.process_name);
+  tracks_.DeclareTrack(PerfettoTrack::Gc(), "GC", PerfettoTrack::Process());
+  if (SelectsKind(EventKind::kTaskBegin)) {
+    tracks_.DeclareTrack(PerfettoTrack::Tasks(), "Tasks", PerfettoTrack::Process());
+  }
+  if (SelectsKind(EventKind::kMetric)) {
+    tracks_.DeclareCounter(PerfettoTrack::Counter(kHeap), "heap", CounterUnit::kBytes);
+    tracks_.DeclareCounter(PerfettoTrack::Counter(kHeapGoal), "heap goal", CounterUnit::kBytes);
+    tracks_.DeclareCounter(PerfettoTrack::Counter(kMaxProcs), "GOMAXPROCS", CounterUnit::kCount);
+  }
+  if (!writes_states_) return;
+  for (size_t i = 0; i < gauges_.size(); ++i) {
+    if (gauges_[i].name.empty()) continue;
+    tracks_.DeclareCounter(PerfettoTrack::Counter(kGauges + i), gauges_[i].name,
+                           CounterUnit::kCount);
+  }
+}
+
+void PerfettoExporter::Impl::BeginWindow(int64_t time) {
+  BeginFile(time);
+  is_in_window_ = true;
+  gauges_time_ = time;
+  std::vector<Goroutine*> goroutines;
+  goroutines_.ForEach([&](Goroutine& goroutine) { goroutines.push_back(&goroutine); });
+  std::sort(goroutines.begin(), goroutines.end(),
+            [](const Goroutine* a, const Goroutine* b) { return a->id < b->id; });
+  for (Goroutine* const goroutine : goroutines) {
+    goroutine->since = time;
+    WriteCurrent(*goroutine, time);
+  }
+  std::vector<int64_t> procs;
+  for (const auto& [id, slices] : proc_slices_) procs.push_back(id);
+  std::sort(procs.begin(), procs.end());
+  for (const int64_t id : procs) {
+    if (!SelectsKind(EventKind::kRangeBegin)) break;
+    tracks_.DeclareTrack(PerfettoTrack::Of(ProcId{id}), absl::StrCat("P", id),
+                         PerfettoTrack::Process());
+    for (Slice& slice : proc_slices_[id]) {
+      slice.is_written = true;
+      WriteSlice(time, PerfettoTrack::Of(ProcId{id}), slice);
+    }
+  }
+  for (Slice& slice : gc_slices_) {
+    if (!SelectsKind(EventKind::kRangeBegin)) break;
+    slice.is_written = true;
+    WriteSlice(time, PerfettoTrack::Gc(), slice);
+  }
+  std::vector<TaskId> tasks;
+  for (const auto& [id, task] : tasks_) tasks.push_back(id);
+  std::sort(tasks.begin(), tasks.end());
+  for (const TaskId id : tasks) WriteTask(time, id, tasks_[id]);
+  for (size_t i = 0; i < metrics_.size(); ++i) {
+    if (metrics_[i].first && SelectsKind(EventKind::kMetric)) {
+      tracks_.SetCounter(time, PerfettoTrack::Counter(i), metrics_[i].second);
+    }
+  }
+}
+
+void PerfettoExporter::Impl::TakeSync(const Event& event) {
+  if (!is_in_window_) return;
+  if (const Sync sync = event.sync(); sync.clock_snapshot.has_value()) {
+    tracks_.AddClockSnapshot(*sync.clock_snapshot);
+  }
+}
+
+Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& event) {
+  Goroutine& goroutine = *goroutines_.Insert(id);
+  goroutine.is_old = true;
+  Learn(goroutine, event.transition_stack());
+  SetState(goroutine, state, std::max(generation_begin_, options_.filter.times.from));
+  if (state == GoState::kRunning) {
+    const auto it = proc_of_thread_.find(event.thread());
+    if (it != proc_of_thread_.end()) goroutine.proc = it->second;
+  } else if (state == GoState::kWaiting || state == GoState::kSyscall) {
+    const bool waits = state == GoState::kWaiting;
+    goroutine.slices.push_back(
+        {.category = waits ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
+         .name = waits ? waiting_ : syscall_,
+         .stack = StackOf(event.transition_stack())});
+  }
+  if (is_in_window_) WriteCurrent(goroutine, goroutine.since);
+  return goroutine;
+}
+
+void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
+  if (!Selects(goroutine.id)) return;
+  if (writes_states_ && WritesScheduling()) {
+    // Declares it, so that Perfetto knows its process.
+    TrackOf(goroutine);
+    if (goroutine.state != GoState::kRunning) {
+      scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), goroutine.state);
+    } else if (goroutine.proc != ProcId::kNone) {
+      scheduling_.SetInitiallyRunning(time, goroutine.id, NameOf(goroutine), goroutine.proc);
+    }
+  }
+  for (Slice& slice : goroutine.slices) {
+    if (!SelectsKind(KindOf(slice.category))) continue;
+    slice.is_written = true;
+    WriteSlice(time, TrackOf(goroutine), slice);
+  }
+}
+
+void PerfettoExporter::Impl::SetState(Goroutine& goroutine, GoState state, int64_t time) {
+  Gauge& before = gauges_[static_cast<size_t>(goroutine.state)];
+  if (before.value > 0) --before.value;
+  ++gauges_[static_cast<size_t>(state)].value;
+  goroutine.state = state;
+  goroutine.since = time;
+}
+
+void PerfettoExporter::Impl::TakeGoTransition(const Event& event) {
+  const GoId id{event.transition_resource().id};
+  const GoState from = static_cast<GoState>(event.transition_from());
+  const GoState to = static_cast<GoState>(event.transition_to());
+  if (to == GoState::kUndetermined) return;
+  Goroutine* goroutine = goroutines_.Find(id);
+  if (from == GoState::kNotExist && !IsStatus(event)) {
+    if (goroutine != nullptr) End(event, *goroutine);
+    Create(event);
+    return;
+  }
+  if (IsStatus(event)) {
+    if (goroutine == nullptr) {
+      AddOld(id, to, event);
+    } else if (goroutine->state != to) {
+      ChangeState(event, *goroutine);
+    } else {
+      Learn(*goroutine, event.transition_stack());
+    }
+    return;
+  }
+  if (goroutine == nullptr) goroutine = &AddOld(id, from, event);
+  Learn(*goroutine, event.transition_stack());
+  if (to == GoState::kNotExist) return End(event, *goroutine);
+  ChangeState(event, *goroutine);
+}
+
+Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
+  Goroutine& goroutine = *goroutines_.Insert(GoId{event.transition_resource().id});
+  const GoState state = static_cast<GoState>(event.transition_to());
+  const int64_t time = event.time();
+  Learn(goroutine, event.transition_stack());
+  SetState(goroutine, state, time);
+  const bool writes = Wants(event) && WritesStates(goroutine);
+  const GoId creator = event.goroutine();
+  if (writes && WritesScheduling()) {
+    TrackOf(goroutine);
+    if (state == GoState::kRunnable) {
+      scheduling_.Wake(time, goroutine.id, NameOf(goroutine), creator, event.proc());
+    } else {
+      scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), state);
+    }
+  }
+  if (writes && creator != GoId::kNone && Selects(creator)) {
+    const uint64_t flow = next_flow_++;
+    tracks_.AddInstant(time, TrackOf(creator),
+                       {.name = create_,
+                        .category = PerfettoCategory::kGoroutine,
+                        .stack = StackOf(event.stack()),
+                        .flow_out = flow});
+    tracks_.AddInstant(time, TrackOf(goroutine), {.name = created_, .flow_in = flow});
+  }
+  if (state == GoState::kWaiting || state == GoState::kSyscall) {
+    const bool waits = state == GoState::kWaiting;
+    PushSlice(time, TrackOf(goroutine),
+              {.category = waits ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
+               .name = waits ? waiting_ : syscall_},
+              writes, &goroutine.slices);
+  }
+  return goroutine;
+}
+
+void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutine) {
+  const int64_t time = event.time();
+  const GoState before = goroutine.state;
+  const GoState state = static_cast<GoState>(event.transition_to());
+  const bool writes = Wants(event) && WritesStates(goroutine);
+  const bool schedules = writes && WritesScheduling();
+  const StringId reason = event.type() == EventType::kGoStop || event.type() == EventType::kGoBlock
+                              ? interner_.InternString(event.tables(), event.arg(0))
+                              : StringId::kEmpty;
+  const StringId name = NameOf(goroutine);
+  if (before == GoState::kRunning) {
+    if (goroutine.proc == ProcId::kNone && event.proc() != ProcId::kNone) {
+      // Only now it is known where it ran.
+      goroutine.proc = event.proc();
+      if (schedules) {
+        scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, name, goroutine.proc);
+      }
+    }
+    if (schedules && goroutine.proc != ProcId::kNone) {
+      scheduling_.Stop(time, goroutine.id, name, goroutine.proc, state);
+    }
+  } else if (before == GoState::kWaiting || before == GoState::kSyscall) {
+    uint64_t flow = 0;
+    const GoId waker = event.goroutine();
+    if (writes && before == GoState::kWaiting && waker != GoId::kNone && waker != goroutine.id &&
+        Selects(waker)) {
+      flow = next_flow_++;
+      tracks_.AddInstant(time, TrackOf(waker),
+                         {.name = unblock_,
+                          .category = PerfettoCategory::kGoroutine,
+                          .stack = StackOf(event.stack()),
+                          .flow_out = flow});
+    }
+    PopSlice(time, PerfettoTrack::Of(goroutine.id),
+             before == GoState::kWaiting ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
+             StringId::kEmpty, {.flow_in = flow}, &goroutine.slices);
+  }
+  switch (state) {
+    case GoState::kRunning:
+      goroutine.proc = event.proc();
+      goroutine.is_named |= schedules && goroutine.name != StringId::kEmpty;
+      if (schedules && goroutine.proc != ProcId::kNone) {
+        scheduling_.Start(time, goroutine.id, name, goroutine.proc);
+      }
+      break;
+    case GoState::kRunnable:
+      if (schedules && before != GoState::kRunning) {
+        const GoId waker = before == GoState::kWaiting ? event.goroutine() : GoId::kNone;
+        scheduling_.Wake(time, goroutine.id, name, waker, event.proc());
+      }
+      break;
+    case GoState::kWaiting:
+    case GoState::kSyscall: {
+      const bool waits = state == GoState::kWaiting;
+      if (schedules && waits) {
+        scheduling_.SetReason(time, goroutine.id, reason, reason == network_);
+      }
+      if (schedules && before != GoState::kRunning) {
+        scheduling_.SetState(time, goroutine.id, name, state);
+      }
+      const StringId slice_name = !waits                       ? syscall_
+                                  : reason == StringId::kEmpty ? waiting_
+                                                               : reason;
+      PushSlice(time, PerfettoTrack::Of(goroutine.id),
+                {.category = waits ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
+                 .name = slice_name,
+                 .stack = StackOf(event.transition_stack())},
+                writes, &goroutine.slices);
+      break;
+    }
+    default:
+      break;
+  }
+  if (state != GoState::kRunning) goroutine.proc = ProcId::kNone;
+  SetState(goroutine, state, time);
+}
+
+void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
+  const int64_t time = event.time();
+  if (Wants(event) && WritesStates(goroutine) && WritesScheduling()) {
+    const ProcId proc = goroutine.proc == ProcId::kNone ? event.proc() : goroutine.proc;
+    if (goroutine.state == GoState::kRunning && proc != ProcId::kNone) {
+      if (goroutine.proc == ProcId::kNone) {
+        scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, NameOf(goroutine), proc);
+      }
+      scheduling_.Stop(time, goroutine.id, NameOf(goroutine), proc, GoState::kNotExist);
+    } else {
+      scheduling_.SetState(time, goroutine.id, NameOf(goroutine), GoState::kNotExist);
+    }
+  }
+  while (!goroutine.slices.empty()) {
+    PopSlice(time, PerfettoTrack::Of(goroutine.id), goroutine.slices.back().category,
+             StringId::kEmpty, {}, &goroutine.slices);
+  }
+  SetState(goroutine, GoState::kNotExist, time);
+  goroutines_.Erase(&goroutine);
+}
+
+void PerfettoExporter::Impl::TakeProcTransition(const Event& event) {
+  const int64_t id = event.transition_resource().id;
+  const ProcState state = static_cast<ProcState>(event.transition_to());
+  ProcState& before = procs_[id];
+  if (before == ProcState::kRunning && busy_procs_.value > 0) --busy_procs_.value;
+  if (state == ProcState::kRunning) {
+    ++busy_procs_.value;
+    proc_of_thread_[event.thread()] = ProcId{id};
+  }
+  before = state;
+}
+
+void PerfettoExporter::Impl::TakeMetric(const Event& event) {
+  Counter counter = kHeap;
+  switch (event.type()) {
+    case EventType::kHeapGoal:
+      counter = kHeapGoal;
+      break;
+    case EventType::kProcsChange:
+      counter = kMaxProcs;
+      break;
+    default:
+      break;
+  }
+  const uint64_t value = event.metric().value;
+  metrics_[counter] = {true, value};
+  if (Wants(event)) tracks_.SetCounter(event.time(), PerfettoTrack::Counter(counter), value);
+}
+
+void PerfettoExporter::Impl::TakeRange(const Event& event) {
+  const RangeParts parts = event.range_parts();
+  const StringId name = parts.has_reason ? Intern(parts.name()) : Intern(parts.what);
+  PerfettoTrack track = PerfettoTrack::Gc();
+  Slices* slices = &gc_slices_;
+  if (parts.scope.kind == ResourceKind::kGoroutine) {
+    Goroutine* const goroutine = goroutines_.Find(GoId{parts.scope.id});
+    if (goroutine == nullptr) return;
+    track = TrackOf(*goroutine);
+    slices = &goroutine->slices;
+  } else if (parts.scope.kind == ResourceKind::kProc) {
+    track = TrackOf(ProcId{parts.scope.id});
+    slices = &proc_slices_[parts.scope.id];
+  }
+  const Slice slice = {
+      .category = PerfettoCategory::kRange, .name = name, .stack = StackOf(event.stack())};
+  if (event.kind() == EventKind::kRangeEnd) {
+    std::vector<PerfettoAnnotation> annotations;
+    for (const RangeAttribute& attribute : event.range_attributes()) {
+      annotations.push_back({.name = Intern(attribute.name), .number = attribute.value});
+    }
+    PopSlice(event.time(), track, PerfettoCategory::kRange, name, {.annotations = annotations},
+             slices);
+    return;
+  }
+  int64_t time = event.time();
+  if (event.kind() == EventKind::kRangeActive) {
+    const bool is_known = std::any_of(slices->begin(), slices->end(), [&](const Slice& open) {
+      return open.category == PerfettoCategory::kRange && open.name == name;
+    });
+    if (is_known) return;
+    time = std::max(generation_begin_, options_.filter.times.from);
+  }
+  PushSlice(time, track, slice, Wants(event), slices);
+}
+
+void PerfettoExporter::Impl::TakeRegion(const Event& event) {
+  Goroutine* const goroutine = goroutines_.Find(event.goroutine());
+  if (goroutine == nullptr) return;
+  const Region region = event.region();
+  const StringId name = Intern(region.type);
+  if (event.kind() == EventKind::kRegionBegin) {
+    const Slice slice = {.category = PerfettoCategory::kRegion,
+                         .name = name,
+                         .stack = StackOf(event.stack()),
+                         .task = region.task};
+    return PushSlice(event.time(), TrackOf(*goroutine), slice,
+                     Wants(event) && Selects(goroutine->id), &goroutine->slices);
+  }
+  PopSlice(event.time(), PerfettoTrack::Of(goroutine->id), PerfettoCategory::kRegion, name, {},
+           &goroutine->slices);
+}
+
+void PerfettoExporter::Impl::TakeTask(const Event& event) {
+  const Task task = event.task();
+  if (event.kind() == EventKind::kTaskBegin) {
+    OpenTask& open = tasks_[task.id];
+    open = {.parent = task.parent, .type = Intern(task.type), .stack = StackOf(event.stack())};
+    if (Wants(event)) WriteTask(event.time(), task.id, open);
+    return;
+  }
+  const auto it = tasks_.find(task.id);
+  if (it == tasks_.end()) return;
+  if (it->second.is_written) tracks_.EndSlice(event.time(), PerfettoTrack::Of(task.id));
+  tasks_.erase(it);
+}
+
+void PerfettoExporter::Impl::WriteTask(int64_t time, TaskId id, OpenTask& task) {
+  if (!SelectsKind(EventKind::kTaskBegin)) return;
+  const auto parent = tasks_.find(task.parent);
+  const bool has_parent = parent != tasks_.end() && parent->second.is_written;
+  tracks_.DeclareTrack(PerfettoTrack::Of(id), interner_.String(task.type),
+                       has_parent ? PerfettoTrack::Of(task.parent) : PerfettoTrack::Tasks());
+  std::vector<PerfettoAnnotation> annotations = {{.name = task_name_, .number = id.value}};
+  if (task.parent != TaskId::kNone && task.parent != kBackgroundTask) {
+    annotations.push_back({.name = parent_, .number = task.parent.value});
+  }
+  tracks_.BeginSlice(time, PerfettoTrack::Of(id),
+                     {.name = task.type == StringId::kEmpty ? task_name_ : task.type,
+                      .category = PerfettoCategory::kTask,
+                      .stack = task.stack,
+                      .annotations = annotations});
+  task.is_written = true;
+}
+
+void PerfettoExporter::Impl::TakeLog(const Event& event) {
+  if (!Wants(event)) return;
+  const Log log = event.log();
+  std::vector<PerfettoAnnotation> annotations = {{.name = message_, .text = log.message}};
+  if (log.task != kBackgroundTask) {
+    annotations.push_back({.name = task_name_, .number = log.task.value});
+  }
+  tracks_.AddInstant(event.time(), TrackOfContext(event),
+                     {.name = log.category.empty() ? log_ : Intern(log.category),
+                      .category = PerfettoCategory::kLog,
+                      .stack = StackOf(event.stack()),
+                      .annotations = annotations});
+}
+
+void PerfettoExporter::Impl::TakeLabel(const Event& event) {
+  if (!Wants(event)) return;
+  tracks_.AddInstant(event.time(), TrackOfContext(event),
+                     {.name = Intern(event.label().label), .category = PerfettoCategory::kLabel});
+}
+
+void PerfettoExporter::Impl::TakeExperimental(const Event& event) {
+  if (!options_.alloc || !Wants(event)) return;
+  const ExperimentalEvent details = event.experimental();
+  std::vector<PerfettoAnnotation> annotations;
+  for (const ExperimentalArg& arg : details.args) {
+    annotations.push_back({.name = Intern(arg.name), .number = arg.value});
+  }
+  tracks_.AddInstant(event.time(), TrackOfContext(event),
+                     {.name = Intern(details.name),
+                      .category = PerfettoCategory::kAlloc,
+                      .annotations = annotations});
+}
+
+void PerfettoExporter::Impl::Learn(Goroutine& goroutine, const Stack& stack) {
+  if (goroutine.name != StringId::kEmpty || stack.none()) return;
+  goroutine.name = RootOf(interner_.InternStack(stack));
+}
+
+StringId PerfettoExporter::Impl::RootOf(StackId stack) {
+  const size_t index = static_cast<size_t>(stack);
+  if (index >= roots_.size()) roots_.resize(2 * index + 1, StringId::kEmpty);
+  StringId& root = roots_[index];
+  if (root == StringId::kEmpty) root = Intern(interner_.RootFunction(stack));
+  return root;
+}
+
+PerfettoTrack PerfettoExporter::Impl::TrackOf(Goroutine& goroutine) {
+  if (!goroutine.is_declared && is_in_window_) {
+    goroutine.is_declared = true;
+    // Otherwise scheduling events name it, at less cost.
+    const bool names = goroutine.is_old || !WritesScheduling();
+    goroutine.is_named |= names && goroutine.name != StringId::kEmpty;
+    tracks_.DeclareGoroutine(goroutine.id,
+                             names ? interner_.String(goroutine.name) : absl::string_view());
+  }
+  return PerfettoTrack::Of(goroutine.id);
+}
+
+PerfettoTrack PerfettoExporter::Impl::TrackOf(GoId id) {
+  Goroutine* const goroutine = goroutines_.Find(id);
+  return goroutine == nullptr ? PerfettoTrack::Gc() : TrackOf(*goroutine);
+}
+
+PerfettoTrack PerfettoExporter::Impl::TrackOf(ProcId id) {
+  const PerfettoTrack track = PerfettoTrack::Of(id);
+  if (proc_slices_.try_emplace(id.value).second && has_begun_) {
+    tracks_.DeclareTrack(track, absl::StrCat("P", id.value), PerfettoTrack::Process());
+  }
+  return track;
+}
+
+PerfettoTrack PerfettoExporter::Impl::TrackOfContext(const Event& event) {
+  return TrackOf(event.goroutine());
+}
+
+void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice slice, bool writes,
+                                       Slices* slices) {
+  slice.is_written = writes;
+  if (writes) WriteSlice(time, track, slice);
+  slices->push_back(slice);
+}
+
+void PerfettoExporter::Impl::WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice) {
+  const PerfettoAnnotation task = {.name = task_name_, .number = slice.task.value};
+  const bool has_task = slice.task != TaskId::kNone && slice.task != kBackgroundTask;
+  tracks_.BeginSlice(time, track,
+                     {.name = slice.name,
+                      .category = slice.category,
+                      .stack = slice.stack,
+                      .annotations = {&task, has_task ? size_t{1} : 0}});
+}
+
+bool PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track, PerfettoCategory category,
+                                      StringId name, const PerfettoDetails& details,
+                                      Slices* slices) {
+  const auto it = std::find_if(slices->rbegin(), slices->rend(), [&](const Slice& slice) {
+    return slice.category == category && (name == StringId::kEmpty || slice.name == name);
+  });
+  if (it == slices->rend()) return false;
+  const size_t index = slices->rend() - it - 1;
+  while (slices->size() > index) {
+    const bool is_last = slices->size() == index + 1;
+    if (slices->back().is_written) {
+      tracks_.EndSlice(time, track, is_last ? details : PerfettoDetails());
+    }
+    slices->pop_back();
+  }
+  return true;
+}
+
+void PerfettoExporter::Impl::WriteGauges(int64_t time, bool is_last) {
+  gauges_time_ = time;
+  if (!is_in_window_ || !writes_states_) return;
+  for (size_t i = 0; i < gauges_.size(); ++i) {
+    Gauge& gauge = gauges_[i];
+    if (gauge.name.empty() || (gauge.value == gauge.written && !is_last)) continue;
+    gauge.written = gauge.value;
+    tracks_.SetCounter(time, PerfettoTrack::Counter(kGauges + i), gauge.value);
+  }
+}
+
+void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
+  if (!has_begun_ || interval.state == ThreadState::kIdle) return;
+  const EventFilter& filter = options_.filter;
+  if (!filter.threads.empty() && !filter.threads.contains(interval.thread.value)) return;
+  const int64_t begin = std::max(interval.begin, filter.times.from);
+  const int64_t end = std::min(interval.end, filter.times.to);
+  if (begin >= end) return;
+  const PerfettoTrack track = PerfettoTrack::Of(interval.thread);
+  if (declared_threads_.try_emplace(interval.thread).second) {
+    tracks_.DeclareTrack(track, absl::StrCat("M", interval.thread.value), PerfettoTrack::Process());
+  }
+  std::vector<PerfettoAnnotation> annotations;
+  if (interval.goroutine != GoId::kNone) {
+    annotations.push_back(
+        {.name = goroutine_name_, .number = static_cast<uint64_t>(interval.goroutine.value)});
+  }
+  if (interval.proc != ProcId::kNone) {
+    annotations.push_back(
+        {.name = proc_name_, .number = static_cast<uint64_t>(interval.proc.value)});
+  }
+  StringId name = interval.state == ThreadState::kSyscall ? syscall_ : scheduling_name_;
+  if (interval.state == ThreadState::kRunning) {
+    const Goroutine* const goroutine = goroutines_.Find(interval.goroutine);
+    name = goroutine == nullptr ? unnamed_ : NameOf(*goroutine);
+  }
+  tracks_.BeginSlice(
+      begin, track,
+      {.name = name, .category = PerfettoCategory::kThread, .annotations = annotations});
+  tracks_.EndSlice(end, track);
+}
+
+absl::Status PerfettoExporter::Impl::Finish() {
+  if (threads_ != nullptr) threads_->Finish().IgnoreError();
+  if (!has_begun_) BeginFile(last_time_);
+  // Shows until when the last states lasted.
+  WriteGauges(std::min(last_time_, options_.filter.times.to), /*is_last=*/true);
+  std::vector<Goroutine*> unnamed;
+  goroutines_.ForEach([&](Goroutine& goroutine) {
+    const bool has_name = goroutine.name != StringId::kEmpty;
+    if (goroutine.is_declared && !goroutine.is_named && has_name) unnamed.push_back(&goroutine);
+  });
+  std::sort(unnamed.begin(), unnamed.end(),
+            [](const Goroutine* a, const Goroutine* b) { return a->id < b->id; });
+  for (const Goroutine* const goroutine : unnamed) {
+    tracks_.DeclareGoroutine(goroutine->id, interner_.String(goroutine->name));
+  }
+  scheduling_.Flush();
+  packets_.Flush();
+  return out_.status();
+}
+
+std::vector<std::string> PerfettoExporter::Impl::Notes() const {
+  std::vector<std::string> notes;
+  if (scheduling_.has_large_ids()) {
+    notes.push_back(
+        "goroutines whose ids need more than 31 bits are written as generic kernel events, from "
+        "which Perfetto does not learn who woke them");
+  }
+  return notes;
+}
+
+PerfettoExporter::PerfettoExporter(ByteSink* out, PerfettoOptions options)
+    : impl_(std::make_unique<Impl>(out, std::move(options))) {}
+PerfettoExporter::~PerfettoExporter() = default;
+
+void PerfettoExporter::Add(absl::Span<const Event> events) { impl_->Add(events); }
+
+absl::Status PerfettoExporter::Finish() { return impl_->Finish(); }
+
+std::vector<std::string> PerfettoExporter::Notes() const { return impl_->Notes(); }
+
+}  // namespace gotrace

@@ -1,0 +1,254 @@
+#include "export/perfetto/scheduling_writer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/string_view.h"
+
+namespace gotrace::internal {
+namespace {
+
+using perfetto::CompactSched;
+using perfetto::FtraceEvent;
+using perfetto::FtraceEventBundle;
+using perfetto::GenericKernelTaskState;
+using perfetto::GenericTaskState;
+using perfetto::TracePacket;
+using protozero::pbf_writer;
+
+// How many switches or wakings a bundle has at most.
+constexpr size_t kMaxBundle = 1024;
+
+// How many bytes other events of a bundle may have, about.
+constexpr size_t kMaxEventBytes = 1 << 15;
+
+uint64_t LinuxState(GoState state) {
+  switch (state) {
+    case GoState::kWaiting:
+      return perfetto::kTaskInterruptible;
+    case GoState::kSyscall:
+      return perfetto::kTaskUninterruptible;
+    case GoState::kNotExist:
+      return perfetto::kTaskDead;
+    default:
+      return perfetto::kTaskRunnable;
+  }
+}
+
+GenericTaskState GenericState(GoState state) {
+  switch (state) {
+    case GoState::kWaiting:
+      return GenericTaskState::kInterruptibleSleep;
+    case GoState::kSyscall:
+      return GenericTaskState::kUninterruptibleSleep;
+    case GoState::kNotExist:
+      return GenericTaskState::kDestroyed;
+    case GoState::kRunning:
+      return GenericTaskState::kRunning;
+    default:
+      return GenericTaskState::kRunnable;
+  }
+}
+
+// Appends the difference to the time before, or the time itself if it is the first. In a damaged
+// trace, times may go back; they then stay the same.
+void AddTime(int64_t time, int64_t* last, std::vector<uint64_t>* times) {
+  time = std::max(time, *last);
+  times->push_back(static_cast<uint64_t>(time) -
+                   (times->empty() ? 0 : static_cast<uint64_t>(*last)));
+  *last = time;
+}
+
+void AddPacked(uint32_t field, absl::Span<const uint64_t> values, pbf_writer* message) {
+  message->add_packed_uint64(field, values.begin(), values.end());
+}
+
+}  // namespace
+
+bool SchedulingWriter::UsesFtrace(GoId goroutine) {
+  if (scheduling_ == PerfettoScheduling::kGeneric) return false;
+  const bool fits = goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max();
+  has_large_ids_ |= !fits;
+  return fits;
+}
+
+SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
+  Cpu& cpu = cpus_[id.value];
+  cpu.cpu = id == ProcId::kNone ? 0 : static_cast<uint64_t>(id.value);
+  return cpu;
+}
+
+void SchedulingWriter::SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state) {
+  AddGenericState(time, goroutine, name, state, ProcId::kNone);
+}
+
+void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId id) {
+  Cpu& cpu = CpuOf(id);
+  if (!UsesFtrace(goroutine) || time >= cpu.last_switch) return Start(time, goroutine, name, id);
+  // Too late for the compact form.
+  {
+    pbf_writer events(cpu.events);
+    pbf_writer event(events, FtraceEventBundle::kEvent);
+    event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time));
+    event.add_uint32(FtraceEvent::kPid, 0);
+    pbf_writer sched_switch(event, FtraceEvent::kSchedSwitch);
+    const absl::string_view comm = interner_.String(name);
+    sched_switch.add_string(perfetto::SchedSwitch::kNextComm, comm.data(), comm.size());
+    sched_switch.add_int32(perfetto::SchedSwitch::kNextPid, static_cast<int32_t>(goroutine.value));
+  }
+  cpu.has_begun = true;
+  cpu.current = static_cast<uint64_t>(goroutine.value);
+}
+
+void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId cpu) {
+  if (!UsesFtrace(goroutine)) {
+    return AddGenericState(time, goroutine, name, GoState::kRunning, cpu);
+  }
+  Switch(time, CpuOf(cpu), perfetto::kTaskRunnable, static_cast<uint64_t>(goroutine.value), name);
+}
+
+void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId id, GoState state) {
+  if (!UsesFtrace(goroutine)) return AddGenericState(time, goroutine, name, state, id);
+  Cpu& cpu = CpuOf(id);
+  if (cpu.current != static_cast<uint64_t>(goroutine.value)) return;
+  Switch(time, cpu, LinuxState(state), 0, StringId::kEmpty);
+}
+
+void SchedulingWriter::Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next,
+                              StringId name) {
+  if (!cpu.has_begun) {
+    cpu.has_begun = true;
+    Switch(time, cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
+  }
+  AddTime(time, &cpu.last_switch, &cpu.switch_times);
+  cpu.prev_states.push_back(prev_state);
+  cpu.next_ids.push_back(next);
+  cpu.switch_names.push_back(IndexOfName(cpu, name));
+  cpu.current = next;
+  if (cpu.switch_times.size() >= kMaxBundle) FlushCpu(cpu);
+}
+
+uint64_t SchedulingWriter::IndexOfName(Cpu& cpu, StringId name) {
+  const auto [it, is_new] = cpu.name_indices.try_emplace(name, cpu.names.size());
+  if (is_new) cpu.names.push_back(name);
+  return it->second;
+}
+
+void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, bool is_io) {
+  if (!UsesFtrace(goroutine) || reason == StringId::kEmpty) return;
+  Cpu& cpu = CpuOf(ProcId::kNone);
+  {
+    pbf_writer events(cpu.events);
+    pbf_writer event(events, FtraceEventBundle::kEvent);
+    // Perfetto ignores it at the time of the switch.
+    event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time) + 1);
+    pbf_writer blocked(event, FtraceEvent::kSchedBlockedReason);
+    blocked.add_int32(perfetto::SchedBlockedReason::kPid, static_cast<int32_t>(goroutine.value));
+    blocked.add_uint64(perfetto::SchedBlockedReason::kCaller,
+                       track_events_.InternKernelSymbol(reason));
+    if (is_io) blocked.add_uint32(perfetto::SchedBlockedReason::kIoWait, 1);
+  }
+  if (cpu.events.size() >= kMaxEventBytes) FlushCpu(cpu);
+}
+
+void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId waker, ProcId id) {
+  if (!UsesFtrace(goroutine)) {
+    return AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
+  }
+  const uint64_t waker_id =
+      waker != GoId::kNone && UsesFtrace(waker) ? static_cast<uint64_t>(waker.value) : 0;
+  Cpu& cpu = CpuOf(id);
+  // In compact form, the waker is what runs on the CPU.
+  if (cpu.has_begun && waker_id == cpu.current && time >= cpu.last_switch && id != ProcId::kNone) {
+    AddTime(time, &cpu.last_waking, &cpu.waking_times);
+    cpu.waking_ids.push_back(static_cast<uint64_t>(goroutine.value));
+    cpu.waking_names.push_back(IndexOfName(cpu, name));
+    if (cpu.waking_times.size() >= kMaxBundle) FlushCpu(cpu);
+    return;
+  }
+  {
+    pbf_writer events(cpu.events);
+    pbf_writer event(events, FtraceEventBundle::kEvent);
+    event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time));
+    event.add_uint32(FtraceEvent::kPid, static_cast<uint32_t>(waker_id));
+    pbf_writer waking(event, FtraceEvent::kSchedWaking);
+    const absl::string_view comm = interner_.String(name);
+    waking.add_string(perfetto::SchedWaking::kComm, comm.data(), comm.size());
+    waking.add_int32(perfetto::SchedWaking::kPid, static_cast<int32_t>(goroutine.value));
+    waking.add_int32(perfetto::SchedWaking::kTargetCpu, static_cast<int32_t>(cpu.cpu));
+  }
+  if (cpu.events.size() >= kMaxEventBytes) FlushCpu(cpu);
+}
+
+void SchedulingWriter::AddGenericState(int64_t time, GoId goroutine, StringId name, GoState state,
+                                       ProcId cpu) {
+  packets_.Add([&](pbf_writer& packet) {
+    packet.add_uint64(TracePacket::kTimestamp, static_cast<uint64_t>(time));
+    pbf_writer event(packet, TracePacket::kGenericKernelTaskStateEvent);
+    if (cpu != ProcId::kNone) {
+      event.add_int32(GenericKernelTaskState::kCpu, static_cast<int32_t>(cpu.value));
+    }
+    // The name is written once.
+    if (name != StringId::kEmpty) {
+      StringId& written = generic_names_[goroutine];
+      if (written != name) {
+        const absl::string_view comm = interner_.String(name);
+        event.add_string(GenericKernelTaskState::kComm, comm.data(), comm.size());
+        written = name;
+      }
+    }
+    event.add_int64(GenericKernelTaskState::kTid, goroutine.value);
+    event.add_enum(GenericKernelTaskState::kState, static_cast<int32_t>(GenericState(state)));
+  });
+  if (state == GoState::kNotExist) generic_names_.erase(goroutine);
+}
+
+void SchedulingWriter::FlushCpu(Cpu& cpu) {
+  if (cpu.switch_times.empty() && cpu.waking_times.empty() && cpu.events.empty()) return;
+  std::string fields;
+  {
+    pbf_writer bundle(fields);
+    bundle.add_uint32(FtraceEventBundle::kCpu, static_cast<uint32_t>(cpu.cpu));
+    if (!cpu.switch_times.empty() || !cpu.waking_times.empty()) {
+      pbf_writer compact(bundle, FtraceEventBundle::kCompactSched);
+      for (const StringId name : cpu.names) {
+        const absl::string_view text = interner_.String(name);
+        compact.add_string(CompactSched::kInternTable, text.data(), text.size());
+      }
+      const std::vector<uint64_t> zeros(kMaxBundle);
+      const absl::Span<const uint64_t> switch_zeros(zeros.data(), cpu.switch_times.size());
+      AddPacked(CompactSched::kSwitchTimestamp, cpu.switch_times, &compact);
+      AddPacked(CompactSched::kSwitchPrevState, cpu.prev_states, &compact);
+      AddPacked(CompactSched::kSwitchNextPid, cpu.next_ids, &compact);
+      AddPacked(CompactSched::kSwitchNextPrio, switch_zeros, &compact);
+      AddPacked(CompactSched::kSwitchNextCommIndex, cpu.switch_names, &compact);
+      const absl::Span<const uint64_t> waking_zeros(zeros.data(), cpu.waking_times.size());
+      AddPacked(CompactSched::kWakingTimestamp, cpu.waking_times, &compact);
+      AddPacked(CompactSched::kWakingPid, cpu.waking_ids, &compact);
+      AddPacked(CompactSched::kWakingTargetCpu, waking_zeros, &compact);
+      AddPacked(CompactSched::kWakingPrio, waking_zeros, &compact);
+      AddPacked(CompactSched::kWakingCommIndex, cpu.waking_names, &compact);
+      AddPacked(CompactSched::kWakingCommonFlags, waking_zeros, &compact);
+    }
+  }
+  fields += cpu.events;
+  packets_.Add([&](pbf_writer& packet) {
+    TrackEventWriter::AddSequence(&packet);
+    packet.add_message(TracePacket::kFtraceEvents, fields);
+    track_events_.AddInterned(&packet);
+  });
+  for (std::vector<uint64_t>* const column :
+       {&cpu.switch_times, &cpu.prev_states, &cpu.next_ids, &cpu.switch_names, &cpu.waking_times,
+        &cpu.waking_ids, &cpu.waking_names}) {
+    column->clear();
+  }
+  cpu.names.clear();
+  cpu.name_indices.clear();
+  cpu.events.clear();
+}
+
+void SchedulingWriter::Flush() {
+  for (auto& [id, cpu] : cpus_) FlushCpu(cpu);
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,108 @@
+// Writes the states of goroutines as Perfetto's scheduling events: a goroutine is a thread, and a P
+// is a CPU.
+#ifndef GOTRACE_EXPORT_PERFETTO_SCHEDULING_WRITER_H_
+#define GOTRACE_EXPORT_PERFETTO_SCHEDULING_WRITER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "export/perfetto/fields.h"
+#include "export/perfetto/packet_writer.h"
+#include "export/perfetto/track_event_writer.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/perfetto_exporter.h"
+#include "gotrace/states.h"
+
+namespace gotrace::internal {
+
+// Goroutines whose ids fit into 31 bits are written as Linux's scheduler writes threads: as
+// switches of a CPU and as wakings, in the form that Perfetto calls compact, which takes about 8
+// bytes for each. Only the next thread is stored for a switch, so each CPU has its own list. All
+// others are written as generic kernel events.
+//
+// Calls for one CPU, and for one goroutine, must be in order of time. Exceptions are marked.
+class SchedulingWriter {
+ public:
+  // The references must outlive this object. Names are those of `interner`. `scheduling` is not
+  // kOff.
+  SchedulingWriter(PacketWriter* packets, TrackEventWriter* track_events, const Interner* interner,
+                   PerfettoScheduling scheduling)
+      : packets_(*packets),
+        track_events_(*track_events),
+        interner_(*interner),
+        scheduling_(scheduling) {}
+
+  // `goroutine` is in `state` at the beginning: it is runnable, waits, or is in a syscall. `time`
+  // may be earlier than that of other events.
+  void SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state);
+
+  // `goroutine` runs on `cpu` since `time`, which may be earlier than that of other events, as long
+  // as nothing else ran on the CPU then.
+  void SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId cpu);
+
+  // `goroutine` begins to run on `cpu`.
+  void Start(int64_t time, GoId goroutine, StringId name, ProcId cpu);
+
+  // `goroutine`, which ran on `cpu`, enters `state`; kNotExist if it ends. If something else runs
+  // on the CPU, only goroutines that are written as generic events change their state.
+  void Stop(int64_t time, GoId goroutine, StringId name, ProcId cpu, GoState state);
+
+  // `goroutine`, which just began to wait, does so for `reason`.
+  void SetReason(int64_t time, GoId goroutine, StringId reason, bool is_io);
+
+  // `goroutine` becomes runnable. `waker` is the goroutine that woke or created it, or kNone; `cpu`
+  // is where that happened, or kNone.
+  void Wake(int64_t time, GoId goroutine, StringId name, GoId waker, ProcId cpu);
+
+  // `goroutine`, which was not running, leaves `state` without a trace of a P: it ends, or enters
+  // another state that is not running.
+  void SetState(int64_t time, GoId goroutine, StringId name, GoState state) {
+    AddGenericState(time, goroutine, name, state, ProcId::kNone);
+  }
+
+  // Writes what is buffered. Times may be in any order across calls.
+  void Flush();
+
+  // Whether some goroutines were written as generic kernel events because of their ids.
+  bool has_large_ids() const { return has_large_ids_; }
+
+ private:
+  struct Cpu {
+    uint64_t cpu = 0;
+    bool has_begun = false;  // Perfetto ignores the first switch of a CPU.
+    uint64_t current = 0;    // The thread that it runs; 0 for none.
+
+    int64_t last_switch = 0;
+    int64_t last_waking = 0;
+
+    // A bundle that is being filled. Times are differences to the one before.
+    std::vector<uint64_t> switch_times, prev_states, next_ids, switch_names;
+    std::vector<uint64_t> waking_times, waking_ids, waking_names;
+    std::vector<StringId> names;
+    absl::flat_hash_map<StringId, uint64_t> name_indices;
+    std::string events;  // Events that are not in compact form.
+  };
+
+  bool UsesFtrace(GoId goroutine);
+  Cpu& CpuOf(ProcId cpu);
+  void Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next, StringId name);
+  uint64_t IndexOfName(Cpu& cpu, StringId name);
+  void AddGenericState(int64_t time, GoId goroutine, StringId name, GoState state, ProcId cpu);
+  void FlushCpu(Cpu& cpu);
+
+  PacketWriter& packets_;
+  TrackEventWriter& track_events_;
+  const Interner& interner_;
+  const PerfettoScheduling scheduling_;
+  std::map<int64_t, Cpu> cpus_;  // In order, for the same output each time.
+  absl::flat_hash_map<GoId, StringId> generic_names_;
+  bool has_large_ids_ = false;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_PERFETTO_SCHEDULING_WRITER_H_

@@ -1,0 +1,142 @@
+// Writes Perfetto's track events: tracks with slices, instants, counters, flows and samples. Names
+// and stacks are written once, and events refer to them.
+#ifndef GOTRACE_EXPORT_PERFETTO_TRACK_EVENT_WRITER_H_
+#define GOTRACE_EXPORT_PERFETTO_TRACK_EVENT_WRITER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "export/perfetto/fields.h"
+#include "export/perfetto/packet_writer.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+
+namespace gotrace::internal {
+
+// The kind of an event, by which users filter events in Perfetto.
+enum class PerfettoCategory : uint8_t {
+  kNone,
+  kWait,
+  kSyscall,
+  kRegion,
+  kTask,
+  kLog,
+  kRange,
+  kGoroutine,
+  kLabel,
+  kThread,
+  kAlloc,
+};
+
+// The uuid of a track. Small numbers take fewer bytes.
+struct PerfettoTrack {
+  uint64_t uuid = 0;
+
+  static PerfettoTrack Process() { return {1}; }
+  static PerfettoTrack Gc() { return {2}; }
+  static PerfettoTrack Tasks() { return {8 | 2}; }
+  static PerfettoTrack Counter(uint64_t number) { return {number << 3 | 3}; }
+  static PerfettoTrack Of(GoId id) { return {static_cast<uint64_t>(id.value) << 3 | 4}; }
+  static PerfettoTrack Of(ProcId id) { return {static_cast<uint64_t>(id.value) << 3 | 5}; }
+  static PerfettoTrack Of(ThreadId id) { return {static_cast<uint64_t>(id.value) << 3 | 6}; }
+  static PerfettoTrack Of(TaskId id) { return {id.value << 3 | 7}; }
+};
+
+// A named value of an event: a text, or a number.
+struct PerfettoAnnotation {
+  StringId name;
+  std::optional<absl::string_view> text = {};
+  uint64_t number = 0;
+};
+
+// What an event has besides its time and its track. Everything is optional.
+struct PerfettoDetails {
+  StringId name = StringId::kEmpty;
+  PerfettoCategory category = PerfettoCategory::kNone;
+  StackId stack = StackId::kNone;
+  uint64_t flow_out = 0;  // An arrow begins here, and ends at the event with the same flow_in.
+  uint64_t flow_in = 0;
+  absl::Span<const PerfettoAnnotation> annotations = {};
+};
+
+class TrackEventWriter {
+ public:
+  // The references must outlive this object. Names and stacks are those of `interner`.
+  TrackEventWriter(PacketWriter* packets, const Interner* interner)
+      : packets_(*packets), interner_(*interner) {}
+
+  // Must come first, at the time of the first event.
+  void Begin(int64_t time, int32_t pid, absl::string_view process_name);
+
+  // States what other clocks showed.
+  void AddClockSnapshot(const ClockSnapshot& snapshot);
+
+  // Tracks must be declared before they have events. A goroutine is a thread of the process; `name`
+  // is optional, since scheduling events name it too.
+  void DeclareGoroutine(GoId id, absl::string_view name);
+  void DeclareTrack(PerfettoTrack track, absl::string_view name, PerfettoTrack parent);
+  void DeclareCounter(PerfettoTrack track, absl::string_view name, perfetto::CounterUnit unit);
+
+  void BeginSlice(int64_t time, PerfettoTrack track, const PerfettoDetails& details) {
+    AddEvent(time, track, perfetto::TrackEventType::kSliceBegin, details);
+  }
+  // Ends the latest slice of the track that is still open.
+  void EndSlice(int64_t time, PerfettoTrack track, const PerfettoDetails& details = {}) {
+    AddEvent(time, track, perfetto::TrackEventType::kSliceEnd, details);
+  }
+  void AddInstant(int64_t time, PerfettoTrack track, const PerfettoDetails& details) {
+    AddEvent(time, track, perfetto::TrackEventType::kInstant, details);
+  }
+  void SetCounter(int64_t time, PerfettoTrack track, uint64_t value);
+  void AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, StackId stack);
+
+  // Adds to a packet that it belongs to the same sequence as track events, so that ids of
+  // InternKernelSymbol() and AddInterned() are valid in it.
+  static void AddSequence(protozero::pbf_writer* packet);
+
+  // Returns the id of a text as a kernel symbol. AddInterned() must follow, in the same packet.
+  uint64_t InternKernelSymbol(StringId text) { return Intern(kKernelSymbols, text); }
+
+  // Adds to a packet what was interned since the last call.
+  void AddInterned(protozero::pbf_writer* packet);
+
+ private:
+  // The kinds of interned strings. Each has its own numbers in a file.
+  enum StringKind {
+    kEventNames,
+    kAnnotationNames,
+    kFunctionNames,
+    kSourcePaths,
+    kKernelSymbols,
+    kStringKinds
+  };
+
+  uint64_t Intern(StringKind kind, StringId text);
+  uint64_t InternStack(StackId stack);
+  uint64_t InternFrame(FrameId frame);
+
+  void AddEvent(int64_t time, PerfettoTrack track, perfetto::TrackEventType type,
+                const PerfettoDetails& details);
+  void AddTime(int64_t time, protozero::pbf_writer* packet);
+
+  PacketWriter& packets_;
+  const Interner& interner_;
+  int32_t pid_ = 0;
+  int64_t last_time_ = 0;
+  std::string interned_;  // Fields of InternedData that are not written yet.
+
+  // What is written already, by id.
+  std::vector<bool> has_string_[kStringKinds];
+  std::vector<bool> has_frame_;
+  std::vector<bool> has_stack_;
+  std::vector<uint64_t> frame_ids_;  // Reused.
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_PERFETTO_TRACK_EVENT_WRITER_H_

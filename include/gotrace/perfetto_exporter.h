@@ -1,0 +1,87 @@
+// Converts a trace to the protobuf format of Perfetto, for https://ui.perfetto.dev and for
+// Perfetto's trace_processor.
+#ifndef GOTRACE_PERFETTO_EXPORTER_H_
+#define GOTRACE_PERFETTO_EXPORTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gotrace/byte_sink.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/event_sink.h"
+
+namespace gotrace {
+
+// How the states of goroutines are written.
+enum class PerfettoScheduling : uint8_t {
+  // kFtrace, or kGeneric if the trace begins with goroutine ids that do not fit into 31 bits.
+  kAuto,
+
+  // As the events of Linux's scheduler, in Perfetto's compact form. Perfetto knows who woke a
+  // goroutine, and can compute critical paths. Ids must fit into 31 bits.
+  kFtrace,
+
+  // As Perfetto's generic kernel events, with ids of 64 bits and without wakers.
+  kGeneric,
+
+  // Not at all.
+  kOff,
+};
+
+struct PerfettoOptions {
+  // What to convert. `since_start` must not be set; see EventFilter::WithAbsoluteTimes(). The
+  // exporter needs all events from the beginning of the generation that contains times.from:
+  // goroutines have the states, and the tracks the open slices, that are current at that time.
+  EventFilter filter;
+
+  PerfettoScheduling scheduling = PerfettoScheduling::kAuto;
+
+  // Whether to write call stacks of the events that have one. CPU samples always have theirs.
+  bool stacks = false;
+
+  // Whether to write the events of the alloc/free experiment, as instants of their goroutines.
+  bool alloc = false;
+
+  // Whether to write a track for each thread (M) with the goroutines that it ran.
+  bool threads = false;
+
+  // Whether to compress the packets, with deflate. Perfetto reads such files as well.
+  bool compress = false;
+
+  // The process that all goroutines belong to; traces do not say what it was.
+  std::string process_name = "Go program";
+  int32_t pid = 1;
+};
+
+// Writes one trace. docs/perfetto.md describes what the tracks, slices and tables hold.
+//
+// Memory is in proportion to the goroutines and tasks that are alive, and to the distinct names and
+// stacks.
+class PerfettoExporter final : public EventSink {
+ public:
+  // `out` must outlive this object. It is not finished: call ByteSink::Finish() after Finish().
+  PerfettoExporter(ByteSink* out, PerfettoOptions options);
+  ~PerfettoExporter() override;
+
+  void Add(absl::Span<const Event> events) override;
+
+  // Writes what is still buffered. Returns the status of the ByteSink.
+  absl::Status Finish() override;
+
+  // What a user should know of the result, one sentence each: which kind of scheduling events was
+  // chosen if it is not the usual one, and what could not be written. Complete after Finish().
+  std::vector<std::string> Notes() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PERFETTO_EXPORTER_H_
