@@ -33,6 +33,7 @@ constexpr CommandText kText = {
         "If the trace is broken, everything before the fault is written; with --salvage, "
         "everything that can still be read.",
     .examples =
+        "  gotrace-dump convert --to=perfetto -o trace.pftrace trace.out\n"
         "  gotrace-dump convert --to=chrome -o trace.json trace.out\n"
         "  gotrace-dump convert --to=chrome --view=goroutine --from=1.5s --until=1.6s trace.out\n",
 };
@@ -99,6 +100,7 @@ class ConvertCommand final : public Command {
       if (!filter.ok()) return {filter.status()};
       options_.filter = *std::move(filter);
       options_.trace_start = selection.trace_start();
+      options_.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
       written = target.Write([&](Output* to) { return Export(format, first, &selection, to); });
     }
     const SelectionResult result = selection.Finish();

@@ -1,5 +1,9 @@
 #include "tools/convert_formats.h"
 
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "gotrace/chrome_exporter.h"
 
 namespace gotrace::internal {
@@ -13,18 +17,93 @@ std::unique_ptr<EventSink> MakeChrome(ByteSink* out, const ConvertOptions& optio
   return std::make_unique<ChromeExporter>(out, chrome);
 }
 
+std::unique_ptr<EventSink> MakePerfetto(ByteSink* out, const ConvertOptions& options) {
+  PerfettoOptions perfetto = options.perfetto;
+  perfetto.filter = options.filter;
+  perfetto.on_note = options.on_note;
+  return std::make_unique<PerfettoExporter>(out, std::move(perfetto));
+}
+
 constexpr ConvertFormat kFormats[] = {
+    {.name = "perfetto",
+     .help =
+         "protobuf for ui.perfetto.dev and Perfetto's trace_processor, with everything that the "
+         "trace has",
+     .is_binary = true,
+     .make_exporter = MakePerfetto},
     {.name = "chrome",
      .help = "JSON for chrome://tracing and ui.perfetto.dev, like that of `go tool trace`",
      .make_exporter = MakeChrome},
 };
+
+SetFlag SetScheduling(PerfettoScheduling* scheduling) {
+  return [=](absl::string_view value) {
+    size_t position = 0;
+    absl::Status status = SetChoice({"auto", "ftrace", "generic", "off"}, &position)(value);
+    if (status.ok()) *scheduling = static_cast<PerfettoScheduling>(position);
+    return status;
+  };
+}
+
+SetFlag SetPid(int32_t* pid) {
+  return [=](absl::string_view value) {
+    uint64_t number = 0;
+    absl::Status status = SetNumber(1, &number)(value);
+    if (!status.ok()) return status;
+    if (number > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
+      return absl::InvalidArgumentError(absl::StrCat("must be 2147483647 or less, found ", value));
+    }
+    *pid = static_cast<int32_t>(number);
+    return status;
+  };
+}
 
 }  // namespace
 
 absl::Span<const ConvertFormat> ConvertFormats() { return kFormats; }
 
 std::vector<Flag> FormatFlags(ConvertOptions* options) {
+  PerfettoOptions& perfetto = options->perfetto;
   return {
+      {.name = "stacks",
+       .value = "",
+       .help = "Write call stacks, too. CPU samples always have theirs.",
+       .set = SetSwitch(&perfetto.stacks),
+       .needs = "to=perfetto"},
+      {.name = "threads",
+       .value = "",
+       .help = "Write a track for each thread with the goroutines that it ran, too.",
+       .set = SetSwitch(&perfetto.threads),
+       .needs = "to=perfetto"},
+      {.name = "alloc",
+       .value = "",
+       .help = "Write the events of the alloc/free experiment, too.",
+       .set = SetSwitch(&perfetto.alloc),
+       .needs = "to=perfetto"},
+      {.name = "scheduling",
+       .value = "KIND",
+       .help = "How states of goroutines are written: ftrace (Linux's scheduler events, with "
+               "wakers), generic (Perfetto's generic kernel events, for ids of 64 bits), off, or "
+               "auto (default): generic for goroutines whose ids do not fit into 31 bits, and "
+               "ftrace for all others.",
+       .set = SetScheduling(&perfetto.scheduling),
+       .needs = "to=perfetto"},
+      {.name = "compress",
+       .value = "",
+       .help = "Compress the packets: a quarter of the size, at several times the cost.",
+       .set = SetSwitch(&perfetto.compress),
+       .needs = "to=perfetto"},
+      {.name = "process",
+       .value = "NAME",
+       .help = "The name of the process, which traces do not have.",
+       .set = SetText(&perfetto.process_name),
+       .needs = "to=perfetto"},
+      {.name = "pid",
+       .value = "N",
+       .help = "The id of the process: 1 by default. Perfetto needs different ones to show several "
+               "traces together.",
+       .set = SetPid(&perfetto.pid),
+       .needs = "to=perfetto"},
       {.name = "view",
        .value = "VIEW",
        .help = "What has a lane of its own: proc (default), thread or goroutine.",

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/event_sink.h"
+#include "gotrace/perfetto_exporter.h"
 #include "tools/flags.h"
 
 namespace gotrace::internal {
@@ -22,8 +24,12 @@ struct ConvertOptions {
   EventFilter filter;       // Only with absolute times.
   int64_t trace_start = 0;  // The time of the trace's first event.
 
+  // Called with what a user should know of the result; see PerfettoOptions::on_note.
+  std::function<void(absl::string_view)> on_note;
+
   // Set by the flags of formats.
   size_t chrome_view = 0;
+  PerfettoOptions perfetto;
 };
 
 struct ConvertFormat {

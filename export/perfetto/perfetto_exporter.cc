@@ -103,7 +103,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   void Add(absl::Span<const Event> events);
   absl::Status Finish();
-  std::vector<std::string> Notes() const;
 
  private:
   StringId Intern(absl::string_view text) { return interner_.InternString(text); }
@@ -851,17 +850,12 @@ absl::Status PerfettoExporter::Impl::Finish() {
   }
   scheduling_.Flush();
   packets_.Flush();
-  return out_.status();
-}
-
-std::vector<std::string> PerfettoExporter::Impl::Notes() const {
-  std::vector<std::string> notes;
-  if (scheduling_.has_large_ids()) {
-    notes.push_back(
-        "goroutines whose ids need more than 31 bits are written as generic kernel events, from "
-        "which Perfetto does not learn who woke them");
+  if (scheduling_.has_large_ids() && options_.on_note) {
+    options_.on_note(
+        "goroutines whose ids need more than 31 bits are written as generic kernel events, which "
+        "do not state who woke them");
   }
-  return notes;
+  return out_.status();
 }
 
 PerfettoExporter::PerfettoExporter(ByteSink* out, PerfettoOptions options)
@@ -871,7 +865,5 @@ PerfettoExporter::~PerfettoExporter() = default;
 void PerfettoExporter::Add(absl::Span<const Event> events) { impl_->Add(events); }
 
 absl::Status PerfettoExporter::Finish() { return impl_->Finish(); }
-
-std::vector<std::string> PerfettoExporter::Notes() const { return impl_->Notes(); }
 
 }  // namespace gotrace

@@ -4,11 +4,12 @@
 #define GOTRACE_PERFETTO_EXPORTER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event.h"
@@ -56,6 +57,10 @@ struct PerfettoOptions {
   // The process that all goroutines belong to; traces do not say what it was.
   std::string process_name = "Go program";
   int32_t pid = 1;
+
+  // Called with what a user should know of the result, a sentence without a full stop, at most once
+  // for each sentence.
+  std::function<void(absl::string_view)> on_note;
 };
 
 // Writes one trace. docs/perfetto.md describes what the tracks, slices and tables hold.
@@ -72,10 +77,6 @@ class PerfettoExporter final : public EventSink {
 
   // Writes what is still buffered. Returns the status of the ByteSink.
   absl::Status Finish() override;
-
-  // What a user should know of the result, one sentence each: which kind of scheduling events was
-  // chosen if it is not the usual one, and what could not be written. Complete after Finish().
-  std::vector<std::string> Notes() const;
 
  private:
   class Impl;
