@@ -18,8 +18,8 @@
 
 namespace gotrace::internal {
 
-// What to write. Exporters get all events from the beginning of the generation in which the
-// filter's first time is, to the first event after its last time.
+// What to write. Exporters get all events of the generations from the one that contains the filter's
+// first time to the one that contains its last time.
 struct ConvertOptions {
   EventFilter filter;       // Only with absolute times.
   int64_t trace_start = 0;  // The time of the trace's first event.

@@ -157,7 +157,8 @@ EventSelection::Verdict EventSelection::Look(const Event& event) {
     result_.within_wall |= filter_.times.Has(event.time());
   }
   if (!options_.to_end && IsPast(event)) {
-    return whole_window ? Verdict::kTakeAndStop : Verdict::kStop;
+    if (!whole_window) return Verdict::kStop;
+    return event.kind() == EventKind::kSync ? Verdict::kTakeAndStop : Verdict::kTake;
   }
   return whole_window || filter_.Matches(event, *start_) ? Verdict::kTake : Verdict::kSkip;
 }

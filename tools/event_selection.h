@@ -28,9 +28,11 @@ struct SelectionOptions {
   bool to_end = false;
   // Whether times() is used, although the filter may have no wall-clock times.
   bool wall = false;
-  // Selects every event from the beginning of the generation that contains the filter's first time
-  // to the first event after its last time, whether or not it meets the filter's conditions: for
+  // Selects every event of the generations from the one that contains the filter's first time to
+  // the one that contains its last time, whether or not it meets the filter's conditions: for
   // exporters, which need to know what the state was at the first time, and apply AbsoluteFilter().
+  // A generation states what a goroutine did in it from its beginning only when that changes, or at
+  // its end.
   bool whole_window = false;
 };
 

@@ -108,6 +108,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   StringId Intern(absl::string_view text) { return interner_.InternString(text); }
 
   void Take(const Event& event);
+  // Takes an event of the window's last generation that comes after the window. A status may state
+  // what a goroutine did during the window.
+  void TakeAfterWindow(const Event& event);
   void TakeSync(const Event& event);
   void TakeGoTransition(const Event& event);
   void TakeProcTransition(const Event& event);
@@ -212,7 +215,8 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   bool has_begun_ = false;
   bool is_in_window_ = false;
-  bool is_past_ = false;
+  bool is_past_ = false;  // Whether the window has ended,
+  bool is_over_ = false;  // and its last generation, too.
   int64_t generation_begin_ = 0;
   int64_t last_time_ = 0;
   uint64_t next_flow_ = 1;
@@ -240,24 +244,26 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 };
 
 void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
-  if (threads_ != nullptr && !is_past_) threads_->Add(events);
   for (const Event& event : events) {
-    if (is_past_) return;
-    Take(event);
+    if (is_over_) return;
+    // First, while goroutines that end have names.
+    if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
+    is_past_ |= event.time() > options_.filter.times.to;
+    if (event.kind() == EventKind::kSync && !is_past_) generation_begin_ = event.time();
+    if (!is_in_window_ && event.time() >= options_.filter.times.from) {
+      BeginWindow(std::max(generation_begin_, options_.filter.times.from));
+    }
+    if (is_past_) {
+      TakeAfterWindow(event);
+    } else {
+      Take(event);
+    }
   }
 }
 
 void PerfettoExporter::Impl::Take(const Event& event) {
   const int64_t time = event.time();
-  if (time > options_.filter.times.to) {
-    is_past_ = true;
-    return;
-  }
   last_time_ = std::max(last_time_, time);
-  if (event.kind() == EventKind::kSync) generation_begin_ = time;
-  if (!is_in_window_ && time >= options_.filter.times.from) {
-    BeginWindow(std::max(generation_begin_, options_.filter.times.from));
-  }
   switch (event.kind()) {
     case EventKind::kSync:
       return TakeSync(event);
@@ -293,6 +299,17 @@ void PerfettoExporter::Impl::Take(const Event& event) {
     case EventKind::kNone:
       return;
   }
+}
+
+void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
+  if (event.kind() == EventKind::kSync) {
+    is_over_ = true;
+    return;
+  }
+  if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
+  const GoId id{event.transition_resource().id};
+  if (goroutines_.Find(id) != nullptr) return;
+  AddOld(id, static_cast<GoState>(event.transition_to()), event);
 }
 
 void PerfettoExporter::Impl::BeginFile(int64_t time) {
@@ -837,7 +854,7 @@ absl::Status PerfettoExporter::Impl::Finish() {
   if (threads_ != nullptr) threads_->Finish().IgnoreError();
   if (!has_begun_) BeginFile(last_time_);
   // Shows until when the last states lasted.
-  WriteGauges(std::min(last_time_, options_.filter.times.to), /*is_last=*/true);
+  WriteGauges(is_past_ ? options_.filter.times.to : last_time_, /*is_last=*/true);
   std::vector<Goroutine*> unnamed;
   goroutines_.ForEach([&](Goroutine& goroutine) {
     const bool has_name = goroutine.name != StringId::kEmpty;

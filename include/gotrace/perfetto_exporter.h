@@ -36,8 +36,9 @@ enum class PerfettoScheduling : uint8_t {
 
 struct PerfettoOptions {
   // What to convert. `since_start` must not be set; see EventFilter::WithAbsoluteTimes(). The
-  // exporter needs all events from the beginning of the generation that contains times.from:
-  // goroutines have the states, and the tracks the open slices, that are current at that time.
+  // exporter needs all events of the generations from the one that contains times.from to the one
+  // that contains times.to: goroutines have the states, and the tracks the open slices, that are
+  // current at times.from, and some of these are only stated at the end of a generation.
   EventFilter filter;
 
   PerfettoScheduling scheduling = PerfettoScheduling::kAuto;

@@ -1,0 +1,400 @@
+#include "gotrace/perfetto_exporter.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "export/perfetto/packet_text.h"
+#include "gmock/gmock.h"
+#include "gotrace/reader.h"
+#include "gotrace/state_tracker.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/test_util.h"
+
+namespace gotrace::internal {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// Runs the trace `bytes` through an exporter, and through `other` if it is not nullptr.
+std::string Convert(const std::string& bytes, PerfettoOptions options = {},
+                    EventSink* other = nullptr) {
+  std::string file;
+  const std::unique_ptr<ByteSink> out = SinkToString(&file);
+  PerfettoExporter exporter(out.get(), std::move(options));
+  absl::StatusOr<Reader> reader = Reader::FromSource(*SourceFromBytes(bytes));
+  EXPECT_TRUE(reader.ok());
+  std::vector<EventSink*> sinks = {&exporter};
+  if (other != nullptr) sinks.push_back(other);
+  EXPECT_TRUE(ReadInto(*reader, sinks).ok());
+  EXPECT_TRUE(out->Finish().ok());
+  return file;
+}
+
+std::vector<std::string> Lines(const std::string& bytes, PerfettoOptions options = {}) {
+  return DescribePackets(Convert(bytes, std::move(options)));
+}
+
+// Goroutine 1 creates goroutine 2 and waits for it.
+constexpr absl::string_view kTrace = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=1
+	data="main.main"
+String id=2
+	data="main.go"
+String id=3
+	data="main.worker"
+String id=4
+	data="chan receive"
+String id=5
+	data="job"
+String id=6
+	data="step"
+String id=7
+	data="color"
+String id=8
+	data="blue"
+EventBatch gen=1 m=0 time=1 size=auto
+Stacks
+Stack id=1 nframes=1
+	pc=16 func=1 file=2 line=10
+Stack id=2 nframes=1
+	pc=32 func=3 file=2 line=20
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+UserTaskBegin dt=8 task=5 parent_task=0 name_string=5 stack=1
+GoCreate dt=10 new_g=2 new_stack=2 stack=1
+GoBlock dt=10 reason_string=4 stack=1
+GoStart dt=10 g=2 g_seq=1
+UserRegionBegin dt=10 task=5 name_string=6 stack=2
+HeapAlloc dt=5 heapalloc_value=4096
+UserLog dt=5 task=5 key_string=7 value_string=8 stack=2
+UserRegionEnd dt=10 task=5 name_string=6 stack=2
+GoUnblock dt=10 g=1 g_seq=1 stack=2
+GoDestroy dt=10
+GoStart dt=10 g=1 g_seq=2
+GoSyscallBegin dt=10 p_seq=1 stack=1
+GoSyscallEnd dt=10
+UserTaskEnd dt=10 task=5 stack=1
+)";
+
+TEST(PerfettoExporterTest, WritesStatesSlicesAndFlows) {
+  EXPECT_EQ(absl::StrJoin(Lines(Assemble(kTrace)), "\n"), R"(clocks 6=1 64=1, primary 6
+track 1 process 1 "Go program"
+track 2 in 1 "GC"
+track 10 in 1 "Tasks"
+track 3 in 1 "heap" counter
+track 11 in 1 "heap goal" counter
+track 19 in 1 "GOMAXPROCS" counter
+track 43 in 1 "runnable goroutines" counter
+track 51 in 1 "running goroutines" counter
+track 59 in 1 "waiting goroutines" counter
+track 67 in 1 "goroutines in syscalls" counter
+track 75 in 1 "busy Ps" counter
+track 12 thread 1
+track 47 in 10 "job"
+110 begin 47 "job" task task=5
+track 20 thread 2
+120 instant 12 "create" goroutine flow out 1
+120 instant 20 "created" flow in 1
+130 begin 12 "chan receive" wait
+150 begin 20 "step" region task=5
+155 counter 3 4096
+160 instant 20 "color" log message="blue" task=5
+170 end 20
+180 instant 20 "unblock" goroutine flow out 2
+180 end 12 flow in 2
+210 begin 12 "syscall" syscall
+220 end 12
+230 end 47
+231 counter 43 0
+231 counter 51 1
+231 counter 59 0
+231 counter 67 0
+231 counter 75 1
+131 blocked thread 1 for chan receive
+1 switch cpu 0 to 0 "", prev state 0
+1 switch cpu 0 to 1 "goroutine", prev state 0
+130 switch cpu 0 to 0 "", prev state 1
+140 switch cpu 0 to 2 "main.worker", prev state 0
+190 switch cpu 0 to 0 "", prev state 16
+200 switch cpu 0 to 1 "main.main", prev state 0
+210 switch cpu 0 to 0 "", prev state 2
+220 switch cpu 0 to 1 "main.main", prev state 0
+120 wake cpu 0 thread 2 "main.worker"
+180 wake cpu 0 thread 1 "main.main")");
+}
+
+TEST(PerfettoExporterTest, WritesStacks) {
+  PerfettoOptions options;
+  options.stacks = true;
+  const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+  EXPECT_THAT(lines, Contains(HasSubstr("\"chan receive\" wait at main.main@main.go:10")));
+  EXPECT_THAT(lines, Contains(HasSubstr("\"create\" goroutine at main.main@main.go:10")));
+  EXPECT_THAT(lines, Contains(HasSubstr("\"unblock\" goroutine at main.worker@main.go:20")));
+  EXPECT_THAT(lines, Contains(HasSubstr("\"step\" region at main.worker@main.go:20")));
+  EXPECT_THAT(lines, Contains(HasSubstr("\"syscall\" syscall at main.main@main.go:10")));
+}
+
+TEST(PerfettoExporterTest, WritesTheSamePacketsCompressed) {
+  PerfettoOptions options;
+  options.compress = true;
+  EXPECT_EQ(Lines(Assemble(kTrace), options), Lines(Assemble(kTrace)));
+}
+
+TEST(PerfettoExporterTest, WritesOnlySelectedGoroutines) {
+  PerfettoOptions options;
+  options.filter.goroutines = {2};
+  for (const std::string& line : Lines(Assemble(kTrace), options)) {
+    EXPECT_THAT(line, Not(HasSubstr("main.main")));
+    EXPECT_THAT(line, Not(HasSubstr("chan receive")));
+  }
+}
+
+TEST(PerfettoExporterTest, WritesOnlySelectedKinds) {
+  PerfettoOptions options;
+  options.filter.kinds = {EventKind::kRegionBegin, EventKind::kRegionEnd};
+  std::vector<std::string> events;
+  for (const std::string& line : Lines(Assemble(kTrace), options)) {
+    if (!absl::StartsWith(line, "track") && !absl::StartsWith(line, "clocks")) {
+      events.push_back(line);
+    }
+  }
+  EXPECT_THAT(events, ElementsAre("150 begin 20 \"step\" region task=5", "170 end 20"));
+}
+
+TEST(PerfettoExporterTest, StartsAWindowWithWhatIsCurrent) {
+  PerfettoOptions options;
+  options.filter.times = {155, 175};
+  EXPECT_EQ(absl::StrJoin(Lines(Assemble(kTrace), options), "\n"), R"(clocks 6=155 64=155, primary 6
+track 1 process 1 "Go program"
+track 2 in 1 "GC"
+track 10 in 1 "Tasks"
+track 3 in 1 "heap" counter
+track 11 in 1 "heap goal" counter
+track 19 in 1 "GOMAXPROCS" counter
+track 43 in 1 "runnable goroutines" counter
+track 51 in 1 "running goroutines" counter
+track 59 in 1 "waiting goroutines" counter
+track 67 in 1 "goroutines in syscalls" counter
+track 75 in 1 "busy Ps" counter
+track 12 thread 1 "main.main"
+155 state "main.main" thread 1 is 4
+155 begin 12 "chan receive" wait
+track 20 thread 2
+155 begin 20 "step" region task=5
+track 47 in 10 "job"
+155 begin 47 "job" task task=5
+155 counter 3 4096
+160 instant 20 "color" log message="blue" task=5
+170 end 20
+175 counter 43 0
+175 counter 51 1
+175 counter 59 1
+175 counter 67 0
+175 counter 75 1
+track 20 thread 2 "main.worker"
+155 switch cpu 0 to 0 "", prev state 0
+155 switch cpu 0 to 2 "main.worker", prev state 0)");
+}
+
+TEST(PerfettoExporterTest, WritesLargeIdsAsGenericEvents) {
+  std::string text(kTrace);
+  for (size_t at = 0; (at = text.find("g=2 ", at)) != std::string::npos;) {
+    text.replace(at, 4, "g=5000000000 ");
+  }
+  std::vector<std::string> notes;
+  PerfettoOptions options;
+  options.on_note = [&](absl::string_view note) { notes.emplace_back(note); };
+  const std::vector<std::string> lines = Lines(Assemble(text), options);
+  EXPECT_THAT(lines, Contains("120 state \"main.worker\" thread 5000000000 is 2"));
+  EXPECT_THAT(lines, Contains("140 state cpu 0 thread 5000000000 is 3"));
+  EXPECT_THAT(lines, Contains("190 state thread 5000000000 is 8"));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("need more than 31 bits")));
+}
+
+TEST(PerfettoExporterTest, WritesTracksOfThreads) {
+  PerfettoOptions options;
+  options.threads = true;
+  const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+  EXPECT_THAT(lines, Contains("track 14 in 1 \"M1\""));
+  EXPECT_THAT(lines, Contains("140 begin 14 \"main.worker\" thread goroutine=2 P=0"));
+}
+
+TEST(PerfettoExporterTest, WritesClockSnapshots) {
+  const std::string text = R"(Trace Go1.25
+EventBatch gen=1 m=0 time=1000 size=auto
+Sync
+Frequency freq=1000000000
+ClockSnapshot dt=0 mono=5000 sec=1700000000 nsec=7
+EventBatch gen=1 m=1 time=1000 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+)";
+  EXPECT_THAT(Lines(Assemble(text)),
+              Contains("clocks 6=1000 3=5000 1=1700000000000000007, primary 6"));
+}
+
+// The states in nanoseconds that Perfetto would compute from what was written, by goroutine and
+// GoState, up to `end`.
+using StateTimes = std::map<int64_t, std::array<int64_t, 6>>;
+
+class Replay {
+ public:
+  StateTimes Run(const std::vector<std::string>& lines, int64_t end) {
+    std::vector<std::pair<int64_t, std::string>> events;
+    for (const std::string& line : lines) {
+      EXPECT_FALSE(absl::StrContains(line, "error")) << line;
+      int64_t time = 0;
+      const std::pair<absl::string_view, absl::string_view> parts =
+          absl::StrSplit(line, absl::MaxSplits(' ', 1));
+      if (absl::SimpleAtoi(parts.first, &time)) events.emplace_back(time, parts.second);
+    }
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [time, event] : events) Take(time, event);
+    for (auto& [id, state] : states_) Enter(end, id, GoState::kNotExist);
+    return std::move(times_);
+  }
+
+ private:
+  struct State {
+    GoState state = GoState::kNotExist;
+    int64_t since = 0;
+  };
+
+  void Enter(int64_t time, int64_t id, GoState state) {
+    State& now = states_[id];
+    if (now.state != GoState::kNotExist) {
+      times_[id][static_cast<size_t>(now.state)] += time - now.since;
+    }
+    now = {state, time};
+  }
+
+  void Take(int64_t time, const std::string& event) {
+    int64_t cpu = 0, id = 0, state = 0;
+    char name[256];
+    if (sscanf(event.c_str(), "switch cpu %ld to %ld \"%255[^\"]\", prev state %ld", &cpu, &id,
+               name, &state) == 4 ||
+        sscanf(event.c_str(), "switch cpu %ld to %ld \"\", prev state %ld", &cpu, &id, &state) ==
+            3) {
+      const GoState left = state == 1    ? GoState::kWaiting
+                           : state == 2  ? GoState::kSyscall
+                           : state == 16 ? GoState::kNotExist
+                                         : GoState::kRunnable;
+      if (current_[cpu] != 0) Enter(time, current_[cpu], left);
+      if (id != 0) Enter(time, id, GoState::kRunning);
+      current_[cpu] = id;
+    } else if (sscanf(event.c_str(), "switch event cpu %ld \"%255[^\"]\" %ld", &cpu, name, &id) ==
+               3) {
+      Enter(time, id, GoState::kRunning);
+      current_[cpu] = id;
+    } else if (sscanf(event.c_str(), "wake cpu %ld thread %ld", &cpu, &id) == 2 ||
+               sscanf(event.c_str(), "wake event by %*d \"%255[^\"]\" %ld", name, &id) == 2) {
+      Enter(time, id, GoState::kRunnable);
+    } else if (sscanf(event.c_str(), "state \"%255[^\"]\" thread %ld is %ld", name, &id, &state) ==
+                   3 ||
+               sscanf(event.c_str(), "state thread %ld is %ld", &id, &state) == 2) {
+      Enter(time, id,
+            state == 2   ? GoState::kRunnable
+            : state == 4 ? GoState::kWaiting
+            : state == 5 ? GoState::kSyscall
+                         : GoState::kNotExist);
+    }
+  }
+
+  std::map<int64_t, State> states_;
+  std::map<int64_t, int64_t> current_;
+  StateTimes times_;
+};
+
+// Adds up the intervals of goroutines, as far as they are in a window.
+class IntervalTimes final : public IntervalConsumer {
+ public:
+  explicit IntervalTimes(EventFilter::Times window) : window_(window) {}
+
+  void AddGoroutine(const GoInterval& interval) override {
+    last = std::max(last, interval.end);
+    const int64_t begin = std::max(interval.begin, window_.from);
+    const int64_t end = std::min(interval.end, window_.to);
+    if (begin >= end) return;
+    times[interval.goroutine.value][static_cast<size_t>(interval.state)] += end - begin;
+  }
+  void Merge(IntervalConsumer&&, const InternerMap&) override {}
+
+  StateTimes times;
+  int64_t last = 0;
+
+ private:
+  const EventFilter::Times window_;
+};
+
+// States that lasted for no time need not be there.
+std::vector<std::string> Describe(const StateTimes& times) {
+  std::vector<std::string> lines;
+  for (const auto& [id, states] : times) {
+    if (std::any_of(states.begin(), states.end(), [](int64_t time) { return time != 0; })) {
+      lines.push_back(absl::StrCat(id, ": ", absl::StrJoin(states, " ")));
+    }
+  }
+  return lines;
+}
+
+// Calls `check` with each of the traces that a range of Go versions wrote.
+template <class Check>
+void ForTraces(Check check) {
+  for (const TestTrace& trace : TestTraces()) {
+    if (!absl::StartsWith(trace.name, "go1.22") && !absl::StartsWith(trace.name, "go1.27")) {
+      continue;
+    }
+    SCOPED_TRACE(trace.name);
+    check(ReadTestTrace(trace.name));
+  }
+}
+
+TEST(PerfettoStatesTest, LastAsLongAsStateTrackerSays) {
+  ForTraces([](const std::string& bytes) {
+    Interner interner;
+    IntervalTimes expected({});
+    StateTracker tracker(&interner, &expected);
+    const std::string file = Convert(bytes, {}, &tracker);
+    EXPECT_EQ(Describe(Replay().Run(DescribePackets(file), expected.last)),
+              Describe(expected.times));
+  });
+}
+
+TEST(PerfettoStatesTest, AreThoseOfTheWindow) {
+  ForTraces([](const std::string& bytes) {
+    Reader events = Reader::FromSource(*SourceFromBytes(bytes)).value();
+    const int64_t first = events.Next()->time();
+    int64_t last = first;
+    while (const Event* const event = events.Next()) last = event->time();
+    PerfettoOptions options;
+    options.filter.times = {first + (last - first) / 3, first + (last - first) / 2};
+    Interner interner;
+    IntervalTimes expected(options.filter.times);
+    StateTracker tracker(&interner, &expected);
+    const std::string file = Convert(bytes, options, &tracker);
+    EXPECT_EQ(Describe(Replay().Run(DescribePackets(file), options.filter.times.to)),
+              Describe(expected.times));
+  });
+}
+
+}  // namespace
+}  // namespace gotrace::internal
