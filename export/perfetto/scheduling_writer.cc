@@ -144,6 +144,7 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
     pbf_writer event(events, FtraceEventBundle::kEvent);
     // Perfetto ignores it at the time of the switch.
     event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time) + 1);
+    event.add_uint32(FtraceEvent::kPid, 0);  // Perfetto ignores events without one.
     pbf_writer blocked(event, FtraceEvent::kSchedBlockedReason);
     blocked.add_int32(perfetto::SchedBlockedReason::kPid, static_cast<int32_t>(goroutine.value));
     blocked.add_uint64(perfetto::SchedBlockedReason::kCaller,
