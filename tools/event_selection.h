@@ -32,6 +32,8 @@ struct SelectionOptions {
   // to the first event after its last time, whether or not it meets the filter's conditions: for
   // exporters, which need to know what the state was at the first time, and apply AbsoluteFilter().
   bool whole_window = false;
+  // Prints no notes on how the trace was opened, because they were printed before.
+  bool quiet = false;
 };
 
 // What reading the selected events showed.

@@ -701,6 +701,7 @@ class ChromeExporter::State {
 
   void BeginTask(const Event& event) {
     const Task task = event.task();
+    if (first_task_ == kBackgroundTask) first_task_ = task.id;
     if (!ShowsTask(task.id)) return;
     const OpenTask open = {std::string(task.type),      event.time(),
                            event.goroutine(),           OwnerOf(event),
@@ -718,7 +719,9 @@ class ChromeExporter::State {
 
   void EndTask(const Event& event) {
     const TaskId id = event.task().id;
-    if (!ShowsTask(id)) return;
+    const bool is_known = tasks_.contains(id.value);
+    // Ids increase: a task without a begin is older than the trace, or has ended before.
+    if (!ShowsTask(id) || (!is_known && first_task_ != kBackgroundTask && id > first_task_)) return;
     OpenTask task;
     if (const auto found = tasks_.find(id.value); found != tasks_.end()) {
       task = std::move(found->second);
@@ -863,6 +866,7 @@ class ChromeExporter::State {
   uint64_t arrows_ = 0;
   uint64_t regions_ = 0;
   int64_t task_count_ = 0;
+  TaskId first_task_ = kBackgroundTask;  // Of those that began; kBackgroundTask if none did yet.
   bool has_tasks_ = false;
 };
 
