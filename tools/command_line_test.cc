@@ -122,6 +122,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"convert to", "chrome"},
                                                      {"until", "2s"},
                                                      {"view", "thread"},
+                                                     {"task", "1"},
                                                      {"limit", "6"},
                                                      {"jobs", "2"},
                                                      {"trace", "2"},
@@ -134,6 +135,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
     for (const Flag& flag : command->Flags()) {
       SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
       std::vector<std::string> args = Words(name, {"f"});
+      if (flag.needs == "view=task") args.push_back("--to=chrome");
+      if (flag.name == "related") args.push_back("--g=1");
       // Of several values that it may need, the first.
       const absl::string_view needs = flag.needs.substr(0, flag.needs.find('|'));
       if (!needs.empty()) args.push_back(absl::StrCat("--", needs));
@@ -324,6 +327,11 @@ TEST_F(CommandLineTest, ErrorsOfConvert) {
               "--to=FORMAT is missing; the formats are chrome (--until is the last time)");
   ExpectError({"convert", "--to=2s", "f"}, "--to: expected chrome, found \"2s\"");
   ExpectError({"convert", "--view=proc", "f"}, "--view works only with --to=chrome");
+  ExpectError({"convert", "--to=chrome", "--task=2", "f"}, "--task works only with --view=task");
+  ExpectError({"convert", "--to=chrome", "--task=x", "--view=task", "f"},
+              "--task: expected numbers, as in 1,42, found \"x\"");
+  ExpectError({"convert", "--to=chrome", "--related", "f"},
+              "--related works only with --g, and not with --view=task");
   ExpectError({"convert", "--to=chrome", "--from=2s", "--until=1s", "f"},
               "--from is later than --until, so no event is between them");
 }

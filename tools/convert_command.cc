@@ -63,7 +63,11 @@ class ConvertCommand final : public Command {
   }
 
   absl::Status Check() const override {
-    if (format_ < ConvertFormats().size()) return filter_.Check();
+    if (format_ < ConvertFormats().size()) {
+      absl::Status status = CheckFormatFlags(options_, filter_.filter);
+      status.Update(filter_.Check());
+      return status;
+    }
     const auto append_name = [](std::string* list, const ConvertFormat& format) {
       absl::StrAppend(list, format.name);
     };
@@ -84,26 +88,42 @@ class ConvertCommand final : public Command {
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) return {status};
     Progress progress(/*prints_along=*/target.is_standard_output());
-    SelectionOptions selected;
-    selected.filter = filter_;
-    selected.trace = reading_.input.trace;
-    selected.to_end = reading_.salvage;
-    selected.whole_window = true;
-    absl::StatusOr<std::unique_ptr<EventSelection>> opened =
-        EventSelection::Open(file, selected, reading_.Options(log), &progress);
-    if (!opened.ok()) return {.status = opened.status(), .can_salvage = !reading_.salvage};
-    EventSelection& selection = **opened;
+    absl::StatusOr<std::unique_ptr<EventSelection>> selection =
+        Open(file, log, /*quiet=*/false, &progress);
+    if (!selection.ok()) {
+      return {.status = selection.status(), .can_salvage = !reading_.salvage};
+    }
+    const Event* first = (*selection)->Next();
     absl::Status written;
     // Of a trace without a single event nothing is written.
-    if (const Event* const first = selection.Next(); first != nullptr) {
-      absl::StatusOr<EventFilter> filter = selection.AbsoluteFilter();
+    if (first != nullptr) {
+      absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
       if (!filter.ok()) return {filter.status()};
       options_.filter = *std::move(filter);
-      options_.trace_start = selection.trace_start();
+      options_.trace_start = (*selection)->trace_start();
       options_.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
-      written = target.Write([&](Output* to) { return Export(format, first, &selection, to); });
+      const std::unique_ptr<EventSink> survey =
+          format.make_survey == nullptr ? nullptr : format.make_survey(&options_);
+      if (survey != nullptr) {
+        if (!CanBeReadAgain(file)) {
+          return {absl::FailedPreconditionError(
+              absl::StrCat(ShownNameOf(file),
+                           ": with these flags the trace is read twice, which "
+                           "works only with a file"))};
+        }
+        for (; first != nullptr; first = (*selection)->Next()) {
+          survey->Add(absl::MakeConstSpan(first, 1));
+        }
+        if (absl::Status status = survey->Finish(); !status.ok()) return {status};
+        *log = FaultLog();
+        selection = Open(file, log, /*quiet=*/true, &progress);
+        if (!selection.ok()) return {selection.status()};
+        first = (*selection)->Next();
+      }
+      written =
+          target.Write([&](Output* to) { return Export(format, first, selection->get(), to); });
     }
-    const SelectionResult result = selection.Finish();
+    const SelectionResult result = (*selection)->Finish();
     progress.Wipe();
     if (!written.ok() && !out->closed()) return {written};
     if (result.status.ok()) NoteEmptyWindow(file, filter_, result);
@@ -112,6 +132,17 @@ class ConvertCommand final : public Command {
             .events = result.events,
             .can_salvage = !reading_.salvage,
             .salvage_report = SalvageReport(ShownNameOf(file), *log, result.losses)};
+  }
+
+  absl::StatusOr<std::unique_ptr<EventSelection>> Open(const std::string& file, FaultLog* log,
+                                                       bool quiet, Progress* progress) const {
+    SelectionOptions selected;
+    selected.filter = filter_;
+    selected.trace = reading_.input.trace;
+    selected.to_end = reading_.salvage;
+    selected.whole_window = true;
+    selected.quiet = quiet;
+    return EventSelection::Open(file, selected, reading_.Options(log), progress);
   }
 
   // Writes `first` and all events of `selection` that follow. Returns an error if they cannot be

@@ -8,18 +8,21 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/event_sink.h"
+#include "gotrace/ids.h"
 #include "gotrace/perfetto_exporter.h"
 #include "tools/flags.h"
 
 namespace gotrace::internal {
 
-// What to write. Exporters get all events of the generations from the one that contains the filter's
-// first time to the one that contains its last time.
+// What to write. Exporters get all events of the generations from the one that contains the
+// filter's first time to the one that contains its last time.
 struct ConvertOptions {
   EventFilter filter;       // Only with absolute times.
   int64_t trace_start = 0;  // The time of the trace's first event.
@@ -28,7 +31,9 @@ struct ConvertOptions {
   std::function<void(absl::string_view)> on_note;
 
   // Set by the flags of formats.
-  size_t chrome_view = 0;
+  size_t chrome_view = 0;  // A position in kChromeViews.
+  bool chrome_related = false;
+  absl::flat_hash_set<TaskId> chrome_tasks;
   PerfettoOptions perfetto;
 };
 
@@ -36,11 +41,17 @@ struct ConvertFormat {
   absl::string_view name;  // The value of --to.
   absl::string_view help;  // What it is for, in a few words.
   bool is_binary = false;  // Whether it is nothing for a terminal.
+  // Returns a sink that has to see all events before the exporter is made, and sets members of
+  // `*options` when it finishes; nullptr if these options need none. nullptr if none ever do.
+  std::unique_ptr<EventSink> (*make_survey)(ConvertOptions* options) = nullptr;
   // Returns an exporter that writes to `*out`, without finishing it.
   std::unique_ptr<EventSink> (*make_exporter)(ByteSink* out, const ConvertOptions& options);
 };
 
 absl::Span<const ConvertFormat> ConvertFormats();
+
+// Returns why the values of the flags do not go together, or OK.
+absl::Status CheckFormatFlags(const ConvertOptions& options, const EventFilter& filter);
 
 // Returns the flags that only some of the formats have, which Flag::needs says. They set members of
 // `*options`.

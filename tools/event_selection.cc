@@ -81,7 +81,7 @@ absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
     Progress* progress) {
   absl::StatusOr<OpenedTrace> input = OpenTrace(file, reader_options.limits, options.trace);
   if (!input.ok()) return input.status();
-  PrintTransportNotes(file, input->notes);
+  if (!options.quiet) PrintTransportNotes(file, input->notes);
   std::optional<int64_t> start;
   absl::StatusOr<Reader> reader =
       OpenAtFirstTime(std::move(input->source), std::move(reader_options), options.filter, &start);

@@ -34,6 +34,8 @@ struct SelectionOptions {
   // A generation states what a goroutine did in it from its beginning only when that changes, or at
   // its end.
   bool whole_window = false;
+  // Prints no notes on how the trace was opened, because they were printed before.
+  bool quiet = false;
 };
 
 // What reading the selected events showed.

@@ -119,6 +119,31 @@ TEST_F(ConvertCommand, WritesWhatIsInAWindow) {
   EXPECT_TRUE(absl::StrContains(window, "\"ts\":20"));
 }
 
+TEST_F(ConvertCommand, ReadsTwiceWhatMustBeFoundFirst) {
+  const std::string whole =
+      DumpOutput({"convert", "--to=chrome", "--view=goroutine", "--g=1", trace_});
+  const std::string related =
+      DumpOutput({"convert", "--to=chrome", "--view=goroutine", "--g=1", "--related", trace_});
+  EXPECT_TRUE(IsComplete(related));
+  EXPECT_GT(related.size(), whole.size());
+  const std::string task = DumpOutput({"convert", "--to=chrome", "--view=task", trace_});
+  EXPECT_TRUE(IsComplete(task));
+  EXPECT_TRUE(absl::StrContains(task, "\"T"));
+  const SubprocessResult piped =
+      RunDump({"convert", "--to=chrome", "--view=task", "-"}, {.input = bytes_});
+  EXPECT_EQ(piped.exit_code, 2);
+  EXPECT_EQ(piped.out, "");
+  EXPECT_EQ(piped.err,
+            "gotrace-dump: standard input: with these flags the trace is read twice, which works "
+            "only with a file\n");
+  // A fault is reported once.
+  const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
+  for (const std::string mode : {"--salvage", "--nosalvage"}) {
+    EXPECT_EQ(RunDump({"convert", "--to=chrome", "--view=task", mode, cut}).err,
+              RunDump({"events", mode, cut}).err);
+  }
+}
+
 TEST_F(ConvertCommand, ExplainsAnEmptyWindow) {
   for (const std::string window : {"--from=1h", "--until=@5"}) {
     const SubprocessResult result = RunDump({"convert", "--to=chrome", window, trace_});

@@ -3,7 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -50,14 +49,16 @@ SetFlag SetKinds(absl::flat_hash_set<EventKind>* kinds) {
   });
 }
 
-SetFlag SetIds(absl::flat_hash_set<int64_t>* ids) {
+// Sets a list of numbers, each of which `Id` can be made of.
+template <class Rep, class Id>
+SetFlag SetIds(absl::flat_hash_set<Id>* ids) {
   return SetList([ids](absl::string_view text) {
-    int64_t id = 0;
+    Rep id = 0;
     if (!absl::SimpleAtoi(text, &id)) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected numbers, as in 1,42, found ", Quoted(text)));
     }
-    ids->insert(id);
+    ids->insert(Id{id});
     return absl::OkStatus();
   });
 }
@@ -244,15 +245,15 @@ std::vector<Flag> FilterFlags::Rows() {
       {.name = "g",
        .value = "ID,...",
        .help = "Only events that ran on one of these goroutines, or changed its state.",
-       .set = SetIds(&filter.goroutines)},
+       .set = SetIds<int64_t>(&filter.goroutines)},
       {.name = "p",
        .value = "ID,...",
        .help = "Only events that ran on one of these Ps, or changed its state.",
-       .set = SetIds(&filter.procs)},
+       .set = SetIds<int64_t>(&filter.procs)},
       {.name = "m",
        .value = "ID,...",
        .help = "Only events of these threads.",
-       .set = SetIds(&filter.threads)},
+       .set = SetIds<int64_t>(&filter.threads)},
       {.name = "from",
        .value = "TIME",
        .help = "Only events from this time on: since the first event, as in 1.5s or 20ms; as it is "
@@ -277,6 +278,8 @@ absl::Status FilterFlags::Check() const {
   }
   return absl::OkStatus();
 }
+
+SetFlag SetTaskIds(absl::flat_hash_set<TaskId>* ids) { return SetIds<uint64_t>(ids); }
 
 void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows) {
   rows->insert(rows->end(), std::make_move_iterator(more.begin()),

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "gotrace/event_filter.h"
+#include "gotrace/ids.h"
 #include "gotrace/reader.h"
 #include "gotrace/reader_limits.h"
 #include "tools/flags.h"
@@ -74,6 +76,9 @@ struct FilterFlags {
 
   bool has_wall_times() const { return wall_from.has_value() || wall_to.has_value(); }
 };
+
+// Sets a list of ids of tasks.
+SetFlag SetTaskIds(absl::flat_hash_set<TaskId>* ids);
 
 // Appends `more` to `rows`.
 void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows);

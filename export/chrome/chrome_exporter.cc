@@ -13,7 +13,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "export/chrome/event_writer.h"
-#include "export/chrome/stack_tree.h"
 #include "parser/event/trace_clock.h"
 #include "util/text_buffer.h"
 
@@ -23,7 +22,6 @@ namespace {
 using internal::ChromeEvent;
 using internal::ChromeEventWriter;
 using internal::ChromeSection;
-using internal::StackTree;
 using internal::TextBuffer;
 using internal::TraceClock;
 
@@ -225,7 +223,7 @@ class ChromeExporter::State {
       WriteTask(TaskId{id}, task, /*end_goroutine=*/GoId::kNone, /*end_stack=*/0);
     }
     NameLanes();
-    return writer_.Finish(stacks_);
+    return writer_.Finish();
   }
 
  private:
@@ -302,7 +300,7 @@ class ChromeExporter::State {
                    .name = name,
                    .category = category,
                    .scope = "t",
-                   .stack = stacks_.Find(event.stack())});
+                   .stack = writer_.NumberOf(event.stack())});
   }
 
   void WriteCounters(int64_t time, absl::string_view name, absl::string_view args) {
@@ -351,7 +349,8 @@ class ChromeExporter::State {
   void SetCause(const Event& event, absl::string_view name, int64_t lane, const Owner& owner,
                 Goroutine* goroutine) {
     if (lane == kNoLane) return;
-    goroutine->cause = {std::string(name), lane, owner, event.time(), stacks_.Find(event.stack())};
+    goroutine->cause = {std::string(name), lane, owner, event.time(),
+                        writer_.NumberOf(event.stack())};
   }
 
   void Start(int64_t time, const Owner& owner, Goroutine* goroutine) {
@@ -412,7 +411,7 @@ class ChromeExporter::State {
     const GoState from = transition.go_from;
     const GoState to = transition.go_to;
     if (from == to) return;
-    const uint32_t stack = stacks_.Find(event.stack());
+    const uint32_t stack = writer_.NumberOf(event.stack());
     Owner owner = OwnerOf(event);
     owner.goroutine = id;
     // What was so before the trace is so since its beginning.
@@ -471,7 +470,7 @@ class ChromeExporter::State {
                    .time = SinceStart(event.time()),
                    .name = kName,
                    .scope = "t",
-                   .stack = stacks_.Find(event.stack())});
+                   .stack = writer_.NumberOf(event.stack())});
   }
 
   void Unblock(const Event& event, Goroutine* goroutine) {
@@ -572,7 +571,7 @@ class ChromeExporter::State {
                    .time = SinceStart(time),
                    .name = is_running ? "proc start" : "proc stop",
                    .scope = "t",
-                   .stack = stacks_.Find(event.stack()),
+                   .stack = writer_.NumberOf(event.stack()),
                    .args = args_.view()});
   }
 
@@ -584,7 +583,7 @@ class ChromeExporter::State {
     in_syscall_.erase(found);
     if (goroutine == goroutines_.end() || goroutine->second.lane == kNoLane) return;
     EndSyscall(&goroutine->second, event.time(), /*blocked=*/true);
-    Stop(&goroutine->second, event.time(), stacks_.Find(event.stack()));
+    Stop(&goroutine->second, event.time(), writer_.NumberOf(event.stack()));
   }
 
   // --- Ranges.
@@ -616,13 +615,13 @@ class ChromeExporter::State {
       const OpenRange* const range = FindRange(&ranges, name);
       if (range != nullptr && goroutine.lane != kNoLane && ShowsRanges()) {
         goroutine.ended.push_back(
-            {name, range->begin, event.time(), range->stack, stacks_.Find(event.stack())});
+            {name, range->begin, event.time(), range->stack, writer_.NumberOf(event.stack())});
       }
       return EraseRange(&ranges, name);
     }
     EraseRange(&ranges, name);
     if (event.kind() == EventKind::kRangeBegin) {
-      ranges.push_back({name, event.time(), stacks_.Find(event.stack())});
+      ranges.push_back({name, event.time(), writer_.NumberOf(event.stack())});
     } else {
       ranges.push_back({name, goroutine.running_since, 0});
     }
@@ -647,12 +646,12 @@ class ChromeExporter::State {
     if (IsKnown(event)) return;
     if (event.kind() == EventKind::kRangeEnd) {
       const OpenRange* const range = FindRange(ranges, name);
-      if (range != nullptr) end(*range, stacks_.Find(event.stack()));
+      if (range != nullptr) end(*range, writer_.NumberOf(event.stack()));
       return EraseRange(ranges, name);
     }
     EraseRange(ranges, name);
     const int64_t begin = event.kind() == EventKind::kRangeActive ? begin_ : event.time();
-    ranges->push_back({name, begin, stacks_.Find(event.stack())});
+    ranges->push_back({name, begin, writer_.NumberOf(event.stack())});
   }
 
   void EndProcRange(ProcId proc, const OpenRange& range, uint32_t end_stack) {
@@ -701,10 +700,11 @@ class ChromeExporter::State {
 
   void BeginTask(const Event& event) {
     const Task task = event.task();
+    if (first_task_ == kBackgroundTask) first_task_ = task.id;
     if (!ShowsTask(task.id)) return;
-    const OpenTask open = {std::string(task.type),      event.time(),
-                           event.goroutine(),           OwnerOf(event),
-                           stacks_.Find(event.stack()), task_count_++};
+    const OpenTask open = {
+        std::string(task.type),          event.time(), event.goroutine(), OwnerOf(event),
+        writer_.NumberOf(event.stack()), task_count_++};
     tasks_[task.id.value] = open;
     if (task.parent == TaskId::kNone || !ShowsTask(task.parent) || !Shows(EventKind::kTaskBegin) ||
         !Shows(open.owner)) {
@@ -718,7 +718,11 @@ class ChromeExporter::State {
 
   void EndTask(const Event& event) {
     const TaskId id = event.task().id;
-    if (!ShowsTask(id)) return;
+    const bool is_known = tasks_.contains(id.value);
+    // Ids increase: a task without a begin is older than the trace, or has ended before.
+    if (!ShowsTask(id) || (!is_known && first_task_ != kBackgroundTask && id >= first_task_)) {
+      return;
+    }
     OpenTask task;
     if (const auto found = tasks_.find(id.value); found != tasks_.end()) {
       task = std::move(found->second);
@@ -728,7 +732,7 @@ class ChromeExporter::State {
       task.owner = OwnerOf(event);
       task.place = task_count_++;
     }
-    WriteTask(id, task, event.goroutine(), stacks_.Find(event.stack()));
+    WriteTask(id, task, event.goroutine(), writer_.NumberOf(event.stack()));
   }
 
   // Writes a task that ends now.
@@ -763,12 +767,12 @@ class ChromeExporter::State {
     const Region region = event.region();
     Get(event.goroutine())
         .regions.push_back({region.task, std::string(region.type), event.time(),
-                            stacks_.Find(event.stack()), LaneOf(event), OwnerOf(event)});
+                            writer_.NumberOf(event.stack()), LaneOf(event), OwnerOf(event)});
   }
 
   void EndRegion(const Event& event) {
     std::vector<OpenRegion>& regions = Get(event.goroutine()).regions;
-    const uint32_t stack = stacks_.Find(event.stack());
+    const uint32_t stack = writer_.NumberOf(event.stack());
     if (!regions.empty()) {
       WriteRegion(regions.back(), stack);
       return regions.pop_back();
@@ -838,7 +842,6 @@ class ChromeExporter::State {
 
   const ChromeOptions options_;
   ChromeEventWriter writer_;
-  StackTree stacks_;
   TextBuffer args_;  // For building ChromeEvent::args.
 
   bool begun_ = false;
@@ -863,6 +866,7 @@ class ChromeExporter::State {
   uint64_t arrows_ = 0;
   uint64_t regions_ = 0;
   int64_t task_count_ = 0;
+  TaskId first_task_ = kBackgroundTask;  // Of those that began; kBackgroundTask if none did yet.
   bool has_tasks_ = false;
 };
 

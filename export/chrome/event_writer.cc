@@ -53,6 +53,8 @@ void ChromeEventWriter::Write(const ChromeEvent& event) {
   if (!event.color.empty()) out.Append(",\"cname\":\"", event.color, '"');
   if (!event.args.empty()) out.Append(",\"args\":{", event.args, '}');
   out.Append('}');
+  stacks_.Use(event.stack);
+  stacks_.Use(event.end_stack);
   out_.MaybeFlush();
 }
 
@@ -90,9 +92,9 @@ void ChromeEventWriter::NameLane(ChromeSection section, int64_t lane, absl::stri
   WritePlace("thread_sort_index", event, place);
 }
 
-absl::Status ChromeEventWriter::Finish(const StackTree& stacks) {
+absl::Status ChromeEventWriter::Finish() {
   out_.buffer().Append("],\n\"stackFrames\":");
-  stacks.AppendJson(&out_.buffer());
+  stacks_.AppendJson(&out_.buffer());
   out_.buffer().Append("}\n");
   out_.Flush();
   return out_.status();

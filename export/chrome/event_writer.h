@@ -34,7 +34,7 @@ struct ChromeEvent {
   absl::string_view category = {};
   absl::string_view scope = {};
   uint64_t id = 0;
-  uint32_t stack = 0;  // The number of a stack in the StackTree.
+  uint32_t stack = 0;  // The number of a stack.
   uint32_t end_stack = 0;
   absl::string_view color = {};
   absl::string_view args = {};  // Members of an object, as JSON.
@@ -46,6 +46,9 @@ class ChromeEventWriter {
   // Writes to `*out`, which must outlive this object.
   explicit ChromeEventWriter(ByteSink* out);
 
+  // Returns the number of a stack, for ChromeEvent.
+  uint32_t NumberOf(const Stack& stack) { return stacks_.Find(stack); }
+
   void Write(const ChromeEvent& event);
 
   // Write the name of a section or lane, and its place: smaller numbers are further up.
@@ -53,13 +56,14 @@ class ChromeEventWriter {
   void NameLane(ChromeSection section, int64_t lane, absl::string_view name, int64_t place);
 
   // Writes the frames of all stacks, and ends the object. Returns the status of the ByteSink.
-  absl::Status Finish(const StackTree& stacks);
+  absl::Status Finish();
 
  private:
   void WriteName(absl::string_view what, const ChromeEvent& event, absl::string_view name);
   void WritePlace(absl::string_view what, const ChromeEvent& event, int64_t place);
 
   TextSink out_;
+  StackTree stacks_;
   TextBuffer args_;
   bool is_first_ = true;
 };

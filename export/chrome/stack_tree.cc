@@ -35,10 +35,20 @@ uint32_t StackTree::Insert(const Stack& stack) {
   return number;
 }
 
+void StackTree::Use(uint32_t number) {
+  while (number != 0 && !frames_[number - 1].is_used) {
+    frames_[number - 1].is_used = true;
+    number = frames_[number - 1].parent;
+  }
+}
+
 void StackTree::AppendJson(TextBuffer* out) const {
   out->Append('{');
+  bool is_first = true;
   for (size_t i = 0; i < frames_.size(); ++i) {
-    out->Append(i == 0 ? "\n\"" : ",\n\"", uint64_t{i + 1}, "\":{\"name\":");
+    if (!frames_[i].is_used) continue;
+    out->Append(is_first ? "\n\"" : ",\n\"", uint64_t{i + 1}, "\":{\"name\":");
+    is_first = false;
     AppendJsonString(*frames_[i].name, out);
     if (frames_[i].parent != 0) out->Append(",\"parent\":", uint64_t{frames_[i].parent});
     out->Append('}');

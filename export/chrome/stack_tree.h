@@ -21,13 +21,17 @@ class StackTree {
   // Returns the number of `stack`, from 1; 0 for no stack and for an empty one.
   uint32_t Find(const Stack& stack);
 
-  // Appends all frames as a JSON object, by their numbers.
+  // Marks the frames of the stack with this number as used.
+  void Use(uint32_t number);
+
+  // Appends the used frames as a JSON object, by their numbers.
   void AppendJson(TextBuffer* out) const;
 
  private:
   struct Frame {
     uint32_t parent = 0;
     const std::string* name = nullptr;  // "main.main:12".
+    bool is_used = false;
   };
 
   uint32_t Insert(const Stack& stack);

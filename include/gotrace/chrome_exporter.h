@@ -66,6 +66,36 @@ class ChromeExporter final : public EventSink {
   std::unique_ptr<State> state_;
 };
 
+// Narrows what a ChromeExporter shows to what belongs together. It has to see all events that the
+// exporter will see, before the exporter is constructed. Memory is in proportion to the number of
+// tasks, and of pairs of goroutines of which one unblocked the other. Not thread-safe.
+class ChromeFocus final : public EventSink {
+ public:
+  enum class On {
+    // The filter's goroutines, those that unblocked them, and those that unblocked these: what `go
+    // tool trace` shows for a goroutine.
+    kRelatedGoroutines,
+    // The given tasks and those that descend from them, or all if none is given, with the
+    // goroutines
+    // that worked on them; from the begin of the first given one to the end of the last: what `go
+    // tool trace` shows for a task.
+    kTasks,
+  };
+
+  // Finish() changes `*filter` and, for kTasks, `*tasks`, which must outlive this object. These are
+  // to become members of ChromeOptions.
+  ChromeFocus(On on, EventFilter* filter, absl::flat_hash_set<TaskId>* tasks);
+  ~ChromeFocus() override;
+
+  void Add(absl::Span<const Event> events) override;
+  absl::Status Finish() override;
+
+ private:
+  class State;
+
+  std::unique_ptr<State> state_;
+};
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_CHROME_EXPORTER_H_
