@@ -17,6 +17,7 @@ _LAYERS = [
     "export",
     "export/text",
     "export/json",
+    "export/fxt",
     "export/report",
     "tools",
 ]
