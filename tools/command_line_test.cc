@@ -211,7 +211,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
-      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `validate` and "
+      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate` and "
       "`repair`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");

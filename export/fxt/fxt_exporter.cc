@@ -437,12 +437,14 @@ void FxtExporter::Impl::AddTask(const Event& event) {
   }
   auto open = tasks_.extract(task.id.value);
   if (!in_window) return;
-  if (open.empty()) {
-    // It began before the trace did.
-    WriteTask(FxtEvent::kAsyncBegin, from_, LaneOf(event), task.id, stated);
+  if (!open.empty()) {
+    return WriteTask(FxtEvent::kAsyncEnd, event.time(), LaneOf(event), task.id, open.mapped());
   }
-  WriteTask(FxtEvent::kAsyncEnd, event.time(), LaneOf(event), task.id,
-            open.empty() ? stated : open.mapped());
+  // It began before the trace did, or has ended already.
+  if (!stated.is_selected) return;
+  Make(FxtEvent::kAsyncInstant, event.time(), LaneOf(event), "task", "end of task").id =
+      task.id.value;
+  Write();
 }
 
 void FxtExporter::Impl::WriteTask(FxtEvent kind, int64_t time, uint64_t lane, TaskId id,

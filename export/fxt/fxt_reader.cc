@@ -109,7 +109,7 @@ const FxtRecord* FxtReader::Next() {
     if (result == Result::kDamaged) {
       Report(CheckId::kFxtRecordSize,
              absl::StrCat("expected a size that holds the record's content, found ", size_ / kWord,
-                          " words"));
+                          size_ == kWord ? " word" : " words"));
       return End(FxtEnd::kDamaged);
     }
     if (cursor.has_bad_padding()) {
@@ -277,8 +277,8 @@ FxtReader::Result FxtReader::ParseMetadata(uint64_t header, Cursor* cursor) {
       CheckReserved(header, 56, 63);
       if (record_.index != 0) return SkipUnknown("provider event", record_.index);
       Report(CheckId::kFxtBufferFull,
-             absl::StrCat("found that the buffer of provider ", record_.provider,
-                          " was full, and records were dropped"));
+             absl::StrCat("expected all records of provider ", record_.provider,
+                          ", found that its buffer was full"));
       return Result::kRecord;
     case FxtMetadata::kTraceInfo:
       record_.provider = 0;

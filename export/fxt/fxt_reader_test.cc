@@ -298,8 +298,8 @@ TEST_F(FxtUnknownTest, LargeBlobsAreReturnedWithoutTheirPayload) {
   // With metadata: one argument, the thread 1. 1 MB is more than is in memory at a time.
   constexpr uint64_t kPayload = 1 << 20;
   const std::string large =
-      Words({15 | (6ull + kPayload / 8) << 4, 0x8004ull << 16 | 1ull << 32 | 1ull << 36, 0x626f6c62, 7,
-             1 | 1 << 4 | 5ull << 32, kPayload - 3}) +
+      Words({15 | (6ull + kPayload / 8) << 4, 0x8004ull << 16 | 1ull << 32 | 1ull << 36, 0x626f6c62,
+             7, 1 | 1 << 4 | 5ull << 32, kPayload - 3}) +
       std::string(kPayload, '\0');
   const Read read = ReadWith(large);
   ASSERT_EQ(read.Content().size(), 3u);

@@ -129,6 +129,7 @@ class Reconstruction {
     switch (static_cast<FxtEvent>(item.kind)) {
       case FxtEvent::kInstant:
       case FxtEvent::kCounter:
+      case FxtEvent::kAsyncInstant:
         back_.instants.push_back(absl::StrCat(what, " ", item.time, " {", item.arguments, "}"));
         break;
       case FxtEvent::kDurationBegin:
