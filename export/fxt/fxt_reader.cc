@@ -127,7 +127,7 @@ const FxtRecord* FxtReader::Next() {
 }
 
 bool FxtReader::BeginRecord(uint64_t* header) {
-  const auto has = [this](uint64_t size) {
+  const auto has = [this](uint64_t size, absl::string_view what) {
     if (status_ = source_->Fill(std::min<uint64_t>(size, kMaxLargeFill)); !status_.ok()) {
       End(FxtEnd::kError);
       return false;
@@ -138,12 +138,12 @@ bool FxtReader::BeginRecord(uint64_t* header) {
       End(FxtEnd::kComplete);
       return false;
     }
-    Report(CheckId::kFxtTruncated, absl::StrCat("expected a record of ", size,
+    Report(CheckId::kFxtTruncated, absl::StrCat("expected ", what, " of ", size,
                                                 " bytes, found the end of the file after ", found));
     End(FxtEnd::kCut);
     return false;
   };
-  if (!has(kWord)) return false;
+  if (!has(kWord, "a header")) return false;
   *header = WordAt(source_->window());
   const bool is_large = Bits(*header, 0, 3) == static_cast<uint64_t>(FxtType::kLarge);
   size_ = kWord * (is_large ? Bits(*header, 4, 35) : Bits(*header, 4, 15));
@@ -152,7 +152,7 @@ bool FxtReader::BeginRecord(uint64_t* header) {
     End(FxtEnd::kDamaged);
     return false;
   }
-  return has(size_);
+  return has(size_, "a record");
 }
 
 bool FxtReader::SkipRecord() {
