@@ -600,13 +600,12 @@ void FxtExporter::Impl::WriteFlow(const GoInterval& interval) {
   const uint64_t woken = static_cast<uint64_t>(interval.goroutine.value);
   const uint64_t flow = ++flows_;
   // Both threads are introduced with their own states. The waker may have ended since then.
-  Make(FxtEvent::kInstant, interval.begin, waker, "flow", name).arguments = {
-      FxtKoid("goroutine", woken)};
+  // Perfetto connects flows with the events that enclose them.
+  Make(FxtEvent::kInstant, interval.begin, waker, "flow", name);
   Write();
   Make(FxtEvent::kFlowBegin, interval.begin, waker, "flow", name).id = flow;
   Write();
-  Make(FxtEvent::kInstant, interval.end, woken, "flow", "start").arguments = {
-      FxtKoid("goroutine", waker)};
+  Make(FxtEvent::kInstant, interval.end, woken, "flow", "start");
   Write();
   Make(FxtEvent::kFlowEnd, interval.end, woken, "flow", name).id = flow;
   Write();
