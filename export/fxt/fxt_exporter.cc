@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "export/fxt/fxt_format.h"
@@ -196,7 +197,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   std::map<uint64_t, std::vector<OpenSlice>> slices_;  // By lane, outermost first.
   std::map<uint64_t, OpenTask> tasks_;
   std::array<std::optional<uint64_t>, std::size(kCounters)> counters_;
-  absl::flat_hash_map<uint64_t, bool> lanes_;  // Those that were introduced.
+  absl::flat_hash_set<uint64_t> lanes_;  // Those without a goroutine that were introduced.
   uint64_t flows_ = 0;
 };
 
@@ -626,7 +627,7 @@ GoThread& FxtExporter::Impl::Introduce(GoId id, StackId stack) {
 }
 
 void FxtExporter::Impl::IntroduceLane(uint64_t lane, absl::string_view name) {
-  if (!std::exchange(lanes_[lane], true)) WriteThread(lane, name);
+  if (lanes_.insert(lane).second) WriteThread(lane, name);
 }
 
 void FxtExporter::Impl::WriteProcess() {

@@ -257,9 +257,7 @@ FxtReader::Result FxtReader::ParseMetadata(uint64_t header, Cursor* cursor) {
     case FxtMetadata::kProviderInfo: {
       CheckReserved(header, 60, 63);
       if (!cursor->Text(Bits(header, 52, 59), &record_.name)) return Result::kDamaged;
-      Provider& named = ProviderOf(record_.provider);
-      named.name.assign(record_.name.data(), record_.name.size());
-      named.has_info = true;
+      ProviderOf(record_.provider).has_info = true;
       current_ = record_.provider;
       return Result::kRecord;
     }
@@ -474,11 +472,6 @@ uint64_t FxtReader::ToNanoseconds(uint64_t ticks) const {
       found == providers_.end() ? 1'000'000'000 : found->second.ticks_per_second;
   if (per_second == 1'000'000'000) return ticks;
   return static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / per_second);
-}
-
-absl::string_view FxtReader::ProviderName(uint32_t provider) const {
-  const auto found = providers_.find(provider);
-  return found == providers_.end() ? absl::string_view() : found->second.name;
 }
 
 }  // namespace gotrace::internal

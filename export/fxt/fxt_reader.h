@@ -64,9 +64,6 @@ class FxtReader {
   // Returns `ticks` of the current provider's clock in nanoseconds, rounded down.
   uint64_t ToNanoseconds(uint64_t ticks) const;
 
-  // Returns the name of a provider; "" if it is unknown.
-  absl::string_view ProviderName(uint32_t provider) const;
-
   struct Skipped {
     uint64_t records = 0;    // Of unknown types; and metadata, events and so on of unknown kinds.
     uint64_t arguments = 0;  // Of unknown types.
@@ -79,7 +76,6 @@ class FxtReader {
  private:
   // What the records of one provider refer to.
   struct Provider {
-    std::string name;
     bool has_info = false;
     uint64_t ticks_per_second = 1'000'000'000;
     absl::flat_hash_map<uint16_t, std::string> strings;

@@ -1,6 +1,7 @@
 #include "export/fxt/fxt_store.h"
 
 #include <algorithm>
+#include <bit>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -90,9 +91,14 @@ class DirectStore final : public FxtStore {
   explicit DirectStore(ByteSink* out) : out_(*out) {}
 
   bool Append(absl::Span<const uint64_t> words) override {
-    for (uint64_t word : words) {
-      word = LittleEndian(word);
-      out_.Append(absl::string_view(reinterpret_cast<const char*>(&word), sizeof word));
+    if constexpr (std::endian::native == std::endian::little) {
+      out_.Append(absl::string_view(reinterpret_cast<const char*>(words.data()),
+                                    words.size() * sizeof(uint64_t)));
+    } else {
+      for (uint64_t word : words) {
+        word = LittleEndian(word);
+        out_.Append(absl::string_view(reinterpret_cast<const char*>(&word), sizeof word));
+      }
     }
     return true;
   }

@@ -14,6 +14,7 @@ constexpr uint64_t kRecordsPerReport = 1 << 16;
 
 ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateOptions& options) {
   ValidationReport report;
+  ByteSource& bytes = *source;
   FxtReader reader(std::move(source), [&](const FxtProblem& problem) {
     const Severity severity = SpecOf(problem.check).severity;
     if (options.strictness == Strictness::kGo && severity != Severity::kError) return;
@@ -36,8 +37,12 @@ ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateO
   report.status = reader.status();
   report.good_events = report.events;
   report.good_bytes = reader.offset();
-  // What comes after a wrong size was not read.
-  report.bytes = reader.source().offset() + reader.source().window().size();
+  // What comes after a wrong size counts.
+  while (bytes.Fill(ByteSource::kMaxFill).ok() && !bytes.window().empty()) {
+    bytes.Skip(bytes.window().size());
+    bytes.Release(bytes.offset());
+  }
+  report.bytes = bytes.offset();
   report_progress();
   return report;
 }

@@ -53,18 +53,6 @@ bool FxtWriter::Encode(const FxtRecord& record, bool texts_in_table) {
     has_begun_ = true;
   }
   switch (record.type) {
-    case FxtType::kMetadata:
-      words_.push_back(Bits(record.kind, 16) | Bits(record.provider, 20) |
-                       Bits(record.kind == static_cast<uint8_t>(FxtMetadata::kProviderInfo)
-                                ? record.name.size() & 0xff
-                                : record.index & 0xf,
-                            52));
-      AppendText(record.name.substr(0, 0xff));
-      break;
-    case FxtType::kInitialization:
-      words_.push_back(0);
-      words_.push_back(record.ticks);
-      break;
     case FxtType::kEvent:
       EncodeEvent(record);
       break;
@@ -92,6 +80,8 @@ bool FxtWriter::Encode(const FxtRecord& record, bool texts_in_table) {
       AppendText(text);
       break;
     }
+    case FxtType::kMetadata:
+    case FxtType::kInitialization:
     case FxtType::kString:
     case FxtType::kThread:
     case FxtType::kLarge:

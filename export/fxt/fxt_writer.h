@@ -48,9 +48,7 @@ class RecyclingTable {
  private:
   static_assert(kSafe < kSize);
 
-  bool IsGivenAwaySoon(uint16_t index) const {
-    return (index - 1 + kSize - next_) % kSize < kSafe;
-  }
+  bool IsGivenAwaySoon(uint16_t index) const { return (index - 1 + kSize - next_) % kSize < kSafe; }
 
   uint16_t Last() const { return static_cast<uint16_t>((next_ + kSize - 1) % kSize + 1); }
 
@@ -85,11 +83,11 @@ class FxtWriter {
 
   explicit FxtWriter(std::unique_ptr<FxtStore> store, uint64_t ticks_per_second = 1'000'000'000);
 
-  // Writes `record`, and before it the definitions that it needs. String and thread records must
-  // not be written this way. Names, categories and texts of arguments are put into the string
-  // table, and longer texts are inline. Strings of more than kFxtMaxText bytes are cut off. Returns
-  // false if the record was dropped: if it would be larger than the format allows, has more than 15
-  // arguments, or finds no room in the store.
+  // Writes `record`, and before it the definitions that it needs: an event, an object, a blob, a
+  // scheduling or a log record. Others come with these, or are refused. Names, categories and texts
+  // of arguments are put into the string table, and longer texts are inline. Strings of more than
+  // kFxtMaxText bytes are cut off. Returns false if the record was dropped: if it would be larger
+  // than the format allows, has more than 15 arguments, or finds no room in the store.
   bool Write(const FxtRecord& record);
 
   // The same, with the texts of arguments inline: for texts that hardly come twice.
