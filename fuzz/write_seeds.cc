@@ -6,13 +6,19 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "export/fxt/fxt_reader.h"
+#include "gotrace/byte_sink.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/fxt_exporter.h"
+#include "gotrace/reader.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/raw_reader.h"
 #include "testdata/test_data.h"
@@ -125,10 +131,28 @@ Seeds Compressed() {
   return seeds;
 }
 
+// Returns the cases that are FXT files, and small traces in that format.
+Seeds FxtFiles() {
+  Seeds seeds;
+  for (const Seed& trace : Traces()) {
+    if (IsFxt(trace.bytes)) seeds.push_back(trace);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(trace.bytes);
+    if (!reader.ok()) continue;
+    std::string bytes;
+    const std::unique_ptr<ByteSink> sink = SinkToString(&bytes);
+    FxtExporter exporter(sink.get(), {});
+    EventSink* const sinks[] = {&exporter};
+    ReadInto(*reader, sinks).IgnoreError();
+    if (sink->Finish().ok()) seeds.push_back({absl::StrCat(trace.name, ".fxt"), bytes});
+  }
+  return seeds;
+}
+
 Seeds SeedsOf(absl::string_view target) {
   if (target == "varint") return Varints();
   if (target == "decoder") return Payloads();
   if (target == "text") return Texts();
+  if (target == "fxt") return FxtFiles();
   if (target == "compressed") return Compressed();
   return Traces();
 }

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "export/fxt/fxt_reader.h"
+#include "export/fxt/fxt_validator.h"
 #include "export/report/report_text.h"
 #include "gotrace/byte_source.h"
 #include "util/text_buffer.h"
@@ -24,6 +26,7 @@ absl::StatusOr<FindingCase> LoadFindingCase(const std::string& path) {
 }
 
 ValidationReport ValidateInput(absl::string_view input) {
+  if (IsFxt(input)) return ValidateFxt(*SourceFromBytes(input), ValidateOptions());
   return ValidateTrace(*SourceFromBytes(input), ValidateOptions());
 }
 

@@ -231,7 +231,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
-      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `validate`, "
+      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
       "`repair` and `convert`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");

@@ -36,8 +36,18 @@ std::unique_ptr<EventSink> MakeChrome(ByteSink* out, const ConvertOptions& optio
 std::unique_ptr<EventSink> MakePerfetto(ByteSink* out, const ConvertOptions& options) {
   PerfettoOptions perfetto = options.perfetto;
   perfetto.filter = options.filter;
+  perfetto.process_name = options.process_name;
+  perfetto.pid = options.pid;
   perfetto.on_note = options.on_note;
   return std::make_unique<PerfettoExporter>(out, std::move(perfetto));
+}
+
+std::unique_ptr<EventSink> MakeFxt(ByteSink* out, const ConvertOptions& options) {
+  FxtOptions fxt = options.fxt;
+  fxt.filter = options.filter;
+  fxt.process_name = options.process_name;
+  fxt.pid = static_cast<uint64_t>(options.pid);
+  return std::make_unique<FxtExporter>(out, std::move(fxt));
 }
 
 constexpr ConvertFormat kFormats[] = {
@@ -47,6 +57,10 @@ constexpr ConvertFormat kFormats[] = {
          "trace has",
      .is_binary = true,
      .make_exporter = MakePerfetto},
+    {.name = "fxt",
+     .help = "Fuchsia's trace format, which ui.perfetto.dev and magic-trace's viewer open",
+     .is_binary = true,
+     .make_exporter = MakeFxt},
     {.name = "chrome",
      .help = "JSON for chrome://tracing and ui.perfetto.dev, like that of `go tool trace`",
      .make_survey = MakeChromeFocus,
@@ -59,6 +73,14 @@ SetFlag SetScheduling(PerfettoScheduling* scheduling) {
     absl::Status status = SetChoice({"auto", "ftrace", "generic", "off"}, &position)(value);
     if (status.ok()) *scheduling = static_cast<PerfettoScheduling>(position);
     return status;
+  };
+}
+
+SetFlag SetBuffer(FxtBuffer* buffer) {
+  return [=](absl::string_view value) {
+    const absl::StatusOr<FxtBuffer> parsed = ParseFxtBuffer(value);
+    if (parsed.ok()) *buffer = *parsed;
+    return parsed.status();
   };
 }
 
@@ -121,14 +143,21 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
       {.name = "process",
        .value = "NAME",
        .help = "The name of the process, which traces do not have.",
-       .set = SetText(&perfetto.process_name),
-       .needs = "to=perfetto"},
+       .set = SetText(&options->process_name),
+       .needs = "to=perfetto|fxt"},
       {.name = "pid",
        .value = "N",
        .help = "The id of the process: 1 by default. Perfetto needs different ones to show several "
                "traces together.",
-       .set = SetPid(&perfetto.pid),
-       .needs = "to=perfetto"},
+       .set = SetPid(&options->pid),
+       .needs = "to=perfetto|fxt"},
+      {.name = "buffer",
+       .value = "MODE:SIZE",
+       .help = "Write through a buffer of fixed size, like a traced program on Fuchsia: oneshot "
+               "keeps the beginning, circular the end, and streaming drops what the consumer is "
+               "too slow for. SIZE is in bytes, as in 64K or 1M.",
+       .set = SetBuffer(&options->fxt.buffer),
+       .needs = "to=fxt"},
       {.name = "view",
        .value = "VIEW",
        .help = "What has a lane of its own: proc (default), thread or goroutine; or task, for the "

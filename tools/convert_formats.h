@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -15,6 +16,7 @@
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/event_sink.h"
+#include "gotrace/fxt_exporter.h"
 #include "gotrace/ids.h"
 #include "gotrace/perfetto_exporter.h"
 #include "tools/flags.h"
@@ -34,7 +36,10 @@ struct ConvertOptions {
   size_t chrome_view = 0;  // A position in kChromeViews.
   bool chrome_related = false;
   absl::flat_hash_set<TaskId> chrome_tasks;
+  std::string process_name = "Go program";
+  int32_t pid = 1;
   PerfettoOptions perfetto;
+  FxtOptions fxt;
 };
 
 struct ConvertFormat {

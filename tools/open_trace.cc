@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "export/fxt/fxt_reader.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
@@ -90,7 +91,7 @@ OpenTraces OpenerOf(const std::string& file, const ReaderLimits& limits) {
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
                                                         const ReaderLimits& limits) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, limits);
-  if (!source.ok() || (*source)->input_size() > 0) return source;
+  if (!source.ok() || (*source)->input_size() > 0 || StartsFxt(source->get())) return source;
   return std::make_unique<GuardedSource>(file, *std::move(source), nullptr);
 }
 

@@ -36,6 +36,7 @@ absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimit
 
 // Opens `file` as OpenSource() does. An input of unknown size, such as a pipe, ends with a note on
 // the standard error after 32 MiB of which almost nothing belongs to a batch: it may be endless.
+// An FXT file does not.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
                                                         const ReaderLimits& limits);
 

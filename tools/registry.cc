@@ -10,6 +10,7 @@ namespace gotrace::internal {
   ROW(Assemble)               \
   ROW(Info)                   \
   ROW(Footprint)              \
+  ROW(Fxt)                    \
   ROW(Validate)               \
   ROW(Repair)                 \
   ROW(Convert)

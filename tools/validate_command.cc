@@ -17,6 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "export/fxt/fxt_reader.h"
+#include "export/fxt/fxt_validator.h"
 #include "export/report/report_text.h"
 #include "gotrace/validate.h"
 #include "tools/file_list.h"
@@ -85,6 +87,7 @@ uint64_t TotalSize(const std::vector<ListedFile>& files) {
 
 ValidationReport ValidateWholeFile(const std::string& path, const ValidateOptions& options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenGuarded(path, options.limits);
+  if (source.ok() && StartsFxt(source->get())) return ValidateFxt(*std::move(source), options);
   if (source.ok()) return ValidateTrace(*std::move(source), options);
   return ValidateFile(path, options);
 }
@@ -139,7 +142,9 @@ constexpr CommandText kText = {
         "\n"
         "A file that is not a trace at all is broken if it is given itself; an empty file is "
         "always "
-        "broken. A file that holds several traces is broken unless --trace=N selects one.",
+        "broken. A file that holds several traces is broken unless --trace=N selects one.\n"
+        "\n"
+        "Files in FXT, the trace format of Fuchsia, are validated as such.",
     .examples =
         "  gotrace-dump validate trace.out\n"
         "  gotrace-dump validate --strictness=go --json traces/ > report.jsonl\n",

@@ -1,0 +1,448 @@
+// Tests that an FXT file says the same of a trace as its events, by reading it back.
+#include "gotrace/fxt_exporter.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "export/fxt/fxt_format.h"
+#include "export/fxt/fxt_validator.h"
+#include "export/fxt/read_back.h"
+#include "gotrace/event_builder.h"
+#include "gotrace/goroutine_names.h"
+#include "gotrace/reader.h"
+#include "gotrace/state_tracker.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+// The states of goroutines as a StateTracker has them, clipped to a window.
+struct Expected final : public IntervalConsumer {
+  Expected(int64_t from, int64_t to) : from(from), to(to) {}
+
+  void AddGoroutine(const GoInterval& interval) override {
+    const int64_t begin = std::max(interval.begin, from);
+    const int64_t end = std::min(interval.end, to);
+    if (end > begin) {
+      sums[static_cast<uint64_t>(interval.goroutine.value)][static_cast<int>(interval.state)] +=
+          static_cast<uint64_t>(end - begin);
+    }
+    // A goroutine that loses its P in a syscall, or was preempted, is runnable without a wake-up.
+    const bool is_woken = interval.state == GoState::kRunnable && !interval.begin_clipped &&
+                          interval.begun_by.kind != CauseKind::kItself;
+    if (is_woken && interval.begin >= from && interval.begin <= to) {
+      wakeups[{interval.begin, static_cast<uint64_t>(interval.goroutine.value)}] =
+          interval.begun_by;
+    }
+  }
+  void Merge(IntervalConsumer&&, const InternerMap&) override {}
+
+  const int64_t from;
+  const int64_t to;
+  std::map<uint64_t, std::array<uint64_t, 6>> sums;
+  std::map<std::pair<int64_t, uint64_t>, Cause> wakeups;
+};
+
+std::string Export(absl::string_view trace, const FxtOptions& options, bool by_event = false) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+  EXPECT_TRUE(reader.ok());
+  std::string bytes;
+  const std::unique_ptr<ByteSink> sink = SinkToString(&bytes);
+  FxtExporter exporter(sink.get(), options);
+  if (by_event) {
+    while (const Event* event = reader->Next()) exporter.Add(absl::MakeConstSpan(event, 1));
+  } else {
+    for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
+      exporter.Add(block);
+    }
+  }
+  EXPECT_TRUE(exporter.Finish().ok());
+  EXPECT_EQ(exporter.dropped_records(), 0u);
+  EXPECT_TRUE(sink->Finish().ok());
+  return bytes;
+}
+
+// The sums without states of no time, and without what is not a state of a live goroutine.
+std::map<uint64_t, std::array<uint64_t, 6>> Live(std::map<uint64_t, std::array<uint64_t, 6>> sums) {
+  for (auto& [thread, by_state] : sums) by_state[static_cast<int>(GoState::kNotExist)] = 0;
+  std::erase_if(sums, [](const auto& entry) { return entry.second == std::array<uint64_t, 6>{}; });
+  return sums;
+}
+
+void CheckStates(absl::string_view trace, int64_t from, int64_t to) {
+  FxtOptions options;
+  options.filter.times = {from, to};
+  const std::string fxt = Export(trace, options);
+  const ReadBack back = ReadFxtBack(fxt);
+  EXPECT_EQ(back.problems, "");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+  Interner interner;
+  Expected expected(from, to);
+  StateTracker tracker(&interner, &expected);
+  EventSink* const sinks[] = {&tracker};
+  ASSERT_TRUE(ReadInto(*reader, sinks).ok());
+  EXPECT_TRUE(Live(back.sums) == Live(expected.sums));
+  ASSERT_EQ(back.wakeups.size(), expected.wakeups.size());
+  for (const auto& [key, cause] : expected.wakeups) {
+    const auto found = back.wakeups.find(key);
+    ASSERT_NE(found, back.wakeups.end());
+    if (cause.kind == CauseKind::kGoroutine) {
+      EXPECT_EQ(found->second, static_cast<uint64_t>(cause.goroutine.value));
+    } else if (cause.kind == CauseKind::kSyscall || cause.kind == CauseKind::kUnknown) {
+      EXPECT_EQ(found->second, 0u);
+    } else {
+      EXPECT_TRUE(back.names.contains(found->second));
+    }
+  }
+}
+
+// The first and the last time of the events of `trace`.
+std::pair<int64_t, int64_t> TimesOf(absl::string_view trace) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+  std::pair<int64_t, int64_t> times = {std::numeric_limits<int64_t>::max(),
+                                       std::numeric_limits<int64_t>::min()};
+  while (const Event* event = reader->Next()) {
+    times.first = std::min(times.first, event->time());
+    times.second = std::max(times.second, event->time());
+  }
+  return times;
+}
+
+TEST(FxtExporterTest, HasTheStatesOfTheTracker) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    CheckStates(ReadTestTrace(test.name), std::numeric_limits<int64_t>::min(),
+                std::numeric_limits<int64_t>::max());
+  }
+}
+
+TEST(FxtExporterTest, AWindowHasTheStatesOfItsTime) {
+  for (const TestTrace& test : TestTraces()) {
+    if (test.events > 100'000) continue;
+    SCOPED_TRACE(test.name);
+    const std::string trace = ReadTestTrace(test.name);
+    const auto [first, last] = TimesOf(trace);
+    const int64_t length = last - first;
+    CheckStates(trace, first + length / 3, first + length / 2);
+    CheckStates(trace, first + length / 2, last - length / 7);
+    CheckStates(trace, last - length / 9, last);
+    CheckStates(trace, first - 1000, first + length / 11);
+  }
+}
+
+// Regions, ranges, tasks and logs, read from the events.
+struct EventLists {
+  explicit EventLists(absl::string_view trace) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+    std::map<int64_t, std::vector<std::pair<std::string, int64_t>>> regions;
+    std::map<std::string, int64_t> ranges;
+    while (const Event* event = reader->Next()) {
+      switch (event->kind()) {
+        case EventKind::kRegionBegin:
+          regions[event->goroutine().value].emplace_back(event->region().type, event->time());
+          break;
+        case EventKind::kRegionEnd: {
+          auto& open = regions[event->goroutine().value];
+          if (open.empty()) break;
+          durations.push_back(absl::StrCat(event->goroutine().value, " region ", open.back().first,
+                                           " [", open.back().second, ", ", event->time(), ")"));
+          open.pop_back();
+          break;
+        }
+        case EventKind::kRangeBegin:
+        case EventKind::kRangeActive:
+          ranges.emplace(KeyOf(*event), event->time());
+          break;
+        case EventKind::kRangeEnd: {
+          const auto open = ranges.find(KeyOf(*event));
+          durations.push_back(
+              absl::StrCat(open->first, " [", open->second, ", ", event->time(), ")"));
+          ranges.erase(open);
+          break;
+        }
+        case EventKind::kLog:
+          logs.push_back(LogOf(*event));
+          break;
+        default:
+          break;
+      }
+    }
+    std::sort(durations.begin(), durations.end());
+    std::sort(logs.begin(), logs.end());
+  }
+
+  static std::string LogOf(const Event& event) {
+    const Log log = event.log();
+    return absl::StrCat(
+        event.goroutine().value, " log ", log.category.empty() ? "log" : log.category, " ",
+        event.time(), " { category=", log.category, " message=", log.message,
+        log.task == kBackgroundTask ? "" : absl::StrCat(" task=", log.task.value), "}");
+  }
+
+  static std::string KeyOf(const Event& event) {
+    const Range range = event.range();
+    uint64_t lane = 0xfffe0000;
+    if (range.scope.kind == ResourceKind::kGoroutine) lane = range.scope.id;
+    if (range.scope.kind == ResourceKind::kProc) lane = 0xffff0000 + range.scope.id;
+    return absl::StrCat(lane, " range ", range.name);
+  }
+
+  std::vector<std::string> durations;
+  std::vector<std::string> logs;
+};
+
+// Those of `lines` that contain one of `parts`.
+std::vector<std::string> With(const std::vector<std::string>& lines,
+                              const std::vector<std::string>& parts) {
+  std::vector<std::string> found;
+  for (const std::string& line : lines) {
+    for (const std::string& part : parts) {
+      if (absl::StrContains(line, part)) {
+        found.push_back(line);
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+TEST(FxtExporterTest, HasRegionsRangesAndLogs) {
+  size_t count = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string trace = ReadTestTrace(test.name);
+    const ReadBack back = ReadFxtBack(Export(trace, {}));
+    const EventLists lists(trace);
+    std::vector<std::string> durations = With(back.durations, {" region ", " range "});
+    // What never ends in the trace may end with its goroutine.
+    std::erase_if(durations, [&](const std::string& line) {
+      return absl::EndsWith(line, "open)") ||
+             !std::binary_search(lists.durations.begin(), lists.durations.end(), line);
+    });
+    EXPECT_EQ(durations, lists.durations);
+    const std::vector<std::string> logs = With(back.instants, {" log "});
+    EXPECT_EQ(logs, lists.logs);
+    count += durations.size() + logs.size();
+  }
+  EXPECT_GT(count, 1000u);
+}
+
+TEST(FxtExporterTest, NamesGoroutinesAfterTheirFunctions) {
+  const std::string trace = ReadTestTrace("go1.27-annotations.trace");
+  const ReadBack back = ReadFxtBack(Export(trace, {}));
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+  GoroutineNames names;
+  EventSink* const sinks[] = {&names};
+  ASSERT_TRUE(ReadInto(*reader, sinks).ok());
+  size_t named = 0;
+  for (const auto& [thread, name] : back.names) {
+    const absl::string_view expected = names.NameOf(GoId{static_cast<int64_t>(thread)});
+    if (expected.empty()) continue;
+    EXPECT_EQ(name, expected);
+    ++named;
+  }
+  EXPECT_EQ(named, names.size());
+}
+
+TEST(FxtExporterTest, IsTheSameForEventsAndBlocks) {
+  for (const TestTrace& test : TestTraces()) {
+    if (test.events > 20'000) continue;
+    const std::string trace = ReadTestTrace(test.name);
+    EXPECT_TRUE(Export(trace, {}) == Export(trace, {}, /*by_event=*/true)) << test.name;
+  }
+}
+
+TEST(FxtExporterTest, IsSound) {
+  for (const TestTrace& test : TestTraces()) {
+    const std::string fxt = Export(ReadTestTrace(test.name), {});
+    const ValidationReport report = ValidateFxt(*SourceFromBytes(fxt), {});
+    EXPECT_EQ(report.errors + report.warnings + report.notes, 0u) << test.name;
+    EXPECT_EQ(report.bytes, fxt.size());
+    EXPECT_EQ(report.good_bytes, fxt.size());
+  }
+}
+
+// A trace that is built by hand. Each event is 10 ns after the one before.
+class Script {
+ public:
+  explicit Script(FxtOptions options = {}) : exporter_(sink_.get(), std::move(options)) {
+    Add(EventBuilder::MakeSync(1, tables_));
+  }
+
+  void Add(EventBuilder builder) {
+    exporter_.Add(absl::MakeConstSpan(&builder.Time(time_ += 10).Build(), 1));
+  }
+
+  // Transitions of goroutines on thread 5, P 0.
+  void Change(EventType type, int64_t go, GoState from, GoState to, absl::string_view reason = "",
+              int64_t by = -1) {
+    EventBuilder builder(type, tables_);
+    builder.Transition(GoId{go}, from, to).Thread(ThreadId{5}).Proc(ProcId{0}).Reason(reason);
+    builder.Goroutine(GoId{by});
+    Add(builder);
+  }
+
+  EventBuilder On(EventType type, int64_t go) {
+    EventBuilder builder(type, tables_);
+    builder.Goroutine(GoId{go}).Thread(ThreadId{5}).Proc(ProcId{0});
+    return builder;
+  }
+
+  std::string Finish() {
+    EXPECT_TRUE(exporter_.Finish().ok());
+    EXPECT_TRUE(sink_->Finish().ok());
+    return bytes_;
+  }
+
+  // Goroutine 1 runs from time 20 on.
+  void Start() { Change(EventType::kGoStatus, 1, GoState::kUndetermined, GoState::kRunning); }
+
+ private:
+  BuiltTables tables_;
+  std::string bytes_;
+  const std::unique_ptr<ByteSink> sink_ = SinkToString(&bytes_);
+  FxtExporter exporter_;
+  int64_t time_ = 0;
+};
+
+TEST(FxtExporterTest, NestsWhatIsNotNested) {
+  Script script;
+  script.Start();
+  script.Add(script.On(EventType::kUserRegionBegin, 1).RegionType("outer"));  // 30
+  script.Add(script.On(EventType::kGCMarkAssistBegin, 1));                    // 40
+  script.Add(script.On(EventType::kUserRegionBegin, 1).RegionType("inner"));  // 50
+  script.Add(script.On(EventType::kGCMarkAssistEnd, 1));                      // 60
+  script.Add(script.On(EventType::kUserRegionEnd, 1).RegionType("inner"));    // 70
+  script.Add(script.On(EventType::kUserRegionEnd, 1).RegionType("outer"));    // 80
+  script.Add(script.On(EventType::kUserRegionEnd, 1).RegionType("before"));   // 90
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(back.problems, "");
+  EXPECT_EQ(back.durations,
+            (std::vector<std::string>{"1 range GC mark assist [40, 60)", "1 region inner [50, 60)",
+                                      "1 region inner [60, 70)", "1 region outer [30, 80)"}));
+  EXPECT_EQ(With(back.instants, {"end of region"}),
+            std::vector<std::string>{"1 region end of region 90 { region=before}"});
+}
+
+// A script of a task, a region and a log in it, and a goroutine 2 that goroutine 1 creates and
+// wakes.
+std::string TwoGoroutines(FxtOptions options) {
+  Script script(std::move(options));
+  script.Start();  // 20
+  script.Add(script.On(EventType::kUserTaskBegin, 1)
+                 .Task(TaskId{3})
+                 .Parent(TaskId{2})
+                 .TaskType("request"));                                                       // 30
+  script.Add(script.On(EventType::kUserRegionBegin, 1).Task(TaskId{3}).RegionType("parse"));  // 40
+  script.Change(EventType::kGoCreate, 2, GoState::kNotExist, GoState::kRunnable, "", 1);      // 50
+  script.Add(script.On(EventType::kUserLog, 1).Log("key", "value"));                          // 60
+  script.Change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, "sync", 1);     // 70
+  script.Change(EventType::kGoStart, 2, GoState::kRunnable, GoState::kRunning);               // 80
+  script.Change(EventType::kGoUnblock, 1, GoState::kWaiting, GoState::kRunnable, "", 2);      // 90
+  script.Change(EventType::kGoDestroy, 2, GoState::kRunning, GoState::kNotExist, "", 2);      // 100
+  script.Change(EventType::kGoStart, 1, GoState::kRunnable, GoState::kRunning);               // 110
+  script.Add(script.On(EventType::kUserRegionEnd, 1).RegionType("parse"));                    // 120
+  script.Add(script.On(EventType::kUserTaskEnd, 1).Task(TaskId{3}).TaskType("request"));      // 130
+  return script.Finish();
+}
+
+TEST(FxtExporterTest, WritesStatesTasksAndFlows) {
+  const ReadBack back = ReadFxtBack(TwoGoroutines({}));
+  EXPECT_EQ(back.problems, "");
+  // In the order of GoState: runnable, running, waiting, syscall. Goroutine 1 has been running
+  // since the sync.
+  const std::array<uint64_t, 6> first = {0, 0, 20, 80, 20, 0};
+  const std::array<uint64_t, 6> second = {0, 30, 30, 20, 0, 0};
+  EXPECT_EQ(back.sums, (std::map<uint64_t, std::array<uint64_t, 6>>{{1, first}, {2, second}}));
+  EXPECT_EQ(back.wakeups,
+            (std::map<std::pair<int64_t, uint64_t>, uint64_t>{{{50, 2}, 1}, {{90, 1}, 2}}));
+  EXPECT_EQ(back.durations, std::vector<std::string>{"1 region parse [40, 120)"});
+  EXPECT_EQ(back.tasks, std::vector<std::string>{"3 task request [30, 130)"});
+  EXPECT_EQ(back.flows,
+            (std::vector<std::string>{"flow create 1 50 -> 2 80", "flow unblock 2 90 -> 1 110"}));
+  EXPECT_EQ(With(back.instants, {" log "}),
+            std::vector<std::string>{"1 log key 60 { category=key message=value}"});
+  EXPECT_EQ(back.end, 130);
+}
+
+TEST(FxtExporterTest, AWindowBeginsWithWhatIsOpen) {
+  FxtOptions options;
+  options.filter.times = {65, 115};
+  const ReadBack back = ReadFxtBack(TwoGoroutines(options));
+  EXPECT_EQ(back.problems, "");
+  const std::array<uint64_t, 6> first = {0, 0, 20, 10, 20, 0};
+  const std::array<uint64_t, 6> second = {0, 15, 15, 20, 0, 0};
+  EXPECT_EQ(back.sums, (std::map<uint64_t, std::array<uint64_t, 6>>{{1, first}, {2, second}}));
+  EXPECT_EQ(back.durations, std::vector<std::string>{"1 region parse [65, open)"});
+  EXPECT_EQ(back.tasks, std::vector<std::string>{"3 task request [65, open)"});
+  EXPECT_EQ(back.flows, std::vector<std::string>{"flow unblock 2 90 -> 1 110"});
+  EXPECT_TRUE(With(back.instants, {" log "}).empty());
+  EXPECT_EQ(back.end, 115);
+  // Times since the start, 10, are the same window.
+  FxtOptions since;
+  since.filter.since_start = {55, 105};
+  EXPECT_TRUE(TwoGoroutines(since) == TwoGoroutines(options));
+}
+
+TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
+  FxtOptions options;
+  options.filter.goroutines = {2};
+  ReadBack back = ReadFxtBack(TwoGoroutines(options));
+  EXPECT_EQ(back.problems, "");
+  EXPECT_EQ(back.sums.size(), 1u);
+  EXPECT_EQ(back.sums.count(2), 1u);
+  EXPECT_TRUE(back.durations.empty() && back.tasks.empty() && back.flows.empty());
+
+  options.filter = {};
+  options.filter.kinds = {EventKind::kRegionBegin};
+  back = ReadFxtBack(TwoGoroutines(options));
+  EXPECT_EQ(back.problems, "");
+  EXPECT_TRUE(back.sums.empty() && back.tasks.empty() && back.flows.empty());
+  EXPECT_EQ(back.durations, std::vector<std::string>{"1 region parse [40, 120)"});
+
+  for (const int64_t proc : {0, 1}) {
+    options.filter = {};
+    options.filter.procs = {proc};
+    back = ReadFxtBack(TwoGoroutines(options));
+    EXPECT_EQ(back.problems, "");
+    EXPECT_EQ(back.wakeups.size(), proc == 0 ? 2u : 0u);
+    EXPECT_EQ(back.durations.size(), proc == 0 ? 1u : 0u);
+  }
+
+  options.filter = {};
+  options.flows = false;
+  EXPECT_TRUE(ReadFxtBack(TwoGoroutines(options)).flows.empty());
+}
+
+TEST(FxtExporterTest, BuffersKeepWhatFits) {
+  // Few names repeat, so that all definitions fit.
+  const std::string trace = ReadTestTrace("go1.27-threads.trace");
+  FxtOptions options;
+  for (const FxtBufferMode mode : {FxtBufferMode::kOneshot, FxtBufferMode::kCircular}) {
+    options.buffer = {mode, FxtBuffer::kMinSize};
+    absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+    std::string bytes;
+    const std::unique_ptr<ByteSink> sink = SinkToString(&bytes);
+    FxtExporter exporter(sink.get(), options);
+    EventSink* const sinks[] = {&exporter};
+    ASSERT_TRUE(ReadInto(*reader, sinks).ok() && sink->Finish().ok());
+    EXPECT_LE(bytes.size(), FxtBuffer::kMinSize);
+    const ValidationReport report = ValidateFxt(*SourceFromBytes(bytes), {});
+    EXPECT_EQ(report.errors, 0u);
+    const bool is_oneshot = mode == FxtBufferMode::kOneshot;
+    EXPECT_EQ(report.counts[static_cast<int>(CheckId::kFxtBufferFull)], is_oneshot ? 1u : 0u);
+    EXPECT_EQ(exporter.dropped_records() > 0, is_oneshot);
+  }
+}
+
+}  // namespace
+}  // namespace gotrace::internal

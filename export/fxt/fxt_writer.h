@@ -1,0 +1,148 @@
+// Encodes FXT records, and keeps the tables of strings and threads that they refer to.
+#ifndef GOTRACE_EXPORT_FXT_FXT_WRITER_H_
+#define GOTRACE_EXPORT_FXT_FXT_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "export/fxt/fxt_format.h"
+#include "export/fxt/fxt_store.h"
+
+namespace gotrace::internal {
+
+// Gives keys the indices 1 to `kSize`. When all are taken, the oldest is given to a new key.
+// `Lookup` is what keys are looked up by. The kSafe indices that are returned last stay valid: a
+// key whose index would be given away soon gets a new one.
+template <class Key, class Lookup, size_t kSize, size_t kSafe>
+class RecyclingTable {
+ public:
+  struct Entry {
+    uint16_t index = 0;   // 0 if there is none.
+    bool is_new = false;  // Whether the index has to be defined now.
+  };
+
+  // Returns the index of `key`. Without `may_replace`, keys that find the table full get none.
+  Entry Get(const Lookup& key, bool may_replace) {
+    const auto found = index_of_.find(key);
+    if (found != index_of_.end() && !IsGivenAwaySoon(found->second)) return {found->second, false};
+    if (keys_.size() == kSize && !may_replace) return {};
+    return {Add(Key(key)), true};
+  }
+
+  // Takes the index back from the key that got it last, as it could not be defined.
+  void Undo() { Remove(Last()); }
+
+  void Clear() {
+    index_of_.clear();
+    keys_.clear();
+    next_ = 0;
+  }
+
+ private:
+  static_assert(kSafe < kSize);
+
+  bool IsGivenAwaySoon(uint16_t index) const { return (index - 1 + kSize - next_) % kSize < kSafe; }
+
+  uint16_t Last() const { return static_cast<uint16_t>((next_ + kSize - 1) % kSize + 1); }
+
+  uint16_t Add(Key key) {
+    if (keys_.size() < kSize) {
+      keys_.emplace_back();
+    } else {
+      Remove(static_cast<uint16_t>(next_ + 1));
+    }
+    keys_[next_] = key;
+    next_ = (next_ + 1) % kSize;
+    return index_of_[std::move(key)] = Last();
+  }
+
+  void Remove(uint16_t index) {
+    const auto found = index_of_.find(keys_[index - 1]);
+    // The key may have a newer index.
+    if (found != index_of_.end() && found->second == index) index_of_.erase(found);
+  }
+
+  absl::flat_hash_map<Key, uint16_t> index_of_;
+  std::vector<Key> keys_;  // By index - 1. Grows to kSize.
+  size_t next_ = 0;        // The place that the next new key takes.
+};
+
+// Writes records to a store. The file begins with the records of FxtHeader() and the number of
+// ticks per second.
+class FxtWriter {
+ public:
+  // Longer strings are not put into the table.
+  static constexpr size_t kMaxTableText = 256;
+
+  explicit FxtWriter(std::unique_ptr<FxtStore> store, uint64_t ticks_per_second = 1'000'000'000);
+
+  // Writes `record`, and before it the definitions that it needs: an event, an object, a blob, a
+  // scheduling or a log record. Others come with these, or are refused. Names, categories and texts
+  // of arguments are put into the string table, and longer texts are inline. Strings of more than
+  // kFxtMaxText bytes are cut off. Returns false if the record was dropped: if it would be larger
+  // than the format allows, has more than 15 arguments, or finds no room in the store.
+  bool Write(const FxtRecord& record);
+
+  // The same, with the texts of arguments inline: for texts that hardly come twice.
+  bool WriteOnce(const FxtRecord& record);
+
+  // Returns how many records were dropped.
+  uint64_t dropped() const { return dropped_; }
+
+  // Writes what the store has kept. Returns the first error. The caller finishes the ByteSink.
+  absl::Status Finish();
+
+ private:
+  bool Encode(const FxtRecord& record, bool texts_in_table);
+  bool Keep(FxtType type);
+  void EncodeEvent(const FxtRecord& record);
+  void EncodeObject(const FxtRecord& record);
+  void EncodeScheduling(const FxtRecord& record);
+  void EncodeArguments(const FxtRecord& record);
+
+  // Returns the reference to a string or thread. Defines it, if need be. The content of one that is
+  // not in the table has to be appended behind with AppendInline().
+  uint16_t RefTo(absl::string_view text, bool in_table = true);
+  uint8_t RefTo(const FxtThread& thread);
+  bool Define(absl::Span<const uint64_t> words);
+
+  void AppendInline(uint16_t ref, absl::string_view text) {
+    if ((ref & 0x8000) != 0) AppendText(text.substr(0, ref & 0x7fff));
+  }
+  void AppendInline(uint8_t ref, const FxtThread& thread) {
+    if (ref != 0) return;
+    words_.push_back(thread.process);
+    words_.push_back(thread.thread);
+  }
+  void AppendText(absl::string_view text);
+
+  const std::unique_ptr<FxtStore> store_;
+  const uint64_t ticks_per_second_;
+  bool has_begun_ = false;
+  bool texts_in_table_ = true;
+  uint64_t dropped_ = 0;
+
+  // A record has at most 2 + 2 * 15 strings, and one thread.
+  RecyclingTable<std::string, absl::string_view, kFxtMaxStrings, 64> strings_;
+  RecyclingTable<FxtThread, FxtThread, kFxtMaxThreads, 2> threads_;
+
+  std::vector<uint64_t> definitions_;
+  std::vector<uint64_t> words_;
+};
+
+// Appends `text` to `words`, padded with zeros.
+void AppendFxtText(absl::string_view text, std::vector<uint64_t>* words);
+
+// Returns `word` as it is in memory or in a file, least significant byte first.
+uint64_t LittleEndian(uint64_t word);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_FXT_FXT_WRITER_H_

@@ -1,0 +1,78 @@
+// Converts a trace to FXT, the trace format of Fuchsia, which Perfetto and magic-trace's viewer
+// open.
+#ifndef GOTRACE_FXT_EXPORTER_H_
+#define GOTRACE_FXT_EXPORTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gotrace/byte_sink.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/fxt_buffer.h"
+
+namespace gotrace {
+
+struct FxtOptions {
+  // What to write. Times are a window: it begins with the state at its beginning, and what is still
+  // open at its end stays open. The other conditions select goroutines' states by the goroutine,
+  // and by the P and the thread on which they begin; and regions, ranges and tasks by the event
+  // that begins them. Times since the start count from the first event that is added.
+  EventFilter filter;
+
+  // The id and the name of the process to which all goroutines belong.
+  uint64_t pid = 1;
+  std::string process_name = "go";
+
+  // Whether the creation and the waking of a goroutine is connected with the moment at which it
+  // runs, by flows.
+  bool flows = true;
+
+  // What to do with records that come faster than they can be written.
+  FxtBuffer buffer;
+};
+
+// Writes the events of a trace as FXT:
+//
+//   - each goroutine is a thread, named after the function that it started in, and each P is a CPU;
+//   - context switches and wake-ups say what each goroutine does: one that waits is "blocked", one
+//     that is in a syscall "suspended", and one that waits to run "running" or woken up;
+//   - regions, ranges of the runtime and syscalls are durations, tasks are asynchronous events, and
+//     logs, labels and CPU samples are instants;
+//   - the size of the heap, its goal and GOMAXPROCS are counters.
+//
+// export/fxt/FORMAT.md describes the records. The same events and options give the same bytes,
+// except for records that a streaming buffer drops.
+//
+// Memory is in proportion to the number of goroutines, tasks, regions and ranges at a time, and to
+// the distinct stacks and strings.
+class FxtExporter final : public EventSink {
+ public:
+  // Writes to `*out`, which must outlive this object, and which the caller has to finish.
+  FxtExporter(ByteSink* out, FxtOptions options);
+  ~FxtExporter() override;
+
+  // Takes events. For a window of time, it needs all events from the beginning of the generation in
+  // which the window begins, up to the first event after the window.
+  void Add(absl::Span<const Event> events) override;
+
+  // Writes what is open, and what a buffer has kept. Returns the error of the ByteSink, if there
+  // was one.
+  absl::Status Finish() override;
+
+  // Returns how many records did not fit into the buffer, and so were dropped. Records that a
+  // circular buffer has replaced do not count.
+  uint64_t dropped_records() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_FXT_EXPORTER_H_
