@@ -13,7 +13,15 @@
 namespace gotrace::internal {
 
 EventCheck::EventCheck(ReadMode mode, uint64_t size, Forms forms)
-    : mode_(mode), size_(size), forms_(forms), go_text_(absl::UTCTimeZone()) {}
+    : mode_(mode), size_(size), forms_(forms), go_text_(absl::UTCTimeZone()) {
+  for (size_t i = 0; i < chrome_views_.size(); ++i) {
+    ChromeView& view = chrome_views_[i];
+    ChromeOptions options;
+    options.view = static_cast<ChromeOptions::View>(i);
+    view.out = SinkToString(&view.json);
+    view.exporter = std::make_unique<ChromeExporter>(view.out.get(), options);
+  }
+}
 
 std::string EventCheck::Take(const Event& event, bool after_fault) {
   std::string description = Describe(event);
@@ -73,6 +81,18 @@ void EventCheck::WriteInEveryForm(const Event& event) {
   FUZZ_CHECK(!buffer_.view().empty() && buffer_.view().back() == '\n', buffer_.view());
   WriteAsJson(event, &json_);
   WriteAsJson(event, &json_with_stacks_);
+  for (ChromeView& view : chrome_views_) view.exporter->Add(absl::MakeConstSpan(&event, 1));
+}
+
+void EventCheck::Finish() {
+  if (forms_ != Forms::kAll) return;
+  for (ChromeView& view : chrome_views_) {
+    FUZZ_CHECK(view.exporter->Finish().ok() && view.out->Finish().ok(), "");
+    absl::string_view json = view.json;
+    FUZZ_CHECK(absl::ConsumeSuffix(&json, "\n"), json);
+    const std::string error = CheckJson(json);
+    FUZZ_CHECK(error.empty(), absl::StrCat(error, " in ", json));
+  }
 }
 
 void EventCheck::WriteAsJson(const Event& event, JsonFormatter* formatter) {
@@ -113,6 +133,7 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
       FUZZ_CHECK(info.begin_offset <= info.end_offset && info.end_offset <= size,
                  absl::StrCat(info.begin_offset, " to ", info.end_offset, " of ", size));
     }
+    check.Finish();
     reading.went_back = check.went_back();
     FUZZ_CHECK(reader->Next() == nullptr, "an event after the end");
     FUZZ_CHECK(reader->event_count() == reading.events.size(), "");

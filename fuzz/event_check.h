@@ -2,8 +2,10 @@
 #ifndef GOTRACE_FUZZ_EVENT_CHECK_H_
 #define GOTRACE_FUZZ_EVENT_CHECK_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +15,8 @@
 #include "absl/status/statusor.h"
 #include "export/json/json.h"
 #include "export/text/go_text.h"
+#include "gotrace/byte_sink.h"
+#include "gotrace/chrome_exporter.h"
 #include "gotrace/event.h"
 #include "gotrace/reader.h"
 #include "util/text_buffer.h"
@@ -32,6 +36,9 @@ class EventCheck {
   // Checks the next event. `after_fault` says whether the Reader reported a fault before it.
   // Returns everything that the event's accessors return.
   std::string Take(const Event& event, bool after_fault);
+
+  // Call it after the last event: checks what is written for all events together.
+  void Finish();
 
   // Whether a generation began earlier than the one before ended, which may happen after a wrong
   // time.
@@ -60,6 +67,13 @@ class EventCheck {
   JsonFormatter json_{/*stacks=*/false};
   JsonFormatter json_with_stacks_{/*stacks=*/true};
   TextBuffer buffer_;
+  // Chrome JSON in each of its views.
+  struct ChromeView {
+    std::string json;
+    std::unique_ptr<ByteSink> out;
+    std::unique_ptr<ChromeExporter> exporter;
+  };
+  std::array<ChromeView, 3> chrome_views_;
 };
 
 // The result of reading: descriptions of all events, and the status.

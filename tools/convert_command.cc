@@ -25,7 +25,8 @@ constexpr CommandText kText = {
     .description =
         "Writes a trace in the format that --to names.\n"
         "\n"
-        "Filters combine, as for `events`. With --from and --until only what is between them is "
+        "Filters combine, as for `events`, but the last time is --until, since --to is the format. "
+        "With --from and --until only what is between them is "
         "written, with the state that was current at --from: what began earlier is written too. "
         "Generations that end before --from are not read, unless the input is compressed or a "
         "pipe.\n"

@@ -174,7 +174,8 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
       {.name = "related",
        .value = "",
        .help =
-           "Also the goroutines that unblocked those of --g, and the ones that unblocked these.",
+           "Also the goroutines that unblocked those of --g, and the ones that unblocked these. "
+           "Like --view=task, this reads the trace twice, so that it needs a file.",
        .set = SetSwitch(&options->chrome_related),
        .needs = "to=chrome"},
   };

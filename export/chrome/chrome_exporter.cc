@@ -4,7 +4,6 @@
 #include "gotrace/chrome_exporter.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -156,6 +155,22 @@ void EraseRange(std::vector<OpenRange>* ranges, absl::string_view name) {
   std::erase_if(*ranges, [&](const OpenRange& range) { return range.name == name; });
 }
 
+// The output does not depend on the order of hash tables.
+template <class Id>
+std::vector<Id> Sorted(const absl::flat_hash_set<Id>& ids) {
+  std::vector<Id> sorted(ids.begin(), ids.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+template <class Id, class Value>
+std::vector<Id> SortedKeys(const absl::flat_hash_map<Id, Value>& map) {
+  std::vector<Id> sorted;
+  for (const auto& [id, value] : map) sorted.push_back(id);
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
 }  // namespace
 
 class ChromeExporter::State {
@@ -207,11 +222,12 @@ class ChromeExporter::State {
   }
 
   absl::Status Finish() {
-    for (const auto& [proc, ranges] : proc_ranges_) {
-      for (const OpenRange& range : ranges) EndProcRange(ProcId{proc}, range, 0);
+    for (const int64_t proc : SortedKeys(proc_ranges_)) {
+      for (const OpenRange& range : proc_ranges_[proc]) EndProcRange(ProcId{proc}, range, 0);
     }
     for (const OpenRange& range : global_ranges_) EndGlobalRange(range, 0);
-    for (auto& [id, goroutine] : goroutines_) {
+    for (const int64_t id : SortedKeys(goroutines_)) {
+      Goroutine& goroutine = goroutines_[id];
       if (goroutine.lane != kNoLane) {
         EndSyscall(&goroutine, last_time_, /*blocked=*/false);
         Stop(&goroutine, last_time_, 0);
@@ -219,8 +235,8 @@ class ChromeExporter::State {
       EndRegions(&goroutine, 0);
       NameGoroutine(GoId{id}, goroutine);
     }
-    for (const auto& [id, task] : tasks_) {
-      WriteTask(TaskId{id}, task, /*end_goroutine=*/GoId::kNone, /*end_stack=*/0);
+    for (const uint64_t id : SortedKeys(tasks_)) {
+      WriteTask(TaskId{id}, tasks_[id], /*end_goroutine=*/GoId::kNone, /*end_stack=*/0);
     }
     NameLanes();
     return writer_.Finish();
@@ -549,7 +565,7 @@ class ChromeExporter::State {
 
   void AddProcTransition(const Event& event, const StateTransition& transition) {
     const int64_t proc = transition.resource.id;
-    last_proc_ = std::max(last_proc_, proc);
+    procs_.insert(proc);
     const bool was_running = transition.proc_from == ProcState::kRunning;
     const bool is_running = transition.proc_to == ProcState::kRunning;
     if (options_.view == View::kGoroutine || was_running == is_running) return;
@@ -764,6 +780,7 @@ class ChromeExporter::State {
   }
 
   void BeginRegion(const Event& event) {
+    if (event.goroutine() == GoId::kNone) return;
     const Region region = event.region();
     Get(event.goroutine())
         .regions.push_back({region.task, std::string(region.type), event.time(),
@@ -771,6 +788,7 @@ class ChromeExporter::State {
   }
 
   void EndRegion(const Event& event) {
+    if (event.goroutine() == GoId::kNone) return;
     std::vector<OpenRegion>& regions = Get(event.goroutine()).regions;
     const uint32_t stack = writer_.NumberOf(event.stack());
     if (!regions.empty()) {
@@ -827,13 +845,13 @@ class ChromeExporter::State {
     writer_.NameLane(ChromeSection::kLanes, kTimersLane, "Timers", -4);
     writer_.NameLane(ChromeSection::kLanes, kSyscallsLane, "Syscalls", -3);
     if (options_.view == View::kProc) {
-      for (int64_t proc = 0; proc <= last_proc_; ++proc) {
+      for (const int64_t proc : Sorted(procs_)) {
         if (!MatchesIds(options_.filter.procs, proc)) continue;
         writer_.NameLane(ChromeSection::kLanes, proc, absl::StrCat("Proc ", proc), proc);
       }
     }
     if (options_.view == View::kThread) {
-      for (const int64_t thread : threads_) {
+      for (const int64_t thread : Sorted(threads_)) {
         if (!MatchesIds(options_.filter.threads, thread)) continue;
         writer_.NameLane(ChromeSection::kLanes, thread, absl::StrCat("Thread ", thread), thread);
       }
@@ -856,7 +874,7 @@ class ChromeExporter::State {
   std::vector<OpenRange> global_ranges_;
   absl::flat_hash_map<uint64_t, OpenTask> tasks_;
   absl::flat_hash_set<int64_t> threads_;
-  int64_t last_proc_ = -1;
+  absl::flat_hash_set<int64_t> procs_;
 
   int64_t go_counts_[static_cast<int>(GoCount::kEnd)] = {};
   int64_t running_procs_ = 0;
