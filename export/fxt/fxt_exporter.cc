@@ -127,7 +127,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void AddSample(const Event& event);
   void AddSync(const Event& event);
 
-  void BeginSlice(uint64_t lane, OpenSlice slice, const Event& event);
+  void BeginSlice(uint64_t lane, OpenSlice slice, int64_t time, const Event& event);
   // Ends the slice at `index` of the lane's open ones. Those above it, which would have to end
   // first, are interrupted.
   void EndSlice(uint64_t lane, size_t index, int64_t time, std::vector<FxtArgument> arguments);
@@ -192,6 +192,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   int64_t from_ = std::numeric_limits<int64_t>::min();
   int64_t to_ = std::numeric_limits<int64_t>::max();
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
+  int64_t sync_time_ = std::numeric_limits<int64_t>::min();  // When the generation began.
 
   absl::flat_hash_map<GoId, GoThread> goroutines_;
   std::map<uint64_t, std::vector<OpenSlice>> slices_;  // By lane, outermost first.
@@ -263,6 +264,7 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
     case EventKind::kExperimental:
       return;
     case EventKind::kSync:
+      sync_time_ = event.time();
       return AddSync(event);
     case EventKind::kMetric:
       return AddMetric(event);
@@ -281,12 +283,17 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
       const uint64_t lane = LaneOf(range.scope);
       OpenSlice slice;
       slice.name = interner_.InternString(range.name());
+      int64_t time = event.time();
       if (event.kind() == EventKind::kRangeActive) {
-        for (const OpenSlice& open : slices_[lane]) {
-          if (!open.is_region && open.name == slice.name) return;
+        const std::vector<OpenSlice>& open = slices_[lane];
+        for (const OpenSlice& other : open) {
+          if (!other.is_region && other.name == slice.name) return;
         }
+        // It has been open since the generation began, though it may be stated late. It cannot
+        // enclose what has begun since then.
+        if (open.empty()) time = sync_time_;
       }
-      return BeginSlice(lane, slice, event);
+      return BeginSlice(lane, slice, time, event);
     }
     case EventKind::kRangeEnd:
       return AddRangeEnd(event);
@@ -299,7 +306,7 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
       slice.is_region = true;
       slice.name = interner_.InternString(region.type);
       slice.task = region.task;
-      return BeginSlice(LaneOf(event), slice, event);
+      return BeginSlice(LaneOf(event), slice, event.time(), event);
     }
     case EventKind::kRegionEnd:
       return AddRegionEnd(event);
@@ -354,10 +361,11 @@ void FxtExporter::Impl::WriteCounter(size_t counter, int64_t time) {
   Write();
 }
 
-void FxtExporter::Impl::BeginSlice(uint64_t lane, OpenSlice slice, const Event& event) {
+void FxtExporter::Impl::BeginSlice(uint64_t lane, OpenSlice slice, int64_t time,
+                                   const Event& event) {
   slice.is_selected = select_.Matches(event, 0);
   slices_[lane].push_back(slice);
-  if (InWindow(event.time())) WriteBegin(lane, event.time(), &slices_[lane].back());
+  if (is_open_ && time <= to_) WriteBegin(lane, std::max(time, from_), &slices_[lane].back());
 }
 
 void FxtExporter::Impl::WriteBegin(uint64_t lane, int64_t time, OpenSlice* slice) {

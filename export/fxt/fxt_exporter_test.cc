@@ -145,6 +145,7 @@ struct EventLists {
     absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
     std::map<int64_t, std::vector<std::pair<std::string, int64_t>>> regions;
     std::map<std::string, int64_t> ranges;
+    int64_t sync = 0;
     while (const Event* event = reader->Next()) {
       switch (event->kind()) {
         case EventKind::kRegionBegin:
@@ -158,9 +159,14 @@ struct EventLists {
           open.pop_back();
           break;
         }
+        case EventKind::kSync:
+          sync = event->time();
+          break;
         case EventKind::kRangeBegin:
-        case EventKind::kRangeActive:
           ranges.emplace(KeyOf(*event), event->time());
+          break;
+        case EventKind::kRangeActive:
+          ranges.emplace(KeyOf(*event), sync);
           break;
         case EventKind::kRangeEnd: {
           const auto open = ranges.find(KeyOf(*event));

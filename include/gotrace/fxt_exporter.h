@@ -57,7 +57,8 @@ class FxtExporter final : public EventSink {
   ~FxtExporter() override;
 
   // Takes events. For a window of time, it needs all events from the beginning of the generation in
-  // which the window begins, up to the first event after the window.
+  // which the window begins, to the end of the generation in which it ends: some of what was so in
+  // the window is only stated there.
   void Add(absl::Span<const Event> events) override;
 
   // Writes what is open, and what a buffer has kept. Returns the error of the ByteSink, if there
