@@ -123,6 +123,10 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"until", "2s"},
                                                      {"view", "thread"},
                                                      {"task", "1"},
+                                                     {"scheduling", "generic"},
+                                                     {"process", "shop"},
+                                                     {"pid", "7"},
+                                                     {"buffer", "circular:64K"},
                                                      {"limit", "6"},
                                                      {"jobs", "2"},
                                                      {"trace", "2"},
@@ -323,9 +327,11 @@ TEST_F(CommandLineTest, ErrorsAreExplainedByACommand) {
 }
 
 TEST_F(CommandLineTest, ErrorsOfConvert) {
-  ExpectError({"convert", "f"},
-              "--to=FORMAT is missing; the formats are chrome (--until is the last time)");
-  ExpectError({"convert", "--to=2s", "f"}, "--to: expected chrome, found \"2s\"");
+  ExpectError(
+      {"convert", "f"},
+      "--to=FORMAT is missing; the formats are perfetto, fxt, chrome (--until is the last time)");
+  ExpectError({"convert", "--to=2s", "f"},
+              "--to: expected perfetto or fxt or chrome, found \"2s\"");
   ExpectError({"convert", "--view=proc", "f"}, "--view works only with --to=chrome");
   ExpectError({"convert", "--to=chrome", "--task=2", "f"}, "--task works only with --view=task");
   ExpectError({"convert", "--to=chrome", "--task=x", "--view=task", "f"},

@@ -226,7 +226,7 @@ TEST(PerfettoExporterTest, WritesLargeIdsAsGenericEvents) {
   const std::vector<std::string> lines = Lines(Assemble(text), options);
   EXPECT_THAT(lines, Contains("120 state \"main.worker\" thread 5000000000 is 2"));
   EXPECT_THAT(lines, Contains("140 state cpu 0 thread 5000000000 is 3"));
-  EXPECT_THAT(lines, Contains("190 state thread 5000000000 is 8"));
+  EXPECT_THAT(lines, Contains("190 state cpu 0 thread 5000000000 is 8"));
   EXPECT_THAT(notes, ElementsAre(HasSubstr("need more than 31 bits")));
 }
 

@@ -108,9 +108,8 @@ void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId
 }
 
 void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId id, GoState state) {
-  if (!UsesFtrace(goroutine)) {
-    return AddGenericState(time, goroutine, name, state, ProcId::kNone);
-  }
+  // Perfetto also wants to know the CPU that it leaves.
+  if (!UsesFtrace(goroutine)) return AddGenericState(time, goroutine, name, state, id);
   Cpu& cpu = CpuOf(id);
   if (cpu.current != static_cast<uint64_t>(goroutine.value)) return;
   Switch(time, cpu, LinuxState(state), 0, StringId::kEmpty);

