@@ -18,6 +18,7 @@ _LAYERS = [
     "export/text",
     "export/json",
     "export/chrome",
+    "export/trace2",
     "export/report",
     "tools",
 ]

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_filter.h"
@@ -24,6 +26,9 @@ struct ConvertOptions {
 
   // Set by the flags of formats.
   size_t chrome_view = 0;
+  bool trace2_brief = false;
+  uint64_t trace2_nesting = 0;
+  std::optional<absl::Time> trace2_epoch;
 };
 
 struct ConvertFormat {
