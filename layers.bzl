@@ -19,6 +19,7 @@ _LAYERS = [
     "export/json",
     "export/chrome",
     "export/fxt",
+    "export/trace2",
     "export/report",
     "export/perfetto",
     "tools",

@@ -129,6 +129,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"buffer", "circular:64K"},
                                                      {"limit", "6"},
                                                      {"jobs", "2"},
+                                                     {"nesting", "2"},
+                                                     {"epoch", "2026-11-21T04:25:08.5Z"},
                                                      {"trace", "2"},
                                                      {"limits", "decompressed-bytes=1G"},
                                                      {"o", "out"},
@@ -329,9 +331,17 @@ TEST_F(CommandLineTest, ErrorsAreExplainedByACommand) {
 TEST_F(CommandLineTest, ErrorsOfConvert) {
   ExpectError(
       {"convert", "f"},
-      "--to=FORMAT is missing; the formats are perfetto, fxt, chrome (--until is the last time)");
+      "--to=FORMAT is missing; the formats are perfetto, fxt, chrome, trace2-normal, trace2-perf, "
+      "trace2-event (--until is the last time)");
   ExpectError({"convert", "--to=2s", "f"},
-              "--to: expected perfetto or fxt or chrome, found \"2s\"");
+              "--to: expected perfetto or fxt or chrome or trace2-normal or trace2-perf or "
+              "trace2-event, found \"2s\"");
+  ExpectError({"convert", "--to=chrome", "--brief", "f"},
+              "--brief works only with --to=trace2-normal or --to=trace2-perf or "
+              "--to=trace2-event");
+  ExpectError({"convert", "--to=trace2-event", "--epoch=12:00", "f"},
+              "--epoch: expected a time with its zone, like 2026-11-21T04:25:08.5Z; found "
+              "\"12:00\"");
   ExpectError({"convert", "--view=proc", "f"}, "--view works only with --to=chrome");
   ExpectError({"convert", "--to=chrome", "--task=2", "f"}, "--task works only with --view=task");
   ExpectError({"convert", "--to=chrome", "--task=x", "--view=task", "f"},

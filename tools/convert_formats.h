@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_filter.h"
@@ -40,6 +42,9 @@ struct ConvertOptions {
   int32_t pid = 1;
   PerfettoOptions perfetto;
   FxtOptions fxt;
+  bool trace2_brief = false;
+  uint64_t trace2_nesting = 0;
+  std::optional<absl::Time> trace2_epoch;
 };
 
 struct ConvertFormat {

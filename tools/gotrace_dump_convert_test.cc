@@ -157,5 +157,29 @@ TEST_F(ConvertCommand, ExplainsAnEmptyWindow) {
   EXPECT_TRUE(absl::StrContains(wall.err, "no event is between --from and --until")) << wall.err;
 }
 
+TEST_F(ConvertCommand, WritesTheFormsOfTrace2) {
+  const std::string normal = DumpOutput({"convert", "--to=trace2-normal", "--brief", trace_});
+  EXPECT_TRUE(absl::StartsWith(normal, "version unknown\nstart go-program\nchild_start["));
+  const std::string perf = DumpOutput({"convert", "--to=trace2-perf", "--brief", trace_});
+  EXPECT_TRUE(absl::StartsWith(perf, "d0 | main                     | version      |     | "));
+  const std::string event = DumpOutput({"convert", "--to=trace2-event", trace_});
+  EXPECT_TRUE(absl::StartsWith(event, "{\"event\":\"version\",\"sid\":\"20261121T042507.808796Z-"));
+  EXPECT_TRUE(absl::StrContains(event, "\"event\":\"region_enter\""));
+  const std::string shallow = DumpOutput({"convert", "--to=trace2-event", "--nesting=1", trace_});
+  EXPECT_LT(shallow.size(), event.size());
+  EXPECT_FALSE(absl::StrContains(shallow, "\"nesting\":2"));
+}
+
+TEST_F(ConvertCommand, NeedsTheWallClock) {
+  const std::string old = Write("old.trace", ReadTestTrace("go1.22-annotations.trace"));
+  const SubprocessResult result = RunDump({"convert", "--to=trace2-event", "-o", target_, old});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(result.err, "the trace has no wall-clock times")) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(target_));
+  const std::string event =
+      DumpOutput({"convert", "--to=trace2-event", "--epoch=2024-02-29T23:59:59.25+01:00", old});
+  EXPECT_TRUE(absl::StrContains(event, "\"time\":\"2024-02-29T22:59:59.250000Z\""));
+}
+
 }  // namespace
 }  // namespace gotrace::internal

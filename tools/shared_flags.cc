@@ -174,6 +174,14 @@ std::string ListLimits(InputFlags::Kind kind) {
 
 }  // namespace
 
+SetFlag SetWallTime(std::optional<absl::Time>* wall) {
+  return [wall](absl::string_view text) {
+    if (ParseWallTime(text, wall)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected a time with its zone, like 2026-11-21T04:25:08.5Z; found ", Quoted(text)));
+  };
+}
+
 Flag JsonFlag(bool* json) {
   return {.name = "json",
           .value = "",

@@ -21,6 +21,9 @@
 
 namespace gotrace::internal {
 
+// Accepts wall-clock times with their zone, in RFC 3339.
+SetFlag SetWallTime(std::optional<absl::Time>* wall);
+
 // --json, for commands that print one JSON object for each file.
 Flag JsonFlag(bool* json);
 

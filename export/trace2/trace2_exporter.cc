@@ -1,0 +1,761 @@
+// How it works: each goroutine has a state, and the regions that are open. From the first time of
+// the filter on, lines are written as events come. The line that starts a thread comes as soon as
+// the function of the goroutine is known, and in any case before its other lines.
+#include "gotrace/trace2_exporter.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "export/text_sink.h"
+#include "export/trace2/trace2_event.h"
+#include "gotrace/event_times.h"
+#include "gotrace/ids.h"
+#include "util/dense_table.h"
+
+namespace gotrace {
+namespace {
+
+using internal::DenseTable;
+using internal::TextSink;
+using internal::Trace2Event;
+using internal::Trace2Formatter;
+using internal::Trace2Timer;
+using internal::Trace2Type;
+
+constexpr absl::string_view kBackgroundCategory = "background";
+
+// Years have four digits. Only damaged traces have times beyond.
+const absl::Time kMaxTime = absl::FromUnixSeconds(253'402'300'799);
+
+// What is counted, for each thread and for the whole program.
+enum Counter { kCreated, kUnblocked, kCounterEnd };
+constexpr absl::string_view kCounterNames[kCounterEnd] = {"created", "unblocked"};
+using Counters = std::array<uint64_t, kCounterEnd>;
+
+// A timer by its place in the list of the program's timers.
+using TimerId = uint32_t;
+
+// The first timers; those of reasons to block follow.
+enum FixedTimer : TimerId { kRunning, kRunnable, kSyscall, kUnknownBlock };
+
+struct ProgramTimer {
+  absl::string_view category;
+  std::string name;
+  Trace2Timer timer;
+};
+
+// An open region, or a range in progress.
+struct OpenRegion {
+  bool is_range = false;
+  TaskId task = kBackgroundTask;
+  std::string category;
+  std::string label;
+  int64_t begin = 0;
+  bool is_selected = false;
+  bool is_written = false;
+};
+
+// A thread of Trace2: a goroutine, or the main thread.
+struct Thread {
+  GoId id;
+  std::string name;  // "th7:main.work"
+  bool has_function = false;
+  bool is_written = false;  // Whether it was started in the output.
+  int64_t begin = 0;
+  GoState state = GoState::kUndetermined;
+  int64_t since = 0;  // When the state began.
+  TimerId timer = kRunning;
+  std::vector<OpenRegion> regions;                      // The outermost first.
+  uint64_t written_regions = 0;                         // How many of them are written.
+  std::vector<std::pair<TimerId, Trace2Timer>> timers;  // By id.
+  Counters counters = {};
+};
+
+struct OpenTask {
+  std::string type;
+  int64_t begin = 0;
+  GoId goroutine;
+  bool is_selected = false;
+  bool is_written = false;
+};
+
+// A place in the source code. The views are valid as long as the stack.
+struct SourcePlace {
+  absl::string_view file = {};
+  uint64_t line = 0;
+};
+
+SourcePlace PlaceOf(const Stack& stack) {
+  if (stack.none() || stack.size() == 0) return {};
+  const StackFrame frame = stack.frame(0);
+  return {frame.file, frame.line};
+}
+
+// 0 if the times of a damaged trace go back.
+uint64_t Elapsed(int64_t begin, int64_t end) {
+  return end < begin ? 0 : static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
+}
+
+// Selects what has the kind of its beginning by the kind of its end, too.
+EventFilter WithoutTimes(EventFilter filter) {
+  filter.since_start = {};
+  filter.times = {};
+  const auto join = [&](EventKind end, EventKind begin) {
+    if (filter.kinds.contains(end)) filter.kinds.insert(begin);
+  };
+  join(EventKind::kRegionEnd, EventKind::kRegionBegin);
+  join(EventKind::kTaskEnd, EventKind::kTaskBegin);
+  join(EventKind::kRangeActive, EventKind::kRangeBegin);
+  join(EventKind::kRangeEnd, EventKind::kRangeBegin);
+  return filter;
+}
+
+EventFilter WithoutKinds(EventFilter filter) {
+  filter.kinds.clear();
+  return filter;
+}
+
+}  // namespace
+
+class Trace2Exporter::State {
+ public:
+  State(ByteSink* out, Trace2Options options)
+      : options_(std::move(options)), selection_(WithoutTimes(options_.filter)), sink_(out) {
+    main_.name = "main";
+    main_.is_written = true;
+  }
+
+  void Add(const Event& event) {
+    const EventFilter::Times& times = options_.filter.times;
+    if (is_past_ || !status_.ok()) return;
+    if (event.time() > times.to && has_begun_) {
+      is_past_ = true;
+      return;
+    }
+    times_.See(event);
+    if (!has_begun_) {
+      has_begun_ = true;
+      first_time_ = event.time();
+      start_ = options_.start.value_or(first_time_);
+    }
+    if (event.kind() == EventKind::kSync) generation_begin_ = event.time();
+    last_time_ = std::max(last_time_, event.time());
+    if (!is_in_window_ && times.Has(event.time())) BeginWindow(std::max(first_time_, times.from));
+    if (status_.ok()) Take(event);
+  }
+
+  absl::Status Finish() {
+    if (!has_begun_) return sink_.status();
+    const int64_t end = is_past_ ? options_.filter.times.to : last_time_;
+    if (!is_in_window_ && status_.ok()) BeginOutput(end);
+    if (!status_.ok()) return status_;
+    if (is_in_window_) EndWindow(end);
+    Write({.type = Trace2Type::kExit}, end);
+    for (const ProgramTimer& timer : timers_) {
+      if (timer.timer.intervals == 0) continue;
+      Write({.type = Trace2Type::kTimer,
+             .category = timer.category,
+             .name = timer.name,
+             .timer = timer.timer},
+            end);
+    }
+    WriteCounters(Trace2Type::kCounter, counters_, "main", end);
+    Write({.type = Trace2Type::kAtExit}, end);
+    sink_.Flush();
+    return sink_.status();
+  }
+
+ private:
+  // --- What is written, and when.
+
+  bool SelectsGoroutine(GoId id) const {
+    return selection_.goroutines.empty() || selection_.goroutines.contains(id.value);
+  }
+
+  // Whether the thread is written even if nothing happens on it.
+  bool Lists(const Thread& thread) const { return lists_threads_ && SelectsGoroutine(thread.id); }
+
+  // Whether the event is selected, be it before the window or in it.
+  bool Selects(const Event& event) const {
+    return selects_all_ || selection_.Matches(event, /*start=*/0);
+  }
+  bool SelectsBegin(const Event& event, EventKind begin) const {
+    if (selects_all_) return true;
+    // An end without a beginning stands for both.
+    if (!selection_.kinds.empty() && !selection_.kinds.contains(begin)) return false;
+    return selected_ids_.Matches(event, /*start=*/0);
+  }
+
+  std::optional<absl::Time> WallTime(int64_t time) const {
+    std::optional<absl::Time> wall;
+    if (options_.epoch.has_value()) {
+      wall = *options_.epoch + absl::Nanoseconds(Elapsed(start_, time));
+    } else {
+      wall = times_.WallTime(time);
+    }
+    if (!wall.has_value()) return std::nullopt;
+    return std::clamp(*wall, absl::UnixEpoch(), kMaxTime);
+  }
+
+  void BeginOutput(int64_t time) {
+    const std::optional<absl::Time> wall = WallTime(start_);
+    if (!wall.has_value() && (!options_.brief || options_.form == Trace2Form::kEvent)) {
+      status_ = absl::FailedPreconditionError(
+          "the trace has no wall-clock times, which only Go 1.25 and later record; set the epoch");
+      return;
+    }
+    formatter_.emplace(
+        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone,
+                               internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()))});
+    Write({.type = Trace2Type::kVersion, .name = options_.version}, time);
+    Write({.type = Trace2Type::kStart, .text = options_.program}, time);
+  }
+
+  void BeginWindow(int64_t time) {
+    window_begin_ = time;
+    BeginOutput(time);
+    if (!status_.ok()) return;
+    is_in_window_ = true;
+    const auto begin = [time](Thread& thread) {
+      thread.begin = thread.since = time;
+      for (OpenRegion& region : thread.regions) region.begin = time;
+    };
+    begin(main_);
+    WriteRegions(main_);
+    for (Thread* const thread : AllThreads()) {
+      begin(*thread);
+      const bool has_region =
+          std::any_of(thread->regions.begin(), thread->regions.end(),
+                      [](const OpenRegion& region) { return region.is_selected; });
+      if (has_region || (Lists(*thread) && thread->has_function)) StartThread(*thread);
+    }
+    for (auto& [key, since] : proc_ranges_) since = time;
+    for (const TaskId id : AllTasks()) {
+      OpenTask& task = tasks_[id];
+      task.begin = time;
+      if (task.is_selected) StartTask(id, task, {});
+    }
+  }
+
+  void EndWindow(int64_t end) {
+    for (const TaskId id : AllTasks()) {
+      // -1: it did not end.
+      if (tasks_[id].is_written) EndTask(id, tasks_[id], tasks_[id].goroutine, -1, end, {});
+    }
+    for (Thread* const thread : AllThreads()) {
+      if (Lists(*thread)) AddInterval(*thread, end);
+      EndThread(*thread, end);
+    }
+    LeaveRegions(main_, 0, end, {});
+    WriteCounters(Trace2Type::kThreadCounter, main_.counters, main_.name, end);
+  }
+
+  std::vector<Thread*> AllThreads() const {
+    std::vector<Thread*> threads;
+    threads_.ForEach([&](Thread& thread) { threads.push_back(&thread); });
+    std::sort(threads.begin(), threads.end(),
+              [](const Thread* a, const Thread* b) { return a->id < b->id; });
+    return threads;
+  }
+
+  std::vector<TaskId> AllTasks() const {
+    std::vector<TaskId> ids;
+    for (const auto& [id, task] : tasks_) ids.push_back(id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+
+  void Write(Trace2Event event, int64_t time) {
+    event.time = WallTime(time).value_or(absl::UnixEpoch());
+    event.since_start = Elapsed(start_, time);
+    formatter_->Append(event, &sink_.buffer());
+    sink_.MaybeFlush();
+  }
+
+  void WriteCounters(Trace2Type type, const Counters& counters, absl::string_view thread,
+                     int64_t time) {
+    for (size_t i = 0; i < counters.size(); ++i) {
+      if (counters[i] == 0) continue;
+      Write({.type = type,
+             .thread = thread,
+             .category = "goroutine",
+             .name = kCounterNames[i],
+             .count = counters[i]},
+            time);
+    }
+  }
+
+  // --- Events.
+
+  void Take(const Event& event) {
+    switch (event.kind()) {
+      case EventKind::kStateTransition:
+        if (event.transition_resource().kind == ResourceKind::kGoroutine) TakeTransition(event);
+        break;
+      case EventKind::kRegionBegin:
+        BeginRegion(event);
+        break;
+      case EventKind::kRegionEnd:
+        EndRegion(event);
+        break;
+      case EventKind::kTaskBegin:
+        BeginTask(event);
+        break;
+      case EventKind::kTaskEnd:
+        EndTask(event);
+        break;
+      case EventKind::kRangeBegin:
+      case EventKind::kRangeActive:
+      case EventKind::kRangeEnd:
+        TakeRange(event);
+        break;
+      case EventKind::kLog: {
+        const Log log = event.log();
+        WriteData(event, log.category.empty() ? "log" : log.category,
+                  log.task == kBackgroundTask ? "log" : absl::StrCat("log/", log.task.value),
+                  log.message);
+        break;
+      }
+      case EventKind::kLabel:
+        WriteData(event, "goroutine", "label", event.label().label);
+        break;
+      case EventKind::kMetric: {
+        const Metric metric = event.metric();
+        WriteDataOn(main_, event, "metric", metric.name, absl::StrCat(metric.value));
+        break;
+      }
+      default:
+        break;
+    }
+    // After a new thread was started with what the event itself says.
+    if (event.kind() != EventKind::kStackSample && event.goroutine() != GoId::kNone) {
+      Thread* const thread = threads_.Find(event.goroutine());
+      if (thread != nullptr && !thread->has_function) Learn(*thread, event.stack());
+    }
+  }
+
+  void WriteData(const Event& event, absl::string_view category, absl::string_view key,
+                 absl::string_view value) {
+    WriteDataOn(ThreadOf(event), event, category, key, value);
+  }
+
+  void WriteDataOn(Thread& thread, const Event& event, absl::string_view category,
+                   absl::string_view key, absl::string_view value) {
+    if (!is_in_window_ || !Selects(event)) return;
+    StartThread(thread, event.stack());
+    const SourcePlace place = PlaceOf(event.stack());
+    int64_t since = thread.id == GoId::kNone ? start_ : thread.begin;
+    for (auto region = thread.regions.rbegin(); region != thread.regions.rend(); ++region) {
+      if (!region->is_written) continue;
+      since = region->begin;
+      break;
+    }
+    Write({.type = Trace2Type::kData,
+           .thread = thread.name,
+           .file = place.file,
+           .line = place.line,
+           .nesting = NestingIn(thread),
+           .elapsed = Elapsed(since, event.time()),
+           .category = category,
+           .name = key,
+           .text = value},
+          event.time());
+  }
+
+  // --- Threads.
+
+  // Returns the thread of a goroutine, which is older than the trace if it is not known yet.
+  Thread& Get(GoId id) {
+    if (Thread* const thread = threads_.Find(id); thread != nullptr) return *thread;
+    Thread& thread = *threads_.Insert(id);
+    thread.name = absl::StrCat(id.value < 10 && id.value >= 0 ? "th0" : "th", id.value);
+    thread.begin = thread.since = std::max(generation_begin_, window_begin_);
+    return thread;
+  }
+
+  // The thread of the goroutine that executes the event, or the main thread.
+  Thread& ThreadOf(const Event& event) {
+    return event.goroutine() == GoId::kNone ? main_ : Get(event.goroutine());
+  }
+
+  // Sets the function of the thread if `stack`, one of its own, says which it is, and starts the
+  // thread, which was created at `place`, if it is to be listed.
+  void Learn(Thread& thread, const Stack& stack, const SourcePlace& place = {}) {
+    if (thread.has_function || stack.none() || stack.size() == 0) return;
+    thread.has_function = true;
+    if (thread.is_written) return;
+    absl::StrAppend(&thread.name, ":", stack.frame(stack.size() - 1).func);
+    if (is_in_window_ && Lists(thread)) StartThread(thread, {}, place);
+  }
+
+  // Writes the beginning of the thread, unless that was done, and the regions that are open.
+  // `stack` is one of its own, or none.
+  void StartThread(Thread& thread, const Stack& stack = {}, const SourcePlace& place = {}) {
+    if (thread.is_written) return;
+    Learn(thread, stack);
+    if (thread.is_written) return;
+    thread.is_written = true;
+    Write({.type = Trace2Type::kThreadStart,
+           .thread = thread.name,
+           .file = place.file,
+           .line = place.line},
+          thread.begin);
+    WriteRegions(thread);
+  }
+
+  // Ends the thread, if it was started or has to be.
+  void EndThread(Thread& thread, int64_t time) {
+    if (Lists(thread)) StartThread(thread);
+    if (!thread.is_written) return;
+    LeaveRegions(thread, 0, time, {});
+    for (const auto& [id, timer] : thread.timers) {
+      Write({.type = Trace2Type::kThreadTimer,
+             .thread = thread.name,
+             .category = timers_[id].category,
+             .name = timers_[id].name,
+             .timer = timer},
+            time);
+    }
+    WriteCounters(Trace2Type::kThreadCounter, thread.counters, thread.name, time);
+    Write({.type = Trace2Type::kThreadExit,
+           .thread = thread.name,
+           .elapsed = Elapsed(thread.begin, time)},
+          time);
+  }
+
+  // Returns the timer `name`, one of `ids`, whose category is `category`.
+  TimerId TimerOf(absl::string_view category, absl::string_view name,
+                  absl::flat_hash_map<std::string, TimerId>* ids) {
+    const auto [it, is_new] = ids->try_emplace(name, static_cast<TimerId>(timers_.size()));
+    if (is_new) timers_.push_back({category, std::string(name), {}});
+    return it->second;
+  }
+
+  TimerId TimerOf(GoState state, absl::string_view reason) {
+    switch (state) {
+      case GoState::kRunning:
+        return kRunning;
+      case GoState::kRunnable:
+        return kRunnable;
+      case GoState::kSyscall:
+        return kSyscall;
+      default:
+        return reason.empty() ? TimerId{kUnknownBlock} : TimerOf("block", reason, &block_timers_);
+    }
+  }
+
+  // Adds the time that the thread spent in its state to its timer and to that of the program.
+  void AddInterval(Thread& thread, int64_t end) {
+    if (thread.state == GoState::kUndetermined) return;
+    const uint64_t duration = Elapsed(thread.since, end);
+    timers_[thread.timer].timer.Add(duration);
+    auto it = std::lower_bound(thread.timers.begin(), thread.timers.end(), thread.timer,
+                               [](const auto& timer, TimerId id) { return timer.first < id; });
+    if (it == thread.timers.end() || it->first != thread.timer) {
+      it = thread.timers.insert(it, {thread.timer, {}});
+    }
+    it->second.Add(duration);
+  }
+
+  void Count(Counter counter, Thread& thread) {
+    ++thread.counters[counter];
+    ++counters_[counter];
+  }
+
+  void TakeTransition(const Event& event) {
+    const GoId id{event.transition_resource().id};
+    const GoState from = static_cast<GoState>(event.transition_from());
+    const GoState to = static_cast<GoState>(event.transition_to());
+    const bool is_written = is_in_window_ && Selects(event);
+    const GoId by = event.goroutine();
+    const bool counts = is_written && by != id && by != GoId::kNone && SelectsGoroutine(by);
+    if (from == GoState::kNotExist) {
+      Create(event, id);
+      if (counts) Count(kCreated, Get(by));
+    } else {
+      Thread& thread = Get(id);
+      Learn(thread, event.transition_stack());
+      if (from == to && thread.state == to) return;
+      if (from != GoState::kUndetermined) {
+        if (is_written && SelectsGoroutine(id)) AddInterval(thread, event.time());
+        thread.since = event.time();
+      }
+    }
+    Thread& thread = Get(id);
+    if (to == GoState::kNotExist) {
+      if (is_in_window_) EndThread(thread, event.time());
+      threads_.Erase(&thread);
+      return;
+    }
+    thread.state = to;
+    thread.timer = TimerOf(to, event.transition_reason());
+    if (from == GoState::kWaiting && counts) Count(kUnblocked, Get(by));
+  }
+
+  void Create(const Event& event, GoId id) {
+    // Only in a damaged trace there is one of that id.
+    if (Thread* const old = threads_.Find(id); old != nullptr) {
+      if (is_in_window_) EndThread(*old, event.time());
+      threads_.Erase(old);
+    }
+    Thread& thread = Get(id);
+    thread.begin = thread.since = event.time();
+    Learn(thread, event.transition_stack(), PlaceOf(event.stack()));
+  }
+
+  // --- Regions and ranges.
+
+  static uint64_t NestingIn(const Thread& thread) { return 1 + thread.written_regions; }
+
+  void WriteRegion(Trace2Type type, const Thread& thread, const OpenRegion& region, int64_t time,
+                   const SourcePlace& place) {
+    const std::string message =
+        region.task == kBackgroundTask ? "" : absl::StrCat("task:", region.task.value);
+    Write({.type = type,
+           .thread = thread.name,
+           .file = place.file,
+           .line = place.line,
+           .nesting = NestingIn(thread),
+           .elapsed = Elapsed(region.begin, time),
+           .category = region.category,
+           .name = region.label,
+           .text = message},
+          time);
+  }
+
+  void WriteEntry(Thread& thread, OpenRegion& region, const SourcePlace& place) {
+    WriteRegion(Trace2Type::kRegionEnter, thread, region, region.begin, place);
+    region.is_written = true;
+    ++thread.written_regions;
+  }
+
+  // Enters the open regions that were not written before.
+  void WriteRegions(Thread& thread) {
+    for (OpenRegion& region : thread.regions) {
+      if (region.is_selected && !region.is_written) WriteEntry(thread, region, {});
+    }
+  }
+
+  void Enter(const Event& event, Thread& thread, OpenRegion region) {
+    const bool is_selected = region.is_selected;
+    if (is_selected && is_in_window_) StartThread(thread, event.stack());
+    thread.regions.push_back(std::move(region));
+    if (is_selected && is_in_window_) {
+      WriteEntry(thread, thread.regions.back(), PlaceOf(event.stack()));
+    }
+  }
+
+  // Leaves all regions but the first `count`.
+  void LeaveRegions(Thread& thread, size_t count, int64_t time, const SourcePlace& place) {
+    while (thread.regions.size() > count) {
+      if (thread.regions.back().is_written) {
+        --thread.written_regions;
+        WriteRegion(Trace2Type::kRegionLeave, thread, thread.regions.back(), time, place);
+      }
+      thread.regions.pop_back();
+    }
+  }
+
+  // Leaves the latest region that `matches`, and those within it. Returns false if there is none.
+  template <class Matches>
+  bool Leave(const Event& event, Thread& thread, Matches matches) {
+    for (size_t i = thread.regions.size(); i-- > 0;) {
+      if (!matches(thread.regions[i])) continue;
+      LeaveRegions(thread, i, event.time(), PlaceOf(event.stack()));
+      return true;
+    }
+    return false;
+  }
+
+  OpenRegion RegionOf(const Event& event, int64_t begin) {
+    const Region region = event.region();
+    std::string category(kBackgroundCategory);
+    if (region.task != kBackgroundTask) {
+      const auto task = tasks_.find(region.task);
+      category = task == tasks_.end() || task->second.type.empty() ? "task" : task->second.type;
+    }
+    return {.task = region.task,
+            .category = std::move(category),
+            .label = std::string(region.type),
+            .begin = begin,
+            .is_selected = SelectsBegin(event, EventKind::kRegionBegin)};
+  }
+
+  void BeginRegion(const Event& event) {
+    Enter(event, ThreadOf(event), RegionOf(event, event.time()));
+  }
+
+  void EndRegion(const Event& event) {
+    Thread& thread = ThreadOf(event);
+    const Region region = event.region();
+    const auto matches = [&](const OpenRegion& open) {
+      return !open.is_range && open.task == region.task && open.label == region.type;
+    };
+    if (Leave(event, thread, matches) || !is_in_window_) return;
+    // It is older than the trace.
+    Enter(event, thread, RegionOf(event, thread.begin));
+    Leave(event, thread, matches);
+  }
+
+  void TakeRange(const Event& event) {
+    const RangeParts parts = event.range_parts();
+    const std::string name = parts.name();
+    if (parts.scope.kind == ResourceKind::kProc) return TakeProcRange(event, parts.scope.id, name);
+    Thread& thread =
+        parts.scope.kind == ResourceKind::kGoroutine ? Get(GoId{parts.scope.id}) : main_;
+    const auto matches = [&](const OpenRegion& open) {
+      return open.is_range && open.label == name;
+    };
+    if (event.kind() == EventKind::kRangeEnd) {
+      Leave(event, thread, matches);
+      return;
+    }
+    const bool is_active = event.kind() == EventKind::kRangeActive;
+    // Each generation says anew which ranges are active.
+    if (is_active && std::any_of(thread.regions.begin(), thread.regions.end(), matches)) return;
+    Enter(event, thread,
+          {.is_range = true,
+           .category = "runtime",
+           .label = name,
+           .begin = is_active ? std::max(generation_begin_, window_begin_) : event.time(),
+           .is_selected = SelectsBegin(event, EventKind::kRangeBegin)});
+  }
+
+  // There are no threads for Ps: their ranges are timers of the program.
+  void TakeProcRange(const Event& event, int64_t proc, const std::string& name) {
+    const std::pair<int64_t, TimerId> key(proc, TimerOf("proc", name, &proc_timers_));
+    if (event.kind() != EventKind::kRangeEnd) {
+      const bool is_active = event.kind() == EventKind::kRangeActive;
+      proc_ranges_.try_emplace(
+          key, is_active ? std::max(generation_begin_, window_begin_) : event.time());
+      return;
+    }
+    const auto range = proc_ranges_.find(key);
+    if (range == proc_ranges_.end()) return;
+    if (is_in_window_ && SelectsBegin(event, EventKind::kRangeBegin)) {
+      timers_[key.second].timer.Add(Elapsed(range->second, event.time()));
+    }
+    proc_ranges_.erase(range);
+  }
+
+  // --- Tasks.
+
+  // The thread of the goroutine if it is running, or else the main thread.
+  Thread& ThreadOfTask(GoId goroutine) {
+    Thread* const thread = threads_.Find(goroutine);
+    return thread == nullptr ? main_ : *thread;
+  }
+
+  void StartTask(TaskId id, OpenTask& task, const Stack& stack) {
+    Thread& thread = ThreadOfTask(task.goroutine);
+    StartThread(thread, stack);
+    task.is_written = true;
+    const SourcePlace place = PlaceOf(stack);
+    Write({.type = Trace2Type::kChildStart,
+           .thread = thread.name,
+           .file = place.file,
+           .line = place.line,
+           .nesting = NestingIn(thread),
+           .id = id.value,
+           .name = task.type.empty() ? "?" : absl::string_view(task.type),
+           .text = task.type},
+          task.begin);
+  }
+
+  // Writes the end of a task; the goroutine ends it.
+  void EndTask(TaskId id, const OpenTask& task, GoId goroutine, int64_t code, int64_t time,
+               const Stack& stack) {
+    Thread& thread = ThreadOfTask(goroutine);
+    StartThread(thread, stack);
+    const SourcePlace place = PlaceOf(stack);
+    Write({.type = Trace2Type::kChildExit,
+           .thread = thread.name,
+           .file = place.file,
+           .line = place.line,
+           .nesting = NestingIn(thread),
+           .elapsed = Elapsed(task.begin, time),
+           .id = id.value,
+           .code = code},
+          time);
+  }
+
+  void BeginTask(const Event& event) {
+    const Task begun = event.task();
+    OpenTask& task = tasks_[begun.id];
+    task = {.type = std::string(begun.type),
+            .begin = event.time(),
+            .goroutine = event.goroutine(),
+            .is_selected = SelectsBegin(event, EventKind::kTaskBegin)};
+    if (is_in_window_ && task.is_selected) StartTask(begun.id, task, event.stack());
+  }
+
+  void EndTask(const Event& event) {
+    const Task ended = event.task();
+    auto it = tasks_.find(ended.id);
+    if (it == tasks_.end()) {
+      if (!is_in_window_ || !SelectsBegin(event, EventKind::kTaskBegin)) return;
+      // It is older than the trace.
+      it = tasks_.try_emplace(ended.id).first;
+      it->second = {
+          .type = std::string(ended.type), .begin = window_begin_, .goroutine = event.goroutine()};
+      StartTask(ended.id, it->second, {});
+    }
+    if (it->second.is_written) {
+      EndTask(ended.id, it->second, event.goroutine(), 0, event.time(), event.stack());
+    }
+    tasks_.erase(it);
+  }
+
+  const Trace2Options options_;
+  const EventFilter selection_;  // Without times.
+  const EventFilter selected_ids_ = WithoutKinds(selection_);
+  const bool selects_all_ = selection_.MatchesAll();
+  const bool lists_threads_ =
+      selection_.procs.empty() && selection_.threads.empty() &&
+      (selection_.kinds.empty() || selection_.kinds.contains(EventKind::kStateTransition));
+  TextSink sink_;
+  std::optional<Trace2Formatter> formatter_;  // Once there is output.
+  absl::Status status_;                       // Why there cannot be any.
+
+  EventTimes times_;
+  bool has_begun_ = false;
+  bool is_in_window_ = false;
+  bool is_past_ = false;
+  int64_t start_ = 0;
+  int64_t first_time_ = 0;
+  int64_t last_time_ = std::numeric_limits<int64_t>::min();
+  int64_t generation_begin_ = std::numeric_limits<int64_t>::min();
+  int64_t window_begin_ = std::numeric_limits<int64_t>::min();
+
+  Thread main_;
+  DenseTable<Thread> threads_;
+  absl::flat_hash_map<TaskId, OpenTask> tasks_;
+  absl::flat_hash_map<std::pair<int64_t, TimerId>, int64_t> proc_ranges_;  // Since when.
+
+  // In the order of FixedTimer.
+  std::vector<ProgramTimer> timers_ = {{"goroutine", "running", {}},
+                                       {"goroutine", "runnable", {}},
+                                       {"goroutine", "syscall", {}},
+                                       {"block", "unknown", {}}};
+  absl::flat_hash_map<std::string, TimerId> block_timers_;  // By reason.
+  absl::flat_hash_map<std::string, TimerId> proc_timers_;   // By name of the range.
+  Counters counters_ = {};
+};
+
+Trace2Exporter::Trace2Exporter(ByteSink* out, Trace2Options options)
+    : state_(std::make_unique<State>(out, std::move(options))) {}
+
+Trace2Exporter::~Trace2Exporter() = default;
+
+void Trace2Exporter::Add(absl::Span<const Event> events) {
+  for (const Event& event : events) state_->Add(event);
+}
+
+absl::Status Trace2Exporter::Finish() { return state_->Finish(); }
+
+}  // namespace gotrace
