@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "export/perfetto/packet_writer.h"
 #include "export/perfetto/scheduling_writer.h"
@@ -143,7 +144,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
     return goroutine.name == StringId::kEmpty ? unnamed_ : goroutine.name;
   }
 
-  // Whether the events of a goroutine are to be written, and those of its states.
+  // What the filter selects, whatever the event.
   bool Selects(GoId id) const {
     return options_.filter.goroutines.empty() || options_.filter.goroutines.contains(id.value);
   }
@@ -226,7 +227,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   absl::flat_hash_map<int64_t, Slices> proc_slices_;  // By P; those of declared tracks.
   absl::flat_hash_map<ThreadId, ProcId> proc_of_thread_;
   absl::flat_hash_map<TaskId, OpenTask> tasks_;
-  absl::flat_hash_map<ThreadId, bool> declared_threads_;
+  absl::flat_hash_set<ThreadId> declared_threads_;
   Slices gc_slices_;
   std::vector<StringId> roots_;  // By StackId; what RootOf() found.
 
@@ -400,7 +401,7 @@ Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& e
 
 void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
   if (!Selects(goroutine.id)) return;
-  if (writes_states_ && WritesScheduling()) {
+  if (WritesScheduling()) {
     // Declares it, so that Perfetto knows its process.
     TrackOf(goroutine);
     if (goroutine.state != GoState::kRunning) {
@@ -827,7 +828,7 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
   const int64_t end = std::min(interval.end, filter.times.to);
   if (begin >= end) return;
   const PerfettoTrack track = PerfettoTrack::Of(interval.thread);
-  if (declared_threads_.try_emplace(interval.thread).second) {
+  if (declared_threads_.insert(interval.thread).second) {
     tracks_.DeclareTrack(track, absl::StrCat("M", interval.thread.value), PerfettoTrack::Process());
   }
   std::vector<PerfettoAnnotation> annotations;
