@@ -36,7 +36,8 @@ constexpr CommandText kText = {
     .examples =
         "  gotrace-dump convert --to=perfetto -o trace.pftrace trace.out\n"
         "  gotrace-dump convert --to=chrome -o trace.json trace.out\n"
-        "  gotrace-dump convert --to=chrome --view=goroutine --from=1.5s --until=1.6s trace.out\n",
+        "  gotrace-dump convert --to=chrome --view=goroutine --from=1.5s --until=1.6s trace.out\n"
+        "  gotrace-dump convert --to=trace2-perf --kind=RegionBegin,Log trace.out\n",
 };
 
 class ConvertCommand final : public Command {

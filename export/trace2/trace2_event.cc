@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace gotrace::internal {
@@ -66,8 +67,7 @@ void AppendColumn(absl::string_view text, size_t width, TextBuffer* out) {
 // Appends an argument, quoted for a shell where that is necessary.
 void AppendArgument(absl::string_view argument, TextBuffer* out) {
   const auto is_plain = [](unsigned char c) {
-    return absl::ascii_isalnum(c) ||
-           absl::string_view("+,-./:=@_^").find(c) != absl::string_view::npos;
+    return absl::ascii_isalnum(c) || absl::StrContains("+,-./:=@_^", static_cast<char>(c));
   };
   if (!argument.empty() && std::all_of(argument.begin(), argument.end(), is_plain)) {
     return out->Append(argument);

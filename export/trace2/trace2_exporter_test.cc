@@ -405,6 +405,23 @@ TEST(Trace2Exporter, LeavesOutWhatIsNestedMoreDeeply) {
   }
 }
 
+// Whatever a trace contains, an event is a line, and a column is a column.
+TEST(Trace2Exporter, QuotesTheTextsOfTheTrace) {
+  Built trace;
+  trace.Task(EventType::kUserTaskBegin, kMain, TaskId{1}, "it's!\nx");
+  trace.Log(kMain, "a|b\tc", "1|2\r\n3");
+  trace.Log(kMain, "\u00e9\u00e9\u00e9\u00e9\u00e9 \u00e9\u00e9", "\xff");
+  const std::vector<std::string> perf = Lines(trace.Convert(Trace2Form::kPerf, /*brief=*/true));
+  EXPECT_TRUE(absl::EndsWith(perf[3], R"(| [ch1] class:it's! x argv:['it'\''s'\!' x'])"))
+      << perf[3];
+  EXPECT_TRUE(absl::EndsWith(perf[4], " | a b c        | log:1|2  3")) << perf[4];
+  // A character is not cut in two.
+  EXPECT_TRUE(absl::EndsWith(perf[5], " | \u00e9\u00e9\u00e9\u00e9\u00e9   | log:\xff")) << perf[5];
+  EXPECT_EQ(Lines(trace.Convert(Trace2Form::kNormal, /*brief=*/true))[2],
+            R"(child_start[1] 'it'\''s'\!' x')");
+  CheckLines(trace.Convert(Trace2Form::kEvent));
+}
+
 TEST(Trace2Exporter, EndsWhatIsOpen) {
   Built trace;
   trace.Enter(kMain, kBackgroundTask, "outer").Enter(kMain, kBackgroundTask, "inner");
