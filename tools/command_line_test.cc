@@ -184,7 +184,8 @@ TEST_F(CommandLineTest, EachFlagIsSuggested) {
     for (const Flag& flag : command->Flags()) {
       if (flag.name.size() < 4) continue;
       std::string wrong(flag.name);
-      std::swap(wrong[1], wrong[2]);
+      const size_t i = wrong[1] == wrong[2] ? 2 : 1;
+      std::swap(wrong[i], wrong[i + 1]);
       ExpectError(
           {std::string(command->text().name), absl::StrCat("--", wrong, "=1"), "f"},
           absl::StrCat("there is no flag --", wrong, "; did you mean ", flag.Spelling(), "?"));

@@ -206,7 +206,8 @@ TEST(DumpEventsTest, FindsAWallClockTimeBeforeTheClockIsSetBack) {
     absl::StrAppend(&text, "EventBatch gen=", i + 1, " m=0 time=", begin, " size=auto\nSync\n",
                     "Frequency freq=1000000000\nClockSnapshot dt=0 mono=", begin, " sec=", wall,
                     " nsec=0\nEventBatch gen=", i + 1, " m=7 time=", begin, " size=auto\n",
-                    "ProcStatus dt=1 p=0 pstatus=1\nHeapAlloc dt=", 900'000'000, " heapalloc_value=1\n");
+                    "ProcStatus dt=1 p=0 pstatus=1\nHeapAlloc dt=", 900'000'000,
+                    " heapalloc_value=1\n");
   }
   const absl::StatusOr<std::string> bytes = AssembleText(text);
   ASSERT_TRUE(bytes.ok()) << bytes.status();

@@ -17,7 +17,7 @@ install_package() {
   [[ ! -f $dir/package/package.json ]] || return 0
   mkdir -p "$dir"
   local archive
-  archive=$(cd "$dir" && npm pack --silent "$package")
+  archive=$(cd "$dir" && timeout 300 npm pack --silent "$package")
   [[ $(openssl dgst -sha512 -binary "$dir/$archive" | base64 -w0) == "$sha512" ]] || {
     echo "run.sh: $package is not what it was" >&2
     return 1

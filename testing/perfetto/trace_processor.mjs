@@ -46,6 +46,10 @@ runInThisContext(bundle);
 const {EngineBase} = await import(pathToFileURL(join(assets, 'engine.mjs')).href);
 
 const {port1, port2} = new MessageChannel();
+// It has a buffer once its WebAssembly is compiled, and must not be used before.
+while (traceProcessorBridge.reqBufferAddr === 0) {
+  await new Promise((resume) => setTimeout(resume, 10));
+}
 traceProcessorBridge.initialize(port1);
 
 class TraceProcessor extends EngineBase {
@@ -65,8 +69,6 @@ class TraceProcessor extends EngineBase {
 }
 
 const engine = new TraceProcessor();
-// The bridge drops what it gets before its WebAssembly is compiled, and does not report when it is.
-await new Promise((resume) => setTimeout(resume, 1500));
 
 const fd = openSync(file, 'r');
 const block = new Uint8Array(16 << 20);
