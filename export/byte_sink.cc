@@ -18,12 +18,15 @@ void ByteSink::Flush() {
 }
 
 void ByteSink::WriteOut(absl::string_view bytes) {
-  if (status_.ok() && !bytes.empty()) status_ = Write(bytes);
+  if (!status_.ok() || bytes.empty()) return;
+  status_ = Write(bytes);
+  if (!status_.ok()) has_failed_.store(true, std::memory_order_relaxed);
 }
 
 absl::Status ByteSink::Finish() {
   Flush();
   if (status_.ok()) status_ = Commit();
+  if (!status_.ok()) has_failed_.store(true, std::memory_order_relaxed);
   return status_;
 }
 

@@ -23,7 +23,7 @@ constexpr CommandText kText = {
     .name = "convert",
     .summary = "write the trace in a format of other tools",
     .description =
-        "Writes a trace in the format that --to names.\n"
+        "Writes a trace in the format that --to names. The last time of a window is --until here.\n"
         "\n"
         "Filters combine, as for `events`, but the last time is --until, since --to is the format. "
         "With --from and --until only what is between them is "
@@ -127,7 +127,12 @@ class ConvertCommand final : public Command {
     }
     const SelectionResult result = (*selection)->Finish();
     progress.Wipe();
-    if (!written.ok() && !out->closed()) return {written};
+    // An exporter may lack what a broken trace would have had.
+    if (absl::IsFailedPrecondition(written) && result.status.ok()) {
+      return {
+          absl::FailedPreconditionError(absl::StrCat(ShownNameOf(file), ": ", written.message()))};
+    }
+    if (!written.ok() && !absl::IsFailedPrecondition(written) && !out->closed()) return {written};
     if (result.status.ok()) NoteEmptyWindow(file, filter_, result);
     NoteTimelessGeneration(file, result);
     return {.status = result.status,

@@ -46,6 +46,7 @@ std::unique_ptr<EventSink> MakePerfetto(ByteSink* out, const ConvertOptions& opt
 std::unique_ptr<EventSink> MakeFxt(ByteSink* out, const ConvertOptions& options) {
   FxtOptions fxt = options.fxt;
   fxt.filter = options.filter;
+  fxt.on_note = options.on_note;
   fxt.process_name = options.process_name;
   fxt.pid = static_cast<uint64_t>(options.pid);
   return std::make_unique<FxtExporter>(out, std::move(fxt));
@@ -94,7 +95,7 @@ constexpr ConvertFormat kFormats[] = {
 SetFlag SetScheduling(PerfettoScheduling* scheduling) {
   return [=](absl::string_view value) {
     size_t position = 0;
-    absl::Status status = SetChoice({"auto", "ftrace", "generic", "off"}, &position)(value);
+    absl::Status status = SetChoice({"auto", "generic", "off"}, &position)(value);
     if (status.ok()) *scheduling = static_cast<PerfettoScheduling>(position);
     return status;
   };
@@ -153,10 +154,9 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .needs = "to=perfetto"},
       {.name = "scheduling",
        .value = "KIND",
-       .help = "How states of goroutines are written: ftrace (Linux's scheduler events, with "
-               "wakers), generic (Perfetto's generic kernel events, for ids of 64 bits), off, or "
-               "auto (default): generic for goroutines whose ids do not fit into 31 bits, and "
-               "ftrace for all others.",
+       .help = "How states of goroutines are written: auto (default; as the events of Linux's "
+               "scheduler, which state who woke whom, for goroutines whose ids fit into 31 bits), "
+               "generic (as Perfetto's generic kernel events), or off.",
        .set = SetScheduling(&perfetto.scheduling),
        .needs = "to=perfetto"},
       {.name = "compress",
@@ -190,9 +190,9 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .needs = "to=chrome"},
       {.name = "task",
        .value = "ID,...",
-       .help =
-           "With --view=task: only these tasks and those that descend from them, from the begin "
-           "of the first to the end of the last.",
+       .help = "With --view=task: only these tasks and those that descend from them, from the "
+               "beginning "
+               "of the first to the end of the last.",
        .set = SetTaskIds(&options->chrome_tasks),
        .needs = "view=task"},
       {.name = "related",

@@ -50,7 +50,7 @@ struct ConvertOptions {
 struct ConvertFormat {
   absl::string_view name;  // The value of --to.
   absl::string_view help;  // What it is for, in a few words.
-  bool is_binary = false;  // Whether it is nothing for a terminal.
+  bool is_binary = false;  // Whether the output is binary.
   // Returns a sink that has to see all events before the exporter is made, and sets members of
   // `*options` when it finishes; nullptr if these options need none. nullptr if none ever do.
   std::unique_ptr<EventSink> (*make_survey)(ConvertOptions* options) = nullptr;

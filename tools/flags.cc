@@ -33,6 +33,15 @@ bool IsOff(const GivenFlag& given) {
   return given.flag->is_switch() && absl::SimpleAtob(given.value, &value) && !value;
 }
 
+// Returns what a flag needs as it is typed: "--to=a or --to=b".
+std::string FormatNeeds(const Flag& flag) {
+  const std::pair<absl::string_view, absl::string_view> needs =
+      absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
+  const std::string flag_text = absl::StrCat("--", needs.first, "=");
+  const std::vector<absl::string_view> values = absl::StrSplit(needs.second, '|');
+  return absl::StrCat(flag_text, absl::StrJoin(values, absl::StrCat(" or ", flag_text)));
+}
+
 // Checks the columns `needs` and `excludes`.
 absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
   for (const GivenFlag& one : given) {
@@ -48,8 +57,7 @@ absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
       };
       if (std::none_of(values.begin(), values.end(), is_given)) {
         return absl::InvalidArgumentError(
-            absl::StrCat(flag.Spelling(), " works only with --", needs.first, "=",
-                         absl::StrJoin(values, absl::StrCat(" or --", needs.first, "="))));
+            absl::StrCat(flag.Spelling(), " works only with ", FormatNeeds(flag)));
       }
     }
     const GivenFlag* const excluded =
@@ -159,7 +167,9 @@ void AppendFlagHelp(absl::Span<const Flag> flags, std::string* help) {
       absl::StrAppend(&usage, "\n", std::string(kHelpColumn, ' '));
     }
     help->append(usage);
-    AppendWrapped(flag.help, kHelpColumn, kHelpColumn, help);
+    std::string text = flag.help;
+    if (!flag.needs.empty()) absl::StrAppend(&text, " Only with ", FormatNeeds(flag), ".");
+    AppendWrapped(text, kHelpColumn, kHelpColumn, help);
     help->push_back('\n');
   }
 }

@@ -57,7 +57,7 @@ class Output {
   absl::Status status() const { return closed() ? absl::OkStatus() : bytes_.status(); }
 
   // Whether more output can be written.
-  bool usable() const { return bytes_.status().ok(); }
+  bool usable() const { return bytes_.ok(); }
 
  private:
   class DescriptorSink final : public ByteSink {

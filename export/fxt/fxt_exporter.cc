@@ -107,6 +107,11 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void Add(absl::Span<const Event> events);
   absl::Status Finish();
   uint64_t dropped() const { return writer_.dropped(); }
+  void NoteDropped() const {
+    if (dropped() == 0 || !options_.on_note) return;
+    options_.on_note(absl::StrCat(dropped(), dropped() == 1 ? " record" : " records",
+                                  " did not fit into the buffer and were left out"));
+  }
 
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&&, const InternerMap&) override {}
@@ -715,7 +720,11 @@ FxtExporter::FxtExporter(ByteSink* out, FxtOptions options)
 FxtExporter::~FxtExporter() = default;
 
 void FxtExporter::Add(absl::Span<const Event> events) { impl_->Add(events); }
-absl::Status FxtExporter::Finish() { return impl_->Finish(); }
+absl::Status FxtExporter::Finish() {
+  absl::Status status = impl_->Finish();
+  impl_->NoteDropped();
+  return status;
+}
 uint64_t FxtExporter::dropped_records() const { return impl_->dropped(); }
 
 }  // namespace gotrace

@@ -140,6 +140,10 @@ struct PerfSample {
   enum : uint32_t { kCpu = 1, kPid = 2, kTid = 3, kCallstackIid = 4 };
 };
 
+// Perfetto refuses scheduling events of other CPUs, and generic kernel events beyond the second.
+inline constexpr int64_t kMaxFtraceCpus = 1024;
+inline constexpr int32_t kMaxGenericCpu = 4095;
+
 // TracePacket.sequence_flags.
 inline constexpr uint32_t kIncrementalStateCleared = 1;
 inline constexpr uint32_t kNeedsIncrementalState = 2;

@@ -5,14 +5,13 @@
 namespace gotrace::internal {
 
 void PacketWriter::Flush() {
-  if (!compress_) {
+  uLongf size = compress_ ? compressBound(packets_.size()) : 0;
+  std::string compressed(size, '\0');
+  if (packets_.empty() || !compress_ ||
+      compress(reinterpret_cast<Bytef*>(compressed.data()), &size,
+               reinterpret_cast<const Bytef*>(packets_.data()), packets_.size()) != Z_OK) {
     out_.Append(packets_);
-  } else if (!packets_.empty()) {
-    uLongf size = compressBound(packets_.size());
-    std::string compressed(size, '\0');
-    // Cannot fail: there is room for the result, and memory is not limited.
-    compress(reinterpret_cast<Bytef*>(compressed.data()), &size,
-             reinterpret_cast<const Bytef*>(packets_.data()), packets_.size());
+  } else {
     compressed.resize(size);
     std::string file_packet;
     {

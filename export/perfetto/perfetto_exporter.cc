@@ -16,6 +16,7 @@
 #include "export/perfetto/track_event_writer.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
+#include "parser/event/trace_clock.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
@@ -33,6 +34,7 @@ struct Slice {
   StringId name = StringId::kEmpty;
   StackId stack = StackId::kNone;
   TaskId task = {};
+  bool is_selected = false;  // Whether the filter selects it, whatever the time.
   bool is_written = false;
 };
 
@@ -46,8 +48,9 @@ struct Goroutine {
   StringId name = StringId::kEmpty;
   ProcId proc;  // kRunning: where, if that is known.
   bool is_declared = false;
-  bool is_named = false;  // Whether what was written has its name.
-  bool is_old = false;    // Whether it existed before the events that were read.
+  bool is_named = false;     // Whether what was written has its name.
+  bool is_old = false;       // Whether it existed before the events that were read.
+  bool is_selected = false;  // Whether the filter selects the event that began the state.
   Slices slices;
 };
 
@@ -55,6 +58,7 @@ struct OpenTask {
   TaskId parent;
   StringId type = StringId::kEmpty;
   StackId stack = StackId::kNone;
+  bool is_selected = false;
   bool is_written = false;
 };
 
@@ -71,16 +75,9 @@ constexpr int64_t kGaugeInterval = 100'000;
 // The numbers of counter tracks. Those of gauges follow.
 enum Counter : uint64_t { kHeap, kHeapGoal, kMaxProcs, kGauges };
 
-// The kind of the events that begin slices of the category.
-EventKind KindOf(PerfettoCategory category) {
-  switch (category) {
-    case PerfettoCategory::kRegion:
-      return EventKind::kRegionBegin;
-    case PerfettoCategory::kRange:
-      return EventKind::kRangeBegin;
-    default:
-      return EventKind::kStateTransition;
-  }
+EventFilter WithoutTimes(EventFilter filter) {
+  filter.times = {};
+  return filter;
 }
 
 bool IsStatus(const Event& event) {
@@ -131,7 +128,10 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   Goroutine& Create(const Event& event);
   void ChangeState(const Event& event, Goroutine& goroutine);
   void End(const Event& event, Goroutine& goroutine);
-  void SetState(Goroutine& goroutine, GoState state, int64_t time);
+  // `event` puts the goroutine into `state`, at `time`.
+  void SetState(const Event& event, Goroutine& goroutine, GoState state, int64_t time);
+  // The slice of a goroutine that waits, for `reason` if that is known, or is in a syscall.
+  Slice SliceOf(GoState state, StringId reason, const Stack& stack);
 
   // Writes the state and the open slices of a goroutine as they are at `time`.
   void WriteCurrent(Goroutine& goroutine, int64_t time);
@@ -148,6 +148,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   bool Selects(GoId id) const {
     return options_.filter.goroutines.empty() || options_.filter.goroutines.contains(id.value);
   }
+  bool SelectsProc(ProcId id) const {
+    return options_.filter.procs.empty() || options_.filter.procs.contains(id.value);
+  }
   bool SelectsKind(EventKind kind) const {
     return options_.filter.kinds.empty() || options_.filter.kinds.contains(kind);
   }
@@ -157,15 +160,17 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   bool WritesScheduling() const {
     return writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
   }
-  // Whether `event` passes the filter and is inside the window.
-  bool Wants(const Event& event) const {
-    return is_in_window_ && (matches_all_ || options_.filter.Matches(event, 0));
+  // Whether `event` passes the filter, whatever its time.
+  bool SelectsEvent(const Event& event) const {
+    return selects_all_ || selection_.Matches(event, /*start=*/0);
   }
+  // Whether `event`, which is not after the window, passes the filter and is inside the window.
+  bool Wants(const Event& event) const { return is_in_window_ && SelectsEvent(event); }
 
   // The track of a goroutine, which is declared if need be.
   PerfettoTrack TrackOf(Goroutine& goroutine);
   PerfettoTrack TrackOf(GoId id);
-  PerfettoTrack TrackOf(ProcId id);
+  void DeclareProc(ProcId id);
   // The track of the goroutine of `event`, or that of the program.
   PerfettoTrack TrackOfContext(const Event& event);
 
@@ -173,7 +178,11 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
     return options_.stacks ? interner_.InternStack(stack) : StackId::kNone;
   }
 
-  void PushSlice(int64_t time, PerfettoTrack track, Slice slice, bool writes, Slices* slices);
+  // Adds a slice that begins with `event`, and writes it if `event` is to be written.
+  void PushSlice(int64_t time, PerfettoTrack track, Slice slice, const Event& event,
+                 Slices* slices);
+  // Writes those of the open slices that the filter selects.
+  void WriteSlices(int64_t time, PerfettoTrack track, Slices* slices);
   void WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice);
   // Ends the latest slice with the category and, unless it is empty, the name, and those inside of
   // it. Returns false if there is none.
@@ -194,7 +203,8 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   internal::TrackEventWriter tracks_;
   internal::SchedulingWriter scheduling_;
   std::unique_ptr<StateTracker> threads_;
-  const bool matches_all_ = options_.filter.MatchesAll();
+  const EventFilter selection_ = WithoutTimes(options_.filter);
+  const bool selects_all_ = selection_.MatchesAll();
   const bool writes_states_ = SelectsKind(EventKind::kStateTransition);
 
   // Names of our own.
@@ -240,23 +250,26 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
                                    {"goroutines in syscalls"},
                                    {"busy Ps"}}};
   Gauge& busy_procs_ = gauges_.back();
-  int64_t gauges_time_ = 0;
+  int64_t gauges_time_ = 0;  // When it was last decided whether to write them.
+  int64_t last_transition_ = 0;
   std::array<std::pair<bool, uint64_t>, 3> metrics_ = {};  // By Counter: the last value.
 };
 
 void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
   for (const Event& event : events) {
-    if (is_over_) return;
     // First, while goroutines that end have names.
     if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
-    is_past_ |= event.time() > options_.filter.times.to;
+    // Not for good, since times may go back in a damaged trace.
+    is_past_ = event.time() > options_.filter.times.to;
     if (event.kind() == EventKind::kSync && !is_past_) generation_begin_ = event.time();
     if (!is_in_window_ && event.time() >= options_.filter.times.from) {
       BeginWindow(std::max(generation_begin_, options_.filter.times.from));
     }
     if (is_past_) {
-      TakeAfterWindow(event);
+      is_over_ |= event.kind() == EventKind::kSync;
+      if (!is_over_) TakeAfterWindow(event);
     } else {
+      is_over_ = false;
       Take(event);
     }
   }
@@ -269,9 +282,15 @@ void PerfettoExporter::Impl::Take(const Event& event) {
     case EventKind::kSync:
       return TakeSync(event);
     case EventKind::kStateTransition:
+      // The gauges have been what they are since the transition before.
+      if (internal::TraceClock::Subtract(time, gauges_time_) >= kGaugeInterval ||
+          time < gauges_time_) {
+        WriteGauges(last_transition_, /*is_last=*/false);
+        gauges_time_ = time;
+      }
+      last_transition_ = time;
       event.transition_resource().kind == ResourceKind::kGoroutine ? TakeGoTransition(event)
                                                                    : TakeProcTransition(event);
-      if (time - gauges_time_ >= kGaugeInterval) WriteGauges(time, /*is_last=*/false);
       return;
     case EventKind::kMetric:
       return TakeMetric(event);
@@ -303,10 +322,6 @@ void PerfettoExporter::Impl::Take(const Event& event) {
 }
 
 void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
-  if (event.kind() == EventKind::kSync) {
-    is_over_ = true;
-    return;
-  }
   if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
   const GoId id{event.transition_resource().id};
   if (goroutines_.Find(id) != nullptr) return;
@@ -336,7 +351,7 @@ void PerfettoExporter::Impl::BeginFile(int64_t time) {
 void PerfettoExporter::Impl::BeginWindow(int64_t time) {
   BeginFile(time);
   is_in_window_ = true;
-  gauges_time_ = time;
+  gauges_time_ = last_transition_ = time;
   std::vector<Goroutine*> goroutines;
   goroutines_.ForEach([&](Goroutine& goroutine) { goroutines.push_back(&goroutine); });
   std::sort(goroutines.begin(), goroutines.end(),
@@ -349,23 +364,17 @@ void PerfettoExporter::Impl::BeginWindow(int64_t time) {
   for (const auto& [id, slices] : proc_slices_) procs.push_back(id);
   std::sort(procs.begin(), procs.end());
   for (const int64_t id : procs) {
-    if (!SelectsKind(EventKind::kRangeBegin)) break;
-    tracks_.DeclareTrack(PerfettoTrack::Of(ProcId{id}), absl::StrCat("P", id),
-                         PerfettoTrack::Process());
-    for (Slice& slice : proc_slices_[id]) {
-      slice.is_written = true;
-      WriteSlice(time, PerfettoTrack::Of(ProcId{id}), slice);
-    }
+    DeclareProc(ProcId{id});
+    WriteSlices(time, PerfettoTrack::Of(ProcId{id}), &proc_slices_[id]);
   }
-  for (Slice& slice : gc_slices_) {
-    if (!SelectsKind(EventKind::kRangeBegin)) break;
-    slice.is_written = true;
-    WriteSlice(time, PerfettoTrack::Gc(), slice);
-  }
+  WriteSlices(time, PerfettoTrack::Gc(), &gc_slices_);
   std::vector<TaskId> tasks;
   for (const auto& [id, task] : tasks_) tasks.push_back(id);
   std::sort(tasks.begin(), tasks.end());
-  for (const TaskId id : tasks) WriteTask(time, id, tasks_[id]);
+  for (const TaskId id : tasks) {
+    if (tasks_[id].is_selected) WriteTask(time, id, tasks_[id]);
+  }
+  if (!goroutines.empty()) WriteGauges(time, /*is_last=*/false);
   for (size_t i = 0; i < metrics_.size(); ++i) {
     if (metrics_[i].first && SelectsKind(EventKind::kMetric)) {
       tracks_.SetCounter(time, PerfettoTrack::Counter(i), metrics_[i].second);
@@ -384,16 +393,13 @@ Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& e
   Goroutine& goroutine = *goroutines_.Insert(id);
   goroutine.is_old = true;
   Learn(goroutine, event.transition_stack());
-  SetState(goroutine, state, std::max(generation_begin_, options_.filter.times.from));
+  SetState(event, goroutine, state, std::max(generation_begin_, options_.filter.times.from));
   if (state == GoState::kRunning) {
     const auto it = proc_of_thread_.find(event.thread());
     if (it != proc_of_thread_.end()) goroutine.proc = it->second;
   } else if (state == GoState::kWaiting || state == GoState::kSyscall) {
-    const bool waits = state == GoState::kWaiting;
-    goroutine.slices.push_back(
-        {.category = waits ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-         .name = waits ? waiting_ : syscall_,
-         .stack = StackOf(event.transition_stack())});
+    goroutine.slices.push_back(SliceOf(state, StringId::kEmpty, event.transition_stack()));
+    goroutine.slices.back().is_selected = goroutine.is_selected;
   }
   if (is_in_window_) WriteCurrent(goroutine, goroutine.since);
   return goroutine;
@@ -401,28 +407,45 @@ Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& e
 
 void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
   if (!Selects(goroutine.id)) return;
-  if (WritesScheduling()) {
+  if (WritesScheduling() && goroutine.is_selected) {
     // Declares it, so that Perfetto knows its process.
     TrackOf(goroutine);
     if (goroutine.state != GoState::kRunning) {
       scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), goroutine.state);
-    } else if (goroutine.proc != ProcId::kNone) {
+    } else if (goroutine.proc != ProcId::kNone && SelectsProc(goroutine.proc)) {
       scheduling_.SetInitiallyRunning(time, goroutine.id, NameOf(goroutine), goroutine.proc);
     }
   }
-  for (Slice& slice : goroutine.slices) {
-    if (!SelectsKind(KindOf(slice.category))) continue;
+  const bool has_slices = std::any_of(goroutine.slices.begin(), goroutine.slices.end(),
+                                      [](const Slice& slice) { return slice.is_selected; });
+  if (has_slices) WriteSlices(time, TrackOf(goroutine), &goroutine.slices);
+}
+
+void PerfettoExporter::Impl::WriteSlices(int64_t time, PerfettoTrack track, Slices* slices) {
+  for (Slice& slice : *slices) {
+    if (!slice.is_selected) continue;
     slice.is_written = true;
-    WriteSlice(time, TrackOf(goroutine), slice);
+    WriteSlice(time, track, slice);
   }
 }
 
-void PerfettoExporter::Impl::SetState(Goroutine& goroutine, GoState state, int64_t time) {
+void PerfettoExporter::Impl::SetState(const Event& event, Goroutine& goroutine, GoState state,
+                                      int64_t time) {
   Gauge& before = gauges_[static_cast<size_t>(goroutine.state)];
   if (before.value > 0) --before.value;
   ++gauges_[static_cast<size_t>(state)].value;
   goroutine.state = state;
   goroutine.since = time;
+  goroutine.is_selected = SelectsEvent(event);
+}
+
+Slice PerfettoExporter::Impl::SliceOf(GoState state, StringId reason, const Stack& stack) {
+  if (state == GoState::kSyscall) {
+    return {.category = PerfettoCategory::kSyscall, .name = syscall_, .stack = StackOf(stack)};
+  }
+  return {.category = PerfettoCategory::kWait,
+          .name = reason == StringId::kEmpty ? waiting_ : reason,
+          .stack = StackOf(stack)};
 }
 
 void PerfettoExporter::Impl::TakeGoTransition(const Event& event) {
@@ -457,7 +480,7 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
   const GoState state = static_cast<GoState>(event.transition_to());
   const int64_t time = event.time();
   Learn(goroutine, event.transition_stack());
-  SetState(goroutine, state, time);
+  SetState(event, goroutine, state, time);
   const bool writes = Wants(event) && WritesStates(goroutine);
   const GoId creator = event.goroutine();
   if (writes && WritesScheduling()) {
@@ -478,11 +501,9 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
     tracks_.AddInstant(time, TrackOf(goroutine), {.name = created_, .flow_in = flow});
   }
   if (state == GoState::kWaiting || state == GoState::kSyscall) {
-    const bool waits = state == GoState::kWaiting;
-    PushSlice(time, TrackOf(goroutine),
-              {.category = waits ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-               .name = waits ? waiting_ : syscall_},
-              writes, &goroutine.slices);
+    // Its stack is where it will start.
+    PushSlice(time, writes ? TrackOf(goroutine) : PerfettoTrack::Of(goroutine.id),
+              SliceOf(state, StringId::kEmpty, Stack()), event, &goroutine.slices);
   }
   return goroutine;
 }
@@ -505,7 +526,8 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
         scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, name, goroutine.proc);
       }
     }
-    if (schedules && goroutine.proc != ProcId::kNone) {
+    // Also where only the beginning was selected.
+    if (WritesStates(goroutine) && WritesScheduling() && goroutine.proc != ProcId::kNone) {
       scheduling_.Stop(time, goroutine.id, name, goroutine.proc, state);
     }
   } else if (before == GoState::kWaiting || before == GoState::kSyscall) {
@@ -547,21 +569,15 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
       if (schedules && before != GoState::kRunning) {
         scheduling_.SetState(time, goroutine.id, name, state);
       }
-      const StringId slice_name = !waits                       ? syscall_
-                                  : reason == StringId::kEmpty ? waiting_
-                                                               : reason;
-      PushSlice(time, PerfettoTrack::Of(goroutine.id),
-                {.category = waits ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-                 .name = slice_name,
-                 .stack = StackOf(event.transition_stack())},
-                writes, &goroutine.slices);
+      PushSlice(time, writes ? TrackOf(goroutine) : PerfettoTrack::Of(goroutine.id),
+                SliceOf(state, reason, event.transition_stack()), event, &goroutine.slices);
       break;
     }
     default:
       break;
   }
   if (state != GoState::kRunning) goroutine.proc = ProcId::kNone;
-  SetState(goroutine, state, time);
+  SetState(event, goroutine, state, time);
 }
 
 void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
@@ -581,7 +597,7 @@ void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
     PopSlice(time, PerfettoTrack::Of(goroutine.id), goroutine.slices.back().category,
              StringId::kEmpty, {}, &goroutine.slices);
   }
-  SetState(goroutine, GoState::kNotExist, time);
+  SetState(event, goroutine, GoState::kNotExist, time);
   goroutines_.Erase(&goroutine);
 }
 
@@ -622,11 +638,13 @@ void PerfettoExporter::Impl::TakeRange(const Event& event) {
   if (parts.scope.kind == ResourceKind::kGoroutine) {
     Goroutine* const goroutine = goroutines_.Find(GoId{parts.scope.id});
     if (goroutine == nullptr) return;
-    track = TrackOf(*goroutine);
+    track = Wants(event) ? TrackOf(*goroutine) : PerfettoTrack::Of(goroutine->id);
     slices = &goroutine->slices;
   } else if (parts.scope.kind == ResourceKind::kProc) {
-    track = TrackOf(ProcId{parts.scope.id});
-    slices = &proc_slices_[parts.scope.id];
+    const auto [it, is_new] = proc_slices_.try_emplace(parts.scope.id);
+    if (is_new && is_in_window_) DeclareProc(ProcId{parts.scope.id});
+    track = PerfettoTrack::Of(ProcId{parts.scope.id});
+    slices = &it->second;
   }
   const Slice slice = {
       .category = PerfettoCategory::kRange, .name = name, .stack = StackOf(event.stack())};
@@ -647,7 +665,7 @@ void PerfettoExporter::Impl::TakeRange(const Event& event) {
     if (is_known) return;
     time = std::max(generation_begin_, options_.filter.times.from);
   }
-  PushSlice(time, track, slice, Wants(event), slices);
+  PushSlice(time, track, slice, event, slices);
 }
 
 void PerfettoExporter::Impl::TakeRegion(const Event& event) {
@@ -660,8 +678,9 @@ void PerfettoExporter::Impl::TakeRegion(const Event& event) {
                          .name = name,
                          .stack = StackOf(event.stack()),
                          .task = region.task};
-    return PushSlice(event.time(), TrackOf(*goroutine), slice,
-                     Wants(event) && Selects(goroutine->id), &goroutine->slices);
+    const PerfettoTrack track =
+        Wants(event) ? TrackOf(*goroutine) : PerfettoTrack::Of(goroutine->id);
+    return PushSlice(event.time(), track, slice, event, &goroutine->slices);
   }
   PopSlice(event.time(), PerfettoTrack::Of(goroutine->id), PerfettoCategory::kRegion, name, {},
            &goroutine->slices);
@@ -671,7 +690,10 @@ void PerfettoExporter::Impl::TakeTask(const Event& event) {
   const Task task = event.task();
   if (event.kind() == EventKind::kTaskBegin) {
     OpenTask& open = tasks_[task.id];
-    open = {.parent = task.parent, .type = Intern(task.type), .stack = StackOf(event.stack())};
+    open = {.parent = task.parent,
+            .type = Intern(task.type),
+            .stack = StackOf(event.stack()),
+            .is_selected = SelectsEvent(event)};
     if (Wants(event)) WriteTask(event.time(), task.id, open);
     return;
   }
@@ -682,7 +704,6 @@ void PerfettoExporter::Impl::TakeTask(const Event& event) {
 }
 
 void PerfettoExporter::Impl::WriteTask(int64_t time, TaskId id, OpenTask& task) {
-  if (!SelectsKind(EventKind::kTaskBegin)) return;
   const auto parent = tasks_.find(task.parent);
   const bool has_parent = parent != tasks_.end() && parent->second.is_written;
   tracks_.DeclareTrack(PerfettoTrack::Of(id), interner_.String(task.type),
@@ -762,22 +783,21 @@ PerfettoTrack PerfettoExporter::Impl::TrackOf(GoId id) {
   return goroutine == nullptr ? PerfettoTrack::Gc() : TrackOf(*goroutine);
 }
 
-PerfettoTrack PerfettoExporter::Impl::TrackOf(ProcId id) {
-  const PerfettoTrack track = PerfettoTrack::Of(id);
-  if (proc_slices_.try_emplace(id.value).second && has_begun_) {
-    tracks_.DeclareTrack(track, absl::StrCat("P", id.value), PerfettoTrack::Process());
-  }
-  return track;
+void PerfettoExporter::Impl::DeclareProc(ProcId id) {
+  if (!SelectsKind(EventKind::kRangeBegin)) return;
+  tracks_.DeclareTrack(PerfettoTrack::Of(id), absl::StrCat("P", id.value),
+                       PerfettoTrack::Process());
 }
 
 PerfettoTrack PerfettoExporter::Impl::TrackOfContext(const Event& event) {
   return TrackOf(event.goroutine());
 }
 
-void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice slice, bool writes,
-                                       Slices* slices) {
-  slice.is_written = writes;
-  if (writes) WriteSlice(time, track, slice);
+void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice slice,
+                                       const Event& event, Slices* slices) {
+  slice.is_selected = SelectsEvent(event);
+  slice.is_written = slice.is_selected && is_in_window_;
+  if (slice.is_written) WriteSlice(time, track, slice);
   slices->push_back(slice);
 }
 
@@ -810,7 +830,6 @@ bool PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track, Perfett
 }
 
 void PerfettoExporter::Impl::WriteGauges(int64_t time, bool is_last) {
-  gauges_time_ = time;
   if (!is_in_window_ || !writes_states_) return;
   for (size_t i = 0; i < gauges_.size(); ++i) {
     Gauge& gauge = gauges_[i];
@@ -823,7 +842,14 @@ void PerfettoExporter::Impl::WriteGauges(int64_t time, bool is_last) {
 void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
   if (!has_begun_ || interval.state == ThreadState::kIdle) return;
   const EventFilter& filter = options_.filter;
-  if (!filter.threads.empty() && !filter.threads.contains(interval.thread.value)) return;
+  const auto selects = [](const absl::flat_hash_set<int64_t>& ids, int64_t id) {
+    return ids.empty() || ids.contains(id);
+  };
+  if (!writes_states_ || !selects(filter.threads, interval.thread.value) ||
+      !selects(filter.goroutines, interval.goroutine.value) ||
+      !selects(filter.procs, interval.proc.value)) {
+    return;
+  }
   const int64_t begin = std::max(interval.begin, filter.times.from);
   const int64_t end = std::min(interval.end, filter.times.to);
   if (begin >= end) return;

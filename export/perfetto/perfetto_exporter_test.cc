@@ -202,6 +202,11 @@ track 20 thread 2
 155 begin 20 "step" region task=5
 track 47 in 10 "job"
 155 begin 47 "job" task task=5
+155 counter 43 0
+155 counter 51 1
+155 counter 59 1
+155 counter 67 0
+155 counter 75 1
 155 counter 3 4096
 160 instant 20 "color" log message="blue" task=5
 170 end 20
@@ -213,6 +218,31 @@ track 47 in 10 "job"
 track 20 thread 2 "main.worker"
 155 switch cpu 0 to 0 "", prev state 0
 155 switch cpu 0 to 2 "main.worker", prev state 0)");
+}
+
+TEST(PerfettoExporterTest, RunsOnSelectedPsOnly) {
+  // Goroutine 1 runs on P 0 until 200, and later on P 1.
+  std::string text(kTrace);
+  text += R"(GoStop dt=10 reason_string=4 stack=1
+EventBatch gen=1 m=2 time=250 size=auto
+ProcStatus dt=1 p=1 pstatus=1
+GoStart dt=9 g=1 g_seq=3
+GoStop dt=10 reason_string=4 stack=1
+)";
+  PerfettoOptions options;
+  options.filter.procs = {0};
+  const std::vector<std::string> lines = Lines(Assemble(text), options);
+  EXPECT_THAT(lines, Contains("240 switch cpu 0 to 0 \"\", prev state 0"));
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("cpu 1")));
+}
+
+// Perfetto refuses files with more CPUs.
+TEST(PerfettoExporterTest, WritesPsThatAreNoCpusAsGenericEvents) {
+  std::string text(kTrace);
+  text.replace(text.find("p=0"), 3, "p=5000");
+  const std::vector<std::string> lines = Lines(Assemble(text));
+  EXPECT_THAT(lines, Contains("140 state cpu 4095 \"main.worker\" thread 2 is 3"));
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("cpu 5000")));
 }
 
 TEST(PerfettoExporterTest, WritesLargeIdsAsGenericEvents) {

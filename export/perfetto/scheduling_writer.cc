@@ -50,10 +50,8 @@ GenericTaskState GenericState(GoState state) {
   }
 }
 
-// Appends the difference to the time before, or the time itself if it is the first. In a damaged
-// trace, times may go back; they then stay the same.
+// Appends the difference to the time before, or the time itself if it is the first.
 void AddTime(int64_t time, int64_t* last, std::vector<uint64_t>* times) {
-  time = std::max(time, *last);
   times->push_back(static_cast<uint64_t>(time) -
                    (times->empty() ? 0 : static_cast<uint64_t>(*last)));
   *last = time;
@@ -73,8 +71,8 @@ bool SchedulingWriter::UsesFtrace(GoId goroutine) {
 }
 
 SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
-  Cpu& cpu = cpus_[id.value];
-  cpu.cpu = id == ProcId::kNone ? 0 : static_cast<uint64_t>(id.value);
+  Cpu& cpu = cpus_[IsCpu(id) ? id.value : ProcId::kNone.value];
+  cpu.cpu = IsCpu(id) ? static_cast<uint64_t>(id.value) : 0;
   return cpu;
 }
 
@@ -84,7 +82,9 @@ void SchedulingWriter::SetInitialState(int64_t time, GoId goroutine, StringId na
 
 void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId id) {
   Cpu& cpu = CpuOf(id);
-  if (!UsesFtrace(goroutine) || time >= cpu.last_switch) return Start(time, goroutine, name, id);
+  if (!UsesFtrace(goroutine) || !IsCpu(id) || time >= cpu.last_switch) {
+    return Start(time, goroutine, name, id);
+  }
   // Too late for the compact form.
   {
     pbf_writer events(cpu.events);
@@ -101,7 +101,7 @@ void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringI
 }
 
 void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId cpu) {
-  if (!UsesFtrace(goroutine)) {
+  if (!UsesFtrace(goroutine) || !IsCpu(cpu)) {
     return AddGenericState(time, goroutine, name, GoState::kRunning, cpu);
   }
   Switch(time, CpuOf(cpu), perfetto::kTaskRunnable, static_cast<uint64_t>(goroutine.value), name);
@@ -109,7 +109,10 @@ void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId
 
 void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId id, GoState state) {
   // Perfetto also wants to know the CPU that it leaves.
-  if (!UsesFtrace(goroutine)) return AddGenericState(time, goroutine, name, state, id);
+  if (!UsesFtrace(goroutine) || !IsCpu(id)) {
+    return AddGenericState(time, goroutine, name, state, id);
+  }
+  if (state == GoState::kNotExist) generic_names_.erase(goroutine);
   Cpu& cpu = CpuOf(id);
   if (cpu.current != static_cast<uint64_t>(goroutine.value)) return;
   Switch(time, cpu, LinuxState(state), 0, StringId::kEmpty);
@@ -117,6 +120,8 @@ void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId 
 
 void SchedulingWriter::Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next,
                               StringId name) {
+  // In a damaged trace, times may go back.
+  if (time < cpu.last_switch) FlushCpu(cpu);
   if (!cpu.has_begun) {
     cpu.has_begun = true;
     Switch(time, cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
@@ -161,7 +166,8 @@ void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId wa
       waker != GoId::kNone && UsesFtrace(waker) ? static_cast<uint64_t>(waker.value) : 0;
   Cpu& cpu = CpuOf(id);
   // In compact form, the waker is what runs on the CPU.
-  if (cpu.has_begun && waker_id == cpu.current && time >= cpu.last_switch && id != ProcId::kNone) {
+  if (cpu.has_begun && waker_id == cpu.current && time >= cpu.last_switch && IsCpu(id)) {
+    if (time < cpu.last_waking) FlushCpu(cpu);
     AddTime(time, &cpu.last_waking, &cpu.waking_times);
     cpu.waking_ids.push_back(static_cast<uint64_t>(goroutine.value));
     cpu.waking_names.push_back(IndexOfName(cpu, name));
@@ -188,7 +194,8 @@ void SchedulingWriter::AddGenericState(int64_t time, GoId goroutine, StringId na
     packet.add_uint64(TracePacket::kTimestamp, static_cast<uint64_t>(time));
     pbf_writer event(packet, TracePacket::kGenericKernelTaskStateEvent);
     if (cpu != ProcId::kNone) {
-      event.add_int32(GenericKernelTaskState::kCpu, static_cast<int32_t>(cpu.value));
+      event.add_int32(GenericKernelTaskState::kCpu,
+                      IsCpu(cpu) ? static_cast<int32_t>(cpu.value) : perfetto::kMaxGenericCpu);
     }
     // The name is written once.
     if (name != StringId::kEmpty) {

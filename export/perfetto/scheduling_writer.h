@@ -22,7 +22,7 @@ namespace gotrace::internal {
 // Goroutines whose ids fit into 31 bits are written as Linux's scheduler writes threads: as
 // switches of a CPU and as wakings, in the form that Perfetto calls compact, which takes about 8
 // bytes for each. Only the next thread is stored for a switch, so each CPU has its own list. All
-// others are written as generic kernel events.
+// others are written as generic kernel events, and so is what runs on a P that is no valid CPU.
 //
 // Calls for one CPU, and for one goroutine, must be in order of time. Exceptions are marked.
 class SchedulingWriter {
@@ -88,6 +88,7 @@ class SchedulingWriter {
   };
 
   bool UsesFtrace(GoId goroutine);
+  static bool IsCpu(ProcId id) { return id.value >= 0 && id.value < perfetto::kMaxFtraceCpus; }
   Cpu& CpuOf(ProcId cpu);
   void Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next, StringId name);
   uint64_t IndexOfName(Cpu& cpu, StringId name);

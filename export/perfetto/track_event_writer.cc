@@ -150,11 +150,11 @@ void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, St
     AddSequence(&packet);
     {
       pbf_writer sample(packet, TracePacket::kPerfSample);
-      if (cpu != ProcId::kNone) {
+      if (cpu.value >= 0 && cpu.value < perfetto::kMaxFtraceCpus) {
         sample.add_uint32(perfetto::PerfSample::kCpu, static_cast<uint32_t>(cpu.value));
       }
       sample.add_uint32(perfetto::PerfSample::kPid, pid_);
-      if (goroutine != GoId::kNone) {
+      if (goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max()) {
         sample.add_uint32(perfetto::PerfSample::kTid, static_cast<uint32_t>(goroutine.value));
       }
       if (stack != StackId::kNone) {

@@ -134,6 +134,8 @@ class Trace2Exporter::State {
     const EventFilter::Times& times = options_.filter.times;
     if (is_past_ || !status_.ok()) return;
     if (event.time() > times.to && has_begun_) {
+      // Nothing may have happened in the window.
+      if (!is_in_window_) BeginWindow(std::max(first_time_, times.from));
       is_past_ = true;
       return;
     }
@@ -206,7 +208,9 @@ class Trace2Exporter::State {
     const std::optional<absl::Time> wall = WallTime(start_);
     if (!wall.has_value() && (!options_.brief || options_.form == Trace2Form::kEvent)) {
       status_ = absl::FailedPreconditionError(
-          "the trace has no wall-clock times, which only Go 1.25 and later record; set the epoch");
+          "the trace has no wall-clock times, which only Go 1.25 and later record; give the time "
+          "at "
+          "which it started, with --epoch=TIME or Trace2Options::epoch");
       return;
     }
     formatter_.emplace(

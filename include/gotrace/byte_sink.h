@@ -2,6 +2,7 @@
 #ifndef GOTRACE_BYTE_SINK_H_
 #define GOTRACE_BYTE_SINK_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,6 +44,10 @@ class ByteSink {
   // OK, or the first error.
   const absl::Status& status() const { return status_; }
 
+  // Whether there was no error. Unlike all other functions, this can be called while another thread
+  // uses the sink.
+  bool ok() const { return !has_failed_.load(std::memory_order_relaxed); }
+
   // How many bytes were appended, also after an error.
   uint64_t size() const { return size_; }
 
@@ -62,6 +67,7 @@ class ByteSink {
   std::string buffer_;  // Always smaller than kBlockSize.
   uint64_t size_ = 0;
   absl::Status status_;
+  std::atomic<bool> has_failed_ = false;
 };
 
 // Writes the file `path`. It is written beside it, under a temporary name, and gets its own only in

@@ -77,7 +77,8 @@ class ChromeFocus final : public EventSink {
     kRelatedGoroutines,
     // The given tasks and those that descend from them, or all if none is given, with the
     // goroutines
-    // that worked on them; from the begin of the first given one to the end of the last: what `go
+    // that worked on them; from the beginning of the first given one to the end of the last: what
+    // `go
     // tool trace` shows for a task.
     kTasks,
   };

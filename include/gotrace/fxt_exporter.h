@@ -4,10 +4,12 @@
 #define GOTRACE_FXT_EXPORTER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event.h"
@@ -28,12 +30,15 @@ struct FxtOptions {
   uint64_t pid = 1;
   std::string process_name = "go";
 
-  // Whether the creation and the waking of a goroutine is connected with the moment at which it
-  // runs, by flows.
+  // Whether flows connect the creation and the waking of a goroutine with the moment at which it
+  // runs.
   bool flows = true;
 
   // What to do with records that come faster than they can be written.
   FxtBuffer buffer;
+
+  // Called by Finish() with what a user should know of the result, a sentence without a full stop.
+  std::function<void(absl::string_view)> on_note;
 };
 
 // Writes the events of a trace as FXT:

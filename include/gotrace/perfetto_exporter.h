@@ -20,12 +20,10 @@ namespace gotrace {
 
 // How the states of goroutines are written.
 enum class PerfettoScheduling : uint8_t {
-  // kFtrace, or kGeneric if the trace begins with goroutine ids that do not fit into 31 bits.
+  // As the events of Linux's scheduler, in Perfetto's compact form: Perfetto knows who woke a
+  // goroutine, and can compute critical paths. Goroutines whose ids do not fit into 31 bits are
+  // written as for kGeneric.
   kAuto,
-
-  // As the events of Linux's scheduler, in Perfetto's compact form. Perfetto knows who woke a
-  // goroutine, and can compute critical paths. Ids must fit into 31 bits.
-  kFtrace,
 
   // As Perfetto's generic kernel events, with ids of 64 bits and without wakers.
   kGeneric,
