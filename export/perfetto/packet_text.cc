@@ -355,7 +355,8 @@ class PacketText {
       if (compact.tag() == perfetto::CompactSched::kInternTable) {
         names.push_back(Text(compact));
       } else {
-        columns[compact.tag()] = Packed(compact);
+        const uint32_t column = compact.tag();
+        columns[column] = Packed(compact);
       }
     }
     using perfetto::CompactSched;
