@@ -17,11 +17,23 @@ EventEncoder::EventEncoder(uint64_t generation, uint64_t ticks_per_second, std::
 
 uint64_t EventEncoder::TicksAt(int64_t time) const {
   if (time <= 0) return 0;
-  // The estimate is slightly off if the time has more than 53 bits.
+  // The estimate is off by a tick or two, or by some of its last places if it has more than 53
+  // bits.
   const double estimate = std::ceil((static_cast<double>(time) + 1) / ns_per_tick_) - 1;
-  uint64_t ticks = estimate <= 0 ? 0 : static_cast<uint64_t>(estimate);
-  while (ticks > 0 && clock_.ToNs(ticks) > time) --ticks;
-  while (clock_.ToNs(ticks + 1) <= time) ++ticks;
+  const uint64_t guess = estimate <= 0 ? 0 : static_cast<uint64_t>(estimate);
+  const uint64_t error = 2 + (guess >> 49);
+  // Bisects: the tick is one of `ticks` to `ticks + others`.
+  uint64_t ticks = guess < error ? 0 : guess - error;
+  uint64_t others = guess + error - ticks;
+  while (others > 0) {
+    const uint64_t half = (others + 1) / 2;
+    if (clock_.ToNs(ticks + half) <= time) {
+      ticks += half;
+      others -= half;
+    } else {
+      others = half - 1;
+    }
+  }
   return ticks;
 }
 

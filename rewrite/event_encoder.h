@@ -24,8 +24,9 @@ class EventEncoder {
   // `ticks_per_second` is the frequency of the trace clock, from kMinFrequency to kMaxFrequency.
   EventEncoder(uint64_t generation, uint64_t ticks_per_second, std::string* out);
 
+  // At the highest frequency, the ticks of kMaxTime still fit into 64 bits.
   static constexpr uint64_t kMinFrequency = 1'000;
-  static constexpr uint64_t kMaxFrequency = 1'000'000'000'000;
+  static constexpr uint64_t kMaxFrequency = 3'000'000'000;
 
   // Adds an event of `thread`, or of no thread (kNone), that happened at `time`, in nanoseconds.
   // Times are clamped to 0 and kMaxTime.
@@ -36,7 +37,7 @@ class EventEncoder {
   // Writes the remaining batches. Call it after the last event.
   void Finish();
 
-  // Returns the last tick that is not after `time`, which is in nanoseconds.
+  // Returns the last tick that is not after `time`, which is in nanoseconds and at most kMaxTime.
   uint64_t TicksAt(int64_t time) const;
 
  private:

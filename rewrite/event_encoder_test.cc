@@ -65,6 +65,23 @@ TEST(EventEncoder, BoundsTimes) {
             (std::vector<int64_t>{0, EventEncoder::kMaxTime}));
 }
 
+// Late times have ticks of up to 64 bits, which a double only approximates.
+TEST(EventEncoder, FindsTheTicksOfLateTimes) {
+  std::mt19937_64 random(1);
+  for (const uint64_t frequency :
+       {EventEncoder::kMinFrequency, uint64_t{15'625'000}, EventEncoder::kMaxFrequency}) {
+    std::string bytes;
+    const EventEncoder encoder(1, frequency, &bytes);
+    const TraceClock clock(frequency);
+    for (int i = 0; i < 10'000; ++i) {
+      const int64_t time = EventEncoder::kMaxTime - static_cast<int64_t>(random() >> (i % 60 + 3));
+      const uint64_t ticks = encoder.TicksAt(time);
+      ASSERT_LE(clock.ToNs(ticks), time) << frequency;
+      ASSERT_GT(clock.ToNs(ticks + 1), time) << frequency << " " << time;
+    }
+  }
+}
+
 TEST(EventEncoder, KeepsTheOrderAtAnyFrequency) {
   std::mt19937_64 random(1);
   for (const uint64_t frequency :
