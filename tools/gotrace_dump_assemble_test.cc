@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,18 +14,13 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 
 namespace gotrace::internal {
 namespace {
 
 std::string CompressedPath(absl::string_view trace) {
   return TestFilePath(absl::StrCat(trace, ".zst"));
-}
-
-std::string ReadFile(const std::string& path) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return content.str();
 }
 
 void ExpectSuccess(const SubprocessResult& result) {
@@ -60,12 +54,7 @@ TEST_P(EachTrace, GivesBackWhatWirePrinted) {
 // A directory of the test's own, to see what is left in it.
 class Assemble : public testing::Test {
  protected:
-  Assemble()
-      : directory_(absl::StrCat(testing::TempDir(), "/",
-                                testing::UnitTest::GetInstance()->current_test_info()->name())),
-        target_(directory_ + "/out.trace") {
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directory(directory_);
+  Assemble() : directory_(MakeTestDirectory()), target_(directory_ + "/out.trace") {
     text_ = RunDump({"wire", "--header", CompressedPath("go1.27-annotations.trace")}).out;
     trace_ = RunDump({"assemble", "-"}, {.input = text_}).out;
   }

@@ -1,7 +1,5 @@
 // Runs `gotrace-dump convert` as its users do.
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -9,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 
 namespace gotrace::internal {
 namespace {
@@ -17,27 +16,16 @@ constexpr absl::string_view kTrace = "go1.27-generations.trace";
 
 class ConvertCommand : public testing::Test {
  protected:
-  ConvertCommand()
-      : directory_(absl::StrCat(testing::TempDir(), "/",
-                                testing::UnitTest::GetInstance()->current_test_info()->name())),
-        target_(directory_ + "/converted") {
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directory(directory_);
+  ConvertCommand() : directory_(MakeTestDirectory()), target_(directory_ + "/converted") {
     bytes_ = ReadTestTrace(kTrace);
     trace_ = Write("sound.trace", bytes_);
   }
 
   std::string Write(absl::string_view name, absl::string_view bytes) const {
-    const std::string path = absl::StrCat(directory_, "/", name);
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
+    return WriteFile(absl::StrCat(directory_, "/", name), bytes);
   }
 
-  std::string ReadTarget() const {
-    std::ostringstream content;
-    content << std::ifstream(target_, std::ios::binary).rdbuf();
-    return content.str();
-  }
+  std::string ReadTarget() const { return ReadFile(target_); }
 
   // What the exporter writes at the end.
   static bool IsComplete(absl::string_view json) {

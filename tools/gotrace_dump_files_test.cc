@@ -13,18 +13,12 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 
 namespace gotrace::internal {
 namespace {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
-
-// Writes a file for the test and returns its path.
-std::string WriteFile(absl::string_view name, absl::string_view content) {
-  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
 
 // The heading of a file that is one of several.
 std::string Heading(const std::string& shown_name) {

@@ -1,6 +1,5 @@
 // Runs gotrace-dump on FXT files: `fxt` prints them, `validate` checks them, and the commands for
 // traces say what they are.
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 
 namespace gotrace::internal {
 namespace {
@@ -33,12 +33,6 @@ std::string SmallFile() {
   add(EventBuilder(EventType::kGoLabel, tables).Time(120).Label("a \"label\""));
   EXPECT_TRUE(exporter.Finish().ok() && sink->Finish().ok());
   return bytes;
-}
-
-std::string WriteFile(const std::string& name, const std::string& bytes) {
-  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path;
 }
 
 constexpr absl::string_view kText =

@@ -1,7 +1,6 @@
 // Runs `gotrace-dump repair` as its users do.
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -9,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -18,28 +18,17 @@ constexpr absl::string_view kTrace = "go1.27-generations.trace";
 
 class RepairCommand : public testing::Test {
  protected:
-  RepairCommand()
-      : directory_(absl::StrCat(testing::TempDir(), "/",
-                                testing::UnitTest::GetInstance()->current_test_info()->name())),
-        target_(directory_ + "/repaired.out") {
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directory(directory_);
+  RepairCommand() : directory_(MakeTestDirectory()), target_(directory_ + "/repaired.out") {
     sound_ = ReadTestTrace(kTrace);
     // The third generation lacks its end.
     broken_ = sound_.substr(0, sound_.size() - 500);
   }
 
   std::string Write(absl::string_view name, const std::string& bytes) const {
-    const std::string path = absl::StrCat(directory_, "/", name);
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
+    return WriteFile(absl::StrCat(directory_, "/", name), bytes);
   }
 
-  std::string ReadTarget() const {
-    std::ostringstream content;
-    content << std::ifstream(target_, std::ios::binary).rdbuf();
-    return content.str();
-  }
+  std::string ReadTarget() const { return ReadFile(target_); }
 
   const std::string directory_;
   const std::string target_;

@@ -1,5 +1,4 @@
 // Runs the commands that take --salvage as their users do, on broken traces.
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "testing/json_schema.h"
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -29,12 +29,6 @@ UserLog dt=1 task=0 key_string=5 value_string=0 stack=9
 GoBlock dt=1 reason_string=0 stack=0
 GoStatus dt=1 g=1 m=1 gstatus=2
 )";
-
-std::string WriteFile(absl::string_view name, absl::string_view content) {
-  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
 
 std::string Contradiction() { return WriteFile("contradiction", *AssembleText(kContradiction)); }
 

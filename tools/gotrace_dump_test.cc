@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 #include "tools/version.h"
 #include "tracev2/text_form.h"
 
@@ -33,13 +33,6 @@ constexpr char kHint[] =
 
 std::string CompressedPath(absl::string_view trace) {
   return TestFilePath(absl::StrCat(trace, ".zst"));
-}
-
-// Writes a file for the test and returns its path.
-std::string WriteFile(absl::string_view name, absl::string_view content) {
-  const std::string path = absl::StrCat(testing::TempDir(), "/", name);
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
 }
 
 std::string Gzip(std::string bytes) {

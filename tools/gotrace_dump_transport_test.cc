@@ -1,8 +1,6 @@
 // Gives gotrace-dump traces that were changed on their way, as they reach its users.
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 
 namespace gotrace::internal {
 namespace {
@@ -102,27 +101,14 @@ std::vector<Case> AllCases() {
 // Runs gotrace-dump in a directory of the test's own.
 class TransportCommand : public testing::TestWithParam<Case> {
  protected:
-  TransportCommand()
-      : directory_(absl::StrCat(
-            testing::TempDir(), "/",
-            absl::StrReplaceAll(testing::UnitTest::GetInstance()->current_test_info()->name(),
-                                {{"/", "-"}}))) {
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_ + "/in");
+  TransportCommand() : directory_(MakeTestDirectory()) {
+    std::filesystem::create_directory(directory_ + "/in");
     trace_ = ReadTestTrace(kTrace);
     plain_ = Write("plain.trace", trace_);
   }
 
   std::string Write(absl::string_view name, const std::string& bytes) const {
-    const std::string path = absl::StrCat(directory_, "/", name);
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
-  }
-
-  static std::string Read(const std::string& path) {
-    std::ostringstream content;
-    content << std::ifstream(path, std::ios::binary).rdbuf();
-    return content.str();
+    return WriteFile(absl::StrCat(directory_, "/", name), bytes);
   }
 
   const std::string directory_;
@@ -152,7 +138,7 @@ TEST_P(TransportCommand, IsReadWithANote) {
         << result.err;
   }
   SubprocessOptions piped;
-  piped.input = Read(changed);
+  piped.input = ReadFile(changed);
   piped.piece_size = 1000;
   const SubprocessResult result = RunDump({"events", "-"}, piped);
   EXPECT_EQ(result.exit_code, 0);
@@ -182,14 +168,14 @@ TEST_P(TransportCommand, IsUndoneByRepair) {
   const std::string target = directory_ + "/repaired";
   const SubprocessResult result = RunDump({"repair", "-o", target, changed});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_TRUE(Read(target) == trace_);
+  EXPECT_TRUE(ReadFile(target) == trace_);
   EXPECT_TRUE(absl::StrContains(result.err, ": undone: ")) << result.err;
   EXPECT_TRUE(absl::EndsWith(
       result.err, absl::StrCat(": the trace is sound once that is undone; wrote ", target, "\n")))
       << result.err;
   EXPECT_EQ(RunDump({"repair", "--check", changed}).exit_code, 1);
   SubprocessOptions piped;
-  piped.input = Read(changed);
+  piped.input = ReadFile(changed);
   EXPECT_TRUE(RunDump({"repair", "-o", "-", "-"}, piped).out == trace_);
 }
 
@@ -202,7 +188,7 @@ TEST_P(TransportCommand, LeavesOtherDamageToBeFound) {
   EXPECT_TRUE(result.out == RunDump({"events", "--salvage", cut}).out);
   RunDump({"repair", "-o", directory_ + "/a", changed});
   RunDump({"repair", "-o", directory_ + "/b", cut});
-  EXPECT_TRUE(Read(directory_ + "/a") == Read(directory_ + "/b"));
+  EXPECT_TRUE(ReadFile(directory_ + "/a") == ReadFile(directory_ + "/b"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TransportCommand, testing::ValuesIn(AllCases()),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "testing/json_schema.h"
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
+#include "testing/test_directory.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
@@ -50,8 +50,7 @@ constexpr char kHtml[] = "<html>no such page</html>\n";
 class Validate : public testing::Test {
  protected:
   Validate()
-      : directory_(absl::StrCat(testing::TempDir(), "/",
-                                testing::UnitTest::GetInstance()->current_test_info()->name())),
+      : directory_(MakeTestDirectory()),
         sound_(Write("sound.trace", *AssembleText(kSound))),
         broken_(Write("broken.trace", *AssembleText(Broken()))),
         missing_(directory_ + "/missing") {}
@@ -59,10 +58,7 @@ class Validate : public testing::Test {
 
   // Writes a file below the directory and returns its path.
   std::string Write(absl::string_view name, absl::string_view content) const {
-    const std::string path = absl::StrCat(directory_, "/", name);
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
+    return WriteFile(absl::StrCat(directory_, "/", name), content);
   }
 
   static SubprocessResult Run(std::vector<std::string> args,

@@ -9,13 +9,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "testing/test_directory.h"
 
 namespace {
 
@@ -35,23 +35,6 @@ int fsync(int fd) {
 namespace gotrace::internal {
 namespace {
 
-std::string ReadFile(const std::string& path) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return content.str();
-}
-
-// A directory of the test's own.
-std::string TestDirectory() {
-  const std::string path =
-      absl::StrCat(testing::TempDir(), "/",
-                   testing::UnitTest::GetInstance()->current_test_info()->test_suite_name(), ".",
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
-  std::filesystem::remove_all(path);
-  std::filesystem::create_directory(path);
-  return path;
-}
-
 size_t CountFiles(const std::string& directory) {
   const std::filesystem::directory_iterator files(directory);
   return static_cast<size_t>(std::distance(begin(files), end(files)));
@@ -68,7 +51,7 @@ void WriteAll(int fd, const std::string& text) {
 }
 
 TEST(Output, WritesLargeBlocks) {
-  const std::string path = TestDirectory() + "/file";
+  const std::string path = MakeTestDirectory() + "/file";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
   Output out(fd, "it");
@@ -171,7 +154,7 @@ TEST(Output, KeepsTheFirstError) {
 }
 
 TEST(OutputFile, HasItsNameOnceCommitted) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/file";
   const mode_t mask = umask(027);
   absl::StatusOr<OutputFile> file = OutputFile::Create(path);
@@ -188,7 +171,7 @@ TEST(OutputFile, HasItsNameOnceCommitted) {
 
 // Otherwise the file could be empty after the machine crashes.
 TEST(OutputFile, IsOnDiskBeforeItIsRenamed) {
-  synced_path = TestDirectory() + "/file";
+  synced_path = MakeTestDirectory() + "/file";
   syncs_before_path = syncs_after_path = 0;
   absl::StatusOr<OutputFile> file = OutputFile::Create(synced_path);
   ASSERT_TRUE(file.ok()) << file.status();
@@ -199,7 +182,7 @@ TEST(OutputFile, IsOnDiskBeforeItIsRenamed) {
 }
 
 TEST(OutputFile, IsRemovedUnlessCommitted) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   {
     const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
     ASSERT_TRUE(file.ok()) << file.status();
@@ -210,7 +193,7 @@ TEST(OutputFile, IsRemovedUnlessCommitted) {
 
 // Returns whether a signal ends a program that writes a file, and leaves nothing of it.
 void ExpectRemovedBy(int signal_number) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const auto write_and_raise = [&] {
     // The test may have inherited it as ignored, as under nohup.
     std::signal(signal_number, SIG_DFL);
@@ -231,7 +214,7 @@ TEST(OutputFileDeathTest, IsRemovedBySignals) {
 }
 
 TEST(OutputFileDeathTest, IsRemovedForLackOfMemory) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const auto create_and_end = [&] {
     const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
     EndForLackOfMemory();
@@ -241,7 +224,7 @@ TEST(OutputFileDeathTest, IsRemovedForLackOfMemory) {
 }
 
 TEST(OutputFileDeathTest, LeavesIgnoredSignalsAlone) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const auto write_and_raise = [&] {
     std::signal(SIGHUP, SIG_IGN);
     absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
@@ -254,7 +237,7 @@ TEST(OutputFileDeathTest, LeavesIgnoredSignalsAlone) {
 
 // A file that is whole stays, whatever ends the program.
 TEST(OutputFileDeathTest, StaysOnceCommitted) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const auto commit_and_raise = [&] {
     std::signal(SIGINT, SIG_DFL);
     absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
@@ -266,7 +249,7 @@ TEST(OutputFileDeathTest, StaysOnceCommitted) {
 }
 
 TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/file";
   std::ofstream(path) << "old and long";
   chmod(path.c_str(), 0604);
@@ -287,7 +270,7 @@ TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
 }
 
 TEST(OutputFile, LeavesAWriteProtectedFileAlone) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/file";
   std::ofstream(path) << "old";
   ASSERT_EQ(chmod(path.c_str(), 0444), 0);
@@ -298,7 +281,7 @@ TEST(OutputFile, LeavesAWriteProtectedFileAlone) {
 }
 
 TEST(OutputFile, MovesWithItsFile) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
   ASSERT_TRUE(file.ok()) << file.status();
   {
@@ -310,7 +293,7 @@ TEST(OutputFile, MovesWithItsFile) {
 }
 
 TEST(OutputFile, ReplacesWhatALinkPointsTo) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   std::ofstream(directory + "/file") << "old";
   ASSERT_EQ(symlink("file", (directory + "/link").c_str()), 0);
   absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/link");
@@ -322,7 +305,7 @@ TEST(OutputFile, ReplacesWhatALinkPointsTo) {
 }
 
 TEST(OutputFile, MakesWhatALinkPointsTo) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   std::filesystem::create_directory(directory + "/inner");
   std::filesystem::create_symlink("inner/file", directory + "/link");
   std::filesystem::create_symlink(directory + "/link", directory + "/linklink");
@@ -336,7 +319,7 @@ TEST(OutputFile, MakesWhatALinkPointsTo) {
 
 // As /dev/stdout does where the shell sends the standard output to a file.
 TEST(OutputFile, WritesTheFileThatADescriptorStandsForAsItIs) {
-  const std::string path = TestDirectory() + "/file";
+  const std::string path = MakeTestDirectory() + "/file";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
   WriteAll(fd, "old ");
@@ -354,7 +337,7 @@ TEST(OutputFile, WritesTheFileThatADescriptorStandsForAsItIs) {
 }
 
 TEST(OutputFile, WritesANamedPipeAsItIs) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
@@ -371,7 +354,7 @@ TEST(OutputFile, WritesANamedPipeAsItIs) {
 }
 
 TEST(OutputFile, LinksThatRunInACircleLeadNowhere) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   std::filesystem::create_symlink("b", directory + "/a");
   std::filesystem::create_symlink("a", directory + "/b");
   EXPECT_FALSE(OutputFile::Create(directory + "/a").ok());
@@ -379,7 +362,7 @@ TEST(OutputFile, LinksThatRunInACircleLeadNowhere) {
 }
 
 TEST(OutputFile, TellsWhatIsWrongWithThePath) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   EXPECT_EQ(OutputFile::Create(directory + "/no/file").status().message(),
             absl::StrCat("creating ", directory, "/no/file: No such file or directory"));
   EXPECT_EQ(OutputFile::Create(directory).status().message(),
@@ -388,7 +371,7 @@ TEST(OutputFile, TellsWhatIsWrongWithThePath) {
 
 // The directory may be gone by the time that the file is whole.
 TEST(OutputFile, TellsThatItCannotBeCommitted) {
-  const std::string directory = TestDirectory();
+  const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/file";
   absl::StatusOr<OutputFile> file = OutputFile::Create(path);
   ASSERT_TRUE(file.ok()) << file.status();
