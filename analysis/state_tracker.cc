@@ -65,16 +65,6 @@ struct Tracks {
 
   DenseTable<TrackType> open;
   std::vector<TrackType> held;  // Closed ones, in order of time.
-
-  // The open ones, in order of their ids.
-  std::vector<TrackType*> Sorted() const {
-    std::vector<TrackType*> sorted;
-    sorted.reserve(open.size());
-    open.ForEach([&](TrackType& track) { sorted.push_back(&track); });
-    std::sort(sorted.begin(), sorted.end(),
-              [](const TrackType* a, const TrackType* b) { return a->id < b->id; });
-    return sorted;
-  }
 };
 
 void SetId(GoId id, GoInterval* interval) { interval->goroutine = id; }
@@ -746,7 +736,7 @@ template <class TrackType>
 
 template <class TrackType>
 void StateTracker::Impl::LoseAllOf(Tracks<TrackType>& tracks, int64_t end, int64_t since) {
-  for (TrackType* const track : tracks.Sorted()) {
+  for (TrackType* const track : tracks.open.Sorted()) {
     if (track->known >= since) continue;
     // Where a generation begins before the one before it ends, some of its times are wrong.
     Close(tracks, *track, std::min(std::max(end, track->known), since), /*clipped=*/true);
@@ -775,7 +765,7 @@ void StateTracker::Impl::FinishAllOf(Tracks<TrackType>& tracks) {
     Give(track.now);
   }
   tracks.held.clear();
-  for (TrackType* const track : tracks.Sorted()) {
+  for (TrackType* const track : tracks.open.Sorted()) {
     if (track->is_held) Release(*track);
     Close(tracks, *track, last_time_, /*clipped=*/true);
   }
@@ -855,7 +845,7 @@ void StateTracker::Impl::MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>
     }
   }
   next.held.clear();
-  const std::vector<TrackType*> open = next.Sorted();
+  const std::vector<TrackType*> open = next.open.Sorted();
   for (TrackType* const track : open) {
     MapIds(ids, &track->now);
     if (track->is_held) {

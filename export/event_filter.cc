@@ -42,10 +42,10 @@ bool EventFilter::MatchesAll() const {
 }
 
 bool EventFilter::Matches(const Event& event, int64_t start) const {
-  if (!kinds.empty() && !kinds.contains(event.kind())) return false;
+  if (!Selects(event.kind())) return false;
   if (!times.Has(event.time())) return false;
   if (!since_start.Has(TraceClock::Subtract(event.time(), start))) return false;
-  if (!threads.empty() && !threads.contains(event.thread().value)) return false;
+  if (!Selects(event.thread())) return false;
   if (goroutines.empty() && procs.empty()) return true;
   const ResourceId subject = SubjectOf(event);
   return HasId(goroutines, event.goroutine().value, subject, ResourceKind::kGoroutine) &&
@@ -64,8 +64,15 @@ EventFilter EventFilter::WithAbsoluteTimes(int64_t start) const {
   };
   EventFilter filter = *this;
   if (since_start.HasFirst()) filter.times.from = std::max(times.from, absolute(since_start.from));
-  filter.times.to = std::min(times.to, absolute(since_start.to));
+  if (since_start.to != Times().to) filter.times.to = std::min(times.to, absolute(since_start.to));
   filter.since_start = {};
+  return filter;
+}
+
+EventFilter EventFilter::WithoutTimes() const {
+  EventFilter filter = *this;
+  filter.since_start = {};
+  filter.times = {};
   return filter;
 }
 

@@ -228,6 +228,33 @@ TEST(EventFilter, TimesSinceTheStartBecomeAbsolute) {
   EXPECT_EQ(filter.WithAbsoluteTimes(kStart).times.to, kLast);
 }
 
+TEST(EventFilter, WhatIsNotSetStaysSoWhateverTheStart) {
+  for (const int64_t start : {std::numeric_limits<int64_t>::min(), int64_t{-1}, int64_t{0},
+                              std::numeric_limits<int64_t>::max()}) {
+    EXPECT_TRUE(EventFilter().WithAbsoluteTimes(start).MatchesAll()) << start;
+  }
+}
+
+TEST(EventFilter, SelectsIdsAndKinds) {
+  EventFilter filter;
+  EXPECT_TRUE(filter.Selects(GoId{1}) && filter.Selects(ProcId{1}) && filter.Selects(ThreadId{1}) &&
+              filter.Selects(EventKind::kLog));
+  filter.goroutines = {1};
+  filter.procs = {2};
+  filter.threads = {3};
+  filter.kinds = {EventKind::kLabel};
+  filter.times = {4, 5};
+  filter.since_start = {6, 7};
+  const EventFilter without = filter.WithoutTimes();
+  EXPECT_TRUE(without.times.MatchesAll() && without.since_start.MatchesAll());
+  for (const EventFilter& selection : {filter, without}) {
+    EXPECT_TRUE(selection.Selects(GoId{1}) && selection.Selects(ProcId{2}) &&
+                selection.Selects(ThreadId{3}) && selection.Selects(EventKind::kLabel));
+    EXPECT_FALSE(selection.Selects(GoId{2}) || selection.Selects(ProcId{3}) ||
+                 selection.Selects(ThreadId{1}) || selection.Selects(EventKind::kLog));
+  }
+}
+
 TEST(EventFilterTest, OneConditionAndNotAllMatch) {
   EXPECT_TRUE(EventFilter().MatchesAll());
   const auto set = [](auto EventFilter::*condition, auto value) {

@@ -11,25 +11,17 @@
 namespace gotrace::internal {
 namespace {
 
-// In the order of the values of --view. The view of tasks has lanes of goroutines.
-constexpr ChromeOptions::View kChromeViews[] = {
-    ChromeOptions::View::kProc, ChromeOptions::View::kThread, ChromeOptions::View::kGoroutine,
-    ChromeOptions::View::kGoroutine};
-constexpr size_t kChromeTasks = 3;
-
 std::unique_ptr<EventSink> MakeChromeFocus(ConvertOptions* options) {
   using On = ChromeFocus::On;
-  if (options->chrome_view != kChromeTasks && !options->chrome_related) return nullptr;
+  if (!options->chrome_shows_tasks && !options->chrome_shows_related) return nullptr;
   return std::make_unique<ChromeFocus>(
-      options->chrome_related ? On::kRelatedGoroutines : On::kTasks, &options->filter,
-      &options->chrome_tasks);
+      options->chrome_shows_related ? On::kRelatedGoroutines : On::kTasks, &options->filter,
+      &options->chrome.tasks);
 }
 
 std::unique_ptr<EventSink> MakeChrome(ByteSink* out, const ConvertOptions& options) {
-  ChromeOptions chrome;
-  chrome.view = kChromeViews[options.chrome_view];
+  ChromeOptions chrome = options.chrome;
   chrome.filter = options.filter;
-  chrome.tasks = options.chrome_tasks;
   chrome.start = options.trace_start;
   return std::make_unique<ChromeExporter>(out, chrome);
 }
@@ -101,6 +93,19 @@ SetFlag SetScheduling(PerfettoScheduling* scheduling) {
   };
 }
 
+SetFlag SetView(ConvertOptions* options) {
+  return [=](absl::string_view value) {
+    constexpr size_t kTasks = 3;
+    size_t position = 0;
+    absl::Status status = SetChoice({"proc", "thread", "goroutine", "task"}, &position)(value);
+    if (!status.ok()) return status;
+    options->chrome_shows_tasks = position == kTasks;
+    options->chrome.view = options->chrome_shows_tasks ? ChromeOptions::View::kGoroutine
+                                                       : static_cast<ChromeOptions::View>(position);
+    return status;
+  };
+}
+
 SetFlag SetBuffer(FxtBuffer* buffer) {
   return [=](absl::string_view value) {
     const absl::StatusOr<FxtBuffer> parsed = ParseFxtBuffer(value);
@@ -127,8 +132,7 @@ SetFlag SetPid(int32_t* pid) {
 absl::Span<const ConvertFormat> ConvertFormats() { return kFormats; }
 
 absl::Status CheckFormatFlags(const ConvertOptions& options, const EventFilter& filter) {
-  if (options.chrome_related &&
-      (filter.goroutines.empty() || options.chrome_view == kChromeTasks)) {
+  if (options.chrome_shows_related && (filter.goroutines.empty() || options.chrome_shows_tasks)) {
     return absl::InvalidArgumentError("--related works only with --g, and not with --view=task");
   }
   return absl::OkStatus();
@@ -186,21 +190,21 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .value = "VIEW",
        .help = "What has a lane of its own: proc (default), thread or goroutine; or task, for the "
                "goroutines that work on a task.",
-       .set = SetChoice({"proc", "thread", "goroutine", "task"}, &options->chrome_view),
+       .set = SetView(options),
        .needs = "to=chrome"},
       {.name = "task",
        .value = "ID,...",
        .help = "With --view=task: only these tasks and those that descend from them, from the "
                "beginning "
                "of the first to the end of the last.",
-       .set = SetTaskIds(&options->chrome_tasks),
+       .set = SetTaskIds(&options->chrome.tasks),
        .needs = "view=task"},
       {.name = "related",
        .value = "",
        .help =
            "Also the goroutines that unblocked those of --g, and the ones that unblocked these. "
            "Like --view=task, this reads the trace twice, so that it needs a file.",
-       .set = SetSwitch(&options->chrome_related),
+       .set = SetSwitch(&options->chrome_shows_related),
        .needs = "to=chrome"},
       {.name = "brief",
        .value = "",

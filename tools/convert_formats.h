@@ -10,16 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
+#include "gotrace/chrome_exporter.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/event_sink.h"
 #include "gotrace/fxt_exporter.h"
-#include "gotrace/ids.h"
 #include "gotrace/perfetto_exporter.h"
 #include "tools/flags.h"
 
@@ -35,13 +34,14 @@ struct ConvertOptions {
   std::function<void(absl::string_view)> on_note;
 
   // Set by the flags of formats.
-  size_t chrome_view = 0;  // A position in kChromeViews.
-  bool chrome_related = false;
-  absl::flat_hash_set<TaskId> chrome_tasks;
   std::string process_name = "Go program";
   int32_t pid = 1;
   PerfettoOptions perfetto;
   FxtOptions fxt;
+  ChromeOptions chrome;
+  bool chrome_shows_tasks = false;    // The view of tasks, which has lanes of goroutines.
+  bool chrome_shows_related = false;  // Related goroutines, too.
+  // Not a Trace2Options, which would look up the local time zone for every command.
   bool trace2_brief = false;
   uint64_t trace2_nesting = 0;
   std::optional<absl::Time> trace2_epoch;

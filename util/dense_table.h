@@ -2,6 +2,7 @@
 #ifndef GOTRACE_UTIL_DENSE_TABLE_H_
 #define GOTRACE_UTIL_DENSE_TABLE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -86,6 +87,16 @@ class DenseTable {
       if (slots_[slot] != nullptr) see(*slots_[slot]);
     }
     for (const auto& [id, entry] : overflow_) see(*entry);
+  }
+
+  // Returns all entries, in order of their ids.
+  std::vector<Entry*> Sorted() const {
+    std::vector<Entry*> sorted;
+    sorted.reserve(size_);
+    ForEach([&](Entry& entry) { sorted.push_back(&entry); });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Entry* a, const Entry* b) { return a->id < b->id; });
+    return sorted;
   }
 
   size_t size() const { return size_; }

@@ -41,6 +41,12 @@ void ExpectBehavesAsMap(const std::vector<int64_t>& ids, size_t alive) {
     ASSERT_EQ(table.size(), expected.size());
   }
   for (const auto& [id, entry] : expected) ASSERT_EQ(table.Find(id), entry) << id;
+  const std::vector<Entry*> sorted = table.Sorted();
+  ASSERT_EQ(sorted.size(), expected.size());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    ASSERT_EQ(sorted[i], expected.at(sorted[i]->id));
+    ASSERT_TRUE(i == 0 || sorted[i - 1]->id < sorted[i]->id);
+  }
 }
 
 TEST(DenseTableTest, HoldsDenseIds) {

@@ -26,7 +26,7 @@ using internal::TraceClock;
 
 constexpr int64_t kNoLane = -1;
 
-// Lanes of what is no P, thread or goroutine. Their numbers are those of `go tool trace`.
+// Lanes of everything else than Ps, threads and goroutines, with the numbers of `go tool trace`.
 enum SpecialLane : int64_t {
   kTimersLane = 1'000'001,
   kNetworkLane = 1'000'002,
@@ -63,10 +63,6 @@ struct Owner {
 };
 
 Owner OwnerOf(const Event& event) { return {event.goroutine(), event.proc(), event.thread()}; }
-
-bool MatchesIds(const absl::flat_hash_set<int64_t>& ids, int64_t id) {
-  return ids.empty() || ids.contains(id);
-}
 
 // A span of time in a lane.
 struct Span {
@@ -253,18 +249,15 @@ class ChromeExporter::State {
     start_ = options_.start.value_or(begin_);
   }
 
-  bool Shows(EventKind kind) const {
-    return options_.filter.kinds.empty() || options_.filter.kinds.contains(kind);
-  }
+  bool Shows(EventKind kind) const { return options_.filter.Selects(kind); }
   bool ShowsRanges() const {
     return Shows(EventKind::kRangeBegin) || Shows(EventKind::kRangeActive) ||
            Shows(EventKind::kRangeEnd);
   }
   bool Shows(const Owner& owner) const {
     const EventFilter& filter = options_.filter;
-    return MatchesIds(filter.goroutines, owner.goroutine.value) &&
-           MatchesIds(filter.procs, owner.proc.value) &&
-           MatchesIds(filter.threads, owner.thread.value);
+    return filter.Selects(owner.goroutine) && filter.Selects(owner.proc) &&
+           filter.Selects(owner.thread);
   }
   bool ShowsTime(int64_t time) const { return options_.filter.times.Has(time); }
   bool ShowsSpan(int64_t begin, int64_t end) const {
@@ -549,7 +542,7 @@ class ChromeExporter::State {
   }
 
   void NameGoroutine(GoId id, const Goroutine& goroutine) {
-    if (options_.view != View::kGoroutine || !MatchesIds(options_.filter.goroutines, id.value)) {
+    if (options_.view != View::kGoroutine || !options_.filter.Selects(id)) {
       return;
     }
     writer_.NameLane(ChromeSection::kLanes, id.value, goroutine.ShownName(), id.value);
@@ -846,13 +839,13 @@ class ChromeExporter::State {
     writer_.NameLane(ChromeSection::kLanes, kSyscallsLane, "Syscalls", -3);
     if (options_.view == View::kProc) {
       for (const int64_t proc : Sorted(procs_)) {
-        if (!MatchesIds(options_.filter.procs, proc)) continue;
+        if (!options_.filter.Selects(ProcId{proc})) continue;
         writer_.NameLane(ChromeSection::kLanes, proc, absl::StrCat("Proc ", proc), proc);
       }
     }
     if (options_.view == View::kThread) {
       for (const int64_t thread : Sorted(threads_)) {
-        if (!MatchesIds(options_.filter.threads, thread)) continue;
+        if (!options_.filter.Selects(ThreadId{thread})) continue;
         writer_.NameLane(ChromeSection::kLanes, thread, absl::StrCat("Thread ", thread), thread);
       }
     }

@@ -97,12 +97,9 @@ class FxtExporter::Impl final : public IntervalConsumer {
  public:
   Impl(ByteSink* out, FxtOptions options)
       : options_(std::move(options)),
-        select_(options_.filter),
+        select_(options_.filter.WithoutTimes()),
         writer_(internal::MakeFxtStore(options_.buffer, out)),
-        tracker_(&interner_, this) {
-    select_.times = {};
-    select_.since_start = {};
-  }
+        tracker_(&interner_, this) {}
 
   void Add(absl::Span<const Event> events);
   absl::Status Finish();
@@ -149,15 +146,8 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void WriteWakeup(const GoInterval& interval);
   void WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteFlow(const GoInterval& interval);
-  bool SelectsStates() const {
-    return select_.kinds.empty() || select_.kinds.contains(EventKind::kStateTransition);
-  }
-  bool SelectsGoroutine(GoId id) const {
-    return select_.goroutines.empty() || select_.goroutines.contains(id.value);
-  }
   bool SelectsPlace(ProcId proc, ThreadId thread) const {
-    return (select_.procs.empty() || select_.procs.contains(proc.value)) &&
-           (select_.threads.empty() || select_.threads.contains(thread.value));
+    return select_.Selects(proc) && select_.Selects(thread);
   }
 
   // Threads and their names.
@@ -184,7 +174,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   }
 
   const FxtOptions options_;
-  EventFilter select_;  // Without times.
+  const EventFilter select_;  // Without times.
   internal::FxtWriter writer_;
   Interner interner_;
   StateTracker tracker_;
@@ -208,17 +198,9 @@ class FxtExporter::Impl final : public IntervalConsumer {
 };
 
 void FxtExporter::Impl::SetWindow(int64_t start) {
-  const EventFilter::Times& since = options_.filter.since_start;
-  const EventFilter::Times& times = options_.filter.times;
-  const auto after_start = [start](int64_t time) {
-    int64_t sum;
-    if (!__builtin_add_overflow(start, time, &sum)) return sum;
-    return time < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
-  };
+  const EventFilter::Times times = options_.filter.WithAbsoluteTimes(start).times;
   from_ = std::max(start, times.from);
-  if (since.HasFirst()) from_ = std::max(from_, after_start(since.from));
   to_ = times.to;
-  if (since.to != std::numeric_limits<int64_t>::max()) to_ = std::min(to_, after_start(since.to));
 }
 
 void FxtExporter::Impl::Add(absl::Span<const Event> events) {
@@ -500,8 +482,8 @@ void FxtExporter::Impl::AddSample(const Event& event) {
 
 void FxtExporter::Impl::AddGoroutine(const GoInterval& interval) {
   const bool is_before = interval.begin < from_ && interval.end <= from_;
-  if (SelectsStates() && SelectsGoroutine(interval.goroutine) && !is_before &&
-      interval.begin <= to_) {
+  if (select_.Selects(EventKind::kStateTransition) && select_.Selects(interval.goroutine) &&
+      !is_before && interval.begin <= to_) {
     WriteState(interval);
   }
   if (interval.ends_life) goroutines_.erase(interval.goroutine);
@@ -605,7 +587,7 @@ void FxtExporter::Impl::WriteSyscall(const GoInterval& interval, int64_t begin, 
 void FxtExporter::Impl::WriteFlow(const GoInterval& interval) {
   const bool ran = !interval.end_clipped && !interval.ends_life && interval.end <= to_;
   if (!options_.flows || !ran || interval.begun_by.kind != CauseKind::kGoroutine ||
-      interval.begin < from_ || !SelectsGoroutine(interval.begun_by.goroutine) ||
+      interval.begin < from_ || !select_.Selects(interval.begun_by.goroutine) ||
       !SelectsPlace(interval.begun_by.proc, interval.begun_by.thread)) {
     return;
   }

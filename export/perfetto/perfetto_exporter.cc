@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -72,13 +74,18 @@ struct Gauge {
 // How often gauges are written: they may change with every event.
 constexpr int64_t kGaugeInterval = 100'000;
 
-// The numbers of counter tracks. Those of gauges follow.
-enum Counter : uint64_t { kHeap, kHeapGoal, kMaxProcs, kGauges };
-
-EventFilter WithoutTimes(EventFilter filter) {
-  filter.times = {};
-  return filter;
-}
+// The counters with the values of metrics, in the order of their tracks. Those of gauges follow.
+struct MetricCounter {
+  EventType type;
+  absl::string_view name;
+  CounterUnit unit;
+};
+constexpr MetricCounter kMetrics[] = {
+    {EventType::kHeapAlloc, "heap", CounterUnit::kBytes},
+    {EventType::kHeapGoal, "heap goal", CounterUnit::kBytes},
+    {EventType::kProcsChange, "GOMAXPROCS", CounterUnit::kCount},
+};
+constexpr size_t kFirstGauge = std::size(kMetrics);
 
 bool IsStatus(const Event& event) {
   return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
@@ -141,21 +148,11 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   void Learn(Goroutine& goroutine, const Stack& stack);
   StringId RootOf(StackId stack);
   StringId NameOf(const Goroutine& goroutine) const {
-    return goroutine.name == StringId::kEmpty ? unnamed_ : goroutine.name;
+    return goroutine.name == StringId::kEmpty ? goroutine_ : goroutine.name;
   }
 
-  // What the filter selects, whatever the event.
-  bool Selects(GoId id) const {
-    return options_.filter.goroutines.empty() || options_.filter.goroutines.contains(id.value);
-  }
-  bool SelectsProc(ProcId id) const {
-    return options_.filter.procs.empty() || options_.filter.procs.contains(id.value);
-  }
-  bool SelectsKind(EventKind kind) const {
-    return options_.filter.kinds.empty() || options_.filter.kinds.contains(kind);
-  }
   bool WritesStates(const Goroutine& goroutine) const {
-    return is_in_window_ && writes_states_ && Selects(goroutine.id);
+    return is_in_window_ && writes_states_ && selection_.Selects(goroutine.id);
   }
   bool WritesScheduling() const {
     return writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
@@ -178,7 +175,10 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
     return options_.stacks ? interner_.InternStack(stack) : StackId::kNone;
   }
 
-  // Adds a slice that begins with `event`, and writes it if `event` is to be written.
+  // Adds a slice of a goroutine that begins with `event`, and writes it if `event` is to be
+  // written.
+  void PushSlice(int64_t time, Goroutine& goroutine, Slice slice, const Event& event);
+  // The same for other tracks.
   void PushSlice(int64_t time, PerfettoTrack track, Slice slice, const Event& event,
                  Slices* slices);
   // Writes those of the open slices that the filter selects.
@@ -203,12 +203,12 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   internal::TrackEventWriter tracks_;
   internal::SchedulingWriter scheduling_;
   std::unique_ptr<StateTracker> threads_;
-  const EventFilter selection_ = WithoutTimes(options_.filter);
+  const EventFilter selection_ = options_.filter.WithoutTimes();
   const bool selects_all_ = selection_.MatchesAll();
-  const bool writes_states_ = SelectsKind(EventKind::kStateTransition);
+  const bool writes_states_ = selection_.Selects(EventKind::kStateTransition);
 
   // Names of our own.
-  const StringId unnamed_ = Intern("goroutine");
+  const StringId goroutine_ = Intern("goroutine");
   const StringId waiting_ = Intern("waiting");
   const StringId syscall_ = Intern("syscall");
   const StringId create_ = Intern("create");
@@ -219,8 +219,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   const StringId task_name_ = Intern("task");
   const StringId parent_ = Intern("parent");
   const StringId message_ = Intern("message");
-  const StringId category_ = Intern("category");
-  const StringId goroutine_name_ = Intern("goroutine");
   const StringId proc_name_ = Intern("P");
   const StringId scheduling_name_ = Intern("scheduling");
 
@@ -234,9 +232,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   internal::DenseTable<Goroutine> goroutines_{internal::kSlotsForGoroutines};
   absl::flat_hash_map<int64_t, ProcState> procs_;
-  absl::flat_hash_map<int64_t, Slices> proc_slices_;  // By P; those of declared tracks.
+  std::map<ProcId, Slices> proc_slices_;
   absl::flat_hash_map<ThreadId, ProcId> proc_of_thread_;
-  absl::flat_hash_map<TaskId, OpenTask> tasks_;
+  std::map<TaskId, OpenTask> tasks_;
   absl::flat_hash_set<ThreadId> declared_threads_;
   Slices gc_slices_;
   std::vector<StringId> roots_;  // By StackId; what RootOf() found.
@@ -252,14 +250,14 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   Gauge& busy_procs_ = gauges_.back();
   int64_t gauges_time_ = 0;  // When it was last decided whether to write them.
   int64_t last_transition_ = 0;
-  std::array<std::pair<bool, uint64_t>, 3> metrics_ = {};  // By Counter: the last value.
+  std::array<std::optional<uint64_t>, std::size(kMetrics)> metrics_;  // The last values.
 };
 
 void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
   for (const Event& event : events) {
     // First, while goroutines that end have names.
     if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
-    // Not for good, since times may go back in a damaged trace.
+    // Later events may be in it again, since times may go back in a damaged trace.
     is_past_ = event.time() > options_.filter.times.to;
     if (event.kind() == EventKind::kSync && !is_past_) generation_begin_ = event.time();
     if (!is_in_window_ && event.time() >= options_.filter.times.from) {
@@ -332,18 +330,18 @@ void PerfettoExporter::Impl::BeginFile(int64_t time) {
   has_begun_ = true;
   tracks_.Begin(time, options_.pid, options_.process_name);
   tracks_.DeclareTrack(PerfettoTrack::Gc(), "GC", PerfettoTrack::Process());
-  if (SelectsKind(EventKind::kTaskBegin)) {
+  if (selection_.Selects(EventKind::kTaskBegin)) {
     tracks_.DeclareTrack(PerfettoTrack::Tasks(), "Tasks", PerfettoTrack::Process());
   }
-  if (SelectsKind(EventKind::kMetric)) {
-    tracks_.DeclareCounter(PerfettoTrack::Counter(kHeap), "heap", CounterUnit::kBytes);
-    tracks_.DeclareCounter(PerfettoTrack::Counter(kHeapGoal), "heap goal", CounterUnit::kBytes);
-    tracks_.DeclareCounter(PerfettoTrack::Counter(kMaxProcs), "GOMAXPROCS", CounterUnit::kCount);
+  if (selection_.Selects(EventKind::kMetric)) {
+    for (size_t i = 0; i < std::size(kMetrics); ++i) {
+      tracks_.DeclareCounter(PerfettoTrack::Counter(i), kMetrics[i].name, kMetrics[i].unit);
+    }
   }
   if (!writes_states_) return;
   for (size_t i = 0; i < gauges_.size(); ++i) {
     if (gauges_[i].name.empty()) continue;
-    tracks_.DeclareCounter(PerfettoTrack::Counter(kGauges + i), gauges_[i].name,
+    tracks_.DeclareCounter(PerfettoTrack::Counter(kFirstGauge + i), gauges_[i].name,
                            CounterUnit::kCount);
   }
 }
@@ -352,32 +350,22 @@ void PerfettoExporter::Impl::BeginWindow(int64_t time) {
   BeginFile(time);
   is_in_window_ = true;
   gauges_time_ = last_transition_ = time;
-  std::vector<Goroutine*> goroutines;
-  goroutines_.ForEach([&](Goroutine& goroutine) { goroutines.push_back(&goroutine); });
-  std::sort(goroutines.begin(), goroutines.end(),
-            [](const Goroutine* a, const Goroutine* b) { return a->id < b->id; });
-  for (Goroutine* const goroutine : goroutines) {
+  for (Goroutine* const goroutine : goroutines_.Sorted()) {
     goroutine->since = time;
     WriteCurrent(*goroutine, time);
   }
-  std::vector<int64_t> procs;
-  for (const auto& [id, slices] : proc_slices_) procs.push_back(id);
-  std::sort(procs.begin(), procs.end());
-  for (const int64_t id : procs) {
-    DeclareProc(ProcId{id});
-    WriteSlices(time, PerfettoTrack::Of(ProcId{id}), &proc_slices_[id]);
+  for (auto& [id, slices] : proc_slices_) {
+    DeclareProc(id);
+    WriteSlices(time, PerfettoTrack::Of(id), &slices);
   }
   WriteSlices(time, PerfettoTrack::Gc(), &gc_slices_);
-  std::vector<TaskId> tasks;
-  for (const auto& [id, task] : tasks_) tasks.push_back(id);
-  std::sort(tasks.begin(), tasks.end());
-  for (const TaskId id : tasks) {
-    if (tasks_[id].is_selected) WriteTask(time, id, tasks_[id]);
+  for (auto& [id, task] : tasks_) {
+    if (task.is_selected) WriteTask(time, id, task);
   }
-  if (!goroutines.empty()) WriteGauges(time, /*is_last=*/false);
+  if (goroutines_.size() > 0) WriteGauges(time, /*is_last=*/false);
   for (size_t i = 0; i < metrics_.size(); ++i) {
-    if (metrics_[i].first && SelectsKind(EventKind::kMetric)) {
-      tracks_.SetCounter(time, PerfettoTrack::Counter(i), metrics_[i].second);
+    if (metrics_[i].has_value() && selection_.Selects(EventKind::kMetric)) {
+      tracks_.SetCounter(time, PerfettoTrack::Counter(i), *metrics_[i]);
     }
   }
 }
@@ -406,13 +394,13 @@ Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& e
 }
 
 void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
-  if (!Selects(goroutine.id)) return;
+  if (!selection_.Selects(goroutine.id)) return;
   if (WritesScheduling() && goroutine.is_selected) {
     // Declares it, so that Perfetto knows its process.
     TrackOf(goroutine);
     if (goroutine.state != GoState::kRunning) {
       scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), goroutine.state);
-    } else if (goroutine.proc != ProcId::kNone && SelectsProc(goroutine.proc)) {
+    } else if (goroutine.proc != ProcId::kNone && selection_.Selects(goroutine.proc)) {
       scheduling_.SetInitiallyRunning(time, goroutine.id, NameOf(goroutine), goroutine.proc);
     }
   }
@@ -491,7 +479,7 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
       scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), state);
     }
   }
-  if (writes && creator != GoId::kNone && Selects(creator)) {
+  if (writes && creator != GoId::kNone && selection_.Selects(creator)) {
     const uint64_t flow = next_flow_++;
     tracks_.AddInstant(time, TrackOf(creator),
                        {.name = create_,
@@ -502,8 +490,7 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
   }
   if (state == GoState::kWaiting || state == GoState::kSyscall) {
     // Its stack is where it will start.
-    PushSlice(time, writes ? TrackOf(goroutine) : PerfettoTrack::Of(goroutine.id),
-              SliceOf(state, StringId::kEmpty, Stack()), event, &goroutine.slices);
+    PushSlice(time, goroutine, SliceOf(state, StringId::kEmpty, Stack()), event);
   }
   return goroutine;
 }
@@ -534,7 +521,7 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
     uint64_t flow = 0;
     const GoId waker = event.goroutine();
     if (writes && before == GoState::kWaiting && waker != GoId::kNone && waker != goroutine.id &&
-        Selects(waker)) {
+        selection_.Selects(waker)) {
       flow = next_flow_++;
       tracks_.AddInstant(time, TrackOf(waker),
                          {.name = unblock_,
@@ -569,8 +556,7 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
       if (schedules && before != GoState::kRunning) {
         scheduling_.SetState(time, goroutine.id, name, state);
       }
-      PushSlice(time, writes ? TrackOf(goroutine) : PerfettoTrack::Of(goroutine.id),
-                SliceOf(state, reason, event.transition_stack()), event, &goroutine.slices);
+      PushSlice(time, goroutine, SliceOf(state, reason, event.transition_stack()), event);
       break;
     }
     default:
@@ -614,20 +600,11 @@ void PerfettoExporter::Impl::TakeProcTransition(const Event& event) {
 }
 
 void PerfettoExporter::Impl::TakeMetric(const Event& event) {
-  Counter counter = kHeap;
-  switch (event.type()) {
-    case EventType::kHeapGoal:
-      counter = kHeapGoal;
-      break;
-    case EventType::kProcsChange:
-      counter = kMaxProcs;
-      break;
-    default:
-      break;
+  for (size_t i = 0; i < std::size(kMetrics); ++i) {
+    if (kMetrics[i].type != event.type()) continue;
+    metrics_[i] = event.metric().value;
+    if (Wants(event)) tracks_.SetCounter(event.time(), PerfettoTrack::Counter(i), *metrics_[i]);
   }
-  const uint64_t value = event.metric().value;
-  metrics_[counter] = {true, value};
-  if (Wants(event)) tracks_.SetCounter(event.time(), PerfettoTrack::Counter(counter), value);
 }
 
 void PerfettoExporter::Impl::TakeRange(const Event& event) {
@@ -635,15 +612,17 @@ void PerfettoExporter::Impl::TakeRange(const Event& event) {
   const StringId name = parts.has_reason ? Intern(parts.name()) : Intern(parts.what);
   PerfettoTrack track = PerfettoTrack::Gc();
   Slices* slices = &gc_slices_;
+  Goroutine* goroutine = nullptr;
   if (parts.scope.kind == ResourceKind::kGoroutine) {
-    Goroutine* const goroutine = goroutines_.Find(GoId{parts.scope.id});
+    goroutine = goroutines_.Find(GoId{parts.scope.id});
     if (goroutine == nullptr) return;
-    track = Wants(event) ? TrackOf(*goroutine) : PerfettoTrack::Of(goroutine->id);
+    track = PerfettoTrack::Of(goroutine->id);
     slices = &goroutine->slices;
   } else if (parts.scope.kind == ResourceKind::kProc) {
-    const auto [it, is_new] = proc_slices_.try_emplace(parts.scope.id);
-    if (is_new && is_in_window_) DeclareProc(ProcId{parts.scope.id});
-    track = PerfettoTrack::Of(ProcId{parts.scope.id});
+    const ProcId proc{parts.scope.id};
+    const auto [it, is_new] = proc_slices_.try_emplace(proc);
+    if (is_new && is_in_window_) DeclareProc(proc);
+    track = PerfettoTrack::Of(proc);
     slices = &it->second;
   }
   const Slice slice = {
@@ -665,6 +644,7 @@ void PerfettoExporter::Impl::TakeRange(const Event& event) {
     if (is_known) return;
     time = std::max(generation_begin_, options_.filter.times.from);
   }
+  if (goroutine != nullptr) return PushSlice(time, *goroutine, slice, event);
   PushSlice(time, track, slice, event, slices);
 }
 
@@ -678,9 +658,7 @@ void PerfettoExporter::Impl::TakeRegion(const Event& event) {
                          .name = name,
                          .stack = StackOf(event.stack()),
                          .task = region.task};
-    const PerfettoTrack track =
-        Wants(event) ? TrackOf(*goroutine) : PerfettoTrack::Of(goroutine->id);
-    return PushSlice(event.time(), track, slice, event, &goroutine->slices);
+    return PushSlice(event.time(), *goroutine, slice, event);
   }
   PopSlice(event.time(), PerfettoTrack::Of(goroutine->id), PerfettoCategory::kRegion, name, {},
            &goroutine->slices);
@@ -784,13 +762,21 @@ PerfettoTrack PerfettoExporter::Impl::TrackOf(GoId id) {
 }
 
 void PerfettoExporter::Impl::DeclareProc(ProcId id) {
-  if (!SelectsKind(EventKind::kRangeBegin)) return;
+  if (!selection_.Selects(EventKind::kRangeBegin)) return;
   tracks_.DeclareTrack(PerfettoTrack::Of(id), absl::StrCat("P", id.value),
                        PerfettoTrack::Process());
 }
 
 PerfettoTrack PerfettoExporter::Impl::TrackOfContext(const Event& event) {
   return TrackOf(event.goroutine());
+}
+
+void PerfettoExporter::Impl::PushSlice(int64_t time, Goroutine& goroutine, Slice slice,
+                                       const Event& event) {
+  slice.is_selected = SelectsEvent(event) && selection_.Selects(goroutine.id);
+  slice.is_written = slice.is_selected && is_in_window_;
+  if (slice.is_written) WriteSlice(time, TrackOf(goroutine), slice);
+  goroutine.slices.push_back(slice);
 }
 
 void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice slice,
@@ -835,21 +821,17 @@ void PerfettoExporter::Impl::WriteGauges(int64_t time, bool is_last) {
     Gauge& gauge = gauges_[i];
     if (gauge.name.empty() || (gauge.value == gauge.written && !is_last)) continue;
     gauge.written = gauge.value;
-    tracks_.SetCounter(time, PerfettoTrack::Counter(kGauges + i), gauge.value);
+    tracks_.SetCounter(time, PerfettoTrack::Counter(kFirstGauge + i), gauge.value);
   }
 }
 
 void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
-  if (!has_begun_ || interval.state == ThreadState::kIdle) return;
-  const EventFilter& filter = options_.filter;
-  const auto selects = [](const absl::flat_hash_set<int64_t>& ids, int64_t id) {
-    return ids.empty() || ids.contains(id);
-  };
-  if (!writes_states_ || !selects(filter.threads, interval.thread.value) ||
-      !selects(filter.goroutines, interval.goroutine.value) ||
-      !selects(filter.procs, interval.proc.value)) {
+  if (!has_begun_ || !writes_states_ || interval.state == ThreadState::kIdle ||
+      !selection_.Selects(interval.thread) || !selection_.Selects(interval.goroutine) ||
+      !selection_.Selects(interval.proc)) {
     return;
   }
+  const EventFilter& filter = options_.filter;
   const int64_t begin = std::max(interval.begin, filter.times.from);
   const int64_t end = std::min(interval.end, filter.times.to);
   if (begin >= end) return;
@@ -860,7 +842,7 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
   std::vector<PerfettoAnnotation> annotations;
   if (interval.goroutine != GoId::kNone) {
     annotations.push_back(
-        {.name = goroutine_name_, .number = static_cast<uint64_t>(interval.goroutine.value)});
+        {.name = goroutine_, .number = static_cast<uint64_t>(interval.goroutine.value)});
   }
   if (interval.proc != ProcId::kNone) {
     annotations.push_back(
@@ -869,7 +851,7 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
   StringId name = interval.state == ThreadState::kSyscall ? syscall_ : scheduling_name_;
   if (interval.state == ThreadState::kRunning) {
     const Goroutine* const goroutine = goroutines_.Find(interval.goroutine);
-    name = goroutine == nullptr ? unnamed_ : NameOf(*goroutine);
+    name = goroutine == nullptr ? goroutine_ : NameOf(*goroutine);
   }
   tracks_.BeginSlice(
       begin, track,
@@ -882,15 +864,11 @@ absl::Status PerfettoExporter::Impl::Finish() {
   if (!has_begun_) BeginFile(last_time_);
   // Shows until when the last states lasted.
   WriteGauges(is_past_ ? options_.filter.times.to : last_time_, /*is_last=*/true);
-  std::vector<Goroutine*> unnamed;
-  goroutines_.ForEach([&](Goroutine& goroutine) {
-    const bool has_name = goroutine.name != StringId::kEmpty;
-    if (goroutine.is_declared && !goroutine.is_named && has_name) unnamed.push_back(&goroutine);
-  });
-  std::sort(unnamed.begin(), unnamed.end(),
-            [](const Goroutine* a, const Goroutine* b) { return a->id < b->id; });
-  for (const Goroutine* const goroutine : unnamed) {
-    tracks_.DeclareGoroutine(goroutine->id, interner_.String(goroutine->name));
+  for (const Goroutine* const goroutine : goroutines_.Sorted()) {
+    const bool has_name = goroutine->name != StringId::kEmpty;
+    if (goroutine->is_declared && !goroutine->is_named && has_name) {
+      tracks_.DeclareGoroutine(goroutine->id, interner_.String(goroutine->name));
+    }
   }
   scheduling_.Flush();
   packets_.Flush();

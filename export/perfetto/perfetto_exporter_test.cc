@@ -168,6 +168,20 @@ TEST(PerfettoExporterTest, WritesOnlySelectedGoroutines) {
   }
 }
 
+// Slices of a track that was not declared would belong to no goroutine.
+TEST(PerfettoExporterTest, WritesNoSlicesOfGoroutinesThatAreNotSelected) {
+  std::string text(kTrace);
+  text.replace(text.find("Go1.22"), 6, "Go1.23");
+  text += "GoCreateBlocked dt=10 new_g=9 new_stack=2 stack=1\n";
+  PerfettoOptions options;
+  options.filter.goroutines = {1};
+  for (const std::string& line : Lines(Assemble(text), options)) {
+    EXPECT_THAT(line, Not(HasSubstr("begin 76 ")));
+  }
+  options.filter.goroutines = {9};
+  EXPECT_THAT(Lines(Assemble(text), options), Contains("240 begin 76 \"waiting\" wait"));
+}
+
 TEST(PerfettoExporterTest, WritesOnlySelectedKinds) {
   PerfettoOptions options;
   options.filter.kinds = {EventKind::kRegionBegin, EventKind::kRegionEnd};

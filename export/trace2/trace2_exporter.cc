@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -102,9 +103,8 @@ uint64_t Elapsed(int64_t begin, int64_t end) {
 }
 
 // Selects what has the kind of its beginning by the kind of its end, too.
-EventFilter WithoutTimes(EventFilter filter) {
-  filter.since_start = {};
-  filter.times = {};
+EventFilter SelectionOf(const EventFilter& options) {
+  EventFilter filter = options.WithoutTimes();
   const auto join = [&](EventKind end, EventKind begin) {
     if (filter.kinds.contains(end)) filter.kinds.insert(begin);
   };
@@ -125,7 +125,7 @@ EventFilter WithoutKinds(EventFilter filter) {
 class Trace2Exporter::State {
  public:
   State(ByteSink* out, Trace2Options options)
-      : options_(std::move(options)), selection_(WithoutTimes(options_.filter)), sink_(out) {
+      : options_(std::move(options)), selection_(SelectionOf(options_.filter)), sink_(out) {
     main_.name = "main";
     main_.is_written = true;
   }
@@ -175,12 +175,8 @@ class Trace2Exporter::State {
  private:
   // --- What is written, and when.
 
-  bool SelectsGoroutine(GoId id) const {
-    return selection_.goroutines.empty() || selection_.goroutines.contains(id.value);
-  }
-
   // Whether the thread is written even if nothing happens on it.
-  bool Lists(const Thread& thread) const { return lists_threads_ && SelectsGoroutine(thread.id); }
+  bool Lists(const Thread& thread) const { return lists_threads_ && selection_.Selects(thread.id); }
 
   // Whether the event is selected, be it before the window or in it.
   bool Selects(const Event& event) const {
@@ -189,7 +185,7 @@ class Trace2Exporter::State {
   bool SelectsBegin(const Event& event, EventKind begin) const {
     if (selects_all_) return true;
     // An end without a beginning stands for both.
-    if (!selection_.kinds.empty() && !selection_.kinds.contains(begin)) return false;
+    if (!selection_.Selects(begin)) return false;
     return selected_ids_.Matches(event, /*start=*/0);
   }
 
@@ -231,7 +227,7 @@ class Trace2Exporter::State {
     };
     begin(main_);
     WriteRegions(main_);
-    for (Thread* const thread : AllThreads()) {
+    for (Thread* const thread : threads_.Sorted()) {
       begin(*thread);
       const bool has_region =
           std::any_of(thread->regions.begin(), thread->regions.end(),
@@ -239,39 +235,23 @@ class Trace2Exporter::State {
       if (has_region || (Lists(*thread) && thread->has_function)) StartThread(*thread);
     }
     for (auto& [key, since] : proc_ranges_) since = time;
-    for (const TaskId id : AllTasks()) {
-      OpenTask& task = tasks_[id];
+    for (auto& [id, task] : tasks_) {
       task.begin = time;
       if (task.is_selected) StartTask(id, task, {});
     }
   }
 
   void EndWindow(int64_t end) {
-    for (const TaskId id : AllTasks()) {
+    for (const auto& [id, task] : tasks_) {
       // -1: it did not end.
-      if (tasks_[id].is_written) EndTask(id, tasks_[id], tasks_[id].goroutine, -1, end, {});
+      if (task.is_written) EndTask(id, task, task.goroutine, -1, end, {});
     }
-    for (Thread* const thread : AllThreads()) {
+    for (Thread* const thread : threads_.Sorted()) {
       if (Lists(*thread)) AddInterval(*thread, end);
       EndThread(*thread, end);
     }
     LeaveRegions(main_, 0, end, {});
     WriteCounters(Trace2Type::kThreadCounter, main_.counters, main_.name, end);
-  }
-
-  std::vector<Thread*> AllThreads() const {
-    std::vector<Thread*> threads;
-    threads_.ForEach([&](Thread& thread) { threads.push_back(&thread); });
-    std::sort(threads.begin(), threads.end(),
-              [](const Thread* a, const Thread* b) { return a->id < b->id; });
-    return threads;
-  }
-
-  std::vector<TaskId> AllTasks() const {
-    std::vector<TaskId> ids;
-    for (const auto& [id, task] : tasks_) ids.push_back(id);
-    std::sort(ids.begin(), ids.end());
-    return ids;
   }
 
   void Write(Trace2Event event, int64_t time) {
@@ -477,7 +457,7 @@ class Trace2Exporter::State {
     const GoState to = static_cast<GoState>(event.transition_to());
     const bool is_written = is_in_window_ && Selects(event);
     const GoId by = event.goroutine();
-    const bool counts = is_written && by != id && by != GoId::kNone && SelectsGoroutine(by);
+    const bool counts = is_written && by != id && by != GoId::kNone && selection_.Selects(by);
     if (from == GoState::kNotExist) {
       Create(event, id);
       if (counts) Count(kCreated, Get(by));
@@ -486,7 +466,7 @@ class Trace2Exporter::State {
       Learn(thread, event.transition_stack());
       if (from == to && thread.state == to) return;
       if (from != GoState::kUndetermined) {
-        if (is_written && SelectsGoroutine(id)) AddInterval(thread, event.time());
+        if (is_written && selection_.Selects(id)) AddInterval(thread, event.time());
         thread.since = event.time();
       }
     }
@@ -738,7 +718,7 @@ class Trace2Exporter::State {
 
   Thread main_;
   DenseTable<Thread> threads_;
-  absl::flat_hash_map<TaskId, OpenTask> tasks_;
+  std::map<TaskId, OpenTask> tasks_;
   absl::flat_hash_map<std::pair<int64_t, TimerId>, int64_t> proc_ranges_;  // Since when.
 
   // In the order of FixedTimer.

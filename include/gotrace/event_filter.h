@@ -7,6 +7,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "gotrace/event.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/ids.h"
 
 namespace gotrace {
 
@@ -44,6 +46,13 @@ struct EventFilter {
   // Returns whether `event` meets all conditions. `start` is the time of the trace's first event.
   bool Matches(const Event& event, int64_t start) const;
 
+  // Return whether the condition on such ids, or on kinds, is not set or has this one: for what is
+  // not an event, such as a goroutine's name.
+  bool Selects(GoId id) const { return goroutines.empty() || goroutines.contains(id.value); }
+  bool Selects(ProcId id) const { return procs.empty() || procs.contains(id.value); }
+  bool Selects(ThreadId id) const { return threads.empty() || threads.contains(id.value); }
+  bool Selects(EventKind kind) const { return kinds.empty() || kinds.contains(kind); }
+
   // Returns whether no event after `event` can meet the conditions on time. `start` is the time of
   // the trace's first event.
   bool IsPast(const Event& event, int64_t start) const;
@@ -51,6 +60,9 @@ struct EventFilter {
   // Returns the same conditions with `since_start` merged into `times`, so that they can be checked
   // without knowing the start. `start` is the time of the trace's first event.
   EventFilter WithAbsoluteTimes(int64_t start) const;
+
+  // Returns the same conditions without those on time.
+  EventFilter WithoutTimes() const;
 };
 
 }  // namespace gotrace
