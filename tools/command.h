@@ -18,7 +18,7 @@ enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2 };
 // The exit codes of most commands, for CommandText::exit_codes.
 inline constexpr absl::string_view kUsualExitCodes =
     "  0  the input was read to its end, or as far as was asked for\n"
-    "  1  the trace is broken; everything before the fault was printed\n"
+    "  1  the trace is broken; the output has everything before the fault\n"
     "  2  wrong usage, or a file cannot be read or written, which includes a pipe that was "
     "closed, as by `head`";
 

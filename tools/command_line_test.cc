@@ -336,7 +336,7 @@ TEST_F(CommandLineTest, ErrorsOfConvert) {
       "trace2-event (--until is the last time)");
   ExpectError({"convert", "--to=2s", "f"},
               "--to: expected perfetto or fxt or chrome or trace2-normal or trace2-perf or "
-              "trace2-event, found \"2s\"");
+              "trace2-event, found \"2s\"; the last time is --until");
   ExpectError({"convert", "--to=chrome", "--brief", "f"},
               "--brief works only with --to=trace2-normal or --to=trace2-perf or "
               "--to=trace2-event");

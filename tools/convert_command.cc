@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
@@ -40,6 +41,16 @@ constexpr CommandText kText = {
         "  gotrace-dump convert --to=trace2-perf --kind=RegionBegin,Log trace.out\n",
 };
 
+// For those who know --to as the last time from `events`.
+SetFlag SetFormat(std::vector<absl::string_view> names, size_t* format) {
+  return [set = SetChoice(std::move(names), format)](absl::string_view value) {
+    absl::Status status = set(value);
+    const bool is_time = absl::ascii_isdigit(value.front()) || value.front() == '@';
+    if (status.ok() || !is_time) return status;
+    return absl::InvalidArgumentError(absl::StrCat(status.message(), "; the last time is --until"));
+  };
+}
+
 class ConvertCommand final : public Command {
  public:
   ConvertCommand() { filter_.to_name = "until"; }
@@ -56,7 +67,7 @@ class ConvertCommand final : public Command {
     std::vector<Flag> rows = {{.name = "to",
                                .value = "FORMAT",
                                .help = std::move(help),
-                               .set = SetChoice(std::move(names), &format_)},
+                               .set = SetFormat(std::move(names), &format_)},
                               OutputFlag(&target_)};
     AppendRows(FormatFlags(&options_), &rows);
     AppendRows(filter_.Rows(), &rows);
@@ -101,7 +112,7 @@ class ConvertCommand final : public Command {
     if (first != nullptr) {
       absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
       if (!filter.ok()) return {filter.status()};
-      options_.filter = *std::move(filter);
+      options_.filter = filter->WithWholeSpans();
       options_.trace_start = (*selection)->trace_start();
       options_.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
       const std::unique_ptr<EventSink> survey =
@@ -133,7 +144,11 @@ class ConvertCommand final : public Command {
           absl::FailedPreconditionError(absl::StrCat(ShownNameOf(file), ": ", written.message()))};
     }
     if (!written.ok() && !absl::IsFailedPrecondition(written) && !out->closed()) return {written};
-    if (result.status.ok()) NoteEmptyWindow(file, filter_, result);
+    if (result.status.ok() && !NoteEmptyWindow(file, filter_, result) && !result.any_matches &&
+        !filter_.filter.MatchesAll()) {
+      Note(file, absl::StrCat("no event has what --kind, --g, --p and --m ask for; ", result.events,
+                              " events were read"));
+    }
     NoteTimelessGeneration(file, result);
     return {.status = result.status,
             .events = result.events,

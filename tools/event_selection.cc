@@ -102,6 +102,7 @@ EventSelection::EventSelection(std::string file, const SelectionOptions& options
       start_(start),
       progress_(*progress),
       filter_(options.filter.filter),
+      filter_without_times_(filter_.WithoutTimes()),
       matches_all_(filter_.MatchesAll() && !options.filter.has_wall_times()) {
   if (start.has_value()) result_.first_time = result_.last_time = *start;
 }
@@ -147,6 +148,7 @@ void EventSelection::BeginGeneration(const Event& sync) {
 
 EventSelection::Verdict EventSelection::Look(const Event& event) {
   const bool whole_window = options_.whole_window;
+  if (!result_.any_matches) result_.any_matches = filter_without_times_.Matches(event, *start_);
   result_.last_time = std::max(result_.last_time, event.time());
   if (options_.filter.has_wall_times()) {
     // Only salvaging reads generations without a clock snapshot.

@@ -51,6 +51,9 @@ struct SelectionResult {
   std::optional<absl::Time> first_wall;
   std::optional<absl::Time> last_wall;
   bool within_wall = false;
+  // With SelectionOptions::whole_window: whether any event meets the conditions that are not on
+  // time.
+  bool any_matches = false;
   // The first generation whose frequency of the trace clock is not plausible, so that the times of
   // its events mean nothing.
   std::optional<GenerationInfo> timeless;
@@ -104,6 +107,7 @@ class EventSelection {
   std::optional<int64_t> start_;  // The time of the trace's first event.
   Progress& progress_;
   EventFilter filter_;
+  const EventFilter filter_without_times_;
   const bool matches_all_;
   EventTimes times_;
   bool stopped_ = false;

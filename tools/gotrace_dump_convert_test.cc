@@ -158,6 +158,34 @@ TEST_F(ConvertCommand, WritesTheFormsOfTrace2) {
   EXPECT_FALSE(absl::StrContains(shallow, "\"nesting\":2"));
 }
 
+TEST_F(ConvertCommand, SaysThatNothingHasWhatTheFiltersAskFor) {
+  for (const absl::string_view filter : {"--g=99999", "--kind=CPUSample"}) {
+    const SubprocessResult result =
+        RunDump({"convert", "--to=fxt", std::string(filter), "-o", target_, trace_});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_TRUE(absl::StrContains(result.err, "no event has what --kind, --g, --p and --m ask for"))
+        << result.err;
+  }
+  EXPECT_EQ(RunDump({"convert", "--to=fxt", "--g=1", "-o", target_, trace_}).err, "");
+}
+
+TEST_F(ConvertCommand, SelectsRegionsByTheKindOfTheirEndToo) {
+  const std::string task = Write("task.trace", ReadTestTrace("go1.25-annotations.trace"));
+  for (const absl::string_view format : {"perfetto", "fxt", "chrome", "trace2-perf"}) {
+    const std::string to = absl::StrCat("--to=", format);
+    EXPECT_EQ(DumpOutput({"convert", to, "--kind=RegionEnd,TaskEnd,RangeEnd", task}),
+              DumpOutput({"convert", to, "--kind=RegionBegin,TaskBegin,RangeBegin", task}))
+        << format;
+  }
+}
+
+TEST_F(ConvertCommand, ExplainsThatToIsNotTheLastTime) {
+  const SubprocessResult result = RunDump({"convert", "--to=1.5s", trace_});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(result.err, "found \"1.5s\"; the last time is --until"))
+      << result.err;
+}
+
 TEST_F(ConvertCommand, NeedsTheWallClock) {
   const std::string old = Write("old.trace", ReadTestTrace("go1.22-annotations.trace"));
   const SubprocessResult result = RunDump({"convert", "--to=trace2-event", "-o", target_, old});

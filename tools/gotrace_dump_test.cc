@@ -28,7 +28,7 @@ constexpr char kTrace[] = "go1.27-annotations.trace";
 
 // Printed if a trace is broken.
 constexpr char kHint[] =
-    "gotrace-dump: `gotrace-dump validate` lists all errors; --salvage prints everything that can "
+    "gotrace-dump: `gotrace-dump validate` lists all errors; --salvage keeps everything that can "
     "still be read\n";
 
 std::string CompressedPath(absl::string_view trace) {

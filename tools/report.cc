@@ -36,7 +36,7 @@ std::string HintFor(const std::string& file, const FileResult& result) {
     return "";
   }
   if (result.can_salvage && result.events > 0) {
-    return "`gotrace-dump validate` lists all errors; --salvage prints everything that can still "
+    return "`gotrace-dump validate` lists all errors; --salvage keeps everything that can still "
            "be read";
   }
   return result.events == 0 ? "`gotrace-dump validate` lists all errors" : "";

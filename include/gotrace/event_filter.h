@@ -63,6 +63,10 @@ struct EventFilter {
 
   // Returns the same conditions without those on time.
   EventFilter WithoutTimes() const;
+
+  // Returns the same conditions with all kinds of events that begin or end a task, region or range,
+  // if any of them is in `kinds`: for formats in which both are one object.
+  EventFilter WithWholeSpans() const;
 };
 
 }  // namespace gotrace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "parser/event/trace_clock.h"
 
 namespace gotrace {
@@ -66,6 +68,20 @@ EventFilter EventFilter::WithAbsoluteTimes(int64_t start) const {
   if (since_start.HasFirst()) filter.times.from = std::max(times.from, absolute(since_start.from));
   if (since_start.to != Times().to) filter.times.to = std::min(times.to, absolute(since_start.to));
   filter.since_start = {};
+  return filter;
+}
+
+EventFilter EventFilter::WithWholeSpans() const {
+  static const absl::flat_hash_set<EventKind> kSpans[] = {
+      {EventKind::kTaskBegin, EventKind::kTaskEnd},
+      {EventKind::kRegionBegin, EventKind::kRegionEnd},
+      {EventKind::kRangeBegin, EventKind::kRangeActive, EventKind::kRangeEnd},
+  };
+  EventFilter filter = *this;
+  for (const absl::flat_hash_set<EventKind>& span : kSpans) {
+    const auto is_selected = [&](EventKind kind) { return kinds.contains(kind); };
+    if (absl::c_any_of(span, is_selected)) filter.kinds.insert(span.begin(), span.end());
+  }
   return filter;
 }
 

@@ -255,6 +255,16 @@ TEST(EventFilter, SelectsIdsAndKinds) {
   }
 }
 
+TEST(EventFilter, SelectsWholeSpans) {
+  EventFilter filter;
+  EXPECT_TRUE(filter.WithWholeSpans().kinds.empty());
+  filter.kinds = {EventKind::kLog, EventKind::kRegionEnd, EventKind::kRangeActive};
+  EXPECT_EQ(filter.WithWholeSpans().kinds,
+            (absl::flat_hash_set<EventKind>{EventKind::kLog, EventKind::kRegionBegin,
+                                            EventKind::kRegionEnd, EventKind::kRangeBegin,
+                                            EventKind::kRangeActive, EventKind::kRangeEnd}));
+}
+
 TEST(EventFilterTest, OneConditionAndNotAllMatch) {
   EXPECT_TRUE(EventFilter().MatchesAll());
   const auto set = [](auto EventFilter::*condition, auto value) {
