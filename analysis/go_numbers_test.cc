@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "analysis/interval_log.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -46,19 +47,23 @@ std::map<std::string, TimesOfGoroutines> ReadGoTimes() {
   const std::string table = ReadTestTrace("goroutine_stats.tsv");
   for (const absl::string_view line : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
-    int64_t numbers[8];
-    for (size_t i = 0; i < std::size(numbers); ++i) {
-      EXPECT_TRUE(absl::SimpleAtoi(fields.at(i + 1), &numbers[i])) << line;
-    }
-    Times times = {numbers[1], numbers[2], numbers[3], numbers[4],
-                   numbers[5], numbers[6], numbers[7], {}};
-    for (size_t i = 9; i < fields.size(); ++i) {
-      const size_t equals = fields[i].rfind('=');
+    if (fields.at(1) != "goroutine") continue;
+    const auto number = [&](size_t field) {
+      int64_t number = 0;
+      EXPECT_TRUE(absl::SimpleAtoi(fields.at(field), &number)) << line;
+      return number;
+    };
+    Times times = {number(4), number(5),  number(6),  number(8),
+                   number(9), number(10), number(11), {}};
+    for (size_t i = 12; i < fields.size(); ++i) {
+      absl::string_view text = fields[i];
+      if (!absl::ConsumePrefix(&text, "block:")) continue;
+      const size_t equals = text.rfind('=');
       int64_t time = 0;
-      EXPECT_TRUE(absl::SimpleAtoi(fields[i].substr(equals + 1), &time)) << line;
-      if (time != 0) times.waiting[std::string(fields[i].substr(0, equals))] = time;
+      EXPECT_TRUE(absl::SimpleAtoi(text.substr(equals + 1), &time)) << line;
+      if (time != 0) times.waiting[std::string(text.substr(0, equals))] = time;
     }
-    traces[std::string(fields[0])][numbers[0]] = times;
+    traces[std::string(fields[0])][number(2)] = times;
   }
   return traces;
 }

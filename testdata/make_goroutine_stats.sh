@@ -20,4 +20,5 @@ for trace in "$here"/traces/*.trace.zst; do
   name=${trace##*/}
   zstd -dqc "$trace" > "$tmp/${name%.zst}"
 done
-"$tmp/goroutine_stats" "$tmp"/*.trace | zstd -19 -qc > "$here/traces/goroutine_stats.tsv.zst"
+"$tmp/goroutine_stats" "$tmp"/*.trace > "$tmp/goroutine_stats.tsv"
+zstd -19 -qfo "$here/traces/goroutine_stats.tsv.zst" "$tmp/goroutine_stats.tsv"

@@ -13,7 +13,10 @@ namespace gotrace::internal {
   ROW(Fxt)                    \
   ROW(Validate)               \
   ROW(Repair)                 \
-  ROW(Convert)
+  ROW(Convert)                \
+  ROW(Goroutines)             \
+  ROW(Tasks)                  \
+  ROW(Regions)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

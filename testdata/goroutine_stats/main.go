@@ -1,11 +1,17 @@
-// Command goroutine_stats prints the times that Go's own internal/trace computes for the goroutines
-// of execution traces. It can be built only as a part of Go; make_goroutine_stats.sh does so.
+// Command goroutine_stats prints what Go's own internal/trace computes for the goroutines, regions
+// and tasks of execution traces. It can be built only as a part of Go; make_goroutine_stats.sh does
+// so.
 //
-// For each goroutine it prints one line of tab-separated columns:
+// It prints lines of tab-separated columns:
 //
-//	TRACE ID CREATION START END EXEC SCHED SYSCALL SYSCALL-BLOCK [REASON=BLOCK]...
+//	TRACE goroutine ID NAME CREATION START END TIMES
+//	TRACE region GOROUTINE TASK TYPE BEGIN END TIMES
+//	TRACE task ID PARENT TYPE BEGIN END REGIONS LOGS GOROUTINES
 //
-// TRACE is the base name of the file. Times are in nanoseconds. Reasons are sorted.
+// TRACE is the base name of the file. TIMES are TOTAL EXEC SCHED SYSCALL SYSCALL-BLOCK, and any
+// number of block:REASON=TIME and range:NAME=TIME, both sorted. Times are in nanoseconds. What is
+// not in the trace is "-", but START and END of goroutines are 0 then. REGIONS, LOGS and GOROUTINES
+// are how many there are.
 package main
 
 import (
@@ -18,47 +24,80 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 func main() {
 	log.SetFlags(0)
 	for _, path := range os.Args[1:] {
-		if err := printGoroutines(path); err != nil {
+		summary, err := summarize(path)
+		if err != nil {
 			log.Fatalf("%s: %v", path, err)
 		}
+		printSummary(filepath.Base(path), summary)
 	}
 }
 
-func printGoroutines(path string) error {
+func summarize(path string) (*trace.Summary, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	reader, err := trace.NewReader(bufio.NewReader(file))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	summarizer := trace.NewSummarizer()
 	for {
 		event, err := reader.ReadEvent()
 		if err == io.EOF {
-			break
+			return summarizer.Finalize(), nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		summarizer.Event(&event)
 	}
-	goroutines := summarizer.Finalize().Goroutines
-	for _, id := range slices.Sorted(maps.Keys(goroutines)) {
-		g := goroutines[id]
-		fmt.Printf("%s\t%d\t%d\t%d\t%d", filepath.Base(path), id, g.CreationTime, g.StartTime, g.EndTime)
-		fmt.Printf("\t%d\t%d\t%d\t%d", g.ExecTime, g.SchedWaitTime, g.SyscallTime, g.SyscallBlockTime)
-		for _, reason := range slices.Sorted(maps.Keys(g.BlockTimeByReason)) {
-			fmt.Printf("\t%s=%d", reason, g.BlockTimeByReason[reason])
+}
+
+func printSummary(name string, summary *trace.Summary) {
+	for _, id := range slices.Sorted(maps.Keys(summary.Goroutines)) {
+		g := summary.Goroutines[id]
+		fmt.Printf("%s\tgoroutine\t%d\t%q\t%d\t%d\t%d", name, id, g.Name, g.CreationTime, g.StartTime, g.EndTime)
+		printTimes(g.GoroutineExecStats)
+		for _, r := range g.Regions {
+			fmt.Printf("%s\tregion\t%d\t%d\t%q\t%s\t%s", name, id, r.TaskID, r.Name, when(r.Start), when(r.End))
+			printTimes(r.GoroutineExecStats)
 		}
-		fmt.Println()
 	}
-	return nil
+	for _, id := range slices.Sorted(maps.Keys(summary.Tasks)) {
+		t := summary.Tasks[id]
+		parent := "-"
+		if t.Parent != nil {
+			parent = fmt.Sprint(t.Parent.ID)
+		}
+		fmt.Printf("%s\ttask\t%d\t%s\t%q\t%s\t%s", name, id, parent, t.Name, when(t.Start), when(t.End))
+		fmt.Printf("\t%d\t%d\t%d\n", len(t.Regions), len(t.Logs), len(t.Goroutines))
+	}
+}
+
+func printTimes(s trace.GoroutineExecStats) {
+	fmt.Printf("\t%d\t%d\t%d\t%d\t%d", s.TotalTime, s.ExecTime, s.SchedWaitTime, s.SyscallTime, s.SyscallBlockTime)
+	printNamed("block", s.BlockTimeByReason)
+	printNamed("range", s.RangeTime)
+	fmt.Println()
+}
+
+func printNamed(kind string, times map[string]time.Duration) {
+	for _, name := range slices.Sorted(maps.Keys(times)) {
+		fmt.Printf("\t%s:%s=%d", kind, name, times[name])
+	}
+}
+
+func when(event *trace.Event) string {
+	if event == nil {
+		return "-"
+	}
+	return fmt.Sprint(int64(event.Time()))
 }

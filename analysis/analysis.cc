@@ -1,0 +1,148 @@
+#include "gotrace/analysis.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace gotrace {
+namespace {
+
+// Cuts intervals to a window of time, and gives what is left of them to an analysis.
+class WindowedIntervals final : public IntervalConsumer {
+ public:
+  WindowedIntervals(Analysis* analysis, EventFilter::Times window)
+      : analysis_(*analysis), window_(window) {}
+
+  void AddGoroutine(const GoInterval& interval) override {
+    if (!Overlaps(interval)) return;
+    GoInterval cut = interval;
+    if (CutBegin(&cut)) {
+      cut.starts_life = false;
+      cut.begun_by = {};
+    }
+    if (CutEnd(&cut)) {
+      cut.ends_life = false;
+      cut.ended_by = {};
+    }
+    cut.proc_until = std::clamp(cut.proc_until, cut.begin, cut.end);
+    analysis_.AddGoroutine(cut);
+  }
+
+  void AddProc(const ProcInterval& interval) override {
+    if (!Overlaps(interval)) return;
+    ProcInterval cut = interval;
+    CutBegin(&cut);
+    if (CutEnd(&cut)) cut.stolen = false;
+    analysis_.AddProc(cut);
+  }
+
+  void AddThread(const ThreadInterval& interval) override {
+    if (!Overlaps(interval)) return;
+    ThreadInterval cut = interval;
+    CutBegin(&cut);
+    CutEnd(&cut);
+    analysis_.AddThread(cut);
+  }
+
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
+    analysis_.Merge(std::move(static_cast<WindowedIntervals&>(next).analysis_), ids);
+  }
+
+ private:
+  bool Overlaps(const Interval& interval) const {
+    return interval.end > window_.from && interval.begin < window_.to;
+  }
+
+  // Returns whether there was something to cut.
+  bool CutBegin(Interval* interval) const {
+    if (interval->begin >= window_.from) return false;
+    interval->begin = window_.from;
+    interval->begin_clipped = true;
+    return true;
+  }
+  bool CutEnd(Interval* interval) const {
+    if (interval->end <= window_.to) return false;
+    interval->end = window_.to;
+    interval->end_clipped = true;
+    return true;
+  }
+
+  Analysis& analysis_;
+  const EventFilter::Times window_;
+};
+
+}  // namespace
+
+class AnalysisSink::Impl {
+ public:
+  Impl(const MakeAnalysis& make, const Options& options)
+      : analysis_(make(&interner_)),
+        window_(options.window),
+        windowed_(analysis_.get(), options.window),
+        tracker_(&interner_,
+                 options.window.MatchesAll() ? static_cast<IntervalConsumer*>(analysis_.get())
+                                             : &windowed_,
+                 {.may_follow_another = options.may_follow_another}) {}
+
+  void Add(absl::Span<const Event> events) {
+    last_time_ = std::max(last_time_, events.back().time());
+    event_count_ += events.size();
+    // An id of a goroutine can be used again only by a call from C. What its last goroutine did
+    // must be complete before the events of the next one.
+    while (true) {
+      const auto reuse = std::find_if(events.begin() + 1, events.end(), [](const Event& event) {
+        return event.type() == EventType::kGoCreateSyscall;
+      });
+      const size_t size = static_cast<size_t>(reuse - events.begin());
+      analysis_->AddEvents(events.first(size));
+      tracker_.Add(events.first(size));
+      if (reuse == events.end()) break;
+      events.remove_prefix(size);
+    }
+  }
+
+  absl::Status Finish() {
+    absl::Status status = tracker_.Finish();
+    analysis_->Finish(std::min(last_time_, window_.to));
+    return status;
+  }
+
+  // The tracker merges the analyses, too.
+  void Merge(Impl& next) {
+    last_time_ = std::max(last_time_, next.last_time_);
+    event_count_ += next.event_count_;
+    tracker_.Merge(std::move(next.tracker_));
+  }
+
+  uint64_t event_count() const { return event_count_; }
+  const Analysis& analysis() const { return *analysis_; }
+  const Interner& interner() const { return interner_; }
+
+ private:
+  Interner interner_;
+  const std::unique_ptr<Analysis> analysis_;
+  const EventFilter::Times window_;
+  WindowedIntervals windowed_;
+  StateTracker tracker_;
+  int64_t last_time_ = std::numeric_limits<int64_t>::min();
+  uint64_t event_count_ = 0;
+};
+
+AnalysisSink::AnalysisSink(const MakeAnalysis& make, const Options& options)
+    : impl_(std::make_unique<Impl>(make, options)) {}
+AnalysisSink::~AnalysisSink() = default;
+
+void AnalysisSink::Add(absl::Span<const Event> events) { impl_->Add(events); }
+
+absl::Status AnalysisSink::Finish() { return impl_->Finish(); }
+
+void AnalysisSink::Merge(MergeableSink&& next) {
+  impl_->Merge(*static_cast<AnalysisSink&>(next).impl_);
+}
+
+uint64_t AnalysisSink::event_count() const { return impl_->event_count(); }
+const Analysis& AnalysisSink::analysis() const { return impl_->analysis(); }
+const Interner& AnalysisSink::interner() const { return impl_->interner(); }
+
+}  // namespace gotrace

@@ -1,0 +1,493 @@
+// Follows each goroutine through its transitions, as Go's Summarizer does. A time of 0 stands for
+// "not now", here as there.
+#include "gotrace/go_stats.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "gotrace/event.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/states.h"
+
+namespace gotrace {
+namespace {
+
+struct Goroutine {
+  GoroutineLife life;
+
+  // Since when it is in the state, or 0.
+  int64_t running = 0;
+  int64_t runnable = 0;
+  int64_t blocked = 0;
+  StringId blocked_on = StringId::kEmpty;
+  int64_t syscall = 0;
+  int64_t syscall_without_proc = 0;
+
+  NamedTimes open_ranges;                // When they began.
+  std::vector<RegionLife> open_regions;  // With the times of the goroutine when they began.
+  std::vector<RegionLife> regions;       // That ended.
+
+  // Forgets what is open.
+  void Close() {
+    running = runnable = blocked = syscall = syscall_without_proc = 0;
+    blocked_on = StringId::kEmpty;
+    open_ranges.clear();
+    open_regions.clear();
+  }
+};
+
+struct TaskEntry {
+  TaskLife life;
+  absl::flat_hash_set<GoId> goroutines;
+};
+
+// Of a P, and the name of a range.
+using ProcRange = std::pair<ProcId, StringId>;
+
+// The times up to now, with those of the states that last.
+ExecutionTimes TimesAt(int64_t now, const Goroutine& goroutine) {
+  ExecutionTimes times = goroutine.life.times;
+  if (times.total == 0) times.total = now - goroutine.life.creation;
+  if (goroutine.running != 0) times.running += now - goroutine.running;
+  if (goroutine.runnable != 0) times.runnable += now - goroutine.runnable;
+  if (goroutine.blocked != 0) {
+    AddNamedTime(goroutine.blocked_on, now - goroutine.blocked, &times.blocked);
+  }
+  if (goroutine.syscall != 0) times.syscall += now - goroutine.syscall;
+  // See A1 in DIVERGENCES.md.
+  if (goroutine.syscall_without_proc != 0) times.runnable += now - goroutine.syscall_without_proc;
+  for (const NamedTime& range : goroutine.open_ranges) {
+    AddNamedTime(range.name, now - range.time, &times.ranges);
+  }
+  return times;
+}
+
+void Subtract(const NamedTimes& before, NamedTimes* times) {
+  for (NamedTime& time : *times) {
+    for (const NamedTime& other : before) {
+      if (other.name == time.name) time.time -= other.time;
+    }
+  }
+}
+
+ExecutionTimes Difference(ExecutionTimes times, const ExecutionTimes& before) {
+  times.total -= before.total;
+  times.running -= before.running;
+  times.runnable -= before.runnable;
+  times.syscall -= before.syscall;
+  times.syscall_blocked -= before.syscall_blocked;
+  Subtract(before.blocked, &times.blocked);
+  Subtract(before.ranges, &times.ranges);
+  return times;
+}
+
+// The runtime's own goroutines, of which open regions are dropped.
+bool IsOfRuntime(absl::string_view name) {
+  return name.empty() || (name != "runtime.main" && absl::StartsWith(name, "runtime."));
+}
+
+NamedTime* Find(StringId name, NamedTimes* times) {
+  const auto it = absl::c_find_if(*times, [&](const NamedTime& time) { return time.name == name; });
+  return it == times->end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+class GoCompatibleStats::Impl {
+ public:
+  explicit Impl(Interner* interner) : interner_(*interner) {}
+
+  void Add(const Event& event);
+  void Finish();
+
+  std::vector<GoroutineLife> lives;
+  std::vector<RegionLife> regions;
+  std::vector<TaskLife> tasks;
+
+ private:
+  void AddGoTransition(const Event& event);
+  void AddProcTransition(const Event& event);
+  void LeaveState(GoState state, int64_t now, Goroutine* goroutine);
+  void EnterState(GoState state, const Event& event, Goroutine* goroutine);
+  void BeginRange(const Event& event);
+  void EndRange(const Event& event);
+  void BeginRegion(const Event& event);
+  void EndRegion(const Event& event);
+  void AddTask(const Event& event);
+
+  Goroutine* Find(GoId id) {
+    const auto it = goroutines_.find(id);
+    return it == goroutines_.end() ? nullptr : &it->second;
+  }
+
+  // Replaces what has this id.
+  Goroutine& Make(GoId id, int64_t creation) {
+    Goroutine& goroutine = goroutines_[id] = {};
+    goroutine.life.goroutine = id;
+    goroutine.life.creation = creation;
+    return goroutine;
+  }
+
+  TaskEntry& TaskOf(TaskId id) {
+    TaskEntry& task = tasks_[id];
+    task.life.task = id;
+    return task;
+  }
+
+  // Ends the goroutine at `now`, which is the end of the trace if `is_over`.
+  void End(int64_t now, bool is_over, Goroutine* goroutine);
+
+  StringId NameOfRange(const Event& event) {
+    const RangeParts range = event.range_parts();
+    return range.has_reason ? interner_.InternString(range.name())
+                            : interner_.InternString(range.what);
+  }
+
+  void Sort(NamedTimes* times) const {
+    absl::c_sort(*times, [this](const NamedTime& a, const NamedTime& b) {
+      return interner_.String(a.name) < interner_.String(b.name);
+    });
+  }
+  void Sort(ExecutionTimes* times) const {
+    Sort(&times->blocked);
+    Sort(&times->ranges);
+  }
+
+  Interner& interner_;
+  const StringId forever_ = interner_.InternString("forever");
+  absl::flat_hash_map<GoId, Goroutine> goroutines_;
+  absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+
+  // The goroutine in a syscall that is thought to have the P, and the other way round.
+  absl::flat_hash_map<ProcId, GoId> in_syscall_;
+  absl::flat_hash_map<GoId, ProcId> syscall_procs_;
+
+  // The goroutine that was on the P when the range began.
+  absl::flat_hash_map<ProcRange, GoId> proc_ranges_;
+
+  int64_t now_ = 0;
+  int64_t generation_begin_ = 0;
+};
+
+void GoCompatibleStats::Impl::Add(const Event& event) {
+  now_ = event.time();
+  if (generation_begin_ == 0) generation_begin_ = now_;
+  switch (event.kind()) {
+    case EventKind::kSync:
+      generation_begin_ = now_;
+      break;
+    case EventKind::kStateTransition:
+      if (event.transition_from() == event.transition_to()) break;
+      if (event.transition_resource().kind == ResourceKind::kGoroutine) {
+        AddGoTransition(event);
+      } else {
+        AddProcTransition(event);
+      }
+      break;
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+      BeginRange(event);
+      break;
+    case EventKind::kRangeEnd:
+      EndRange(event);
+      break;
+    case EventKind::kRegionBegin:
+      BeginRegion(event);
+      break;
+    case EventKind::kRegionEnd:
+      EndRegion(event);
+      break;
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      AddTask(event);
+      break;
+    case EventKind::kLog: {
+      TaskEntry& task = TaskOf(event.log().task);
+      task.goroutines.insert(event.goroutine());
+      ++task.life.logs;
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
+  const GoId id{event.transition_resource().id};
+  const GoState from = static_cast<GoState>(event.transition_from());
+  const GoState to = static_cast<GoState>(event.transition_to());
+  Goroutine* goroutine = Find(id);
+  if (from == GoState::kNotExist) {
+    const Goroutine* const creator = Find(event.goroutine());
+    std::vector<RegionLife> inherited;
+    if (creator != nullptr && !creator->open_regions.empty()) {
+      inherited.push_back(
+          {.goroutine = id, .task = creator->open_regions.back().task, .begin = event.time()});
+    }
+    goroutine = &Make(id, event.time());
+    goroutine->open_regions = std::move(inherited);
+  } else if (from == GoState::kUndetermined || goroutine == nullptr) {
+    goroutine = &Make(id, generation_begin_);
+    goroutine->life.is_older = true;
+    // It has been in the state since the generation began.
+    const int64_t before = event.time() - generation_begin_;
+    ExecutionTimes& times = goroutine->life.times;
+    switch (to) {
+      case GoState::kRunning:
+        times.running += before;
+        break;
+      case GoState::kWaiting:
+        AddNamedTime(interner_.InternString(event.transition_reason()), before, &times.blocked);
+        break;
+      case GoState::kRunnable:
+        times.runnable += before;
+        break;
+      case GoState::kSyscall:
+        (event.proc() == ProcId::kNone ? times.syscall_blocked : times.syscall) += before;
+        break;
+      default:
+        break;
+    }
+  } else {
+    LeaveState(from, event.time(), goroutine);
+  }
+  if (goroutine->life.name == StringId::kEmpty) {
+    const StackId stack = interner_.InternStack(event.transition_stack());
+    if (stack != StackId::kNone) {
+      goroutine->life.name = interner_.FrameWithIds(interner_.Frames(stack).back()).func;
+    }
+  }
+  EnterState(to, event, goroutine);
+}
+
+void GoCompatibleStats::Impl::LeaveState(GoState state, int64_t now, Goroutine* goroutine) {
+  ExecutionTimes& times = goroutine->life.times;
+  switch (state) {
+    case GoState::kRunning:
+      times.running += now - goroutine->running;
+      goroutine->running = 0;
+      break;
+    case GoState::kWaiting:
+      if (goroutine->blocked == 0) break;
+      AddNamedTime(goroutine->blocked_on, now - goroutine->blocked, &times.blocked);
+      goroutine->blocked = 0;
+      break;
+    case GoState::kRunnable:
+      if (goroutine->runnable == 0) break;
+      times.runnable += now - goroutine->runnable;
+      goroutine->runnable = 0;
+      break;
+    case GoState::kSyscall: {
+      if (goroutine->syscall == 0) break;
+      const int64_t lost = goroutine->syscall_without_proc;
+      times.syscall += (lost == 0 ? now : lost) - goroutine->syscall;
+      if (lost != 0) times.syscall_blocked += now - lost;
+      goroutine->syscall = goroutine->syscall_without_proc = 0;
+      const auto proc = syscall_procs_.find(goroutine->life.goroutine);
+      if (proc == syscall_procs_.end()) break;
+      in_syscall_.erase(proc->second);
+      syscall_procs_.erase(proc);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void GoCompatibleStats::Impl::EnterState(GoState state, const Event& event, Goroutine* goroutine) {
+  const int64_t now = event.time();
+  switch (state) {
+    case GoState::kRunning:
+      goroutine->running = now;
+      if (!goroutine->life.start.has_value()) goroutine->life.start = now;
+      break;
+    case GoState::kRunnable:
+      goroutine->runnable = now;
+      break;
+    case GoState::kWaiting: {
+      const StringId reason = interner_.InternString(event.transition_reason());
+      // See A3 in DIVERGENCES.md.
+      if (reason == forever_) return End(now, /*is_over=*/false, goroutine);
+      goroutine->blocked = now;
+      goroutine->blocked_on = reason;
+      break;
+    }
+    case GoState::kSyscall:
+      in_syscall_[event.proc()] = goroutine->life.goroutine;
+      syscall_procs_[goroutine->life.goroutine] = event.proc();
+      goroutine->syscall = now;
+      break;
+    case GoState::kNotExist:
+      End(now, /*is_over=*/false, goroutine);
+      break;
+    default:
+      break;
+  }
+}
+
+void GoCompatibleStats::Impl::AddProcTransition(const Event& event) {
+  if (static_cast<ProcState>(event.transition_to()) != ProcState::kIdle) return;
+  const auto in_syscall = in_syscall_.find(ProcId{event.transition_resource().id});
+  if (in_syscall == in_syscall_.end()) return;
+  Goroutine* const goroutine = Find(in_syscall->second);
+  if (goroutine != nullptr) goroutine->syscall_without_proc = event.time();
+  in_syscall_.erase(in_syscall);
+}
+
+void GoCompatibleStats::Impl::BeginRange(const Event& event) {
+  const ResourceId scope = event.range_parts().scope;
+  Goroutine* goroutine = nullptr;
+  const StringId name = NameOfRange(event);
+  if (scope.kind == ResourceKind::kGoroutine) {
+    goroutine = Find(GoId{scope.id});
+  } else if (scope.kind == ResourceKind::kProc) {
+    goroutine = Find(event.goroutine());
+    if (goroutine != nullptr) proc_ranges_[{ProcId{scope.id}, name}] = event.goroutine();
+  }
+  if (goroutine == nullptr) return;
+  const bool is_active = event.kind() == EventKind::kRangeActive;
+  const int64_t begin = is_active ? generation_begin_ : event.time();
+  NamedTime* const open = gotrace::Find(name, &goroutine->open_ranges);
+  if (open == nullptr) {
+    goroutine->open_ranges.push_back({name, begin});
+    return;
+  }
+  if (is_active) AddNamedTime(name, begin - open->time, &goroutine->life.times.ranges);
+  open->time = begin;
+}
+
+void GoCompatibleStats::Impl::EndRange(const Event& event) {
+  const ResourceId scope = event.range_parts().scope;
+  Goroutine* goroutine = nullptr;
+  const StringId name = NameOfRange(event);
+  if (scope.kind == ResourceKind::kGoroutine) {
+    goroutine = Find(GoId{scope.id});
+  } else if (scope.kind == ResourceKind::kProc) {
+    const auto began_on = proc_ranges_.find({ProcId{scope.id}, name});
+    if (began_on == proc_ranges_.end()) return;
+    // See A7 in DIVERGENCES.md.
+    if (began_on->second == event.goroutine()) goroutine = Find(event.goroutine());
+    proc_ranges_.erase(began_on);
+  }
+  if (goroutine == nullptr) return;
+  NamedTime* const open = gotrace::Find(name, &goroutine->open_ranges);
+  if (open == nullptr) return;
+  AddNamedTime(name, event.time() - open->time, &goroutine->life.times.ranges);
+  goroutine->open_ranges.erase(goroutine->open_ranges.begin() +
+                               (open - goroutine->open_ranges.data()));
+}
+
+void GoCompatibleStats::Impl::BeginRegion(const Event& event) {
+  const Region region = event.region();
+  TaskEntry& task = TaskOf(region.task);
+  ++task.life.regions;
+  Goroutine* const goroutine = Find(event.goroutine());
+  if (goroutine == nullptr) return;
+  task.goroutines.insert(event.goroutine());
+  goroutine->open_regions.push_back({.goroutine = event.goroutine(),
+                                     .task = region.task,
+                                     .type = interner_.InternString(region.type),
+                                     .begin = event.time(),
+                                     .times = TimesAt(event.time(), *goroutine)});
+}
+
+void GoCompatibleStats::Impl::EndRegion(const Event& event) {
+  Goroutine* const goroutine = Find(event.goroutine());
+  if (goroutine == nullptr) return;
+  RegionLife ended;
+  if (!goroutine->open_regions.empty()) {
+    ended = std::move(goroutine->open_regions.back());
+    goroutine->open_regions.pop_back();
+  } else {
+    const Region region = event.region();
+    ended.goroutine = event.goroutine();
+    ended.task = region.task;
+    ended.type = interner_.InternString(region.type);
+    TaskEntry& task = TaskOf(region.task);
+    task.goroutines.insert(event.goroutine());
+    ++task.life.regions;
+  }
+  ended.times = Difference(TimesAt(event.time(), *goroutine), ended.times);
+  ended.end = event.time();
+  goroutine->regions.push_back(std::move(ended));
+}
+
+void GoCompatibleStats::Impl::AddTask(const Event& event) {
+  const Task task = event.task();
+  TaskEntry& entry = TaskOf(task.id);
+  TaskLife& life = entry.life;
+  life.type = interner_.InternString(task.type);
+  entry.goroutines.insert(event.goroutine());
+  if (event.kind() == EventKind::kTaskBegin) {
+    life.begin = event.time();
+    life.begin_goroutine = event.goroutine();
+  } else {
+    life.end = event.time();
+    life.end_goroutine = event.goroutine();
+  }
+  if (task.parent == TaskId::kNone || life.parent != TaskId::kNone) return;
+  life.parent = task.parent;
+  TaskOf(task.parent);
+}
+
+void GoCompatibleStats::Impl::End(int64_t now, bool is_over, Goroutine* goroutine) {
+  GoroutineLife& life = goroutine->life;
+  if (!is_over) life.end = now;
+  life.times = TimesAt(now, *goroutine);
+  if (!IsOfRuntime(interner_.String(life.name))) {
+    for (RegionLife& region : goroutine->open_regions) {
+      region.times = Difference(life.times, region.times);
+      if (!is_over) region.end = now;
+      goroutine->regions.push_back(std::move(region));
+    }
+  }
+  goroutine->Close();
+}
+
+void GoCompatibleStats::Impl::Finish() {
+  std::vector<GoId> ids;
+  for (auto& [id, goroutine] : goroutines_) ids.push_back(id);
+  absl::c_sort(ids);
+  for (const GoId id : ids) {
+    Goroutine& goroutine = goroutines_[id];
+    End(now_, /*is_over=*/true, &goroutine);
+    Sort(&goroutine.life.times);
+    lives.push_back(std::move(goroutine.life));
+    absl::c_stable_sort(goroutine.regions,
+                        [](const RegionLife& a, const RegionLife& b) { return a.begin < b.begin; });
+    for (RegionLife& region : goroutine.regions) {
+      Sort(&region.times);
+      regions.push_back(std::move(region));
+    }
+  }
+  for (auto& [id, task] : tasks_) {
+    task.life.goroutines = task.goroutines.size();
+    tasks.push_back(task.life);
+  }
+  absl::c_sort(tasks, [](const TaskLife& a, const TaskLife& b) { return a.task < b.task; });
+}
+
+GoCompatibleStats::GoCompatibleStats(Interner* interner)
+    : impl_(std::make_unique<Impl>(interner)) {}
+GoCompatibleStats::~GoCompatibleStats() = default;
+
+void GoCompatibleStats::Add(absl::Span<const Event> events) {
+  for (const Event& event : events) impl_->Add(event);
+}
+
+absl::Status GoCompatibleStats::Finish() {
+  impl_->Finish();
+  return absl::OkStatus();
+}
+
+absl::Span<const GoroutineLife> GoCompatibleStats::goroutines() const { return impl_->lives; }
+absl::Span<const RegionLife> GoCompatibleStats::regions() const { return impl_->regions; }
+absl::Span<const TaskLife> GoCompatibleStats::tasks() const { return impl_->tasks; }
+
+}  // namespace gotrace

@@ -1,0 +1,449 @@
+// The state intervals of a goroutine add up to its ExecutionTimes; ranges come from events.
+//
+// When the statistics of two parts of a trace are merged, a goroutine may have begun in the first
+// part and ended in the second. So a life whose beginning is not in a part is kept apart until the
+// part before is known, and so is one that ended while the intervals across the border were merged,
+// since the second part may have ranges of it.
+#include "gotrace/goroutine_stats.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "gotrace/event_kind.h"
+#include "util/dense_table.h"
+
+namespace gotrace {
+
+using internal::DenseTable;
+using internal::kSlotsForGoroutines;
+
+void AddNamedTime(StringId name, int64_t time, NamedTimes* times) {
+  for (NamedTime& known : *times) {
+    if (known.name == name) {
+      known.time += time;
+      return;
+    }
+  }
+  times->push_back({name, time});
+}
+
+int64_t ExecutionTimes::BlockedTotal() const {
+  int64_t sum = 0;
+  for (const NamedTime& reason : blocked) sum += reason.time;
+  return sum;
+}
+
+int64_t ExecutionTimes::Unknown() const {
+  const int64_t known = running + runnable + syscall + syscall_blocked + BlockedTotal();
+  return std::max<int64_t>(total - known, 0);
+}
+
+void ExecutionTimes::Add(const ExecutionTimes& other) {
+  total += other.total;
+  running += other.running;
+  runnable += other.runnable;
+  syscall += other.syscall;
+  syscall_blocked += other.syscall_blocked;
+  for (const NamedTime& reason : other.blocked) AddNamedTime(reason.name, reason.time, &blocked);
+  for (const NamedTime& range : other.ranges) AddNamedTime(range.name, range.time, &ranges);
+}
+
+void GoroutineGroup::Add(const ExecutionTimes& one) {
+  ++count;
+  times.Add(one);
+  total.Add(static_cast<uint64_t>(one.total));
+  running.Add(static_cast<uint64_t>(one.running));
+  runnable.Add(static_cast<uint64_t>(one.runnable));
+  blocked.Add(static_cast<uint64_t>(one.BlockedTotal()));
+  syscall.Add(static_cast<uint64_t>(one.syscall + one.syscall_blocked));
+}
+
+void GoroutineGroup::Merge(const GoroutineGroup& other) {
+  count += other.count;
+  times.Add(other.times);
+  total.Merge(other.total);
+  running.Merge(other.running);
+  runnable.Merge(other.runnable);
+  blocked.Merge(other.blocked);
+  syscall.Merge(other.syscall);
+}
+
+namespace {
+
+void MapIds(const InternerMap& ids, ExecutionTimes* times) {
+  for (NamedTime& reason : times->blocked) reason.name = ids(reason.name);
+  for (NamedTime& range : times->ranges) range.name = ids(range.name);
+}
+
+// What a range belongs to, and its name.
+struct RangeKey {
+  ResourceKind kind = ResourceKind::kNone;
+  int64_t id = -1;
+  StringId name = StringId::kEmpty;
+
+  friend bool operator==(const RangeKey&, const RangeKey&) = default;
+
+  template <class H>
+  friend H AbslHashValue(H h, const RangeKey& key) {
+    return H::combine(std::move(h), key.kind, key.id, key.name);
+  }
+};
+
+// A range, or the end of one, and the goroutine whose time it is.
+struct RangePoint {
+  int64_t time = 0;
+  GoId goroutine;
+};
+
+using Ranges = absl::flat_hash_map<RangeKey, RangePoint>;
+
+Ranges MapIds(const InternerMap& ids, const Ranges& ranges) {
+  Ranges mapped;
+  for (const auto& [key, point] : ranges) {
+    mapped.emplace(RangeKey{key.kind, key.id, ids(key.name)}, point);
+  }
+  return mapped;
+}
+
+}  // namespace
+
+class GoroutineStats::Impl {
+ public:
+  Impl(Interner* interner, Options options) : interner_(*interner), options_(std::move(options)) {}
+
+  void AddEvents(absl::Span<const Event> events);
+  void AddGoroutine(const GoInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids);
+  void Finish(int64_t end);
+
+  absl::Span<const GoroutineLife> lives() const { return lives_; }
+  absl::Span<const GoroutineGroup> groups() const { return groups_; }
+
+ private:
+  struct Entry {
+    GoId id;
+    GoroutineLife life;
+    int64_t last = 0;      // The end of the last interval.
+    bool is_seen = false;  // Whether there was an interval. There may be ranges before.
+  };
+
+  Entry& EntryOf(GoId id) {
+    Entry* const entry = live_.Find(id);
+    return entry != nullptr ? *entry : *live_.Insert(id);
+  }
+
+  void AddRange(const Event& event);
+  void BookRange(const RangeKey& key, GoId goroutine, int64_t begin, int64_t end);
+
+  // Adds a life that is complete.
+  void Keep(const Entry& entry);
+
+  // Adds the rest of a life, from the part of the trace that follows.
+  static void Continue(const Entry& rest, Entry* entry);
+
+  void MergeRanges(Impl& next, const InternerMap& ids);
+  static void MapIdsOf(const InternerMap& ids, Entry* entry) {
+    entry->life.name = ids(entry->life.name);
+    MapIds(ids, &entry->life.times);
+  }
+
+  Interner& interner_;
+  const Options options_;
+
+  DenseTable<Entry> live_{kSlotsForGoroutines};
+  std::vector<Entry> ended_older_;     // Lives that ended, and whose beginning is not here.
+  std::vector<Entry> ended_in_merge_;  // Lives that ended after last_event_.
+  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+
+  Ranges open_;
+  // Of ranges that were open before the first event: when that generation began, if it states so,
+  // and otherwise when they ended.
+  Ranges continued_;
+  Ranges ended_;
+  int64_t generation_begin_ = 0;
+  bool is_first_generation_ = true;
+  bool has_events_ = false;
+
+  std::vector<GoroutineLife> lives_;
+  absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
+  std::vector<GoroutineGroup> groups_;
+};
+
+void GoroutineStats::Impl::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) {
+    switch (event.kind()) {
+      case EventKind::kSync:
+        is_first_generation_ = !has_events_;
+        has_events_ = true;
+        generation_begin_ = event.time();
+        break;
+      case EventKind::kRangeBegin:
+      case EventKind::kRangeActive:
+      case EventKind::kRangeEnd:
+        AddRange(event);
+        break;
+      default:
+        break;
+    }
+  }
+  last_event_ = std::max(last_event_, events.back().time());
+}
+
+void GoroutineStats::Impl::AddRange(const Event& event) {
+  const RangeParts range = event.range_parts();
+  if (range.scope.kind != ResourceKind::kGoroutine && range.scope.kind != ResourceKind::kProc) {
+    return;
+  }
+  // The time of a range of a P is that of the goroutine that the P runs.
+  const GoId goroutine =
+      range.scope.kind == ResourceKind::kGoroutine ? GoId{range.scope.id} : event.goroutine();
+  const StringId name =
+      range.has_reason ? interner_.InternString(range.name()) : interner_.InternString(range.what);
+  const RangeKey key = {range.scope.kind, range.scope.id, name};
+  const auto open = open_.find(key);
+  switch (event.kind()) {
+    case EventKind::kRangeBegin:
+      open_[key] = {event.time(), goroutine};
+      break;
+    case EventKind::kRangeActive:
+      // It was open when the generation began.
+      if (open == open_.end()) {
+        if (is_first_generation_) continued_.emplace(key, RangePoint{generation_begin_, goroutine});
+        open_.emplace(key, RangePoint{generation_begin_, goroutine});
+      }
+      break;
+    default:
+      if (open == open_.end()) {
+        ended_.emplace(key, RangePoint{event.time(), goroutine});
+        break;
+      }
+      BookRange(key, open->second.goroutine, open->second.time, event.time());
+      open_.erase(open);
+      break;
+  }
+}
+
+void GoroutineStats::Impl::BookRange(const RangeKey& key, GoId goroutine, int64_t begin,
+                                     int64_t end) {
+  begin = std::max(begin, options_.filter.times.from);
+  end = std::min(end, options_.filter.times.to);
+  if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
+  AddNamedTime(key.name, end - begin, &EntryOf(goroutine).life.times.ranges);
+}
+
+void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
+  if (!options_.filter.Selects(interval.goroutine)) return;
+  Entry* entry = &EntryOf(interval.goroutine);
+  if (interval.starts_life && entry->is_seen) [[unlikely]] {
+    // The end of the life before is missing.
+    Keep(*entry);
+    live_.Erase(entry);
+    entry = live_.Insert(interval.goroutine);
+  }
+  GoroutineLife& life = entry->life;
+  if (!entry->is_seen) {
+    entry->is_seen = true;
+    life.goroutine = interval.goroutine;
+    life.creation = interval.begin;
+    life.is_older = !interval.starts_life;
+    entry->last = interval.begin;
+  }
+  if (life.name == StringId::kEmpty && interval.stack != StackId::kNone) {
+    life.name = interner_.FrameWithIds(interner_.Frames(interval.stack).back()).func;
+  }
+  entry->last = std::max(entry->last, interval.end);
+  const int64_t duration = static_cast<int64_t>(interval.duration());
+  ExecutionTimes& times = life.times;
+  switch (interval.state) {
+    case GoState::kRunning:
+      times.running += duration;
+      if (!life.start.has_value()) life.start = interval.begin;
+      break;
+    case GoState::kRunnable:
+      times.runnable += duration;
+      break;
+    case GoState::kWaiting:
+      if (duration > 0) AddNamedTime(interval.reason, duration, &times.blocked);
+      break;
+    case GoState::kSyscall:
+      times.syscall += interval.proc_until - interval.begin;
+      times.syscall_blocked += interval.end - interval.proc_until;
+      break;
+    default:
+      break;
+  }
+  if (!interval.ends_life) return;
+  life.end = interval.end;
+  if (interval.end > last_event_) {
+    ended_in_merge_.push_back(*entry);
+  } else if (life.is_older) {
+    ended_older_.push_back(*entry);
+  } else {
+    Keep(*entry);
+  }
+  live_.Erase(entry);
+}
+
+void GoroutineStats::Impl::Keep(const Entry& entry) {
+  if (!entry.is_seen) return;
+  const GoroutineLife& life = entry.life;
+  GoroutineGroup& group = groups_by_name_[life.name];
+  group.name = life.name;
+  ExecutionTimes times = life.times;
+  times.total = entry.last - life.creation;
+  group.Add(times);
+  if (!options_.keep_each) return;
+  lives_.push_back(life);
+  lives_.back().times = std::move(times);
+}
+
+void GoroutineStats::Impl::Continue(const Entry& rest, Entry* entry) {
+  GoroutineLife& life = entry->life;
+  if (life.name == StringId::kEmpty) life.name = rest.life.name;
+  if (!life.start.has_value()) life.start = rest.life.start;
+  life.times.Add(rest.life.times);
+  if (!rest.is_seen) return;
+  life.end = rest.life.end;
+  entry->last = rest.last;
+}
+
+void GoroutineStats::Impl::MergeRanges(Impl& next, const InternerMap& ids) {
+  const Ranges continued = MapIds(ids, next.continued_);
+  const Ranges ended = MapIds(ids, next.ended_);
+  for (const auto& [key, point] : std::exchange(open_, {})) {
+    const auto rest = continued.find(key);
+    const auto end = ended.find(key);
+    if (rest != continued.end()) {
+      BookRange(key, point.goroutine, point.time, rest->second.time);
+    } else if (end != ended.end()) {
+      BookRange(key, point.goroutine, point.time, end->second.time);
+    } else {
+      open_.emplace(key, point);
+    }
+  }
+  for (const auto& [key, point] : MapIds(ids, next.open_)) open_.insert_or_assign(key, point);
+  if (!has_events_) continued_ = continued;
+  for (const auto& [key, point] : ended) ended_.emplace(key, point);
+}
+
+void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  MergeRanges(next, ids);
+  // A life that goes on in `next` is here, or among those that the border's intervals ended.
+  std::vector<Entry> rests = std::move(next.ended_older_);
+  for (Entry* const entry : next.live_.Sorted()) rests.push_back(std::move(*entry));
+  absl::flat_hash_map<GoId, Entry*> ended_in_merge;
+  for (Entry& entry : ended_in_merge_) ended_in_merge.emplace(entry.id, &entry);
+  for (Entry& rest : rests) {
+    MapIdsOf(ids, &rest);
+    Entry* const before = live_.Find(rest.id);
+    if (rest.is_seen && !rest.life.is_older) {
+      // A new life. The end of one before is missing.
+      if (before != nullptr) {
+        Keep(*before);
+        live_.Erase(before);
+      }
+      *live_.Insert(rest.id) = std::move(rest);
+      continue;
+    }
+    if (!rest.is_seen) {
+      const auto ended = ended_in_merge.find(rest.id);
+      if (ended != ended_in_merge.end()) {
+        Continue(rest, ended->second);
+        continue;
+      }
+    }
+    if (before == nullptr) {
+      if (rest.life.end.has_value()) {
+        ended_older_.push_back(std::move(rest));
+      } else {
+        *live_.Insert(rest.id) = std::move(rest);
+      }
+      continue;
+    }
+    if (before->is_seen) {
+      Continue(rest, before);
+    } else {
+      rest.life.times.Add(before->life.times);
+      *before = std::move(rest);
+    }
+    if (!before->life.end.has_value()) continue;
+    if (before->life.is_older) {
+      ended_older_.push_back(*before);
+    } else {
+      Keep(*before);
+    }
+    live_.Erase(before);
+  }
+  for (Entry& entry : ended_in_merge_) {
+    if (entry.life.is_older) {
+      ended_older_.push_back(std::move(entry));
+    } else {
+      Keep(entry);
+    }
+  }
+  ended_in_merge_.clear();
+  for (GoroutineLife& life : next.lives_) {
+    life.name = ids(life.name);
+    MapIds(ids, &life.times);
+    lives_.push_back(std::move(life));
+  }
+  for (auto& [name, group] : next.groups_by_name_) {
+    group.name = ids(name);
+    MapIds(ids, &group.times);
+    GoroutineGroup& into = groups_by_name_[group.name];
+    into.name = group.name;
+    into.Merge(group);
+  }
+  last_event_ = std::max(last_event_, next.last_event_);
+  generation_begin_ = next.generation_begin_;
+  has_events_ |= next.has_events_;
+}
+
+void GoroutineStats::Impl::Finish(int64_t end) {
+  for (const auto& [key, point] : open_) BookRange(key, point.goroutine, point.time, end);
+  open_.clear();
+  for (const std::vector<Entry>* const ended : {&ended_older_, &ended_in_merge_}) {
+    for (const Entry& entry : *ended) Keep(entry);
+  }
+  for (const Entry* const entry : live_.Sorted()) Keep(*entry);
+  live_.Clear();
+  absl::c_sort(lives_, [](const GoroutineLife& a, const GoroutineLife& b) {
+    return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
+  });
+  for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
+  const auto by_text = [this](StringId a, StringId b) {
+    return interner_.String(a) < interner_.String(b);
+  };
+  const auto sort_times = [&](NamedTimes* times) {
+    absl::c_sort(*times,
+                 [&](const NamedTime& a, const NamedTime& b) { return by_text(a.name, b.name); });
+  };
+  for (GoroutineGroup& group : groups_) {
+    sort_times(&group.times.blocked);
+    sort_times(&group.times.ranges);
+  }
+  for (GoroutineLife& life : lives_) sort_times(&life.times.ranges);
+  absl::c_sort(groups_, [&](const GoroutineGroup& a, const GoroutineGroup& b) {
+    return by_text(a.name, b.name);
+  });
+}
+
+GoroutineStats::GoroutineStats(Interner* interner, Options options)
+    : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
+GoroutineStats::~GoroutineStats() = default;
+
+void GoroutineStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void GoroutineStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void GoroutineStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
+  impl_->Merge(*static_cast<GoroutineStats&>(next).impl_, ids);
+}
+void GoroutineStats::Finish(int64_t end) { impl_->Finish(end); }
+
+absl::Span<const GoroutineLife> GoroutineStats::lives() const { return impl_->lives(); }
+absl::Span<const GoroutineGroup> GoroutineStats::groups() const { return impl_->groups(); }
+
+}  // namespace gotrace

@@ -1,0 +1,218 @@
+#include "gotrace/goroutine_stats.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/stats_text.h"
+#include "gotrace/go_stats.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+using Options = GoroutineStats::Options;
+
+std::unique_ptr<AnalysisSink> MakeSink(Options options, AnalysisSink::Options sink_options = {}) {
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* interner) { return std::make_unique<GoroutineStats>(interner, options); },
+      sink_options);
+}
+
+const GoroutineStats& StatsOf(const AnalysisSink& sink) {
+  return static_cast<const GoroutineStats&>(sink.analysis());
+}
+
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  for (const GoroutineLife& life : StatsOf(sink).lives()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), life));
+  }
+  for (const GoroutineGroup& group : StatsOf(sink).groups()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), group));
+  }
+  return text;
+}
+
+// The sinks of a trace that is cut before every `size`th generation.
+class CutTrace {
+ public:
+  explicit CutTrace(size_t size) : size_(size) {}
+
+  void Add(absl::Span<const Event> events) {
+    const Event& first = events.front();
+    if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
+        generations_++ % size_ == 0) {
+      parts_.push_back(MakeSink({.keep_each = true}, {.may_follow_another = true}));
+    }
+    parts_.back()->Add(events);
+  }
+
+  std::string Merge() {
+    for (size_t i = 1; i < parts_.size(); ++i) parts_[0]->Merge(std::move(*parts_[i]));
+    EXPECT_TRUE(parts_[0]->Finish().ok());
+    return AllTextOf(*parts_[0]);
+  }
+
+  size_t size() const { return parts_.size(); }
+
+ private:
+  const size_t size_;
+  size_t generations_ = 0;
+  std::vector<std::unique_ptr<AnalysisSink>> parts_;
+};
+
+// Passes events on to a CutTrace.
+class CutSink final : public EventSink {
+ public:
+  explicit CutSink(CutTrace* trace) : trace_(*trace) {}
+  void Add(absl::Span<const Event> events) override { trace_.Add(events); }
+
+ private:
+  CutTrace& trace_;
+};
+
+TEST(GoroutineStats, AreTheSameHoweverTheTraceIsCut) {
+  size_t most_parts = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> whole = MakeSink({.keep_each = true});
+    CutTrace one(1);
+    CutTrace two(2);
+    CutSink cut_one(&one);
+    CutSink cut_two(&two);
+    ASSERT_TRUE(ReadInto(*reader, {whole.get(), &cut_one, &cut_two}).ok());
+    const std::string expected = AllTextOf(*whole);
+    most_parts = std::max(most_parts, one.size());
+    ASSERT_EQ(one.Merge(), expected);
+    ASSERT_EQ(two.Merge(), expected);
+  }
+  EXPECT_GT(most_parts, 10);
+}
+
+TEST(GoroutineStats, PartitionLives) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+    ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+    std::map<StringId, ExecutionTimes> sums;
+    for (const GoroutineLife& life : StatsOf(*sink).lives()) {
+      const ExecutionTimes& times = life.times;
+      EXPECT_EQ(times.total, times.running + times.runnable + times.syscall +
+                                 times.syscall_blocked + times.BlockedTotal())
+          << TextOf(sink->interner(), life);
+      EXPECT_TRUE(!life.end.has_value() || *life.end - life.creation == times.total);
+      sums[life.name].Add(times);
+    }
+    ASSERT_EQ(StatsOf(*sink).groups().size(), sums.size());
+    for (const GoroutineGroup& group : StatsOf(*sink).groups()) {
+      EXPECT_EQ(group.times.total, sums[group.name].total);
+      EXPECT_EQ(group.total.sum(), static_cast<uint64_t>(sums[group.name].total));
+      EXPECT_EQ(group.total.count(), group.count);
+    }
+  }
+}
+
+// Times in the states are compared by go_numbers_test.
+TEST(GoroutineStats, HaveTheNamesAndRangesOfGo) {
+  int ranges = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+    Interner interner;
+    GoCompatibleStats go(&interner);
+    ASSERT_TRUE(ReadInto(*reader, {sink.get(), &go}).ok());
+    std::map<GoId, const GoroutineLife*> last_lives;
+    for (const GoroutineLife& life : StatsOf(*sink).lives()) last_lives[life.goroutine] = &life;
+    ASSERT_EQ(last_lives.size(), go.goroutines().size());
+    for (const GoroutineLife& expected : go.goroutines()) {
+      ASSERT_TRUE(last_lives.contains(expected.goroutine));
+      const GoroutineLife& life = *last_lives[expected.goroutine];
+      EXPECT_EQ(sink->interner().String(life.name), interner.String(expected.name));
+      EXPECT_EQ(life.creation, expected.creation);
+      EXPECT_EQ(life.is_older, expected.is_older);
+      std::map<absl::string_view, int64_t> found;
+      std::map<absl::string_view, int64_t> of_go;
+      for (const NamedTime& range : life.times.ranges) {
+        found[sink->interner().String(range.name)] = range.time;
+      }
+      for (const NamedTime& range : expected.times.ranges) {
+        of_go[interner.String(range.name)] = range.time;
+      }
+      ranges += of_go.size();
+      EXPECT_EQ(found, of_go) << TextOf(sink->interner(), life) << TextOf(interner, expected);
+    }
+  }
+  EXPECT_GT(ranges, 100);
+}
+
+TEST(GoroutineStats, CountOnlyTheWindow) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  const std::unique_ptr<AnalysisSink> whole = MakeSink({.keep_each = true});
+  ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
+  int64_t begin = std::numeric_limits<int64_t>::max();
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const GoroutineLife& life : StatsOf(*whole).lives()) {
+    begin = std::min(begin, life.creation);
+    end = std::max(end, life.creation + life.times.total);
+  }
+  // The parts of consecutive windows add up to the whole.
+  std::map<GoId, ExecutionTimes> sums;
+  const int64_t step = (end - begin) / 7 + 1;
+  for (int64_t from = begin; from < end; from += step) {
+    reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    Options options = {.keep_each = true};
+    options.filter.times = {from, from + step};
+    const std::unique_ptr<AnalysisSink> part = MakeSink(options, {.window = options.filter.times});
+    ASSERT_TRUE(ReadInto(*reader, {part.get()}).ok());
+    for (const GoroutineLife& life : StatsOf(*part).lives()) {
+      EXPECT_LE(life.times.total, step);
+      ExecutionTimes times = life.times;
+      times.blocked.clear();
+      times.ranges.clear();
+      sums[life.goroutine].Add(times);
+    }
+  }
+  for (const GoroutineLife& life : StatsOf(*whole).lives()) {
+    const ExecutionTimes& sum = sums[life.goroutine];
+    EXPECT_EQ(sum.total, life.times.total) << life.goroutine;
+    EXPECT_EQ(sum.running, life.times.running) << life.goroutine;
+    EXPECT_EQ(sum.runnable, life.times.runnable) << life.goroutine;
+    EXPECT_EQ(sum.syscall, life.times.syscall) << life.goroutine;
+  }
+}
+
+TEST(GoroutineStats, KeepOnlySelectedGoroutines) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  Options options = {.keep_each = true};
+  options.filter.goroutines = {1};
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+  ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  ASSERT_EQ(StatsOf(*sink).lives().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).lives()[0].goroutine, GoId{1});
+  ASSERT_EQ(StatsOf(*sink).groups().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).groups()[0].count, 1);
+}
+
+}  // namespace
+}  // namespace gotrace::internal

@@ -1,0 +1,83 @@
+#include "gotrace/histogram.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+
+namespace gotrace {
+namespace {
+
+constexpr int kBucketsPerDoubling = 16;
+
+// 2^(i/16) in units of 2^-63, rounded up: the lower bounds of the buckets of one doubling.
+constexpr uint64_t kBounds[kBucketsPerDoubling] = {
+    0x8000000000000000, 0x85aac367cc487b15, 0x8b95c1e3ea8bd6e7, 0x91c3d373ab11c337,
+    0x9837f0518db8a970, 0x9ef5326091a111ae, 0xa5fed6a9b15138eb, 0xad583eea42a14ac7,
+    0xb504f333f9de6485, 0xbd08a39f580c36bf, 0xc5672a115506dade, 0xce248c151f8480e4,
+    0xd744fccad69d6af5, 0xe0ccdeec2a94e112, 0xeac0c6e7dd24392f, 0xf5257d152486cc2d};
+
+// 2^((i+0.5)/16) in units of 2^-63.
+constexpr uint64_t kMiddles[kBucketsPerDoubling] = {
+    0x82cd8698ac2ba1d7, 0x88980e8092da8527, 0x8ea4398b45cd53c0, 0x94f4efa8fef70961,
+    0x9b8d39b9d54e5539, 0xa27043030c496819, 0xa9a15ab4ea7c0ef8, 0xb123f581d2ac2590,
+    0xb8fbaf4762fb9ee9, 0xc12c4cca66709456, 0xc9b9bd866e2f27a3, 0xd2a81d91f12ae45a,
+    0xdbfbb797daf23755, 0xe5b906e77c8348a8, 0xefe4b99bdcdaf5cb, 0xfa83b2db722a033a};
+
+}  // namespace
+
+int Histogram::BucketOf(uint64_t nanoseconds) {
+  if (nanoseconds <= 1) return 0;
+  const int zeros = std::countl_zero(nanoseconds);
+  const uint64_t mantissa = nanoseconds << zeros;
+  const auto* const above = std::upper_bound(std::begin(kBounds), std::end(kBounds), mantissa);
+  return (63 - zeros) * kBucketsPerDoubling + static_cast<int>(above - std::begin(kBounds)) - 1;
+}
+
+uint64_t Histogram::MiddleOf(int bucket) {
+  return kMiddles[bucket % kBucketsPerDoubling] >> (63 - bucket / kBucketsPerDoubling);
+}
+
+uint64_t& Histogram::CountOf(int bucket) {
+  if (counts_.empty()) first_ = bucket;
+  if (bucket < first_) {
+    counts_.insert(counts_.begin(), static_cast<size_t>(first_ - bucket), 0);
+    first_ = bucket;
+  }
+  const size_t index = static_cast<size_t>(bucket - first_);
+  if (index >= counts_.size()) counts_.resize(index + 1);
+  return counts_[index];
+}
+
+void Histogram::Add(uint64_t nanoseconds) {
+  ++CountOf(BucketOf(nanoseconds));
+  ++count_;
+  sum_ += nanoseconds;
+  min_ = std::min(min_, nanoseconds);
+  max_ = std::max(max_, nanoseconds);
+}
+
+void Histogram::Merge(const Histogram& other) {
+  for (size_t i = 0; i < other.counts_.size(); ++i) {
+    const uint64_t count = other.counts_[i];
+    if (count > 0) CountOf(other.first_ + static_cast<int>(i)) += count;
+  }
+  count_ += other.count_;
+  sum_ += other.sum_;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+}
+
+uint64_t Histogram::Quantile(double q) const {
+  if (q <= 0) return min();
+  if (q >= 1) return max();
+  const uint64_t rank = static_cast<uint64_t>(std::ceil(q * static_cast<double>(count_)));
+  uint64_t seen = 0;
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    seen += counts_[i];
+    if (seen >= rank) return std::clamp(MiddleOf(first_ + static_cast<int>(i)), min(), max());
+  }
+  return max();
+}
+
+}  // namespace gotrace

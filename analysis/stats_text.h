@@ -1,0 +1,23 @@
+// Statistics as text, for tests: as testdata/goroutine_stats prints those of Go.
+#ifndef GOTRACE_ANALYSIS_STATS_TEXT_H_
+#define GOTRACE_ANALYSIS_STATS_TEXT_H_
+
+#include <string>
+
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/interner.h"
+#include "gotrace/task_stats.h"
+
+namespace gotrace::internal {
+
+// One line each, with a line break at its end.
+std::string TextOf(const Interner& interner, const GoroutineLife& life);
+std::string TextOf(const Interner& interner, const RegionLife& region);
+std::string TextOf(const Interner& interner, const TaskLife& task);
+
+// The number, the sums and the quantiles of the group.
+std::string TextOf(const Interner& interner, const GoroutineGroup& group);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_STATS_TEXT_H_

@@ -1,0 +1,145 @@
+#include "gotrace/task_stats.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/stats_text.h"
+#include "gotrace/go_stats.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {}) {
+  AnalysisSink::Options options;
+  options.window = filter.times;
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* interner) { return std::make_unique<TaskStats>(interner, filter); }, options);
+}
+
+const TaskStats& StatsOf(const AnalysisSink& sink) {
+  return static_cast<const TaskStats&>(sink.analysis());
+}
+
+// Without what is 0, in order of names.
+void Normalize(const Interner& interner, NamedTimes* times) {
+  std::map<std::string, NamedTime> sorted;
+  for (const NamedTime& time : *times) {
+    if (time.time != 0) sorted[std::string(interner.String(time.name))] = time;
+  }
+  times->clear();
+  for (const auto& [name, time] : sorted) times->push_back(time);
+}
+
+std::string NormalizedText(const Interner& interner, RegionLife region) {
+  if (!region.begin.has_value()) {
+    // A2: in syscalls that began before the trace only the sum is the same.
+    region.times.syscall += region.times.syscall_blocked;
+    region.times.syscall_blocked = 0;
+  }
+  Normalize(interner, &region.times.blocked);
+  Normalize(interner, &region.times.ranges);
+  return TextOf(interner, region);
+}
+
+TEST(TaskStats, AreThoseOfGo) {
+  int regions = 0;
+  int tasks = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    Interner interner;
+    GoCompatibleStats go(&interner);
+    ASSERT_TRUE(ReadInto(*reader, {sink.get(), &go}).ok());
+    std::map<GoId, int64_t> creations;
+    for (const GoroutineLife& life : go.goroutines()) creations[life.goroutine] = life.creation;
+    std::multiset<std::string> found;
+    for (const RegionLife& region : StatsOf(*sink).regions()) {
+      // A4 in DIVERGENCES.md: Go has only the last goroutine with the id.
+      if (region.begin.value_or(*region.end) < creations[region.goroutine]) continue;
+      found.insert(NormalizedText(sink->interner(), region));
+      ++regions;
+    }
+    std::multiset<std::string> expected;
+    for (const RegionLife& region : go.regions()) {
+      // A8: a goroutine inherits a region without a type.
+      const bool is_inherited = region.type == StringId::kEmpty && region.begin.has_value() &&
+                                *region.begin == creations[region.goroutine];
+      if (!is_inherited) expected.insert(NormalizedText(interner, region));
+    }
+    EXPECT_EQ(found, expected);
+    std::string found_tasks;
+    for (const TaskLife& task : StatsOf(*sink).tasks()) {
+      absl::StrAppend(&found_tasks, TextOf(sink->interner(), task));
+      ++tasks;
+    }
+    std::string expected_tasks;
+    for (const TaskLife& task : go.tasks()) {
+      if (task.task != kBackgroundTask) absl::StrAppend(&expected_tasks, TextOf(interner, task));
+    }
+    EXPECT_EQ(found_tasks, expected_tasks);
+  }
+  EXPECT_GT(regions, 200);
+  EXPECT_GT(tasks, 150);
+}
+
+TEST(TaskStats, PartitionRegions) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  ASSERT_FALSE(StatsOf(*sink).regions().empty());
+  for (const RegionLife& region : StatsOf(*sink).regions()) {
+    EXPECT_EQ(region.times.Unknown(), 0) << TextOf(sink->interner(), region);
+  }
+  const std::vector<SpanGroup> groups = GroupByType(StatsOf(*sink).regions(), sink->interner());
+  uint64_t count = 0;
+  for (const SpanGroup& group : groups) {
+    count += group.count;
+    EXPECT_EQ(group.duration.count() + group.open, group.count);
+  }
+  EXPECT_EQ(count, StatsOf(*sink).regions().size());
+}
+
+TEST(TaskStats, HaveOnlyWhatIsSelected) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  const std::unique_ptr<AnalysisSink> whole = MakeSink();
+  ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
+  const absl::Span<const RegionLife> regions = StatsOf(*whole).regions();
+  const RegionLife& chosen = regions[regions.size() / 2];
+  ASSERT_TRUE(chosen.begin.has_value() && chosen.end.has_value());
+  EventFilter filter;
+  filter.goroutines = {chosen.goroutine.value};
+  // The second half of the region.
+  filter.times.from = *chosen.begin + (*chosen.end - *chosen.begin) / 2;
+  filter.times.to = *chosen.end;
+  reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  const std::unique_ptr<AnalysisSink> part = MakeSink(filter);
+  ASSERT_TRUE(ReadInto(*reader, {part.get()}).ok());
+  bool is_there = false;
+  for (const RegionLife& region : StatsOf(*part).regions()) {
+    EXPECT_EQ(region.goroutine, chosen.goroutine);
+    EXPECT_LE(region.times.total, filter.times.to - filter.times.from);
+    EXPECT_EQ(region.times.Unknown(), 0);
+    is_there |= region.begin == chosen.begin && region.end == chosen.end;
+  }
+  EXPECT_TRUE(is_there);
+  EXPECT_LT(StatsOf(*part).regions().size(), regions.size());
+}
+
+}  // namespace
+}  // namespace gotrace::internal

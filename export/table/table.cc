@@ -1,0 +1,293 @@
+#include "export/table/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "export/json/json_text.h"
+#include "util/quote.h"
+
+namespace gotrace::internal {
+namespace {
+
+using NamedNumbers = std::vector<NamedNumber>;
+
+// With three significant digits, in the largest of `units` that leaves at least 1 of it.
+std::string FormatScaled(int64_t number, double step, const std::vector<absl::string_view>& units) {
+  double value = static_cast<double>(number);
+  size_t unit = 0;
+  // 999.5 would be shown as 1000.
+  while (std::abs(value) >= 999.5 && unit + 1 < units.size()) {
+    value /= step;
+    ++unit;
+  }
+  if (unit == 0) return absl::StrCat(number, " ", units[0]);
+  const int decimals = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
+  return absl::StrFormat("%.*f %s", decimals, value, units[unit]);
+}
+
+std::string FormatNumber(int64_t number, Unit unit) {
+  switch (unit) {
+    case Unit::kNanoseconds:
+      return FormatNanoseconds(number);
+    case Unit::kBytes:
+      return FormatBytes(number);
+    default:
+      return absl::StrCat(number);
+  }
+}
+
+int64_t SumOf(const NamedNumbers& numbers) {
+  int64_t sum = 0;
+  for (const NamedNumber& one : numbers) sum += one.number;
+  return sum;
+}
+
+// "chan receive 98%".
+std::string FormatLargest(const NamedNumbers& numbers) {
+  const int64_t sum = SumOf(numbers);
+  if (sum <= 0) return "";
+  const auto largest =
+      std::max_element(numbers.begin(), numbers.end(),
+                       [](const auto& a, const auto& b) { return a.number < b.number; });
+  const absl::string_view name = largest->name.empty() ? "(unknown)" : largest->name;
+  const double share = static_cast<double>(largest->number) / static_cast<double>(sum);
+  return absl::StrFormat("%s %.0f%%", QuotedUnlessPlain(name), 100 * share);
+}
+
+std::string FormatCell(const Cell& cell, Unit unit) {
+  if (const auto* const number = std::get_if<int64_t>(&cell)) return FormatNumber(*number, unit);
+  if (const auto* const text = std::get_if<absl::string_view>(&cell)) {
+    return QuotedUnlessPlain(*text);
+  }
+  if (const auto* const numbers = std::get_if<NamedNumbers>(&cell)) return FormatLargest(*numbers);
+  if (const auto* const number = std::get_if<double>(&cell)) {
+    return unit == Unit::kShare ? absl::StrFormat("%.1f%%", 100 * *number)
+                                : absl::StrFormat("%g", *number);
+  }
+  return "";
+}
+
+bool IsText(const Cell& cell) {
+  return std::holds_alternative<absl::string_view>(cell) ||
+         std::holds_alternative<NamedNumbers>(cell);
+}
+
+// The number of characters, which may have several bytes each.
+size_t WidthOf(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
+}
+
+// The last `width` characters of `text`, after a sign for what is missing.
+std::string CutOnTheLeft(absl::string_view text, size_t width) {
+  size_t surplus = WidthOf(text) + 1 - width;
+  while (surplus > 0) {
+    text.remove_prefix(1);
+    while (!text.empty() && (static_cast<uint8_t>(text[0]) & 0xc0) == 0x80) text.remove_prefix(1);
+    --surplus;
+  }
+  return absl::StrCat("…", text);
+}
+
+// Numbers as such, and of named numbers their sum. Everything else is less than all numbers.
+double KeyOf(const Cell& cell) {
+  if (const auto* const number = std::get_if<int64_t>(&cell)) return static_cast<double>(*number);
+  if (const auto* const number = std::get_if<double>(&cell)) return *number;
+  if (const auto* const numbers = std::get_if<NamedNumbers>(&cell)) {
+    return static_cast<double>(SumOf(*numbers));
+  }
+  return -INFINITY;
+}
+
+// What a row is sorted by: a text, or else a number.
+struct SortKey {
+  double number = 0;
+  absl::string_view text;
+  size_t row = 0;
+
+  friend bool operator<(const SortKey& a, const SortKey& b) {
+    return a.number != b.number ? a.number > b.number : a.text < b.text;
+  }
+};
+
+void AppendCsvField(absl::string_view text, TextBuffer* out) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return out->Append(text);
+  out->Append('"');
+  for (const char c : text) {
+    if (c == '"') out->Append('"');
+    out->Append(c);
+  }
+  out->Append('"');
+}
+
+void AppendJsonValue(const Cell& cell, TextBuffer* out) {
+  if (const auto* const number = std::get_if<int64_t>(&cell)) return out->Append(*number);
+  if (const auto* const text = std::get_if<absl::string_view>(&cell)) {
+    return AppendJsonString(*text, out);
+  }
+  if (const auto* const number = std::get_if<double>(&cell)) {
+    return out->Append(absl::StrFormat("%.17g", *number));
+  }
+  const auto* const numbers = std::get_if<NamedNumbers>(&cell);
+  if (numbers == nullptr) return out->Append("null");
+  out->Append('{');
+  for (size_t i = 0; i < numbers->size(); ++i) {
+    if (i > 0) out->Append(',');
+    AppendJsonString((*numbers)[i].name, out);
+    out->Append(':', (*numbers)[i].number);
+  }
+  out->Append('}');
+}
+
+void AppendCsvCell(const Cell& cell, TextBuffer* out) {
+  if (const auto* const text = std::get_if<absl::string_view>(&cell)) {
+    AppendCsvField(*text, out);
+  } else if (std::holds_alternative<NamedNumbers>(cell)) {
+    TextBuffer json;
+    AppendJsonValue(cell, &json);
+    AppendCsvField(json.view(), out);
+  } else if (!std::holds_alternative<std::monostate>(cell)) {
+    AppendJsonValue(cell, out);
+  }
+}
+
+}  // namespace
+
+std::string FormatNanoseconds(int64_t nanoseconds) {
+  return FormatScaled(nanoseconds, 1000, {"ns", "µs", "ms", "s"});
+}
+
+std::string FormatBytes(int64_t bytes) {
+  return FormatScaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+}
+
+Table::Table(size_t rows, std::vector<Column> columns)
+    : columns_(std::move(columns)), order_(rows) {
+  std::iota(order_.begin(), order_.end(), size_t{0});
+}
+
+absl::Status Table::Sort(absl::string_view column) {
+  const auto has_name = [&](const Column& candidate) {
+    absl::string_view name = candidate.name;
+    if (column == name || column == absl::AsciiStrToLower(candidate.title)) return true;
+    return (absl::ConsumeSuffix(&name, "_ns") || absl::ConsumeSuffix(&name, "_bytes")) &&
+           column == name;
+  };
+  const auto found = std::find_if(columns_.begin(), columns_.end(), has_name);
+  if (found == columns_.end()) {
+    const auto append_name = [](std::string* list, const Column& known) {
+      absl::StrAppend(list, known.name);
+    };
+    return absl::InvalidArgumentError(absl::StrCat("--sort: there is no column ", Quoted(column),
+                                                   "; the columns are ",
+                                                   absl::StrJoin(columns_, ", ", append_name)));
+  }
+  std::vector<SortKey> keys;
+  keys.reserve(order_.size());
+  for (const size_t row : order_) {
+    const Cell cell = found->value(row);
+    SortKey& key = keys.emplace_back();
+    key.number = KeyOf(cell);
+    if (const auto* const text = std::get_if<absl::string_view>(&cell)) key.text = *text;
+    key.row = row;
+  }
+  std::stable_sort(keys.begin(), keys.end());
+  for (size_t i = 0; i < keys.size(); ++i) order_[i] = keys[i].row;
+  return absl::OkStatus();
+}
+
+void Table::Truncate(size_t rows) {
+  if (rows < order_.size()) order_.resize(rows);
+}
+
+void Table::AppendText(size_t width, TextBuffer* out) const {
+  if (order_.empty()) return;
+  struct TextColumn {
+    std::vector<std::string> cells;  // The first is the title.
+    bool is_text = false;
+    size_t width = 0;
+  };
+  std::vector<TextColumn> shown;
+  for (const Column& column : columns_) {
+    if (column.title.empty()) continue;
+    TextColumn& text = shown.emplace_back();
+    text.cells.emplace_back(column.title);
+    for (const size_t row : order_) {
+      const Cell cell = column.value(row);
+      text.is_text |= IsText(cell);
+      text.cells.push_back(FormatCell(cell, column.unit));
+    }
+    for (const std::string& cell : text.cells) text.width = std::max(text.width, WidthOf(cell));
+  }
+  constexpr absl::string_view kGap = "  ";
+  constexpr size_t kNarrowest = 20;
+  size_t before_last = 0;
+  for (size_t i = 0; i + 1 < shown.size(); ++i) before_last += shown[i].width + kGap.size();
+  const size_t room = std::max(width > before_last ? width - before_last : 0, kNarrowest);
+  for (size_t line = 0; line <= order_.size(); ++line) {
+    for (size_t i = 0; i < shown.size(); ++i) {
+      const TextColumn& column = shown[i];
+      const std::string& cell = column.cells[line];
+      const bool is_last = i + 1 == shown.size();
+      if (i > 0) out->Append(kGap);
+      const std::string padding(column.width - WidthOf(cell), ' ');
+      if (!column.is_text) {
+        out->Append(padding, cell);
+      } else if (is_last) {
+        out->Append(WidthOf(cell) > room ? CutOnTheLeft(cell, room) : cell);
+      } else {
+        out->Append(cell, padding);
+      }
+    }
+    out->Append('\n');
+  }
+}
+
+void Table::AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,
+                      TextBuffer* out) const {
+  if (has_names) {
+    absl::string_view comma;
+    if (!before.empty()) out->Append(before), comma = ",";
+    for (const Column& column : columns_) out->Append(std::exchange(comma, ","), column.name);
+    out->Append('\n');
+  }
+  for (const size_t row : order_) {
+    absl::string_view comma;
+    if (!before.empty()) AppendCsvField(before_value, out), comma = ",";
+    for (const Column& column : columns_) {
+      out->Append(std::exchange(comma, ","));
+      AppendCsvCell(column.value(row), out);
+    }
+    out->Append('\n');
+  }
+}
+
+void Table::AppendJson(absl::string_view separator, absl::string_view before,
+                       absl::string_view before_value, TextBuffer* out) const {
+  for (size_t i = 0; i < order_.size(); ++i) {
+    if (i > 0) out->Append(separator);
+    out->Append('{');
+    absl::string_view comma;
+    if (!before.empty()) {
+      AppendJsonString(before, out);
+      out->Append(':');
+      AppendJsonString(before_value, out);
+      comma = ",";
+    }
+    for (const Column& column : columns_) {
+      out->Append(std::exchange(comma, ","), "\"", column.name, "\":");
+      AppendJsonValue(column.value(order_[i]), out);
+    }
+    out->Append('}');
+  }
+}
+
+}  // namespace gotrace::internal

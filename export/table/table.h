@@ -1,0 +1,85 @@
+// Tables of results: as text for people, as CSV, and as JSON.
+#ifndef GOTRACE_EXPORT_TABLE_TABLE_H_
+#define GOTRACE_EXPORT_TABLE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "util/text_buffer.h"
+
+namespace gotrace::internal {
+
+// A number with a name that depends on the row: the time blocked for one reason.
+struct NamedNumber {
+  absl::string_view name;
+  int64_t number = 0;
+};
+
+// What a row has in a column: nothing, a number, a share, a text, or any number of named numbers.
+using Cell =
+    std::variant<std::monostate, int64_t, double, absl::string_view, std::vector<NamedNumber>>;
+
+enum class Unit {
+  kNone,         // Text, or a number as it is.
+  kNanoseconds,  // "1.24 ms" for people, and integers for programs.
+  kBytes,        // "1.24 MiB".
+  kShare,        // A double, where 1 is all: "12.4%".
+};
+
+struct Column {
+  std::string name;         // In CSV and JSON: "running_ns".
+  absl::string_view title;  // For people: "RUNNING". Text leaves out columns with "".
+  Unit unit = Unit::kNone;
+  std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
+};
+
+// Rows that someone else keeps, and what to show of them.
+class Table {
+ public:
+  Table(size_t rows, std::vector<Column> columns);
+
+  // Puts the rows with the largest numbers of a column first, or texts in alphabetical order. Rows
+  // that are equal keep their order. `column` is a column's name, also without its unit, or its
+  // title in lower case. Fails if there is none.
+  absl::Status Sort(absl::string_view column);
+
+  // Leaves only the first `rows` rows.
+  void Truncate(size_t rows);
+
+  size_t rows() const { return order_.size(); }
+
+  // Appends a line of titles and a line for each row, of at most `width` columns if the last text
+  // can be cut to that. Of named numbers the largest is shown. Nothing if there is no row.
+  void AppendText(size_t width, TextBuffer* out) const;
+
+  // Appends a line of names, unless `has_names` is false, and a line for each row, as in RFC 4180.
+  // Named numbers are a JSON object in one field. `before` is the name and value of a column that
+  // comes first, or "".
+  void AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,
+                 TextBuffer* out) const;
+
+  // Appends one JSON object for each row, with `separator` between them. Named numbers are an
+  // object. Empty cells are null. `before` as for AppendCsv().
+  void AppendJson(absl::string_view separator, absl::string_view before,
+                  absl::string_view before_value, TextBuffer* out) const;
+
+ private:
+  const std::vector<Column> columns_;
+  std::vector<size_t> order_;  // Of the rows.
+};
+
+// Formats a duration for people, with three digits: "1.24 ms", "813 ns", "62.0 s".
+std::string FormatNanoseconds(int64_t nanoseconds);
+
+// Formats a number of bytes for people: "1.24 MiB".
+std::string FormatBytes(int64_t bytes);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_TABLE_TABLE_H_

@@ -1,0 +1,129 @@
+#include "export/table/table.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+namespace gotrace::internal {
+namespace {
+
+struct Row {
+  absl::string_view name;
+  int64_t time;
+  double share;
+  bool has_end;
+  std::vector<NamedNumber> reasons;
+};
+
+const std::vector<Row>& Rows() {
+  static const auto& rows = *new std::vector<Row>{
+      {"main.worker", 1240000, 0.5, true, {{"sleep", 30}, {"chan, receive", 70}}},
+      {"net/http.(*conn).serve", 813, 0.25, false, {}},
+      {"\x1b[31m", 2480000000, 1, true, {{"", 5}}},
+  };
+  return rows;
+}
+
+Table MakeTable() {
+  return Table(
+      Rows().size(),
+      {{.name = "time_ns",
+        .title = "TIME",
+        .unit = Unit::kNanoseconds,
+        .value = [](size_t row) { return Cell(Rows()[row].time); }},
+       {.name = "share",
+        .title = "SHARE",
+        .unit = Unit::kShare,
+        .value = [](size_t row) { return Cell(Rows()[row].share); }},
+       {.name = "end_ns",
+        .title = "",
+        .unit = Unit::kNanoseconds,
+        .value = [](size_t row) { return Rows()[row].has_end ? Cell(int64_t{7}) : Cell(); }},
+       {.name = "blocked_ns",
+        .title = "MOSTLY",
+        .unit = Unit::kNanoseconds,
+        .value = [](size_t row) { return Cell(Rows()[row].reasons); }},
+       {.name = "name", .title = "NAME", .unit = Unit::kNone, .value = [](size_t row) {
+          return Cell(Rows()[row].name);
+        }}});
+}
+
+TEST(Table, ReadsWell) {
+  TextBuffer out;
+  MakeTable().AppendText(100, &out);
+  EXPECT_EQ(out.view(),
+            "   TIME   SHARE  MOSTLY             NAME\n"
+            "1.24 ms   50.0%  chan, receive 70%  main.worker\n"
+            " 813 ns   25.0%                     net/http.(*conn).serve\n"
+            " 2.48 s  100.0%  (unknown) 100%     \"\\x1b[31m\"\n");
+}
+
+TEST(Table, CutsTheLastTextToTheWidth) {
+  TextBuffer out;
+  MakeTable().AppendText(56, &out);
+  EXPECT_NE(out.view().find("  …t/http.(*conn).serve\n"), out.view().npos) << out.view();
+}
+
+TEST(Table, IsCsv) {
+  TextBuffer out;
+  MakeTable().AppendCsv(/*has_names=*/true, "file", "a\"b", &out);
+  EXPECT_EQ(out.view(),
+            "file,time_ns,share,end_ns,blocked_ns,name\n"
+            "\"a\"\"b\",1240000,0.5,7,\"{\"\"sleep\"\":30,\"\"chan, "
+            "receive\"\":70}\",main.worker\n"
+            "\"a\"\"b\",813,0.25,,{},net/http.(*conn).serve\n"
+            "\"a\"\"b\",2480000000,1,7,\"{\"\"\"\":5}\",\x1b[31m\n");
+}
+
+TEST(Table, IsJson) {
+  TextBuffer out;
+  MakeTable().AppendJson("\n", "", "", &out);
+  EXPECT_EQ(out.view(),
+            "{\"time_ns\":1240000,\"share\":0.5,\"end_ns\":7,\"blocked_ns\":{\"sleep\":30,"
+            "\"chan, receive\":70},\"name\":\"main.worker\"}\n"
+            "{\"time_ns\":813,\"share\":0.25,\"end_ns\":null,\"blocked_ns\":{},"
+            "\"name\":\"net/http.(*conn).serve\"}\n"
+            "{\"time_ns\":2480000000,\"share\":1,\"end_ns\":7,\"blocked_ns\":{\"\":5},"
+            "\"name\":\"\\u001b[31m\"}");
+}
+
+TEST(Table, SortsByAColumn) {
+  const auto sorted_by = [](absl::string_view column) {
+    Table table = MakeTable();
+    EXPECT_TRUE(table.Sort(column).ok()) << column;
+    table.Truncate(1);
+    TextBuffer out;
+    table.AppendJson("", "", "", &out);
+    return std::string(out.view().substr(0, 14));
+  };
+  EXPECT_EQ(sorted_by("time_ns"), "{\"time_ns\":248");
+  EXPECT_EQ(sorted_by("time"), "{\"time_ns\":248");
+  EXPECT_EQ(sorted_by("mostly"), "{\"time_ns\":124");
+  EXPECT_EQ(sorted_by("end_ns"), "{\"time_ns\":124");
+  EXPECT_EQ(sorted_by("name"), "{\"time_ns\":248");
+  const absl::Status status = MakeTable().Sort("tim");
+  EXPECT_EQ(status.message(),
+            "--sort: there is no column \"tim\"; the columns are time_ns, share, end_ns, "
+            "blocked_ns, name");
+}
+
+TEST(Table, HumanUnits) {
+  EXPECT_EQ(FormatNanoseconds(0), "0 ns");
+  EXPECT_EQ(FormatNanoseconds(999), "999 ns");
+  EXPECT_EQ(FormatNanoseconds(1000), "1.00 µs");
+  EXPECT_EQ(FormatNanoseconds(9994), "9.99 µs");
+  EXPECT_EQ(FormatNanoseconds(9996), "10.0 µs");
+  EXPECT_EQ(FormatNanoseconds(999499), "999 µs");
+  EXPECT_EQ(FormatNanoseconds(999500), "1.00 ms");
+  EXPECT_EQ(FormatNanoseconds(62000000000), "62.0 s");
+  EXPECT_EQ(FormatNanoseconds(-1500), "-1.50 µs");
+  EXPECT_EQ(FormatBytes(1023), "1.00 KiB");
+  EXPECT_EQ(FormatBytes(512), "512 B");
+  EXPECT_EQ(FormatBytes(1300000), "1.24 MiB");
+}
+
+}  // namespace
+}  // namespace gotrace::internal

@@ -1,0 +1,69 @@
+// Analyses of traces, and what runs them.
+#ifndef GOTRACE_ANALYSIS_H_
+#define GOTRACE_ANALYSIS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace {
+
+// Computes something from the intervals of a StateTracker, and from the events if it needs them.
+// Run it with an AnalysisSink.
+class Analysis : public IntervalConsumer {
+ public:
+  // Takes events as EventSink::Add() does, each before the interval that it ends is given.
+  virtual void AddEvents(absl::Span<const Event> /*events*/) {}
+
+  // Called once, after the last event and interval. `end` is the time of the last event, or the end
+  // of the window.
+  virtual void Finish(int64_t /*end*/) {}
+};
+
+// Makes an analysis that uses the ids of `interner`, which outlives it.
+using MakeAnalysis = std::function<std::unique_ptr<Analysis>(Interner* interner)>;
+
+// Runs one analysis over the events that it is given. Sinks for consecutive parts of a trace can be
+// merged, and so be used with ReadParallel().
+class AnalysisSink final : public MergeableSink {
+ public:
+  struct Options {
+    // See StateTrackerOptions.
+    bool may_follow_another = false;
+
+    // The window of time to analyse, in values of Event::time(). Intervals are cut to it; the
+    // analysis is given all events, and should leave out those outside of the window.
+    EventFilter::Times window = {};
+  };
+
+  AnalysisSink(const MakeAnalysis& make, const Options& options);
+  ~AnalysisSink() override;
+
+  void Add(absl::Span<const Event> events) override;
+  absl::Status Finish() override;
+  void Merge(MergeableSink&& next) override;
+
+  // How many events were added.
+  uint64_t event_count() const;
+
+  // The analysis, which has the results after Finish(), and its strings and stacks. Both are valid
+  // as long as this object.
+  const Analysis& analysis() const;
+  const Interner& interner() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_ANALYSIS_H_

@@ -1,0 +1,124 @@
+// Where the time of goroutines went: by state, by what they were blocked on, and in what phases of
+// the garbage collector.
+#ifndef GOTRACE_GOROUTINE_STATS_H_
+#define GOTRACE_GOROUTINE_STATS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/histogram.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+
+namespace gotrace {
+
+// A time in nanoseconds with a name: the reason of a wait, or the name of a range.
+struct NamedTime {
+  StringId name = StringId::kEmpty;
+  int64_t time = 0;
+
+  friend bool operator==(const NamedTime&, const NamedTime&) = default;
+};
+
+// Times with different names, in the order in which the names were met.
+using NamedTimes = std::vector<NamedTime>;
+
+// Adds `time` to that of `name`.
+void AddNamedTime(StringId name, int64_t time, NamedTimes* times);
+
+// Where the time of a goroutine, or of a part of its life, went. In nanoseconds.
+struct ExecutionTimes {
+  int64_t total = 0;            // From its beginning to its end.
+  int64_t running = 0;          // On a P.
+  int64_t runnable = 0;         // Ready to run, but waiting for a P: the scheduling latency.
+  int64_t syscall = 0;          // In a syscall, with a P.
+  int64_t syscall_blocked = 0;  // In a syscall, after it had lost its P.
+  NamedTimes blocked;           // By what it waited for: "chan receive". "" if unknown.
+
+  // In ranges of the runtime: "GC mark assist", "GC incremental sweep", "stop-the-world (...)".
+  // This time is part of the times above.
+  NamedTimes ranges;
+
+  // The sum of `blocked`.
+  int64_t BlockedTotal() const;
+
+  // What is in none of the states above: where events are missing. Never less than 0.
+  int64_t Unknown() const;
+
+  // Adds all times of `other`.
+  void Add(const ExecutionTimes& other);
+};
+
+// A goroutine's life in the trace, or in the window that was analysed.
+struct GoroutineLife {
+  GoId goroutine;
+  StringId name = StringId::kEmpty;  // The function that it started in; "" if unknown.
+
+  // When the trace, or the window, first has it: that is its creation, unless `is_older`.
+  int64_t creation = 0;
+  bool is_older = false;
+
+  std::optional<int64_t> start;  // When it ran first.
+  std::optional<int64_t> end;    // When it ended. Otherwise it was there at the end.
+
+  ExecutionTimes times;
+};
+
+// All goroutines that started in one function.
+struct GoroutineGroup {
+  StringId name = StringId::kEmpty;
+  uint64_t count = 0;
+  ExecutionTimes times;  // Their sums.
+
+  // The distributions over the goroutines.
+  Histogram total;
+  Histogram running;
+  Histogram runnable;
+  Histogram blocked;
+  Histogram syscall;  // With a P and without.
+
+  // Adds one goroutine.
+  void Add(const ExecutionTimes& one);
+  void Merge(const GoroutineGroup& other);
+};
+
+// Computes where the time of goroutines went. To the nanosecond the numbers of Go's own
+// internal/trace, but for the entries of analysis/DIVERGENCES.md; see GoCompatibleStats for those.
+class GoroutineStats final : public Analysis {
+ public:
+  struct Options {
+    // Whether to keep lives() of single goroutines, not only groups(). Otherwise memory is in
+    // proportion to the goroutines that exist at a time.
+    bool keep_each = false;
+
+    // Only goroutines that the filter selects, and only ranges that are in its `times`.
+    EventFilter filter = {};
+  };
+
+  // `*interner` must outlive this object.
+  GoroutineStats(Interner* interner, Options options);
+  ~GoroutineStats() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
+
+  // The results, after Finish(). In order of creation, and then of ids.
+  absl::Span<const GoroutineLife> lives() const;
+  // In order of names.
+  absl::Span<const GoroutineGroup> groups() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_GOROUTINE_STATS_H_

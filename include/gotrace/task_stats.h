@@ -1,0 +1,100 @@
+// The tasks and regions of runtime/trace.
+#ifndef GOTRACE_TASK_STATS_H_
+#define GOTRACE_TASK_STATS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/histogram.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+
+namespace gotrace {
+
+// A region, from its begin to its end on one goroutine.
+struct RegionLife {
+  GoId goroutine;
+  TaskId task = kBackgroundTask;     // The task that it belongs to.
+  StringId type = StringId::kEmpty;  // The name given to StartRegion or WithRegion.
+
+  // When it began and ended. Absent if that is not in the trace. A region that is open when its
+  // goroutine ends, ends with it.
+  std::optional<int64_t> begin = std::nullopt;
+  std::optional<int64_t> end = std::nullopt;
+
+  // Where its goroutine's time went in it.
+  ExecutionTimes times = {};
+};
+
+// A task.
+struct TaskLife {
+  TaskId task;
+  TaskId parent = TaskId::kNone;     // kNone if there is none, or if it is unknown.
+  StringId type = StringId::kEmpty;  // The name given to NewTask; "" if unknown.
+
+  // When it began and ended, and on which goroutines. Absent, or kNone, if that is not in the
+  // trace.
+  std::optional<int64_t> begin;
+  std::optional<int64_t> end;
+  GoId begin_goroutine;
+  GoId end_goroutine;
+
+  uint64_t regions = 0;     // How many regions belong to it.
+  uint64_t logs = 0;        // How many messages.
+  uint64_t goroutines = 0;  // How many goroutines began, ended or logged in it, or had its regions.
+
+  // Where the time of its regions went. Of nested regions only the outermost counts, so that no
+  // time of a goroutine counts twice.
+  ExecutionTimes times = {};
+};
+
+// Regions, or tasks, of one type.
+struct SpanGroup {
+  StringId type = StringId::kEmpty;
+  uint64_t count = 0;
+  uint64_t open = 0;          // How many of them lack their begin or their end in the trace.
+  Histogram duration;         // Of the others, in nanoseconds.
+  ExecutionTimes times = {};  // The sums over all of them.
+};
+
+// Computes what regions and tasks there were, and where the time in them went. The numbers are
+// those of Go's own internal/trace, but for the entries of analysis/DIVERGENCES.md; see
+// GoCompatibleStats for those.
+//
+// Memory is in proportion to the regions and tasks. Only for a trace that is read in one piece:
+// it cannot be merged.
+class TaskStats final : public Analysis {
+ public:
+  // `*interner` must outlive this object. Only regions on goroutines that `filter` selects are
+  // counted, and only regions and tasks that have a part in its `times`.
+  TaskStats(Interner* interner, EventFilter filter);
+  ~TaskStats() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
+
+  // The results, after Finish(). Regions in order of their ends, those without one last; tasks in
+  // order of ids.
+  absl::Span<const RegionLife> regions() const;
+  absl::Span<const TaskLife> tasks() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+// Sums up regions, or tasks, by their types, in order of the types' names.
+std::vector<SpanGroup> GroupByType(absl::Span<const RegionLife> regions, const Interner& interner);
+std::vector<SpanGroup> GroupByType(absl::Span<const TaskLife> tasks, const Interner& interner);
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TASK_STATS_H_

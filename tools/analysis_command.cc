@@ -1,0 +1,244 @@
+#include "tools/analysis_command.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "export/json/json_text.h"
+#include "gotrace/read_parallel.h"
+#include "tools/event_selection.h"
+#include "tools/file_list.h"
+#include "tools/open_trace.h"
+#include "tools/report.h"
+
+namespace gotrace::internal {
+namespace {
+
+// The rows of a table for people, unless --top is given, and the columns of their terminal.
+constexpr uint64_t kTextRows = 40;
+constexpr size_t kTextWidth = 100;
+
+// What of a trace was read, on all threads.
+struct Reached {
+  std::atomic<uint64_t> bytes = 0;
+  std::atomic<uint64_t> events = 0;
+};
+
+// Passes events on, and shows progress where they pass on the thread that it was made on.
+class WatchedSink final : public MergeableSink {
+ public:
+  WatchedSink(std::unique_ptr<AnalysisSink> sink, uint64_t total, Reached* reached,
+              std::thread::id shown_by, Progress* progress)
+      : sink_(std::move(sink)),
+        total_(total),
+        reached_(*reached),
+        shown_by_(shown_by),
+        progress_(*progress) {}
+
+  void Add(absl::Span<const Event> events) override {
+    sink_->Add(events);
+    // Only the first event of a generation may be before the last one.
+    const uint64_t offset = std::max(offset_, events.back().offset());
+    if (offset_ == 0) offset_ = events.front().offset();
+    reached_.bytes += offset - std::exchange(offset_, offset);
+    reached_.events += events.size();
+    if (!progress_.enabled() || std::this_thread::get_id() != shown_by_) return;
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (progress_.Due()) {
+        progress_.Show({.bytes = reached_.bytes, .total = total_, .events = reached_.events});
+      }
+    }
+  }
+
+  absl::Status Finish() override { return sink_->Finish(); }
+
+  void Merge(MergeableSink&& next) override {
+    sink_->Merge(std::move(*static_cast<WatchedSink&>(next).sink_));
+  }
+
+  std::unique_ptr<AnalysisSink> TakeSink() { return std::move(sink_); }
+
+ private:
+  std::unique_ptr<AnalysisSink> sink_;
+  const uint64_t total_;
+  Reached& reached_;
+  const std::thread::id shown_by_;
+  Progress& progress_;
+  uint64_t offset_ = 0;
+};
+
+}  // namespace
+
+std::vector<Flag> AnalysisCommand::Flags() {
+  std::vector<Flag> rows = OwnFlags();
+  AppendRows(
+      {{.name = "format",
+        .value = "FORMAT",
+        .help = "text (default), a table for people; csv; json, one object for each file; or "
+                "jsonl, one object on a line for each row. Only text has rounded numbers: "
+                "the others have nanoseconds and bytes.",
+        .set = SetChoice({"text", "csv", "json", "jsonl"}, &format_)},
+       {.name = "sort",
+        .value = "COLUMN",
+        .help = "Sort by a column, the largest first; texts in alphabetical order. --help "
+                "of docs/analyses.md lists the columns.",
+        .set = SetText(&sort_)},
+       {.name = "top",
+        .value = "N",
+        .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
+                             " as text, and all in other formats."),
+        .set = SetNumber(0, &top_)}},
+      &rows);
+  for (Flag& flag : filter_.Rows()) {
+    if (flag.name == "from" || flag.name == "to" || flag.name == "g") rows.push_back(flag);
+  }
+  AppendRows(reading_.Rows(), &rows);
+  return rows;
+}
+
+absl::Status AnalysisCommand::Check() const {
+  absl::Status status = CheckOwn();
+  status.Update(filter_.Check());
+  const Interner none;
+  if (!sort_.empty()) status.Update(MakeTable(nullptr, none).Sort(sort_));
+  return status;
+}
+
+int AnalysisCommand::Run(const std::vector<std::string>& files, Output* out) {
+  has_csv_names_ = false;
+  return PerFileCommand::Run(files, out);
+}
+
+std::unique_ptr<AnalysisSink> AnalysisCommand::MakeSink(const EventFilter& filter,
+                                                        bool may_follow) const {
+  AnalysisSink::Options options;
+  options.may_follow_another = may_follow;
+  options.window = filter.times;
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* interner) { return MakeAnalysis(interner, filter); }, options);
+}
+
+AnalysisCommand::ReadResult AnalysisCommand::ReadInParts(const std::string& file,
+                                                         Progress* progress) const {
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, reading_.input.limits, reading_.input.trace);
+  if (!input.ok()) return {.status = input.status()};
+  PrintTransportNotes(file, input->notes);
+  ReaderOptions options = reading_.Options(nullptr);
+  if (!IsMergeable()) options.tuning.jobs_from_bytes = ~uint64_t{0};
+  // Bytes are counted as the trace has them, which are more than those of a compressed file.
+  const bool is_forkable = input->source->Fork(0) != nullptr;
+  const uint64_t total = is_forkable ? input->source->input_size() : 0;
+  Reached reached;
+  const std::thread::id shown_by = std::this_thread::get_id();
+  std::unique_ptr<MergeableSink> sink;
+  absl::Status status = ReadParallel(
+      std::move(input->source), options,
+      [&] {
+        return std::make_unique<WatchedSink>(MakeSink(filter_.filter, /*may_follow=*/true), total,
+                                             &reached, shown_by, progress);
+      },
+      &sink);
+  progress->Wipe();
+  WarnOfMoreTraces(file, *input, status);
+  return {.status = std::move(status),
+          .losses = {},
+          .sink = static_cast<WatchedSink&>(*sink).TakeSink()};
+}
+
+AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file, FaultLog* log,
+                                                        Progress* progress) const {
+  SelectionOptions selected;
+  selected.filter = filter_;
+  selected.trace = reading_.input.trace;
+  selected.to_end = reading_.salvage;
+  selected.whole_window = true;
+  absl::StatusOr<std::unique_ptr<EventSelection>> selection =
+      EventSelection::Open(file, selected, reading_.Options(log), progress);
+  if (!selection.ok()) return {.status = selection.status()};
+  ReadResult result;
+  const Event* event = (*selection)->Next();
+  absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
+  if (event != nullptr && !filter.ok()) return {.status = filter.status()};
+  result.sink = MakeSink(filter.ok() ? *filter : filter_.filter, /*may_follow=*/false);
+  for (; event != nullptr; event = (*selection)->Next()) {
+    result.sink->Add(absl::MakeConstSpan(event, 1));
+  }
+  result.status.Update(result.sink->Finish());
+  const SelectionResult read = (*selection)->Finish();
+  progress->Wipe();
+  result.losses = read.losses;
+  result.status.Update(read.status);
+  if (result.status.ok()) NoteEmptyWindow(file, filter_, read);
+  NoteTimelessGeneration(file, read);
+  return result;
+}
+
+FileResult AnalysisCommand::RunFile(FileOutput* output) {
+  const std::string& file = output->file();
+  FaultLog log;
+  ReadResult result;
+  {
+    Progress progress(/*prints_along=*/false);
+    EventFilter filter = filter_.filter;
+    filter.goroutines.clear();
+    const bool is_whole = filter.MatchesAll() && !filter_.has_wall_times() && !reading_.salvage;
+    result = is_whole ? ReadInParts(file, &progress) : ReadWindow(file, &log, &progress);
+  }
+  const bool can_salvage = !reading_.salvage;
+  if (result.sink == nullptr) {
+    if (format_ == kJson) AppendUnreadJson(file, result.status, {}, &output->buffer());
+    return {.status = std::move(result.status), .can_salvage = can_salvage};
+  }
+  Print(result, output);
+  return {.status = std::move(result.status),
+          .events = result.sink->event_count(),
+          .can_salvage = can_salvage,
+          .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+}
+
+void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
+  Table table = MakeTable(&result.sink->analysis(), result.sink->interner());
+  const absl::string_view sort = sort_.empty() ? DefaultSort() : sort_;
+  // Check() has found that the column exists.
+  if (!sort.empty()) table.Sort(sort).IgnoreError();
+  const size_t all = table.rows();
+  const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
+  if (top > 0) table.Truncate(top);
+  const absl::string_view file = NameOf(output->file());
+  const absl::string_view file_column = output->several() ? "file" : "";
+  TextBuffer& out = output->buffer();
+  switch (format_) {
+    case kTable:
+      output->BeginText();
+      table.AppendText(kTextWidth, &output->buffer());
+      if (all == 0) output->buffer().Append("no ", RowsName(), "\n");
+      if (table.rows() < all) {
+        output->buffer().Append("(", uint64_t{all - table.rows()}, " more; --top=0 shows all)\n");
+      }
+      break;
+    case kCsv:
+      table.AppendCsv(!std::exchange(has_csv_names_, true), file_column, file, &out);
+      break;
+    case kJson: {
+      JsonWriter json(&out);
+      json.BeginObject();
+      AppendFileMembers(file, &json);
+      AppendCompleteness(result.status, result.losses, &json);
+      json.Key(RowsName());
+      json.BeginArray();
+      table.AppendJson(",", "", "", &out);
+      json.EndArray();
+      json.EndObject();
+      out.Append('\n');
+      break;
+    }
+    default:
+      table.AppendJson("\n", file_column, file, &out);
+      if (table.rows() > 0) out.Append('\n');
+      break;
+  }
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,328 @@
+// The commands `tasks` and `regions`: what the tasks and regions of runtime/trace took, and where
+// the time in them went.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/go_stats.h"
+#include "gotrace/task_stats.h"
+#include "tools/analysis_command.h"
+#include "tools/registry.h"
+#include "tools/time_columns.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kRegionsText = {
+    .name = "regions",
+    .summary = "print how long regions took, and where their time went",
+    .description =
+        "Prints, for all regions of runtime/trace with the same type, how many there were, how "
+        "long they took, and how much of that their goroutines spent running, waiting for a P "
+        "(runnable), in syscalls, and blocked. Regions that lack their begin or end in the trace "
+        "are counted as open, and are in no percentile.\n"
+        "\n"
+        "With --each there is a row for each region instead.",
+    .examples =
+        "  gotrace-dump regions trace.out\n"
+        "  gotrace-dump regions --each --type=query --min=10ms trace.out\n"
+        "  gotrace-dump regions --each --format=jsonl trace.out | jq .blocked_ns\n",
+    .takes_several_files = true,
+};
+
+constexpr CommandText kTasksText = {
+    .name = "tasks",
+    .summary = "print how long tasks took, and where their time went",
+    .description =
+        "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
+        "they took, and how much of the time in their regions was spent running, waiting for a P "
+        "(runnable), in syscalls, and blocked. Tasks that lack their begin or end in the trace are "
+        "counted as open, and are in no percentile.\n"
+        "\n"
+        "With --each there is a row for each task instead.",
+    .examples =
+        "  gotrace-dump tasks trace.out\n"
+        "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
+        "  gotrace-dump tasks --each --log=timeout trace.out\n",
+    .takes_several_files = true,
+};
+
+// The tasks in which a message was logged that contains a text.
+class LogSearch {
+ public:
+  explicit LogSearch(std::string text) : text_(std::move(text)) {}
+
+  void Add(absl::Span<const Event> events) {
+    if (text_.empty()) return;
+    for (const Event& event : events) {
+      if (event.kind() != EventKind::kLog) continue;
+      const Log log = event.log();
+      if (absl::StrContains(log.message, text_)) tasks_.insert(log.task);
+    }
+  }
+
+  bool Selects(TaskId task) const { return text_.empty() || tasks_.contains(task); }
+
+ private:
+  const std::string text_;
+  absl::flat_hash_set<TaskId> tasks_;
+};
+
+// Which tasks or regions to print.
+struct SpanFilter {
+  std::string type;
+  std::optional<absl::Duration> min;
+  std::optional<absl::Duration> max;
+  std::string log;
+
+  template <class Life>
+  bool Selects(const Life& life, const Interner& interner, const LogSearch& search) const {
+    if (!type.empty() && interner.String(life.type) != type) return false;
+    if (!search.Selects(life.task)) return false;
+    if (!min.has_value() && !max.has_value()) return true;
+    // How long an open one takes is not known.
+    if (!life.begin.has_value() || !life.end.has_value()) return false;
+    const absl::Duration duration = absl::Nanoseconds(*life.end - *life.begin);
+    return duration >= min.value_or(duration) && duration <= max.value_or(duration);
+  }
+};
+
+// Runs the statistics of gotrace, or those of Go, and keeps what the filter selects.
+template <class Life>
+class SpanAnalysis final : public Analysis {
+ public:
+  SpanAnalysis(Interner* interner, EventFilter filter, const SpanFilter& spans, bool is_compatible)
+      : interner_(*interner), spans_(spans), search_(spans.log) {
+    if (is_compatible) {
+      go_ = std::make_unique<GoCompatibleStats>(interner);
+    } else {
+      stats_ = std::make_unique<TaskStats>(interner, std::move(filter));
+    }
+  }
+
+  void AddEvents(absl::Span<const Event> events) override {
+    search_.Add(events);
+    if (go_ != nullptr) return go_->Add(events);
+    stats_->AddEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval) override {
+    if (stats_ != nullptr) stats_->AddGoroutine(interval);
+  }
+  // Never read in parts.
+  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
+
+  void Finish(int64_t end) override {
+    absl::Span<const Life> all;
+    if (go_ != nullptr) {
+      go_->Finish().IgnoreError();  // It is always OK.
+      all = Of(*go_);
+    } else {
+      stats_->Finish(end);
+      all = Of(*stats_);
+    }
+    for (const Life& life : all) {
+      if (spans_.Selects(life, interner_, search_)) selected_.push_back(life);
+    }
+    groups_ = GroupByType(selected_, interner_);
+  }
+
+  absl::Span<const Life> selected() const { return selected_; }
+  absl::Span<const SpanGroup> groups() const { return groups_; }
+
+ private:
+  template <class Stats>
+  static absl::Span<const Life> Of(const Stats& stats) {
+    if constexpr (std::is_same_v<Life, RegionLife>) {
+      return stats.regions();
+    } else {
+      return stats.tasks();
+    }
+  }
+
+  const Interner& interner_;
+  const SpanFilter spans_;
+  LogSearch search_;
+  std::unique_ptr<TaskStats> stats_;  // One of the two.
+  std::unique_ptr<GoCompatibleStats> go_;
+  std::vector<Life> selected_;
+  std::vector<SpanGroup> groups_;
+};
+
+std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Interner& interner) {
+  const auto number = [](uint64_t number) { return Cell(static_cast<int64_t>(number)); };
+  std::vector<Column> columns = {{.name = "count",
+                                  .title = "COUNT",
+                                  .value = [=](size_t row) { return number(groups[row].count); }},
+                                 {.name = "open", .title = "OPEN", .value = [=](size_t row) {
+                                    return number(groups[row].open);
+                                  }}};
+  AppendQuantileColumns(
+      "duration", /*is_shown=*/true,
+      [=](size_t row) -> const Histogram& { return groups[row].duration; }, &columns);
+  AppendTimeColumns(
+      interner, [=](size_t row) -> const ExecutionTimes& { return groups[row].times; }, &columns);
+  columns.push_back({.name = "type", .title = "TYPE", .value = [=, &interner](size_t row) {
+                       return Cell(interner.String(groups[row].type));
+                     }});
+  return columns;
+}
+
+Cell IdCell(GoId id) { return id == GoId::kNone ? Cell() : Cell(id.value); }
+Cell IdCell(TaskId id) {
+  return id == TaskId::kNone ? Cell() : Cell(static_cast<int64_t>(id.value));
+}
+
+// How long it took, or is known to have taken.
+template <class Life>
+Cell DurationOf(const Life& life) {
+  return life.begin.has_value() && life.end.has_value() ? Cell(*life.end - *life.begin) : Cell();
+}
+
+template <class Life>
+std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& interner) {
+  constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
+  const auto goroutine = [=](size_t row) {
+    if constexpr (kIsTask) {
+      return IdCell(lives[row].begin_goroutine);
+    } else {
+      return IdCell(lives[row].goroutine);
+    }
+  };
+  std::vector<Column> columns = {
+      {.name = "g", .title = "G", .value = goroutine},
+      {.name = "task",
+       .title = "TASK",
+       .value = [=](size_t row) { return IdCell(lives[row].task); }},
+      {.name = "begin_ns",
+       .title = "",
+       .value = [=](size_t row) { return CellOf(lives[row].begin); }},
+      {.name = "end_ns", .title = "", .value = [=](size_t row) { return CellOf(lives[row].end); }},
+      {.name = "duration_ns",
+       .title = "DURATION",
+       .unit = Unit::kNanoseconds,
+       .value = [=](size_t row) { return DurationOf(lives[row]); }}};
+  if constexpr (kIsTask) {
+    const auto add = [&](absl::string_view name, absl::string_view title, auto value) {
+      columns.push_back({.name = std::string(name), .title = title, .value = [=](size_t row) {
+                           return Cell(static_cast<int64_t>(lives[row].*value));
+                         }});
+    };
+    columns.push_back({.name = "parent", .title = "PARENT", .value = [=](size_t row) {
+                         return IdCell(lives[row].parent);
+                       }});
+    columns.push_back({.name = "end_g", .title = "", .value = [=](size_t row) {
+                         return IdCell(lives[row].end_goroutine);
+                       }});
+    add("goroutines", "GS", &TaskLife::goroutines);
+    add("regions", "REGIONS", &TaskLife::regions);
+    add("logs", "LOGS", &TaskLife::logs);
+  }
+  AppendTimeColumns(
+      interner, [=](size_t row) -> const ExecutionTimes& { return lives[row].times; }, &columns);
+  columns.push_back({.name = "type", .title = "TYPE", .value = [=, &interner](size_t row) {
+                       return Cell(interner.String(lives[row].type));
+                     }});
+  return columns;
+}
+
+SetFlag SetDuration(std::optional<absl::Duration>* duration) {
+  return [=](absl::string_view text) {
+    absl::Duration parsed;
+    if (!absl::ParseDuration(text, &parsed) || parsed < absl::ZeroDuration()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected a duration, as in 1.5s or 20ms, found \"", text, "\""));
+    }
+    *duration = parsed;
+    return absl::OkStatus();
+  };
+}
+
+// The command for tasks, or for regions.
+template <class Life>
+class SpansCommand final : public AnalysisCommand {
+ public:
+  const CommandText& text() const override { return kIsTask ? kTasksText : kRegionsText; }
+
+ protected:
+  std::vector<Flag> OwnFlags() override {
+    std::vector<Flag> flags = {
+        {.name = "each",
+         .value = "",
+         .help = kIsTask ? "Print a row for each task." : "Print a row for each region.",
+         .set = SetSwitch(&each_)},
+        {.name = "type",
+         .value = "TYPE",
+         .help = "Only those of this type.",
+         .set = SetText(&spans_.type)},
+        {.name = "min",
+         .value = "DURATION",
+         .help = "Only those that took at least as long, as in 1.5s or 20ms.",
+         .set = SetDuration(&spans_.min)},
+        {.name = "max",
+         .value = "DURATION",
+         .help = "Only those that took at most as long.",
+         .set = SetDuration(&spans_.max)}};
+    if (kIsTask) {
+      flags.push_back({.name = "log",
+                       .value = "TEXT",
+                       .help = "Only tasks with a log message that contains the text.",
+                       .set = SetText(&spans_.log)});
+    }
+    flags.push_back(CompatFlag(&is_compatible_));
+    return flags;
+  }
+
+  absl::Status CheckOwn() const override {
+    if (spans_.min.has_value() && spans_.max.has_value() && *spans_.min > *spans_.max) {
+      return absl::InvalidArgumentError("--min is longer than --max");
+    }
+    return CheckCompat(is_compatible_, filter());
+  }
+
+  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
+                                         const EventFilter& filter) const override {
+    return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_, is_compatible_);
+  }
+
+  bool IsMergeable() const override { return false; }
+
+  Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    absl::Span<const Life> lives;
+    absl::Span<const SpanGroup> groups;
+    if (analysis != nullptr) {
+      const auto& spans = static_cast<const SpanAnalysis<Life>&>(*analysis);
+      lives = spans.selected();
+      groups = spans.groups();
+    }
+    return each_ ? Table(lives.size(), EachColumns(lives, interner))
+                 : Table(groups.size(), GroupColumns(groups, interner));
+  }
+
+  absl::string_view RowsName() const override { return kIsTask ? "tasks" : "regions"; }
+  absl::string_view DefaultSort() const override { return each_ ? "duration_ns" : "total_ns"; }
+
+ private:
+  static constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
+
+  bool each_ = false;
+  SpanFilter spans_;
+  bool is_compatible_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTasksCommand() { return std::make_unique<SpansCommand<TaskLife>>(); }
+std::unique_ptr<Command> MakeRegionsCommand() {
+  return std::make_unique<SpansCommand<RegionLife>>();
+}
+
+}  // namespace gotrace::internal

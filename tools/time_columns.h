@@ -1,0 +1,44 @@
+// Columns and flags that the tables of goroutines, tasks and regions share.
+#ifndef GOTRACE_TOOLS_TIME_COLUMNS_H_
+#define GOTRACE_TOOLS_TIME_COLUMNS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "export/table/table.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/histogram.h"
+#include "gotrace/interner.h"
+#include "tools/flags.h"
+#include "tools/shared_flags.h"
+
+namespace gotrace::internal {
+
+// A time, or an empty cell.
+Cell CellOf(const std::optional<int64_t>& time);
+
+// Appends total_ns, running_ns and so on, of the times that a row has. `interner` must outlive the
+// columns.
+void AppendTimeColumns(const Interner& interner,
+                       std::function<const ExecutionTimes&(size_t row)> times,
+                       std::vector<Column>* columns);
+
+// Appends the smallest and the largest value of a distribution, and quantiles: "total_min_ns",
+// "total_p50_ns" and so on. `is_shown` says whether people see some of them.
+void AppendQuantileColumns(absl::string_view name, bool is_shown,
+                           std::function<const Histogram&(size_t row)> histogram,
+                           std::vector<Column>* columns);
+
+// --compat=go
+Flag CompatFlag(bool* is_compatible);
+
+// Go's numbers are those of a whole trace.
+absl::Status CheckCompat(bool is_compatible, const FilterFlags& filter);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_TIME_COLUMNS_H_
