@@ -301,7 +301,7 @@ TEST(FxtExporterTest, HasThreads) {
     std::sort(found.begin(), found.end());
     EXPECT_TRUE(found == expected.lines);
   }
-  EXPECT_GT(named, 100 * unnamed);
+  EXPECT_GT(named, 40 * unnamed);
 }
 
 TEST(FxtExporterTest, HasStacksAndAllocations) {

@@ -249,7 +249,8 @@ class RandomRecords {
         if (FxtEventHasWord(record.kind)) record.id = Value();
         // Complete durations must not end before they begin.
         if (record.kind == static_cast<uint8_t>(FxtEvent::kDurationComplete)) {
-          record.id = std::max(record.id, record.ticks);
+          record.id = static_cast<uint64_t>(
+              std::max(static_cast<int64_t>(record.id), static_cast<int64_t>(record.ticks)));
         }
     }
     AddArguments(&record);
