@@ -35,7 +35,7 @@ ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateO
   while (reader.Next() != nullptr) {
     if (++report.events % kRecordsPerReport == 0) report_progress();
   }
-  if (reader.end() == FxtEnd::kComplete && report.events == 1) {
+  if (reader.end() == FxtEnd::kComplete && reader.offset() == sizeof kFxtMagic) {
     add({CheckId::kFxtEmpty, reader.offset(),
          "expected records after the magic number, found the end of the file"});
   }

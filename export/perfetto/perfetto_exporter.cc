@@ -64,8 +64,8 @@ struct OpenTask {
   bool is_written = false;
 };
 
-// The tracks of counters: those of metrics come first.
-constexpr size_t kFirstStateCounter = std::size(internal::kMetricCounters);
+// The tracks of counters: those of metrics come first, and two numbers are not used.
+constexpr size_t kFirstStateCounter = std::size(internal::kMetricCounters) + 2;
 
 bool IsStatus(const Event& event) {
   return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
