@@ -97,7 +97,7 @@ TEST(FxtCommandTest, ConvertsWithAllFlags) {
   const std::string out = DumpOutput({"fxt", path});
   for (const absl::string_view part :
        {"category=\"alloc\" name=\"HeapObjectAlloc\"", "category=\"thread\"", "category=\"wait\"",
-        "\"stack\": \"runtime.", "name=\"busy Ps\" {\"Ps\": "}) {
+        "\"stack\": \"runtime.", "name=\"busy Ps\" id=0 {\"Ps\": "}) {
     EXPECT_TRUE(absl::StrContains(out, part)) << part;
   }
   EXPECT_EQ(DumpOutput({"validate", path}), absl::StrCat(path, ": sound\n"));
