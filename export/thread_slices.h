@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/string_view.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/state_tracker.h"
 
@@ -28,12 +27,6 @@ inline std::optional<std::pair<int64_t, int64_t>> ShownPart(const ThreadInterval
   const int64_t end = std::min(interval.end, to);
   if (begin >= end) return std::nullopt;
   return std::pair(begin, end);
-}
-
-// Returns the name of the slice, where `goroutine` is the one of its goroutine.
-inline absl::string_view ThreadSliceName(ThreadState state, absl::string_view goroutine) {
-  if (state == ThreadState::kRunning) return goroutine;
-  return state == ThreadState::kSyscall ? "syscall" : "scheduling";
 }
 
 }  // namespace gotrace::internal

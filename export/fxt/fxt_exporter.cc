@@ -695,17 +695,18 @@ void FxtExporter::Impl::AddThread(const ThreadInterval& interval) {
   const uint64_t lane =
       LaneOf(ResourceId{ResourceKind::kThread, static_cast<int64_t>(interval.thread.value)});
   std::vector<FxtArgument> arguments;
-  absl::string_view goroutine = "goroutine";
+  absl::string_view name = interval.state == ThreadState::kSyscall ? "syscall" : "scheduling";
   if (interval.goroutine != GoId::kNone) {
-    const StringId name = Introduce(interval.goroutine).name;
-    if (name != StringId::kEmpty) goroutine = Text(name);
+    const StringId function = Introduce(interval.goroutine).name;
+    if (interval.state == ThreadState::kRunning) {
+      name = function == StringId::kEmpty ? "goroutine" : Text(function);
+    }
     arguments.push_back(FxtUint64("goroutine", static_cast<uint64_t>(interval.goroutine.value)));
   }
   if (interval.proc != ProcId::kNone) {
     arguments.push_back(FxtUint64("P", static_cast<uint64_t>(interval.proc.value)));
   }
-  FxtRecord& record = Make(FxtEvent::kDurationComplete, part->first, lane, "thread",
-                           internal::ThreadSliceName(interval.state, goroutine));
+  FxtRecord& record = Make(FxtEvent::kDurationComplete, part->first, lane, "thread", name);
   record.id = static_cast<uint64_t>(part->second);
   record.arguments = std::move(arguments);
   Write();

@@ -204,6 +204,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   const StringId parent_ = Intern("parent");
   const StringId message_ = Intern("message");
   const StringId proc_name_ = Intern("P");
+  const StringId scheduling_name_ = Intern("scheduling");
 
   bool has_begun_ = false;
   bool is_in_window_ = false;
@@ -792,13 +793,14 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
     annotations.push_back(
         {.name = proc_name_, .number = static_cast<uint64_t>(interval.proc.value)});
   }
-  const Goroutine* const goroutine = goroutines_.Find(interval.goroutine);
-  const StringId name = goroutine == nullptr ? goroutine_ : NameOf(*goroutine);
+  StringId name = interval.state == ThreadState::kSyscall ? syscall_ : scheduling_name_;
+  if (interval.state == ThreadState::kRunning) {
+    const Goroutine* const goroutine = goroutines_.Find(interval.goroutine);
+    name = goroutine == nullptr ? goroutine_ : NameOf(*goroutine);
+  }
   tracks_.BeginSlice(
       part->first, track,
-      {.name = Intern(internal::ThreadSliceName(interval.state, interner_.String(name))),
-       .category = PerfettoCategory::kThread,
-       .annotations = annotations});
+      {.name = name, .category = PerfettoCategory::kThread, .annotations = annotations});
   tracks_.EndSlice(part->second, track);
 }
 
