@@ -59,6 +59,7 @@ void CheckWindow(absl::string_view input, ReadMode mode, int64_t from, int64_t t
   if (!reader.ok()) return;
   FxtOptions options;
   options.filter.times = {from, to};
+  options.stacks = options.threads = options.alloc = true;
   std::string fxt;
   const std::unique_ptr<ByteSink> sink = SinkToString(&fxt);
   FxtExporter exporter(sink.get(), options);

@@ -10,15 +10,19 @@ std::string Command::Help() {
       "it, at any depth, except hidden ones; files in it that are not traces, or are traces of Go "
       "1.21 or earlier, are skipped. The highest exit code counts.";
   const CommandText& about = text();
-  std::string help = absl::StrCat("Usage: gotrace-dump ", about.name, " [FLAGS] FILE",
-                                  about.takes_several_files ? "..." : "", "\n\n");
+  std::string help =
+      absl::StrCat("Usage: gotrace-dump ", about.name, Flags().empty() ? "" : " [FLAGS]", " FILE",
+                   about.takes_several_files ? "..." : "", "\n\n");
   AppendWrapped(about.description, 0, 0, &help);
   if (about.takes_several_files) {
     help.append("\n\n");
     AppendWrapped(kSeveralFiles, 0, 0, &help);
   }
-  help.append("\n\nFlags:\n");
-  AppendFlagHelp(Flags(), &help);
+  help.append("\n");
+  if (const std::vector<Flag> flags = Flags(); !flags.empty()) {
+    help.append("\nFlags:\n");
+    AppendFlagHelp(flags, &help);
+  }
   absl::StrAppend(&help, "\nExamples:\n", about.examples, "\nExit codes:\n");
   AppendWrapped(about.exit_codes, 0, 0, &help);
   help.push_back('\n');

@@ -31,6 +31,9 @@ std::unique_ptr<EventSink> MakePerfetto(ByteSink* out, const ConvertOptions& opt
   perfetto.filter = options.filter;
   perfetto.process_name = options.process_name;
   perfetto.pid = options.pid;
+  perfetto.stacks = options.stacks;
+  perfetto.threads = options.threads;
+  perfetto.alloc = options.alloc;
   perfetto.on_note = options.on_note;
   return std::make_unique<PerfettoExporter>(out, std::move(perfetto));
 }
@@ -41,6 +44,9 @@ std::unique_ptr<EventSink> MakeFxt(ByteSink* out, const ConvertOptions& options)
   fxt.on_note = options.on_note;
   fxt.process_name = options.process_name;
   fxt.pid = static_cast<uint64_t>(options.pid);
+  fxt.stacks = options.stacks;
+  fxt.threads = options.threads;
+  fxt.alloc = options.alloc;
   return std::make_unique<FxtExporter>(out, std::move(fxt));
 }
 
@@ -144,18 +150,18 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
       {.name = "stacks",
        .value = "",
        .help = "Write call stacks, too. CPU samples always have theirs.",
-       .set = SetSwitch(&perfetto.stacks),
-       .needs = "to=perfetto"},
+       .set = SetSwitch(&options->stacks),
+       .needs = "to=perfetto|fxt"},
       {.name = "threads",
        .value = "",
        .help = "Write a track for each thread with the goroutines that it ran, too.",
-       .set = SetSwitch(&perfetto.threads),
-       .needs = "to=perfetto"},
+       .set = SetSwitch(&options->threads),
+       .needs = "to=perfetto|fxt"},
       {.name = "alloc",
        .value = "",
        .help = "Write the events of the alloc/free experiment, too.",
-       .set = SetSwitch(&perfetto.alloc),
-       .needs = "to=perfetto"},
+       .set = SetSwitch(&options->alloc),
+       .needs = "to=perfetto|fxt"},
       {.name = "scheduling",
        .value = "KIND",
        .help = "How states of goroutines are written: auto (default; as the events of Linux's "

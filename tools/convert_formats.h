@@ -36,6 +36,9 @@ struct ConvertOptions {
   // Set by the flags of formats.
   std::string process_name = "Go program";
   int32_t pid = 1;
+  bool stacks = false;
+  bool threads = false;
+  bool alloc = false;
   PerfettoOptions perfetto;
   FxtOptions fxt;
   ChromeOptions chrome;

@@ -1,16 +1,17 @@
 // The command `fxt`: prints the records of an FXT file.
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_text.h"
-#include "gotrace/fault.h"
-#include "tools/open_trace.h"
-#include "tools/per_file_command.h"
+#include "gotrace/byte_source.h"
+#include "tools/command.h"
 #include "tools/progress.h"
-#include "tools/shared_flags.h"
+#include "tools/report.h"
 
 namespace gotrace::internal {
 namespace {
@@ -36,15 +37,19 @@ constexpr CommandText kText = {
         "closed, as by `head`",
 };
 
-class FxtCommand final : public PerFileCommand {
+class FxtCommand final : public Command {
  public:
   const CommandText& text() const override { return kText; }
 
   std::vector<Flag> Flags() override { return {}; }
 
- protected:
-  FileResult RunFile(FileOutput* output) override {
-    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(output->file(), limits_);
+  int Run(const std::vector<std::string>& files, Output* out) override {
+    return Conclude(files[0], Print(files[0], out), out);
+  }
+
+ private:
+  static FileResult Print(const std::string& file, Output* out) {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file, ReaderLimits());
     FileResult result;
     result.is_trace = false;
     result.status = source.status();
@@ -57,12 +62,11 @@ class FxtCommand final : public PerFileCommand {
     std::optional<FxtProblem> last;
     FxtReader reader(*std::move(source), [&](const FxtProblem& problem) { last = problem; });
     Progress progress(/*prints_along=*/true);
-    Output& out = output->out();
-    while (out.usable()) {
+    while (out->usable()) {
       const FxtRecord* const record = reader.Next();
       if (record == nullptr) break;
-      AppendFxtText(*record, &out.buffer());
-      out.MaybeFlush();
+      AppendFxtText(*record, &out->buffer());
+      out->MaybeFlush();
       if (progress.Due()) {
         progress.Show({reader.source().input_read(), reader.source().input_size()});
       }
@@ -74,11 +78,6 @@ class FxtCommand final : public PerFileCommand {
     }
     return result;
   }
-
-  const ReaderLimits& limits() const override { return limits_; }
-
- private:
-  ReaderLimits limits_;
 };
 
 }  // namespace

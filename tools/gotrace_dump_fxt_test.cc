@@ -77,6 +77,39 @@ TEST(FxtCommandTest, RefusesOtherFiles) {
                              "gotrace-dump: `gotrace-dump events` prints the events of a trace\n"));
 }
 
+TEST(FxtCommandTest, RefusesDirectories) {
+  const std::string dir = MakeTestDirectory();
+  ExpectFailure(RunDump({"fxt", dir}), 2, "",
+                absl::StrCat("gotrace-dump: reading ", dir, ": Is a directory\n",
+                             "gotrace-dump: give a file, not a directory\n"));
+}
+
+TEST(FxtCommandTest, HelpHasNoEmptyListOfFlags) {
+  const std::string help = DumpOutput({"help", "fxt"});
+  EXPECT_TRUE(absl::StartsWith(help, "Usage: gotrace-dump fxt FILE\n")) << help;
+  EXPECT_FALSE(absl::StrContains(help, "Flags:")) << help;
+}
+
+TEST(FxtCommandTest, ConvertsWithAllFlags) {
+  const std::string trace = TestFilePath("go1.27-alloc.trace.zst");
+  const std::string path = WriteFile("all.fxt", "");
+  DumpOutput({"convert", "--to=fxt", "--stacks", "--threads", "--alloc", "-o", path, trace});
+  const std::string out = DumpOutput({"fxt", path});
+  for (const absl::string_view part :
+       {"category=\"alloc\" name=\"HeapObjectAlloc\"", "category=\"thread\"", "category=\"wait\"",
+        "\"stack\": \"runtime.", "name=\"busy Ps\" id=0 {\"Ps\": "}) {
+    EXPECT_TRUE(absl::StrContains(out, part)) << part;
+  }
+  EXPECT_EQ(DumpOutput({"validate", path}), absl::StrCat(path, ": sound\n"));
+}
+
+TEST(FxtCommandTest, ValidateWarnsOfAFileWithoutRecords) {
+  const std::string path = WriteFile("magic.fxt", SmallFile().substr(0, 8));
+  const std::string out = DumpOutput({"validate", path});
+  EXPECT_TRUE(absl::StrContains(out, "[fxt-empty]\n")) << out;
+  EXPECT_TRUE(absl::EndsWith(out, ": sound with 1 warning\n")) << out;
+}
+
 TEST(FxtCommandTest, ValidateChecksFxtFiles) {
   const std::string path = WriteFile("sound.fxt", SmallFile());
   EXPECT_EQ(DumpOutput({"validate", path}), absl::StrCat(path, ": sound\n"));
@@ -92,10 +125,12 @@ TEST(FxtCommandTest, ValidateChecksFxtFiles) {
 
 TEST(FxtCommandTest, OtherCommandsSayWhatItIs) {
   const std::string path = WriteFile("other.fxt", SmallFile());
-  for (const std::string command : {"events", "info", "wire", "repair"}) {
+  for (const std::string command : {"events", "info", "wire", "repair", "footprint"}) {
     const SubprocessResult result = RunDump({command, path});
     EXPECT_EQ(result.exit_code, 1) << command;
-    EXPECT_TRUE(absl::StrContains(result.err, "expected a trace, found an FXT file"))
+    EXPECT_TRUE(absl::StrContains(result.err,
+                                  "expected a trace, found an FXT file, which "
+                                  "`gotrace-dump fxt` prints. "))
         << command << ": " << result.err;
   }
 }

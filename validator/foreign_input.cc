@@ -59,6 +59,7 @@ struct Magic {
   absl::string_view bytes;
   CheckId check;
   absl::string_view what;
+  absl::string_view hint = "";  // Follows `what` in the message.
 };
 constexpr Magic kMagics[] = {
     {0, absl::string_view("PK\x03\x04", 4), CheckId::kInputZip, "a zip archive"},
@@ -71,7 +72,7 @@ constexpr Magic kMagics[] = {
     {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed with gzip"},
     {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed with zstd"},
     {0, absl::string_view("\x10\x00\x04\x46\x78\x54\x16\x00", 8), CheckId::kFaultNotATrace,
-     "an FXT file"},
+     "an FXT file", ", which `gotrace-dump fxt` prints"},
     {0, "BZh", CheckId::kInputCompressed, "data compressed with bzip2"},
     {0,
      "\xfd"
@@ -148,7 +149,8 @@ std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
     if (begin.size() < magic.offset || !absl::StartsWith(begin.substr(magic.offset), magic.bytes)) {
       continue;
     }
-    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what),
+    return ForeignInput{magic.check,
+                        absl::StrCat("expected a trace, found ", magic.what, magic.hint),
                         std::string(magic.what)};
   }
   if (IsPprof(begin)) {

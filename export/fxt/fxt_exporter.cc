@@ -19,8 +19,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "export/counters.h"
 #include "export/fxt/fxt_format.h"
+#include "export/fxt/fxt_koids.h"
 #include "export/fxt/fxt_writer.h"
+#include "export/fxt/open_slices.h"
+#include "export/thread_slices.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
 
@@ -30,22 +34,17 @@ using internal::FxtArgument;
 using internal::FxtEvent;
 using internal::FxtInt32;
 using internal::FxtKoid;
+using internal::FxtKoids;
 using internal::FxtRecord;
 using internal::FxtScheduling;
 using internal::FxtState;
 using internal::FxtString;
 using internal::FxtType;
 using internal::FxtUint64;
+using internal::OpenSlice;
+using internal::OpenSlices;
 
 namespace {
-
-// Threads that stand for something else than a goroutine. Goroutines have their own ids, of which
-// Perfetto keeps 32 bits.
-constexpr uint64_t kRuntime = 0xfffe0000;
-constexpr uint64_t kNetwork = 0xfffe0001;
-constexpr uint64_t kTimers = 0xfffe0002;
-constexpr uint64_t kCollector = 0xfffe0003;
-constexpr uint64_t kFirstProc = 0xffff0000;
 
 // The CPU of goroutines that change their state without a P. Perfetto has no more CPUs.
 constexpr int64_t kNoCpu = 4095;
@@ -58,35 +57,21 @@ constexpr int64_t kNotOnCpu = -1;
 
 // What the writer of a goroutine's states knows.
 struct GoThread {
-  bool is_introduced = false;  // Its thread record was written,
-  bool is_named = false;       // with its name.
-  int64_t cpu = kNotOnCpu;     // Where the file says that it runs.
+  bool is_introduced = false;        // Its thread record was written,
+  bool is_named = false;             // with its name,
+  StringId name = StringId::kEmpty;  // which is this one.
+  int64_t cpu = kNotOnCpu;           // Where the file says that it runs.
 };
 
-// A region or range that is open.
-struct OpenSlice {
-  bool is_region = false;
-  bool is_selected = false;
-  bool is_written = false;
-  StringId name = StringId::kEmpty;
-  TaskId task;
-};
+// If the end of a slice interrupts more than this number of others, these do not begin again, so
+// that the file is not larger than in proportion to the trace.
+constexpr size_t kMaxInterrupted = 16;
 
 struct OpenTask {
   StringId type = StringId::kEmpty;
   TaskId parent;
   bool is_selected = false;
-};
-
-struct Counter {
-  absl::string_view metric;
-  absl::string_view name;
-  absl::string_view unit;
-};
-constexpr Counter kCounters[] = {
-    {"/memory/classes/heap/objects:bytes", "heap", "bytes"},
-    {"/gc/heap/goal:bytes", "heap goal", "bytes"},
-    {"/sched/gomaxprocs:threads", "GOMAXPROCS", "threads"},
+  StackId stack = StackId::kNone;
 };
 
 int64_t CpuOf(ProcId proc) { return proc.value >= 0 && proc.value < kNoCpu ? proc.value : kNoCpu; }
@@ -99,18 +84,18 @@ class FxtExporter::Impl final : public IntervalConsumer {
       : options_(std::move(options)),
         select_(options_.filter.WithoutTimes()),
         writer_(internal::MakeFxtStore(options_.buffer, out)),
-        tracker_(&interner_, this) {}
+        tracker_(&interner_, this),
+        state_counters_([this](int64_t time, size_t counter, uint64_t value) {
+          WriteStateCounter(time, counter, value);
+        }) {}
 
   void Add(absl::Span<const Event> events);
   absl::Status Finish();
   uint64_t dropped() const { return writer_.dropped(); }
-  void NoteDropped() const {
-    if (dropped() == 0 || !options_.on_note) return;
-    options_.on_note(absl::StrCat(dropped(), dropped() == 1 ? " record" : " records",
-                                  " did not fit into the buffer and were left out"));
-  }
+  void GiveNotes() const;
 
   void AddGoroutine(const GoInterval& interval) override;
+  void AddThread(const ThreadInterval& interval) override;
   void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
  private:
@@ -129,15 +114,19 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void AddSample(const Event& event);
   void AddSync(const Event& event);
 
-  void BeginSlice(uint64_t lane, OpenSlice slice, int64_t time, const Event& event);
-  // Ends the slice at `index` of the lane's open ones. Those above it, which would have to end
-  // first, are interrupted.
-  void EndSlice(uint64_t lane, size_t index, int64_t time, std::vector<FxtArgument> arguments);
-  void WriteBegin(uint64_t lane, int64_t time, OpenSlice* slice);
+  void AddTransition(const Event& event);
+  void AddExperimental(const Event& event);
+
+  void BeginSlice(const ResourceId& scope, OpenSlice slice, int64_t time, const Event& event);
+  // Ends one of the open slices of `scope`. Those that are written inside of it are interrupted.
+  void EndSlice(const ResourceId& scope, OpenSlice* slice, int64_t time,
+                std::vector<FxtArgument> arguments);
+  void WriteBegin(uint64_t lane, int64_t time, const OpenSlice& slice);
   void WriteEnd(uint64_t lane, int64_t time, const OpenSlice& slice,
                 std::vector<FxtArgument> arguments = {});
   void WriteTask(FxtEvent kind, int64_t time, uint64_t lane, TaskId id, const OpenTask& task);
-  void WriteCounter(size_t counter, int64_t time);
+  void WriteMetric(size_t counter, int64_t time);
+  void WriteStateCounter(int64_t time, size_t counter, uint64_t value);
 
   // How goroutines change their states.
   void WriteState(const GoInterval& interval);
@@ -145,6 +134,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void Leave(GoId id, FxtState state, int64_t time, GoThread* go, absl::string_view reason = "");
   void WriteWakeup(const GoInterval& interval);
   void WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end);
+  void WriteWait(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteFlow(const GoInterval& interval);
   bool SelectsPlace(ProcId proc, ThreadId thread) const {
     return select_.Selects(proc) && select_.Selects(thread);
@@ -154,9 +144,16 @@ class FxtExporter::Impl final : public IntervalConsumer {
   GoThread& Introduce(GoId id, StackId stack = StackId::kNone);
   void IntroduceLane(uint64_t lane, absl::string_view name);
   void WriteProcess();
-  void WriteThread(uint64_t koid, absl::string_view name);
+  void WriteThread(uint64_t koid, absl::string_view name, std::vector<FxtArgument> arguments = {});
+  uint64_t KoidOf(GoId id) { return koids_.Of(ResourceKind::kGoroutine, id.value); }
   uint64_t LaneOf(const ResourceId& scope);
-  uint64_t LaneOf(const Event& event);
+  uint64_t LaneOf(const Event& event) { return LaneOf(ScopeOf(event)); }
+  // The goroutine of an event, or its P, or none of them.
+  static ResourceId ScopeOf(const Event& event);
+  OpenSlices& SlicesOf(const ResourceId& scope) {
+    const bool is_runtime = scope.kind == ResourceKind::kGoroutine && scope.id == GoId::kNone.value;
+    return is_runtime ? slices_[{}] : slices_[{scope.kind, scope.id}];
+  }
 
   // Return an event record of `lane`, and a scheduling record. Write() writes it.
   FxtRecord& Make(FxtEvent kind, int64_t time, uint64_t lane, absl::string_view category,
@@ -172,17 +169,26 @@ class FxtExporter::Impl final : public IntervalConsumer {
     const absl::Span<const FrameId> frames = interner_.Frames(stack);
     return frames.empty() ? "" : interner_.Frame(frames[0]).func.substr(0, kMaxText);
   }
+  // Adds the stack to the arguments of record_, if it is not empty.
+  void AddStackArgument(StackId stack);
+  void AddStackArgument(const Stack& stack) {
+    if (options_.stacks) AddStackArgument(interner_.InternStack(stack));
+  }
 
   const FxtOptions options_;
   const EventFilter select_;  // Without times.
   internal::FxtWriter writer_;
   Interner interner_;
   StateTracker tracker_;
+  internal::StateCounters state_counters_;
+  internal::FxtKoids koids_;
   FxtRecord record_;
+  std::string stack_text_;  // That of the record.
 
   bool has_events_ = false;
   bool has_process_ = false;
   bool is_open_ = false;       // Whether the window has begun.
+  bool is_over_ = false;       // Whether its last generation has ended.
   bool is_finishing_ = false;  // Whether intervals end because the trace does.
   int64_t from_ = std::numeric_limits<int64_t>::min();
   int64_t to_ = std::numeric_limits<int64_t>::max();
@@ -190,9 +196,10 @@ class FxtExporter::Impl final : public IntervalConsumer {
   int64_t sync_time_ = std::numeric_limits<int64_t>::min();  // When the generation began.
 
   absl::flat_hash_map<GoId, GoThread> goroutines_;
-  std::map<uint64_t, std::vector<OpenSlice>> slices_;  // By lane, outermost first.
+  std::vector<GoId> ended_;  // Goroutines that the current event ended.
+  std::map<std::pair<ResourceKind, int64_t>, OpenSlices> slices_;
   std::map<uint64_t, OpenTask> tasks_;
-  std::array<std::optional<uint64_t>, std::size(kCounters)> counters_;
+  std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)> metrics_;
   absl::flat_hash_set<uint64_t> lanes_;  // Those without a goroutine that were introduced.
   uint64_t flows_ = 0;
 };
@@ -212,22 +219,29 @@ void FxtExporter::Impl::Add(absl::Span<const Event> events) {
     // The end of a goroutine ends its regions first.
     AddEvent(event);
     tracker_.Add(absl::MakeConstSpan(&event, 1));
+    for (const GoId id : ended_) goroutines_.erase(id);
+    ended_.clear();
   }
 }
 
 void FxtExporter::Impl::OpenWindow() {
   is_open_ = true;
-  for (size_t counter = 0; counter < counters_.size(); ++counter) {
-    if (counters_[counter].has_value()) WriteCounter(counter, from_);
+  for (size_t counter = 0; counter < metrics_.size(); ++counter) {
+    if (metrics_[counter].has_value()) WriteMetric(counter, from_);
   }
+  state_counters_.Begin(from_);
   // The goroutine that began a task may have ended.
   for (const auto& [id, task] : tasks_) {
     WriteTask(FxtEvent::kAsyncBegin, from_, LaneOf(ResourceId{}), TaskId{id}, task);
   }
-  for (auto& [lane, slices] : slices_) {
-    if (lane < kRuntime && !slices.empty()) Introduce(GoId{static_cast<int64_t>(lane)});
-    if (lane >= kFirstProc) IntroduceLane(lane, absl::StrCat("P ", lane - kFirstProc));
-    for (OpenSlice& slice : slices) WriteBegin(lane, from_, &slice);
+  for (auto& [scope, slices] : slices_) {
+    if (slices.empty()) continue;
+    const uint64_t lane = LaneOf(ResourceId{scope.first, scope.second});
+    for (OpenSlice* slice : slices.Sorted()) {
+      if (!slice->is_selected) continue;
+      slices.AddWritten(slice);
+      WriteBegin(lane, from_, *slice);
+    }
   }
 }
 
@@ -235,12 +249,27 @@ absl::Status FxtExporter::Impl::Finish() {
   is_finishing_ = true;
   (void)tracker_.Finish();
   if (is_open_) {
+    const int64_t end = std::max(from_, last_time_);
+    state_counters_.Finish(end);
     // What is open lasts until the last record.
-    Make(FxtEvent::kInstant, std::max(from_, last_time_), LaneOf(ResourceId{}), "trace", "end");
+    Make(FxtEvent::kInstant, end, LaneOf(ResourceId{}), "trace", "end");
     Write();
   }
   WriteProcess();
   return writer_.Finish();
+}
+
+void FxtExporter::Impl::GiveNotes() const {
+  if (!options_.on_note) return;
+  if (dropped() > 0) {
+    options_.on_note(absl::StrCat(dropped(), dropped() == 1 ? " record" : " records",
+                                  " did not fit into the buffer and were left out"));
+  }
+  if (koids_.has_renamed_goroutines()) {
+    options_.on_note(
+        "some goroutines have another id in the file, since the format's readers use theirs for "
+        "something else; `goroutine` in their thread records is their own id");
+  }
 }
 
 // Events.
@@ -248,10 +277,12 @@ absl::Status FxtExporter::Impl::Finish() {
 void FxtExporter::Impl::AddEvent(const Event& event) {
   switch (event.kind()) {
     case EventKind::kNone:
-    case EventKind::kExperimental:
       return;
+    case EventKind::kExperimental:
+      return AddExperimental(event);
     case EventKind::kSync:
       sync_time_ = event.time();
+      is_over_ = event.time() > to_;
       return AddSync(event);
     case EventKind::kMetric:
       return AddMetric(event);
@@ -267,20 +298,17 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
     case EventKind::kRangeBegin:
     case EventKind::kRangeActive: {
       const RangeParts range = event.range_parts();
-      const uint64_t lane = LaneOf(range.scope);
       OpenSlice slice;
       slice.name = interner_.InternString(range.name());
       int64_t time = event.time();
       if (event.kind() == EventKind::kRangeActive) {
-        const std::vector<OpenSlice>& open = slices_[lane];
-        for (const OpenSlice& other : open) {
-          if (!other.is_region && other.name == slice.name) return;
-        }
+        OpenSlices& open = SlicesOf(range.scope);
+        if (open.LastRange(slice.name) != nullptr) return;
         // It has been open since the generation began, though it may be stated late. It cannot
         // enclose what has begun since then.
         if (open.empty()) time = sync_time_;
       }
-      return BeginSlice(lane, slice, time, event);
+      return BeginSlice(range.scope, slice, time, event);
     }
     case EventKind::kRangeEnd:
       return AddRangeEnd(event);
@@ -293,27 +321,48 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
       slice.is_region = true;
       slice.name = interner_.InternString(region.type);
       slice.task = region.task;
-      return BeginSlice(LaneOf(event), slice, event.time(), event);
+      return BeginSlice(ScopeOf(event), slice, event.time(), event);
     }
     case EventKind::kRegionEnd:
       return AddRegionEnd(event);
     case EventKind::kLog:
       return AddLog(event);
-    case EventKind::kStateTransition: {
-      const ResourceId resource = event.transition_resource();
-      if (resource.kind != ResourceKind::kGoroutine ||
-          event.transition_to() != static_cast<uint8_t>(GoState::kNotExist)) {
-        return;
-      }
-      // Nothing can end what is still open when the goroutine does.
-      const uint64_t lane = static_cast<uint64_t>(resource.id);
-      const auto open = slices_.find(lane);
-      if (open == slices_.end()) return;
-      while (!open->second.empty()) EndSlice(lane, open->second.size() - 1, event.time(), {});
-      slices_.erase(open);
-      return;
-    }
+    case EventKind::kStateTransition:
+      return AddTransition(event);
   }
+}
+
+void FxtExporter::Impl::AddTransition(const Event& event) {
+  if (event.time() <= to_) {
+    state_counters_.Add(event);
+  } else if (!is_over_) {
+    state_counters_.AddLate(event);
+  }
+  const ResourceId resource = event.transition_resource();
+  if (resource.kind != ResourceKind::kGoroutine ||
+      event.transition_to() != static_cast<uint8_t>(GoState::kNotExist)) {
+    return;
+  }
+  // Nothing can end what is still open when the goroutine does.
+  const auto found = slices_.find({resource.kind, resource.id});
+  if (found == slices_.end()) return;
+  const std::vector<OpenSlice*>& written = found->second.written();
+  const uint64_t lane = LaneOf(resource);
+  for (auto slice = written.rbegin(); slice != written.rend(); ++slice) {
+    WriteEnd(lane, event.time(), **slice);
+  }
+  slices_.erase(found);
+}
+
+void FxtExporter::Impl::AddExperimental(const Event& event) {
+  if (!options_.alloc || !InWindow(event.time()) || !select_.Matches(event, 0)) return;
+  const ExperimentalEvent details = event.experimental();
+  FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "alloc", details.name);
+  for (const ExperimentalArg& arg : details.args) {
+    if (record.arguments.size() == internal::kFxtMaxArguments) break;
+    record.arguments.push_back(FxtUint64(arg.name, arg.value));
+  }
+  Write();
 }
 
 void FxtExporter::Impl::AddSync(const Event& event) {
@@ -332,86 +381,97 @@ void FxtExporter::Impl::AddSync(const Event& event) {
 
 void FxtExporter::Impl::AddMetric(const Event& event) {
   if (!select_.Matches(event, 0)) return;
-  const Metric metric = event.metric();
-  for (size_t counter = 0; counter < std::size(kCounters); ++counter) {
-    if (metric.name != kCounters[counter].metric) continue;
-    if (event.time() > to_) return;
-    counters_[counter] = metric.value;
-    if (is_open_) WriteCounter(counter, event.time());
+  if (event.time() > to_) return;
+  for (size_t counter = 0; counter < metrics_.size(); ++counter) {
+    if (event.type() != internal::kMetricCounters[counter].type) continue;
+    metrics_[counter] = event.metric().value;
+    if (is_open_) WriteMetric(counter, event.time());
   }
 }
 
-void FxtExporter::Impl::WriteCounter(size_t counter, int64_t time) {
-  FxtRecord& record =
-      Make(FxtEvent::kCounter, time, LaneOf(ResourceId{}), "metric", kCounters[counter].name);
-  record.arguments = {FxtUint64(kCounters[counter].unit, *counters_[counter])};
+void FxtExporter::Impl::WriteMetric(size_t counter, int64_t time) {
+  const internal::MetricCounter& metric = internal::kMetricCounters[counter];
+  FxtRecord& record = Make(FxtEvent::kCounter, time, LaneOf(ResourceId{}), "metric", metric.name);
+  record.arguments = {FxtUint64(metric.unit, *metrics_[counter])};
   Write();
 }
 
-void FxtExporter::Impl::BeginSlice(uint64_t lane, OpenSlice slice, int64_t time,
-                                   const Event& event) {
-  slice.is_selected = select_.Matches(event, 0);
-  slices_[lane].push_back(slice);
-  if (is_open_ && time <= to_) WriteBegin(lane, std::max(time, from_), &slices_[lane].back());
+void FxtExporter::Impl::WriteStateCounter(int64_t time, size_t counter, uint64_t value) {
+  if (!select_.Selects(EventKind::kStateTransition)) return;
+  const internal::StateCounters::Spec& spec = internal::StateCounters::kSpecs[counter];
+  FxtRecord& record = Make(FxtEvent::kCounter, time, LaneOf(ResourceId{}), "state", spec.name);
+  record.arguments = {FxtUint64(spec.unit, value)};
+  Write();
 }
 
-void FxtExporter::Impl::WriteBegin(uint64_t lane, int64_t time, OpenSlice* slice) {
-  if (!slice->is_selected) return;
-  slice->is_written = true;
+void FxtExporter::Impl::BeginSlice(const ResourceId& scope, OpenSlice slice, int64_t time,
+                                   const Event& event) {
+  slice.is_selected = select_.Matches(event, 0);
+  if (options_.stacks) slice.stack = interner_.InternStack(event.stack());
+  OpenSlices& open = SlicesOf(scope);
+  OpenSlice* const added = open.Add(slice);
+  if (!is_open_ || time > to_ || !slice.is_selected) return;
+  open.AddWritten(added);
+  WriteBegin(LaneOf(scope), std::max(time, from_), slice);
+}
+
+void FxtExporter::Impl::WriteBegin(uint64_t lane, int64_t time, const OpenSlice& slice) {
   FxtRecord& record = Make(FxtEvent::kDurationBegin, time, lane,
-                           slice->is_region ? "region" : "range", Text(slice->name));
-  if (slice->is_region && slice->task != kBackgroundTask && slice->task != TaskId::kNone) {
-    record.arguments = {FxtUint64("task", slice->task.value)};
+                           slice.is_region ? "region" : "range", Text(slice.name));
+  if (slice.is_region && slice.task != kBackgroundTask && slice.task != TaskId::kNone) {
+    record.arguments = {FxtUint64("task", slice.task.value)};
   }
+  AddStackArgument(slice.stack);
   Write();
 }
 
 void FxtExporter::Impl::WriteEnd(uint64_t lane, int64_t time, const OpenSlice& slice,
                                  std::vector<FxtArgument> arguments) {
-  if (!slice.is_written || time > to_) return;
+  if (time > to_) return;
   FxtRecord& record = Make(FxtEvent::kDurationEnd, time, lane, slice.is_region ? "region" : "range",
                            Text(slice.name));
   record.arguments = std::move(arguments);
   Write();
 }
 
-void FxtExporter::Impl::EndSlice(uint64_t lane, size_t index, int64_t time,
+void FxtExporter::Impl::EndSlice(const ResourceId& scope, OpenSlice* slice, int64_t time,
                                  std::vector<FxtArgument> arguments) {
-  std::vector<OpenSlice>& open = slices_[lane];
-  for (size_t i = open.size() - 1; i > index; --i) WriteEnd(lane, time, open[i]);
-  WriteEnd(lane, time, open[index], std::move(arguments));
-  open.erase(open.begin() + static_cast<ptrdiff_t>(index));
-  if (!InWindow(time)) return;
-  for (size_t i = index; i < open.size(); ++i) WriteBegin(lane, time, &open[i]);
+  OpenSlices& open = SlicesOf(scope);
+  if (slice->depth == OpenSlice::kNotWritten) return open.Remove(slice);
+  const uint64_t lane = LaneOf(scope);
+  const std::vector<OpenSlice*> inside = open.RemoveWritten(slice);
+  for (const OpenSlice* other : inside) WriteEnd(lane, time, *other);
+  WriteEnd(lane, time, *slice, std::move(arguments));
+  open.Remove(slice);
+  if (!InWindow(time) || inside.size() > kMaxInterrupted) return;
+  for (auto other = inside.rbegin(); other != inside.rend(); ++other) {
+    open.AddWritten(*other);
+    WriteBegin(lane, time, **other);
+  }
 }
 
 void FxtExporter::Impl::AddRangeEnd(const Event& event) {
   const RangeParts range = event.range_parts();
-  const uint64_t lane = LaneOf(range.scope);
-  const StringId name = interner_.InternString(range.name());
-  const std::vector<OpenSlice>& open = slices_[lane];
-  for (size_t index = open.size(); index-- > 0;) {
-    if (open[index].is_region || open[index].name != name) continue;
-    std::vector<FxtArgument> arguments;
-    const std::vector<RangeAttribute> attributes = event.range_attributes();
-    for (const RangeAttribute& attribute : attributes) {
-      arguments.push_back(FxtUint64(attribute.name, attribute.value));
-    }
-    return EndSlice(lane, index, event.time(), std::move(arguments));
+  OpenSlice* const slice = SlicesOf(range.scope).LastRange(interner_.InternString(range.name()));
+  if (slice == nullptr) return;
+  std::vector<FxtArgument> arguments;
+  const std::vector<RangeAttribute> attributes = event.range_attributes();
+  for (const RangeAttribute& attribute : attributes) {
+    arguments.push_back(FxtUint64(attribute.name, attribute.value));
   }
+  EndSlice(range.scope, slice, event.time(), std::move(arguments));
 }
 
 void FxtExporter::Impl::AddRegionEnd(const Event& event) {
   const Region region = event.region();
-  const uint64_t lane = LaneOf(event);
-  const std::vector<OpenSlice>& open = slices_[lane];
-  for (size_t index = open.size(); index-- > 0;) {
-    if (open[index].is_region) return EndSlice(lane, index, event.time(), {});
-  }
+  const ResourceId scope = ScopeOf(event);
+  OpenSlice* const slice = SlicesOf(scope).LastRegion();
+  if (slice != nullptr) return EndSlice(scope, slice, event.time(), {});
   // It began before the trace did. A duration would have to enclose all that the goroutine has had
   // since then.
   if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
-  FxtRecord& record = Make(FxtEvent::kInstant, event.time(), lane, "region", "end of region");
+  FxtRecord& record =
+      Make(FxtEvent::kInstant, event.time(), LaneOf(scope), "region", "end of region");
   record.arguments = {FxtString("region", region.type.substr(0, kMaxText))};
   if (region.task != kBackgroundTask && region.task != TaskId::kNone) {
     record.arguments.push_back(FxtUint64("task", region.task.value));
@@ -423,7 +483,8 @@ void FxtExporter::Impl::AddTask(const Event& event) {
   const Task task = event.task();
   const bool in_window = InWindow(event.time());
   const OpenTask stated = {interner_.InternString(task.type), task.parent,
-                           select_.Matches(event, 0)};
+                           select_.Matches(event, 0),
+                           options_.stacks ? interner_.InternStack(event.stack()) : StackId::kNone};
   if (event.kind() == EventKind::kTaskBegin) {
     tasks_[task.id.value] = stated;
     if (in_window) {
@@ -453,6 +514,7 @@ void FxtExporter::Impl::WriteTask(FxtEvent kind, int64_t time, uint64_t lane, Ta
     if (task.parent != TaskId::kNone && task.parent != kBackgroundTask) {
       record.arguments.push_back(FxtUint64("parent", task.parent.value));
     }
+    AddStackArgument(task.stack);
   }
   Write();
 }
@@ -467,6 +529,7 @@ void FxtExporter::Impl::AddLog(const Event& event) {
   if (log.task != kBackgroundTask && log.task != TaskId::kNone) {
     record.arguments.push_back(FxtUint64("task", log.task.value));
   }
+  AddStackArgument(event.stack());
   writer_.WriteOnce(record_);
 }
 
@@ -475,6 +538,7 @@ void FxtExporter::Impl::AddSample(const Event& event) {
   const StackId stack = interner_.InternStack(event.stack());
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "cpu", "CPU sample");
   record.arguments = {FxtString("function", LeafFunction(stack))};
+  AddStackArgument(stack);
   Write();
 }
 
@@ -486,7 +550,7 @@ void FxtExporter::Impl::AddGoroutine(const GoInterval& interval) {
       !is_before && interval.begin <= to_) {
     WriteState(interval);
   }
-  if (interval.ends_life) goroutines_.erase(interval.goroutine);
+  if (interval.ends_life) ended_.push_back(interval.goroutine);
 }
 
 void FxtExporter::Impl::WriteState(const GoInterval& interval) {
@@ -495,6 +559,9 @@ void FxtExporter::Impl::WriteState(const GoInterval& interval) {
   Enter(interval, begin, &go);
   if (interval.state == GoState::kSyscall) {
     WriteSyscall(interval, begin, std::min(interval.end, to_));
+  }
+  if (interval.state == GoState::kWaiting && options_.stacks) {
+    WriteWait(interval, begin, std::min(interval.end, to_));
   }
   if (interval.state == GoState::kRunnable) WriteFlow(interval);
   // After a gap nothing is known of the goroutine until its next interval.
@@ -513,7 +580,7 @@ void FxtExporter::Impl::Enter(const GoInterval& interval, int64_t time, GoThread
     FxtRecord& record = Make(FxtScheduling::kContextSwitch, time, go->cpu);
     record.outgoing_state = static_cast<uint8_t>(FxtState::kRunning);
     record.outgoing.thread = 0;
-    record.incoming.thread = static_cast<uint64_t>(id.value);
+    record.incoming.thread = KoidOf(id);
     record.arguments = {FxtInt32("outgoing_weight", internal::kFxtIdleWeight)};
     return Write();
   }
@@ -535,7 +602,7 @@ void FxtExporter::Impl::Leave(GoId id, FxtState state, int64_t time, GoThread* g
   FxtRecord& record =
       Make(FxtScheduling::kContextSwitch, time, go->cpu == kNotOnCpu ? kNoCpu : go->cpu);
   record.outgoing_state = static_cast<uint8_t>(state);
-  record.outgoing.thread = static_cast<uint64_t>(id.value);
+  record.outgoing.thread = KoidOf(id);
   record.incoming.thread = 0;
   record.arguments = {FxtInt32("incoming_weight", internal::kFxtIdleWeight)};
   if (!reason.empty()) record.arguments.push_back(FxtString("reason", reason));
@@ -547,19 +614,19 @@ void FxtExporter::Impl::WriteWakeup(const GoInterval& interval) {
   std::optional<uint64_t> waker;
   switch (interval.begun_by.kind) {
     case CauseKind::kGoroutine:
-      waker = static_cast<uint64_t>(interval.begun_by.goroutine.value);
+      waker = KoidOf(interval.begun_by.goroutine);
       break;
     case CauseKind::kNetwork:
-      IntroduceLane(kNetwork, "network poller");
-      waker = kNetwork;
+      IntroduceLane(FxtKoids::kNetwork, "network poller");
+      waker = FxtKoids::kNetwork;
       break;
     case CauseKind::kTimer:
-      IntroduceLane(kTimers, "timers");
-      waker = kTimers;
+      IntroduceLane(FxtKoids::kTimers, "timers");
+      waker = FxtKoids::kTimers;
       break;
     case CauseKind::kGc:
-      IntroduceLane(kCollector, "garbage collector");
-      waker = kCollector;
+      IntroduceLane(FxtKoids::kCollector, "garbage collector");
+      waker = FxtKoids::kCollector;
       break;
     case CauseKind::kUnknown:
     case CauseKind::kItself:
@@ -569,18 +636,29 @@ void FxtExporter::Impl::WriteWakeup(const GoInterval& interval) {
   }
   FxtRecord& record = Make(FxtScheduling::kWakeup, interval.begin, CpuOf(interval.begun_by.proc));
   record.outgoing_state = 0;
-  record.incoming.thread = static_cast<uint64_t>(interval.goroutine.value);
+  record.incoming.thread = KoidOf(interval.goroutine);
   if (waker.has_value()) record.arguments = {FxtKoid("waker", *waker)};
   Write();
 }
 
 void FxtExporter::Impl::WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end) {
   if (!SelectsPlace(interval.proc, interval.thread)) return;
-  FxtRecord& record = Make(FxtEvent::kDurationComplete, begin,
-                           static_cast<uint64_t>(interval.goroutine.value), "syscall", "syscall");
+  FxtRecord& record =
+      Make(FxtEvent::kDurationComplete, begin, KoidOf(interval.goroutine), "syscall", "syscall");
   record.id = static_cast<uint64_t>(end);
   const absl::string_view function = LeafFunction(interval.stack);
   if (!function.empty()) record.arguments = {FxtString("function", function)};
+  if (options_.stacks) AddStackArgument(interval.stack);
+  Write();
+}
+
+void FxtExporter::Impl::WriteWait(const GoInterval& interval, int64_t begin, int64_t end) {
+  if (!SelectsPlace(interval.begun_by.proc, interval.begun_by.thread)) return;
+  const absl::string_view reason = Text(interval.reason);
+  Make(FxtEvent::kDurationComplete, begin, KoidOf(interval.goroutine), "wait",
+       reason.empty() ? "waiting" : reason)
+      .id = static_cast<uint64_t>(end);
+  AddStackArgument(interval.stack);
   Write();
 }
 
@@ -592,12 +670,13 @@ void FxtExporter::Impl::WriteFlow(const GoInterval& interval) {
     return;
   }
   const absl::string_view name = interval.starts_life ? "create" : "unblock";
-  const uint64_t waker = static_cast<uint64_t>(interval.begun_by.goroutine.value);
-  const uint64_t woken = static_cast<uint64_t>(interval.goroutine.value);
+  const uint64_t waker = KoidOf(interval.begun_by.goroutine);
+  const uint64_t woken = KoidOf(interval.goroutine);
   const uint64_t flow = ++flows_;
   // Both threads are introduced with their own states. The waker may have ended since then.
   // Perfetto connects flows with the events that enclose them.
   Make(FxtEvent::kInstant, interval.begin, waker, "flow", name);
+  if (options_.stacks) AddStackArgument(interval.begun_by.stack);
   Write();
   Make(FxtEvent::kFlowBegin, interval.begin, waker, "flow", name).id = flow;
   Write();
@@ -609,6 +688,30 @@ void FxtExporter::Impl::WriteFlow(const GoInterval& interval) {
 
 // Threads.
 
+void FxtExporter::Impl::AddThread(const ThreadInterval& interval) {
+  if (!options_.threads) return;
+  const auto part = internal::ShownPart(interval, select_, from_, to_);
+  if (!part.has_value()) return;
+  const uint64_t lane =
+      LaneOf(ResourceId{ResourceKind::kThread, static_cast<int64_t>(interval.thread.value)});
+  std::vector<FxtArgument> arguments;
+  absl::string_view name = interval.state == ThreadState::kSyscall ? "syscall" : "scheduling";
+  if (interval.goroutine != GoId::kNone) {
+    const StringId function = Introduce(interval.goroutine).name;
+    if (interval.state == ThreadState::kRunning) {
+      name = function == StringId::kEmpty ? "goroutine" : Text(function);
+    }
+    arguments.push_back(FxtUint64("goroutine", static_cast<uint64_t>(interval.goroutine.value)));
+  }
+  if (interval.proc != ProcId::kNone) {
+    arguments.push_back(FxtUint64("P", static_cast<uint64_t>(interval.proc.value)));
+  }
+  FxtRecord& record = Make(FxtEvent::kDurationComplete, part->first, lane, "thread", name);
+  record.id = static_cast<uint64_t>(part->second);
+  record.arguments = std::move(arguments);
+  Write();
+}
+
 GoThread& FxtExporter::Impl::Introduce(GoId id, StackId stack) {
   GoThread& go = goroutines_[id];
   if (go.is_named) return go;
@@ -616,8 +719,13 @@ GoThread& FxtExporter::Impl::Introduce(GoId id, StackId stack) {
   if (go.is_introduced && name.empty()) return go;
   go.is_introduced = true;
   go.is_named = !name.empty();
-  WriteThread(static_cast<uint64_t>(id.value),
-              name.empty() ? absl::StrCat("goroutine ", id.value) : name);
+  go.name = interner_.InternString(name);
+  const uint64_t koid = KoidOf(id);
+  std::vector<FxtArgument> arguments;
+  const uint64_t number = static_cast<uint64_t>(id.value);
+  if (koid != number) arguments.push_back(FxtUint64("goroutine", number));
+  WriteThread(koid, name.empty() ? absl::StrCat("goroutine ", id.value) : name,
+              std::move(arguments));
   return go;
 }
 
@@ -635,14 +743,16 @@ void FxtExporter::Impl::WriteProcess() {
   writer_.Write(process);
 }
 
-void FxtExporter::Impl::WriteThread(uint64_t koid, absl::string_view name) {
+void FxtExporter::Impl::WriteThread(uint64_t koid, absl::string_view name,
+                                    std::vector<FxtArgument> arguments) {
   WriteProcess();
   FxtRecord thread;
   thread.type = FxtType::kKernelObject;
   thread.kind = internal::kFxtThreadObject;
   thread.id = koid;
   thread.name = name.substr(0, kMaxText);
-  thread.arguments = {FxtKoid("process", options_.pid)};
+  thread.arguments = std::move(arguments);
+  thread.arguments.push_back(FxtKoid("process", options_.pid));
   writer_.Write(thread);
 }
 
@@ -651,28 +761,42 @@ uint64_t FxtExporter::Impl::LaneOf(const ResourceId& scope) {
     case ResourceKind::kGoroutine:
       if (scope.id == GoId::kNone.value) break;
       if (is_open_) Introduce(GoId{scope.id});
-      return static_cast<uint64_t>(scope.id);
-    case ResourceKind::kProc: {
-      const uint64_t lane = kFirstProc + (static_cast<uint64_t>(scope.id) & 0xffff);
-      if (is_open_) IntroduceLane(lane, absl::StrCat("P ", scope.id));
+      return KoidOf(GoId{scope.id});
+    case ResourceKind::kProc:
+    case ResourceKind::kThread: {
+      const uint64_t lane = koids_.Of(scope.kind, scope.id);
+      const absl::string_view what = scope.kind == ResourceKind::kProc ? "P " : "M ";
+      if (is_open_) IntroduceLane(lane, absl::StrCat(what, scope.id));
       return lane;
     }
     case ResourceKind::kNone:
-    case ResourceKind::kThread:
       break;
   }
-  if (is_open_) IntroduceLane(kRuntime, "runtime");
-  return kRuntime;
+  if (is_open_) IntroduceLane(FxtKoids::kRuntime, "runtime");
+  return FxtKoids::kRuntime;
 }
 
-uint64_t FxtExporter::Impl::LaneOf(const Event& event) {
+ResourceId FxtExporter::Impl::ScopeOf(const Event& event) {
   if (event.goroutine() != GoId::kNone) {
-    return LaneOf(ResourceId{ResourceKind::kGoroutine, event.goroutine().value});
+    return ResourceId{ResourceKind::kGoroutine, event.goroutine().value};
   }
-  if (event.proc() != ProcId::kNone) {
-    return LaneOf(ResourceId{ResourceKind::kProc, event.proc().value});
+  if (event.proc() != ProcId::kNone) return ResourceId{ResourceKind::kProc, event.proc().value};
+  return ResourceId{};
+}
+
+void FxtExporter::Impl::AddStackArgument(StackId stack) {
+  const absl::Span<const FrameId> frames = interner_.Frames(stack);
+  if (frames.empty()) return;
+  stack_text_.clear();
+  for (const FrameId id : frames) {
+    const StackFrame frame = interner_.Frame(id);
+    const absl::string_view file = frame.file.substr(frame.file.find_last_of('/') + 1);
+    const std::string line =
+        absl::StrCat(stack_text_.empty() ? "" : "\n", frame.func, " (", file, ":", frame.line, ")");
+    if (stack_text_.size() + line.size() > kMaxText) break;
+    stack_text_ += line;
   }
-  return LaneOf(ResourceId{});
+  record_.arguments.push_back(FxtString("stack", stack_text_));
 }
 
 FxtRecord& FxtExporter::Impl::Make(FxtEvent kind, int64_t time, uint64_t lane,
@@ -704,7 +828,7 @@ FxtExporter::~FxtExporter() = default;
 void FxtExporter::Add(absl::Span<const Event> events) { impl_->Add(events); }
 absl::Status FxtExporter::Finish() {
   absl::Status status = impl_->Finish();
-  impl_->NoteDropped();
+  impl_->GiveNotes();
   return status;
 }
 uint64_t FxtExporter::dropped_records() const { return impl_->dropped(); }

@@ -13,6 +13,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "export/fxt/fxt_format.h"
+#include "export/fxt/fxt_reader.h"
+#include "export/fxt/fxt_text.h"
 #include "export/fxt/fxt_validator.h"
 #include "export/fxt/read_back.h"
 #include "gotrace/event_builder.h"
@@ -21,6 +23,7 @@
 #include "gotrace/state_tracker.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "util/text_buffer.h"
 
 namespace gotrace::internal {
 namespace {
@@ -242,6 +245,144 @@ TEST(FxtExporterTest, HasRegionsRangesAndLogs) {
   EXPECT_GT(count, 1000u);
 }
 
+// The durations of threads that should be in the file.
+struct ExpectedThreads final : public IntervalConsumer {
+  void AddThread(const ThreadInterval& interval) override {
+    if (interval.state == ThreadState::kIdle || interval.begin >= interval.end) return;
+    const std::string name = interval.state == ThreadState::kScheduling ? "scheduling"
+                             : interval.state == ThreadState::kSyscall
+                                 ? "syscall"
+                                 : absl::StrCat("G", interval.goroutine.value);
+    lines.push_back(absl::StrCat(0xff000000 + interval.thread.value, " thread ", name, " [",
+                                 interval.begin, ", ", interval.end, ")"));
+  }
+  void Merge(IntervalConsumer&&, const InternerMap&) override {}
+
+  std::vector<std::string> lines;
+};
+
+TEST(FxtExporterTest, HasThreads) {
+  size_t named = 0, unnamed = 0;
+  for (const TestTrace& test : TestTraces()) {
+    if (test.events > 100'000) continue;
+    SCOPED_TRACE(test.name);
+    const std::string trace = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+    Interner interner;
+    ExpectedThreads expected;
+    StateTracker tracker(&interner, &expected);
+    GoroutineNames names;
+    EventSink* const sinks[] = {&tracker, &names};
+    ASSERT_TRUE(ReadInto(*reader, sinks).ok());
+    std::sort(expected.lines.begin(), expected.lines.end());
+
+    FxtOptions options;
+    options.threads = true;
+    const std::string fxt = Export(trace, options);
+    FxtReader records(*SourceFromBytes(fxt));
+    std::vector<std::string> found;
+    while (const FxtRecord* record = records.Next()) {
+      if (record->type != FxtType::kEvent || record->category != "thread") continue;
+      std::string name(record->name);
+      if (name != "scheduling" && name != "syscall") {
+        ASSERT_FALSE(record->arguments.empty());
+        ASSERT_EQ(record->arguments[0].name, "goroutine");
+        const GoId id{static_cast<int64_t>(record->arguments[0].value)};
+        // The trace may only say later what the goroutine's function is.
+        (name == "goroutine" ? unnamed : named) += 1;
+        if (name != "goroutine") {
+          EXPECT_EQ(name, names.NameOf(id));
+        }
+        name = absl::StrCat("G", id.value);
+      }
+      found.push_back(absl::StrCat(record->thread.thread, " thread ", name, " [", record->ticks,
+                                   ", ", record->id, ")"));
+    }
+    std::sort(found.begin(), found.end());
+    EXPECT_TRUE(found == expected.lines);
+  }
+  EXPECT_GT(named, 40 * unnamed);
+}
+
+TEST(FxtExporterTest, HasStacksAndAllocations) {
+  size_t waits = 0, stacks = 0, allocations = 0;
+  for (const absl::string_view name : {"go1.27-annotations.trace", "go1.27-alloc.trace"}) {
+    const std::string trace = ReadTestTrace(name);
+    FxtOptions options;
+    options.stacks = options.alloc = true;
+    const std::string fxt = Export(trace, options);
+    EXPECT_EQ(ReadFxtBack(fxt).problems, "");
+    FxtReader records(*SourceFromBytes(fxt));
+    while (const FxtRecord* record = records.Next()) {
+      if (record->type != FxtType::kEvent) continue;
+      waits += record->category == "wait" ? 1 : 0;
+      allocations += record->category == "alloc" ? 1 : 0;
+      for (const FxtArgument& argument : record->arguments) {
+        if (argument.name != "stack") continue;
+        ++stacks;
+        EXPECT_TRUE(absl::StrContains(argument.text, " (")) << argument.text;
+        EXPECT_TRUE(absl::EndsWith(argument.text, ")")) << argument.text;
+      }
+    }
+    absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+    Interner interner;
+    struct Waits final : public IntervalConsumer {
+      void AddGoroutine(const GoInterval& interval) override {
+        count += interval.state == GoState::kWaiting ? 1 : 0;
+      }
+      void Merge(IntervalConsumer&&, const InternerMap&) override {}
+      size_t count = 0;
+    } expected;
+    StateTracker tracker(&interner, &expected);
+    EventSink* const sinks[] = {&tracker};
+    ASSERT_TRUE(ReadInto(*reader, sinks).ok());
+    reader = Reader::FromBytes(trace);
+    while (const Event* event = reader->Next()) {
+      allocations -= event->kind() == EventKind::kExperimental ? 1 : 0;
+    }
+    EXPECT_EQ(waits, expected.count);
+    EXPECT_EQ(allocations, 0u);
+    EXPECT_GT(stacks, waits / 2);
+    waits = stacks = 0;
+  }
+}
+
+TEST(FxtExporterTest, ATraceCanBeCutOffAnywhere) {
+  FxtOptions options;
+  options.stacks = options.threads = true;
+  const std::string trace = ReadTestTrace("go1.27-annotations.trace");
+  const auto [first, last] = TimesOf(trace);
+  options.filter.times = {first, first + (last - first) / 100};
+  const std::string fxt = Export(trace, options);
+  ASSERT_GT(fxt.size(), 10'000u);
+  std::vector<std::pair<uint64_t, std::string>> records;  // Their ends, and what they say.
+  const auto text_of = [](const FxtRecord& record) {
+    TextBuffer text;
+    AppendFxtText(record, &text);
+    return std::string(text.view());
+  };
+  FxtReader whole(*SourceFromBytes(fxt));
+  while (const FxtRecord* record = whole.Next()) {
+    records.emplace_back(record->offset + record->size, text_of(*record));
+  }
+  size_t complete = 0;
+  for (size_t size = 0; size <= fxt.size(); ++size) {
+    if (complete < records.size() && records[complete].first == size) ++complete;
+    const std::string cut = fxt.substr(0, size);
+    FxtReader reader(*SourceFromBytes(cut));
+    size_t count = 0;
+    while (const FxtRecord* record = reader.Next()) {
+      ASSERT_LT(count, complete) << size;
+      if (++count == complete) {
+        ASSERT_EQ(text_of(*record), records[complete - 1].second) << size;
+      }
+    }
+    ASSERT_EQ(count, complete) << size;
+    ASSERT_EQ(reader.offset(), complete == 0 ? 0 : records[complete - 1].first);
+    ASSERT_EQ(reader.end(), reader.offset() == size ? FxtEnd::kComplete : FxtEnd::kCut);
+  }
+}
+
 TEST(FxtExporterTest, NamesGoroutinesAfterTheirFunctions) {
   const std::string trace = ReadTestTrace("go1.27-annotations.trace");
   const ReadBack back = ReadFxtBack(Export(trace, {}));
@@ -303,6 +444,9 @@ class Script {
     return builder;
   }
 
+  // Lets time pass.
+  void Wait(int64_t time) { time_ += time; }
+
   std::string Finish() {
     EXPECT_TRUE(exporter_.Finish().ok());
     EXPECT_TRUE(sink_->Finish().ok());
@@ -337,6 +481,143 @@ TEST(FxtExporterTest, NestsWhatIsNotNested) {
                                       "1 region inner [60, 70)", "1 region outer [30, 80)"}));
   EXPECT_EQ(With(back.instants, {"end of region"}),
             std::vector<std::string>{"1 region end of region 90 { region=before}"});
+}
+
+TEST(FxtExporterTest, EndsInTheWrongOrderCostLittle) {
+  // Each of the first ends would interrupt all ranges that began later.
+  constexpr int kRanges = 100'000;
+  Script script;
+  script.Start();
+  for (const EventType type : {EventType::kSTWBegin, EventType::kSTWEnd}) {
+    for (int i = 0; i < kRanges; ++i) script.Add(script.On(type, 1).Reason(absl::StrCat(i)));
+  }
+  const std::string fxt = script.Finish();
+  FxtReader reader(*SourceFromBytes(fxt));
+  std::map<uint8_t, int> records;
+  while (const FxtRecord* record = reader.Next()) {
+    if (record->type == FxtType::kEvent) ++records[record->kind];
+  }
+  EXPECT_EQ(records[static_cast<uint8_t>(FxtEvent::kDurationBegin)], kRanges);
+  EXPECT_EQ(records[static_cast<uint8_t>(FxtEvent::kDurationEnd)], kRanges);
+  EXPECT_EQ(ReadFxtBack(fxt).problems, "");
+}
+
+TEST(FxtExporterTest, InterruptsFewAndEndsMany) {
+  for (const int inside : {16, 17}) {
+    Script script;
+    script.Start();
+    script.Add(script.On(EventType::kGCMarkAssistBegin, 1));  // 30
+    for (int i = 0; i < inside; ++i) {
+      script.Add(script.On(EventType::kUserRegionBegin, 1).RegionType(absl::StrCat("r", i)));
+    }
+    script.Add(script.On(EventType::kGCMarkAssistEnd, 1));
+    for (int i = inside; i-- > 0;) {
+      script.Add(script.On(EventType::kUserRegionEnd, 1).RegionType(absl::StrCat("r", i)));
+    }
+    script.Add(script.On(EventType::kUserRegionEnd, 1).RegionType("before"));
+    const ReadBack back = ReadFxtBack(script.Finish());
+    EXPECT_EQ(back.problems, "");
+    EXPECT_EQ(With(back.durations, {"region r0 "}).size(), inside == 16 ? 2u : 1u);
+    // Each end belongs to its own region, whether it is in the file or not.
+    EXPECT_EQ(With(back.instants, {"end of region"}).size(), 1u);
+    EXPECT_TRUE(With(back.durations, {"open)"}).empty());
+  }
+}
+
+TEST(FxtExporterTest, GoroutinesOfAnyIdHaveTheirOwnStates) {
+  // Ids that the runtime's own threads have in the file, and some that are the same in 32 bits.
+  const int64_t kIds[] = {2,          0xfffe0000,  0xfffe0003,       0xffff0000, 0xff000001,
+                          0x80000000, 0x100000002, int64_t{1} << 62, 0};
+  FxtOptions options;
+  std::vector<std::string> notes;
+  options.on_note = [&](absl::string_view note) { notes.emplace_back(note); };
+  options.threads = true;
+  Script script(options);
+  script.Start();  // 20
+  for (const int64_t id : kIds) {
+    script.Change(EventType::kGoCreate, id, GoState::kNotExist, GoState::kRunnable, "", 1);
+  }
+  // Ranges on a P, whose thread must not be that of a goroutine.
+  for (const EventType type : {EventType::kGCSweepBegin, EventType::kGCSweepEnd}) {
+    for (const int64_t proc : {0, 0x10000}) {
+      script.Add(script.On(type, 1).Proc(ProcId{proc}));
+    }
+  }
+  script.Change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, "sync", 1);
+  for (const int64_t id : kIds) {
+    script.Change(EventType::kGoStart, id, GoState::kRunnable, GoState::kRunning);
+    script.Wait(id & 0xff);
+    script.Add(script.On(EventType::kGoLabel, id).Label(absl::StrCat("label ", id)));
+    script.Change(EventType::kGoDestroy, id, GoState::kRunning, GoState::kNotExist, "", id);
+  }
+  const std::string fxt = script.Finish();
+  const ReadBack back = ReadFxtBack(fxt);
+  EXPECT_EQ(back.problems, "");
+  for (const int64_t id : kIds) {
+    const uint64_t thread = static_cast<uint64_t>(id);
+    ASSERT_TRUE(back.sums.contains(thread)) << id;
+    EXPECT_EQ(back.sums.at(thread)[static_cast<int>(GoState::kRunning)], 20u + (id & 0xff)) << id;
+    EXPECT_EQ(back.names.at(thread), absl::StrCat("goroutine ", id));
+    EXPECT_EQ(With(back.instants, {absl::StrCat(thread, " label label ", id, " ")}).size(), 1u);
+  }
+  EXPECT_EQ(With(back.durations, {"range GC incremental sweep"}).size(), 2u);
+  EXPECT_EQ(notes.size(), 1u);
+  // All threads are different for a reader that keeps 32 bits of their ids, too.
+  FxtReader reader(*SourceFromBytes(fxt));
+  std::map<uint32_t, uint64_t> threads;
+  while (const FxtRecord* record = reader.Next()) {
+    if (record->type != FxtType::kKernelObject || record->kind != kFxtThreadObject) continue;
+    const auto [it, is_new] = threads.try_emplace(static_cast<uint32_t>(record->id), record->id);
+    EXPECT_EQ(it->second, record->id);
+  }
+  // The goroutines, goroutine 1, two Ps, a thread, the runtime.
+  EXPECT_EQ(threads.size(), std::size(kIds) + 5);
+}
+
+TEST(FxtExporterTest, CountsGoroutinesByState) {
+  Script script;
+  script.Start();  // 20
+  EventBuilder proc = script.On(EventType::kProcStart, -1);
+  script.Add(proc.Transition(ProcId{0}, ProcState::kIdle, ProcState::kRunning));          // 30
+  script.Change(EventType::kGoCreate, 2, GoState::kNotExist, GoState::kRunnable, "", 1);  // 40
+  script.Change(EventType::kGoCreate, 3, GoState::kNotExist, GoState::kRunnable, "", 1);  // 50
+  script.Wait(100'000);
+  script.Change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, "sync", 1);  // 100060
+  script.Wait(100'000);
+  script.Change(EventType::kGoStart, 2, GoState::kRunnable, GoState::kRunning);  // 200070
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(With(back.instants, {" state "}),
+            (std::vector<std::string>{
+                "4294836224 state busy Ps 200070 { Ps=1}",
+                "4294836224 state busy Ps 50 { Ps=1}",
+                "4294836224 state goroutines in syscalls 200070 { goroutines=0}",
+                "4294836224 state goroutines in syscalls 50 { goroutines=0}",
+                "4294836224 state runnable goroutines 200070 { goroutines=1}",
+                "4294836224 state runnable goroutines 50 { goroutines=2}",
+                "4294836224 state running goroutines 100060 { goroutines=0}",
+                "4294836224 state running goroutines 200070 { goroutines=1}",
+                "4294836224 state running goroutines 50 { goroutines=1}",
+                "4294836224 state waiting goroutines 100060 { goroutines=1}",
+                "4294836224 state waiting goroutines 200070 { goroutines=1}",
+                "4294836224 state waiting goroutines 50 { goroutines=0}",
+            }));
+}
+
+TEST(FxtExporterTest, HasMoreNamesAndThreadsThanTheTablesHold) {
+  constexpr int kLabels = 2 * kFxtMaxStrings;
+  Script script;
+  std::vector<std::string> expected;
+  for (int i = 0; i < kLabels; ++i) {
+    // Each name comes twice, far apart.
+    const int64_t go = 1 + i % 700;
+    const std::string label = absl::StrCat("label ", i % (kLabels * 3 / 4));
+    script.Add(script.On(EventType::kGoLabel, go).Label(label));
+    expected.push_back(absl::StrCat(go, " label ", label, " ", 20 + 10 * i, " {}"));
+  }
+  std::sort(expected.begin(), expected.end());
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(back.problems, "");
+  EXPECT_TRUE(With(back.instants, {" label "}) == expected);
 }
 
 // A script of a task, a region and a log in it, and a goroutine 2 that goroutine 1 creates and

@@ -2,8 +2,10 @@
 // it can from files that are cut off, damaged, or newer than it is.
 #include "export/fxt/fxt_reader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -200,6 +202,160 @@ TEST(FxtReaderTest, ReturnsWhatWasWritten) {
     expected.provider = 1;
     EXPECT_TRUE(SameContent(expected, *content[i])) << i;
   }
+}
+
+// Makes records of all kinds with all kinds of arguments, and with random values.
+class RandomRecords {
+ public:
+  explicit RandomRecords(uint32_t seed) : random_(seed) {}
+
+  // The views of the result are valid as long as this object.
+  FxtRecord Next() {
+    FxtRecord record;
+    switch (Below(7)) {
+      case 0:
+        record.type = FxtType::kBlob;
+        record.kind = static_cast<uint8_t>(Below(256));
+        record.name = Text();
+        record.text = Text();
+        return record;
+      case 1:
+        record.type = FxtType::kUserObject;
+        record.thread = Thread();
+        record.id = Value();
+        record.name = Text();
+        break;
+      case 2:
+        record.type = FxtType::kKernelObject;
+        record.kind = static_cast<uint8_t>(Below(256));
+        record.id = Value();
+        record.name = Text();
+        break;
+      case 3:
+        return Scheduling();
+      case 4:
+        record.type = FxtType::kLog;
+        record.ticks = Value();
+        record.thread = Thread();
+        record.text = Text();
+        return record;
+      default:
+        record.type = FxtType::kEvent;
+        record.kind = static_cast<uint8_t>(Below(11));
+        record.ticks = Below(2) == 0 ? 0 : Value();
+        record.thread = Thread();
+        record.category = Text();
+        record.name = Text();
+        if (FxtEventHasWord(record.kind)) record.id = Value();
+        // Complete durations must not end before they begin.
+        if (record.kind == static_cast<uint8_t>(FxtEvent::kDurationComplete)) {
+          record.id = static_cast<uint64_t>(
+              std::max(static_cast<int64_t>(record.id), static_cast<int64_t>(record.ticks)));
+        }
+    }
+    AddArguments(&record);
+    return record;
+  }
+
+ private:
+  FxtRecord Scheduling() {
+    FxtRecord record;
+    record.type = FxtType::kScheduling;
+    record.kind = static_cast<uint8_t>(Below(3));
+    record.ticks = Value();
+    record.index = static_cast<uint16_t>(Value());
+    record.incoming.thread = Value();
+    const FxtScheduling kind = static_cast<FxtScheduling>(record.kind);
+    if (kind != FxtScheduling::kWakeup) {
+      record.outgoing.thread = Value();
+      record.outgoing_state = static_cast<uint8_t>(Below(16));
+    }
+    if (kind == FxtScheduling::kLegacySwitch) {
+      record.index &= 0xff;
+      record.outgoing.process = Value();
+      record.incoming.process = Value();
+      record.priorities = static_cast<uint16_t>(Value());
+      return record;
+    }
+    AddArguments(&record);
+    return record;
+  }
+
+  void AddArguments(FxtRecord* record) {
+    record->arguments.resize(Below(kFxtMaxArguments + 1));
+    for (FxtArgument& argument : record->arguments) {
+      argument.type = static_cast<FxtArgumentType>(Below(10));
+      argument.name = Text();
+      switch (FxtPayloadOf(static_cast<uint8_t>(argument.type))) {
+        case FxtPayload::kHeader:
+          argument.value = argument.type == FxtArgumentType::kBool ? Below(2) : Value() >> 32;
+          break;
+        case FxtPayload::kWord:
+          argument.value = Value();
+          break;
+        case FxtPayload::kString:
+          argument.text = Text();
+          break;
+        case FxtPayload::kNone:
+        case FxtPayload::kUnknown:
+          break;
+      }
+    }
+  }
+
+  uint64_t Value() { return std::uniform_int_distribution<uint64_t>()(random_); }
+  uint64_t Below(uint64_t limit) { return Value() % limit; }
+  FxtThread Thread() { return {Below(3), Below(600)}; }
+
+  // Any bytes of a length from 0 on, some of them again later; a few are too long for the table.
+  absl::string_view Text() {
+    if (texts_.size() > 100 && Below(4) > 0) return *texts_[Below(texts_.size())];
+    std::string text(Below(50) == 0 ? Below(FxtWriter::kMaxTableText + 200) : Below(20), 0);
+    for (char& c : text) c = static_cast<char>(Below(256));
+    texts_.push_back(std::make_unique<std::string>(std::move(text)));
+    return *texts_.back();
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::unique_ptr<std::string>> texts_;
+};
+
+TEST(FxtReaderTest, ReturnsWhatWasWrittenWhateverItIs) {
+  RandomRecords random(1);
+  std::vector<FxtRecord> written;
+  std::string bytes;
+  const std::unique_ptr<ByteSink> sink = SinkToString(&bytes);
+  FxtWriter writer(MakeFxtStore({}, sink.get()));
+  while (written.size() < 30'000) {
+    FxtRecord record = random.Next();
+    // What is too large for the format is left out as a whole.
+    const uint64_t dropped = writer.dropped();
+    ASSERT_EQ(written.size() % 2 == 0 ? writer.Write(record) : writer.WriteOnce(record),
+              writer.dropped() == dropped);
+    if (writer.dropped() > dropped) continue;
+    record.provider = 1;
+    written.push_back(std::move(record));
+  }
+  ASSERT_TRUE(writer.Finish().ok() && sink->Finish().ok());
+  EXPECT_LT(writer.dropped(), written.size() / 100);
+  FxtReader reader(*SourceFromBytes(bytes), [](const FxtProblem& problem) {
+    ADD_FAILURE() << problem.offset << ": " << problem.message;
+  });
+  size_t next = 0;
+  size_t strings = 0, threads = 0;
+  while (const FxtRecord* record = reader.Next()) {
+    strings += record->type == FxtType::kString ? 1 : 0;
+    threads += record->type == FxtType::kThread ? 1 : 0;
+    if (record->type <= FxtType::kThread) continue;
+    ASSERT_LT(next, written.size());
+    ASSERT_TRUE(SameContent(*record, written[next])) << next;
+    ++next;
+  }
+  EXPECT_EQ(next, written.size());
+  EXPECT_EQ(reader.end(), FxtEnd::kComplete);
+  // The tables were too small for all of them.
+  EXPECT_GT(strings, kFxtMaxStrings);
+  EXPECT_GT(threads, kFxtMaxThreads);
 }
 
 TEST(FxtReaderTest, RecoversTheRecordsBeforeAnyCut) {

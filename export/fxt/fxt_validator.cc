@@ -15,7 +15,7 @@ constexpr uint64_t kRecordsPerReport = 1 << 16;
 ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateOptions& options) {
   ValidationReport report;
   ByteSource& bytes = *source;
-  FxtReader reader(std::move(source), [&](const FxtProblem& problem) {
+  const auto add = [&](const FxtProblem& problem) {
     const Severity severity = SpecOf(problem.check).severity;
     if (options.strictness == Strictness::kGo && severity != Severity::kError) return;
     uint64_t* const totals[] = {&report.notes, &report.warnings, &report.errors};
@@ -27,12 +27,17 @@ ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateO
     finding.place.offset = problem.offset;
     finding.message = problem.message;
     report.findings.push_back(std::move(finding));
-  });
+  };
+  FxtReader reader(std::move(source), add);
   const auto report_progress = [&] {
     if (options.on_progress) options.on_progress(reader.source().input_read(), report.events);
   };
   while (reader.Next() != nullptr) {
     if (++report.events % kRecordsPerReport == 0) report_progress();
+  }
+  if (reader.end() == FxtEnd::kComplete && reader.offset() == sizeof kFxtMagic) {
+    add({CheckId::kFxtEmpty, reader.offset(),
+         "expected records after the magic number, found the end of the file"});
   }
   report.status = reader.status();
   report.good_events = report.events;

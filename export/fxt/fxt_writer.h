@@ -78,8 +78,8 @@ class RecyclingTable {
 // ticks per second.
 class FxtWriter {
  public:
-  // Longer strings are not put into the table.
-  static constexpr size_t kMaxTableText = 256;
+  // Longer strings are not put into the table. Call stacks usually are shorter.
+  static constexpr size_t kMaxTableText = 2048;
 
   explicit FxtWriter(std::unique_ptr<FxtStore> store, uint64_t ticks_per_second = 1'000'000'000);
 

@@ -35,6 +35,7 @@ class Reconstruction {
     });
     while (const FxtRecord* record = reader.Next()) Keep(*record);
     if (reader.end() != FxtEnd::kComplete) Problem("the file is not complete");
+    UseOwnIds();
     std::stable_sort(items_.begin(), items_.end(),
                      [](const Item& a, const Item& b) { return a.time < b.time; });
     for (const Item& item : items_) {
@@ -61,6 +62,9 @@ class Reconstruction {
   void Keep(const FxtRecord& record) {
     if (record.type == FxtType::kKernelObject && record.kind == kFxtThreadObject) {
       back_.names[record.id] = std::string(record.name);
+      for (const FxtArgument& argument : record.arguments) {
+        if (argument.name == "goroutine") own_ids_[record.id] = argument.value;
+      }
       return;
     }
     if (record.type != FxtType::kEvent && record.type != FxtType::kScheduling) return;
@@ -84,6 +88,23 @@ class Reconstruction {
                                                                 : absl::StrCat(argument.value));
     }
     items_.push_back(std::move(item));
+  }
+
+  // Records may come before that of their thread.
+  void UseOwnIds() {
+    for (Item& item : items_) {
+      const bool is_wakeup = item.type == FxtType::kScheduling &&
+                             item.kind == static_cast<uint8_t>(FxtScheduling::kWakeup);
+      for (uint64_t* id : {&item.thread, &item.outgoing, &item.incoming, &item.id}) {
+        if (id == &item.id && !is_wakeup) continue;
+        const auto found = own_ids_.find(*id);
+        if (found != own_ids_.end()) *id = found->second;
+      }
+    }
+    for (const auto& [koid, id] : own_ids_) {
+      back_.names[id] = std::move(back_.names[koid]);
+      back_.names.erase(koid);
+    }
   }
 
   // A thread's state, since when.
@@ -178,6 +199,7 @@ class Reconstruction {
 
   ReadBack back_;
   std::vector<Item> items_;
+  std::map<uint64_t, uint64_t> own_ids_;  // By the id in the file, where they differ.
   std::map<uint64_t, State> states_;
   std::map<uint64_t, std::vector<Item>> durations_;
   std::map<std::pair<uint64_t, std::string>, int64_t> tasks_;

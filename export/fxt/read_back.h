@@ -14,6 +14,7 @@
 
 namespace gotrace::internal {
 
+// Goroutines have their own ids in it, also where the file has other ones.
 struct ReadBack {
   // By thread, and by GoState: for how many nanoseconds the thread was in the state.
   std::map<uint64_t, std::array<uint64_t, 6>> sums;

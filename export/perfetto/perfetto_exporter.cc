@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,12 +12,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "export/counters.h"
 #include "export/perfetto/packet_writer.h"
 #include "export/perfetto/scheduling_writer.h"
 #include "export/perfetto/track_event_writer.h"
+#include "export/thread_slices.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
-#include "parser/event/trace_clock.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
@@ -64,28 +64,8 @@ struct OpenTask {
   bool is_written = false;
 };
 
-// A number that changes with the states of goroutines and Ps.
-struct Gauge {
-  absl::string_view name;
-  uint64_t value = 0;
-  uint64_t written = std::numeric_limits<uint64_t>::max();
-};
-
-// How often gauges are written: they may change with every event.
-constexpr int64_t kGaugeInterval = 100'000;
-
-// The counters with the values of metrics, in the order of their tracks. Those of gauges follow.
-struct MetricCounter {
-  EventType type;
-  absl::string_view name;
-  CounterUnit unit;
-};
-constexpr MetricCounter kMetrics[] = {
-    {EventType::kHeapAlloc, "heap", CounterUnit::kBytes},
-    {EventType::kHeapGoal, "heap goal", CounterUnit::kBytes},
-    {EventType::kProcsChange, "GOMAXPROCS", CounterUnit::kCount},
-};
-constexpr size_t kFirstGauge = std::size(kMetrics);
+// The tracks of counters: those of metrics come first, and two numbers are not used.
+constexpr size_t kFirstStateCounter = std::size(internal::kMetricCounters) + 2;
 
 bool IsStatus(const Event& event) {
   return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
@@ -100,7 +80,11 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
         out_(*out),
         packets_(out, options_.compress),
         tracks_(&packets_, &interner_),
-        scheduling_(&packets_, &tracks_, &interner_, options_.scheduling) {
+        scheduling_(&packets_, &tracks_, &interner_, options_.scheduling),
+        state_counters_([this](int64_t time, size_t counter, uint64_t value) {
+          if (!writes_states_) return;
+          tracks_.SetCounter(time, PerfettoTrack::Counter(kFirstStateCounter + counter), value);
+        }) {
     if (options_.threads) {
       threads_ = std::make_unique<StateTracker>(&interner_, static_cast<IntervalConsumer*>(this));
     }
@@ -190,7 +174,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
                 const PerfettoDetails& details, Slices* slices);
 
   void WriteTask(int64_t time, TaskId id, OpenTask& task);
-  void WriteGauges(int64_t time, bool is_last);
 
   // IntervalConsumer, for the tracks of threads.
   void AddThread(const ThreadInterval& interval) override;
@@ -202,6 +185,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   internal::PacketWriter packets_;
   internal::TrackEventWriter tracks_;
   internal::SchedulingWriter scheduling_;
+  internal::StateCounters state_counters_;
   std::unique_ptr<StateTracker> threads_;
   const EventFilter selection_ = options_.filter.WithoutTimes();
   const bool selects_all_ = selection_.MatchesAll();
@@ -231,7 +215,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   uint64_t next_flow_ = 1;
 
   internal::DenseTable<Goroutine> goroutines_{internal::kSlotsForGoroutines};
-  absl::flat_hash_map<int64_t, ProcState> procs_;
   std::map<ProcId, Slices> proc_slices_;
   absl::flat_hash_map<ThreadId, ProcId> proc_of_thread_;
   std::map<TaskId, OpenTask> tasks_;
@@ -239,18 +222,8 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   Slices gc_slices_;
   std::vector<StringId> roots_;  // By StackId; what RootOf() found.
 
-  // In the order of GoState, then busy Ps.
-  std::array<Gauge, 7> gauges_ = {{{""},
-                                   {""},
-                                   {"runnable goroutines"},
-                                   {"running goroutines"},
-                                   {"waiting goroutines"},
-                                   {"goroutines in syscalls"},
-                                   {"busy Ps"}}};
-  Gauge& busy_procs_ = gauges_.back();
-  int64_t gauges_time_ = 0;  // When it was last decided whether to write them.
-  int64_t last_transition_ = 0;
-  std::array<std::optional<uint64_t>, std::size(kMetrics)> metrics_;  // The last values.
+  std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)>
+      metrics_;  // The last values.
 };
 
 void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
@@ -280,13 +253,7 @@ void PerfettoExporter::Impl::Take(const Event& event) {
     case EventKind::kSync:
       return TakeSync(event);
     case EventKind::kStateTransition:
-      // The gauges have been what they are since the transition before.
-      if (internal::TraceClock::Subtract(time, gauges_time_) >= kGaugeInterval ||
-          time < gauges_time_) {
-        WriteGauges(last_transition_, /*is_last=*/false);
-        gauges_time_ = time;
-      }
-      last_transition_ = time;
+      state_counters_.Add(event);
       event.transition_resource().kind == ResourceKind::kGoroutine ? TakeGoTransition(event)
                                                                    : TakeProcTransition(event);
       return;
@@ -321,6 +288,7 @@ void PerfettoExporter::Impl::Take(const Event& event) {
 
 void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
   if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
+  state_counters_.AddLate(event);
   const GoId id{event.transition_resource().id};
   if (goroutines_.Find(id) != nullptr) return;
   AddOld(id, static_cast<GoState>(event.transition_to()), event);
@@ -334,22 +302,22 @@ void PerfettoExporter::Impl::BeginFile(int64_t time) {
     tracks_.DeclareTrack(PerfettoTrack::Tasks(), "Tasks", PerfettoTrack::Process());
   }
   if (selection_.Selects(EventKind::kMetric)) {
-    for (size_t i = 0; i < std::size(kMetrics); ++i) {
-      tracks_.DeclareCounter(PerfettoTrack::Counter(i), kMetrics[i].name, kMetrics[i].unit);
+    for (size_t i = 0; i < std::size(internal::kMetricCounters); ++i) {
+      const internal::MetricCounter& counter = internal::kMetricCounters[i];
+      tracks_.DeclareCounter(PerfettoTrack::Counter(i), counter.name,
+                             counter.counts_bytes ? CounterUnit::kBytes : CounterUnit::kCount);
     }
   }
   if (!writes_states_) return;
-  for (size_t i = 0; i < gauges_.size(); ++i) {
-    if (gauges_[i].name.empty()) continue;
-    tracks_.DeclareCounter(PerfettoTrack::Counter(kFirstGauge + i), gauges_[i].name,
-                           CounterUnit::kCount);
+  for (size_t i = 0; i < std::size(internal::StateCounters::kSpecs); ++i) {
+    tracks_.DeclareCounter(PerfettoTrack::Counter(kFirstStateCounter + i),
+                           internal::StateCounters::kSpecs[i].name, CounterUnit::kCount);
   }
 }
 
 void PerfettoExporter::Impl::BeginWindow(int64_t time) {
   BeginFile(time);
   is_in_window_ = true;
-  gauges_time_ = last_transition_ = time;
   for (Goroutine* const goroutine : goroutines_.Sorted()) {
     goroutine->since = time;
     WriteCurrent(*goroutine, time);
@@ -362,7 +330,7 @@ void PerfettoExporter::Impl::BeginWindow(int64_t time) {
   for (auto& [id, task] : tasks_) {
     if (task.is_selected) WriteTask(time, id, task);
   }
-  if (goroutines_.size() > 0) WriteGauges(time, /*is_last=*/false);
+  state_counters_.Begin(time);
   for (size_t i = 0; i < metrics_.size(); ++i) {
     if (metrics_[i].has_value() && selection_.Selects(EventKind::kMetric)) {
       tracks_.SetCounter(time, PerfettoTrack::Counter(i), *metrics_[i]);
@@ -419,9 +387,6 @@ void PerfettoExporter::Impl::WriteSlices(int64_t time, PerfettoTrack track, Slic
 
 void PerfettoExporter::Impl::SetState(const Event& event, Goroutine& goroutine, GoState state,
                                       int64_t time) {
-  Gauge& before = gauges_[static_cast<size_t>(goroutine.state)];
-  if (before.value > 0) --before.value;
-  ++gauges_[static_cast<size_t>(state)].value;
   goroutine.state = state;
   goroutine.since = time;
   goroutine.is_selected = SelectsEvent(event);
@@ -589,19 +554,14 @@ void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
 
 void PerfettoExporter::Impl::TakeProcTransition(const Event& event) {
   const int64_t id = event.transition_resource().id;
-  const ProcState state = static_cast<ProcState>(event.transition_to());
-  ProcState& before = procs_[id];
-  if (before == ProcState::kRunning && busy_procs_.value > 0) --busy_procs_.value;
-  if (state == ProcState::kRunning) {
-    ++busy_procs_.value;
+  if (static_cast<ProcState>(event.transition_to()) == ProcState::kRunning) {
     proc_of_thread_[event.thread()] = ProcId{id};
   }
-  before = state;
 }
 
 void PerfettoExporter::Impl::TakeMetric(const Event& event) {
-  for (size_t i = 0; i < std::size(kMetrics); ++i) {
-    if (kMetrics[i].type != event.type()) continue;
+  for (size_t i = 0; i < std::size(internal::kMetricCounters); ++i) {
+    if (internal::kMetricCounters[i].type != event.type()) continue;
     metrics_[i] = event.metric().value;
     if (Wants(event)) tracks_.SetCounter(event.time(), PerfettoTrack::Counter(i), *metrics_[i]);
   }
@@ -815,26 +775,11 @@ bool PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track, Perfett
   return true;
 }
 
-void PerfettoExporter::Impl::WriteGauges(int64_t time, bool is_last) {
-  if (!is_in_window_ || !writes_states_) return;
-  for (size_t i = 0; i < gauges_.size(); ++i) {
-    Gauge& gauge = gauges_[i];
-    if (gauge.name.empty() || (gauge.value == gauge.written && !is_last)) continue;
-    gauge.written = gauge.value;
-    tracks_.SetCounter(time, PerfettoTrack::Counter(kFirstGauge + i), gauge.value);
-  }
-}
-
 void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
-  if (!has_begun_ || !writes_states_ || interval.state == ThreadState::kIdle ||
-      !selection_.Selects(interval.thread) || !selection_.Selects(interval.goroutine) ||
-      !selection_.Selects(interval.proc)) {
-    return;
-  }
-  const EventFilter& filter = options_.filter;
-  const int64_t begin = std::max(interval.begin, filter.times.from);
-  const int64_t end = std::min(interval.end, filter.times.to);
-  if (begin >= end) return;
+  if (!has_begun_) return;
+  const auto part = internal::ShownPart(interval, selection_, options_.filter.times.from,
+                                        options_.filter.times.to);
+  if (!part.has_value()) return;
   const PerfettoTrack track = PerfettoTrack::Of(interval.thread);
   if (declared_threads_.insert(interval.thread).second) {
     tracks_.DeclareTrack(track, absl::StrCat("M", interval.thread.value), PerfettoTrack::Process());
@@ -854,16 +799,16 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
     name = goroutine == nullptr ? goroutine_ : NameOf(*goroutine);
   }
   tracks_.BeginSlice(
-      begin, track,
+      part->first, track,
       {.name = name, .category = PerfettoCategory::kThread, .annotations = annotations});
-  tracks_.EndSlice(end, track);
+  tracks_.EndSlice(part->second, track);
 }
 
 absl::Status PerfettoExporter::Impl::Finish() {
   if (threads_ != nullptr) threads_->Finish().IgnoreError();
   if (!has_begun_) BeginFile(last_time_);
   // Shows until when the last states lasted.
-  WriteGauges(is_past_ ? options_.filter.times.to : last_time_, /*is_last=*/true);
+  state_counters_.Finish(is_past_ ? options_.filter.times.to : last_time_);
   for (const Goroutine* const goroutine : goroutines_.Sorted()) {
     const bool has_name = goroutine->name != StringId::kEmpty;
     if (goroutine->is_declared && !goroutine->is_named && has_name) {

@@ -34,6 +34,16 @@ struct FxtOptions {
   // runs.
   bool flows = true;
 
+  // Whether to write call stacks: as arguments of regions, ranges, tasks, logs, syscalls and flows,
+  // and of a duration for each time that a goroutine waits. CPU samples always have theirs.
+  bool stacks = false;
+
+  // Whether to write the events of the alloc/free experiment, as instants of their goroutines.
+  bool alloc = false;
+
+  // Whether each thread (M) is a thread with the goroutines that it ran, as durations.
+  bool threads = false;
+
   // What to do with records that come faster than they can be written.
   FxtBuffer buffer;
 
@@ -48,13 +58,15 @@ struct FxtOptions {
 //     that is in a syscall "suspended", and one that waits to run "running" or woken up;
 //   - regions, ranges of the runtime and syscalls are durations, tasks are asynchronous events, and
 //     logs, labels and CPU samples are instants;
-//   - the size of the heap, its goal and GOMAXPROCS are counters.
+//   - the size of the heap, its goal, GOMAXPROCS, the number of goroutines in each state, and that
+//   of
+//     busy Ps are counters.
 //
 // export/fxt/FORMAT.md describes the records. The same events and options give the same bytes,
 // except for records that a streaming buffer drops.
 //
 // Memory is in proportion to the number of goroutines, tasks, regions and ranges at a time, and to
-// the distinct stacks and strings.
+// the distinct stacks and strings. Goroutines whose ids are 2^31 or more are remembered.
 class FxtExporter final : public EventSink {
  public:
   // Writes to `*out`, which must outlive this object, and which the caller has to finish.

@@ -55,7 +55,7 @@ expect() {
 # A version of Go of each trace version, and each form of scheduling events.
 for name in go1.22-cgocallback go1.23-coroutines go1.24-threads go1.25-gc go1.26-flight go1.27-cpuprofile; do
   for flags in --to=perfetto '--to=perfetto --stacks --threads --alloc --compress' \
-               '--to=perfetto --scheduling=generic' --to=fxt; do
+               '--to=perfetto --scheduling=generic' --to=fxt '--to=fxt --stacks --threads --alloc'; do
     # shellcheck disable=SC2086
     convert "testdata/traces/$name.trace.zst" $flags
     expect "$name $flags" ""

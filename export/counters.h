@@ -1,0 +1,97 @@
+// Counters that exporters for viewers derive from events.
+#ifndef GOTRACE_EXPORT_COUNTERS_H_
+#define GOTRACE_EXPORT_COUNTERS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "gotrace/event.h"
+#include "gotrace/event_type.h"
+#include "gotrace/ids.h"
+#include "gotrace/states.h"
+#include "util/dense_table.h"
+
+namespace gotrace::internal {
+
+// A counter that has the values of a metric.
+struct MetricCounter {
+  EventType type;
+  absl::string_view name;
+  absl::string_view unit;
+  bool counts_bytes;
+};
+inline constexpr MetricCounter kMetricCounters[] = {
+    {EventType::kHeapAlloc, "heap", "bytes", true},
+    {EventType::kHeapGoal, "heap goal", "bytes", true},
+    {EventType::kProcsChange, "GOMAXPROCS", "threads", false},
+};
+
+// Counters of how many goroutines are in each state, and of how many Ps are busy. They may change
+// with every event, so they are written every 100 microseconds at most.
+class StateCounters {
+ public:
+  struct Spec {
+    absl::string_view name;
+    absl::string_view unit;
+  };
+  static constexpr Spec kSpecs[] = {
+      {"runnable goroutines", "goroutines"},
+      {"running goroutines", "goroutines"},
+      {"waiting goroutines", "goroutines"},
+      {"goroutines in syscalls", "goroutines"},
+      {"busy Ps", "Ps"},
+  };
+
+  // Called with the index in kSpecs of a counter, and its value since `time`.
+  using WriteCounter = std::function<void(int64_t time, size_t counter, uint64_t value)>;
+  explicit StateCounters(WriteCounter write) : write_(std::move(write)) {
+    written_.fill(std::numeric_limits<uint64_t>::max());
+  }
+
+  // Begins to write, with the values at `time`, unless no goroutine is known yet.
+  void Begin(int64_t time);
+
+  // Takes a transition, at its time.
+  void Add(const Event& event);
+
+  // Takes a transition that comes after the time window, but in its last generation. If it is the
+  // first status of a goroutine, it states what was so in the window.
+  void AddLate(const Event& event);
+
+  // Writes all values, which last until `time`.
+  void Finish(int64_t time) { Write(time, /*all=*/true); }
+
+ private:
+  struct Goroutine {
+    GoId id;
+    GoState state = GoState::kUndetermined;
+  };
+
+  void Count(const Event& event);
+  uint64_t& ValueOf(GoState state) { return values_[static_cast<size_t>(state)]; }
+  void Write(int64_t time, bool all);
+
+  const WriteCounter write_;
+  DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
+  absl::flat_hash_map<int64_t, ProcState> procs_;
+
+  // By GoState, and busy Ps at the end. The first two states do not have a counter.
+  static constexpr size_t kFirstCounter = static_cast<size_t>(GoState::kRunnable);
+  static constexpr size_t kBusyProcs = kFirstCounter + std::size(kSpecs) - 1;
+  std::array<uint64_t, kBusyProcs + 1> values_ = {};
+  std::array<uint64_t, std::size(kSpecs)> written_;
+
+  bool has_begun_ = false;
+  int64_t decided_ = 0;  // When it was last decided whether to write.
+  int64_t last_ = 0;     // When the values last changed.
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_COUNTERS_H_

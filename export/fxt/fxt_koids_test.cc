@@ -1,0 +1,63 @@
+#include "export/fxt/fxt_koids.h"
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace gotrace::internal {
+namespace {
+
+TEST(FxtKoidsTest, UsualIds) {
+  FxtKoids koids;
+  EXPECT_EQ(koids.Of(ResourceKind::kGoroutine, 1), 1u);
+  EXPECT_EQ(koids.Of(ResourceKind::kGoroutine, 0xfeffffff), 0xfeffffffu);
+  EXPECT_EQ(koids.Of(ResourceKind::kThread, 0), 0xff000000u);
+  EXPECT_EQ(koids.Of(ResourceKind::kThread, 0xfdffff), 0xfffdffffu);
+  EXPECT_EQ(koids.Of(ResourceKind::kProc, 0), 0xffff0000u);
+  EXPECT_EQ(koids.Of(ResourceKind::kProc, 0xffff), 0xffffffffu);
+  EXPECT_FALSE(koids.has_renamed_goroutines());
+}
+
+TEST(FxtKoidsTest, NoTwoAreTheSame) {
+  // Goroutines whose ids are those of Ps, threads, the runtime or the idle thread, that have the
+  // same lower 32 bits, or whose id was given away before they were seen.
+  constexpr int64_t kFirstShared = 0x80000000;
+  std::vector<std::pair<ResourceKind, int64_t>> all;
+  for (const int64_t id :
+       {int64_t{5}, kFirstShared + 1, int64_t{0}, int64_t{0xff000000}, int64_t{0xfffe0000},
+        int64_t{0xffff0000}, int64_t{0x100000005}, kFirstShared, kFirstShared + 2, kFirstShared + 6,
+        int64_t{-2}, std::numeric_limits<int64_t>::min()}) {
+    all.emplace_back(ResourceKind::kGoroutine, id);
+  }
+  for (const int64_t id : {0, 0xffff, 0x10000, 0x20000}) all.emplace_back(ResourceKind::kProc, id);
+  for (const int64_t id : {0, 0xfe0000}) all.emplace_back(ResourceKind::kThread, id);
+  FxtKoids koids;
+  std::set<uint64_t> seen = {0, FxtKoids::kRuntime, FxtKoids::kNetwork, FxtKoids::kTimers,
+                             FxtKoids::kCollector};
+  const size_t reserved = seen.size();
+  std::vector<uint64_t> given;
+  for (const auto& [kind, id] : all) given.push_back(koids.Of(kind, id));
+  seen.insert(given.begin(), given.end());
+  EXPECT_EQ(seen.size(), reserved + all.size());
+  EXPECT_LE(*seen.rbegin(), 0xffffffffu);
+  EXPECT_TRUE(koids.has_renamed_goroutines());
+  // They stay the same.
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(koids.Of(all[i].first, all[i].second), given[i]);
+  }
+  // The goroutine that came before its id was needed keeps it.
+  EXPECT_EQ(given[1], static_cast<uint64_t>(kFirstShared + 1));
+}
+
+TEST(FxtKoidsTest, ProcsDoNotRenameGoroutines) {
+  FxtKoids koids;
+  koids.Of(ResourceKind::kProc, 0x10000);
+  EXPECT_FALSE(koids.has_renamed_goroutines());
+}
+
+}  // namespace
+}  // namespace gotrace::internal
