@@ -61,9 +61,9 @@ class AnalysisCommand : public PerFileCommand {
 
   // What reading a file showed, apart from the analysis.
   struct ReadResult {
-    absl::Status status;
-    Losses losses;
-    std::unique_ptr<AnalysisSink> sink;  // nullptr if the file could not be opened.
+    absl::Status status = absl::OkStatus();
+    Losses losses = {};
+    std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.
   };
 
   FileResult RunFile(FileOutput* output) final;
