@@ -60,9 +60,8 @@ constexpr absl::string_view kAnyTrace2 = "to=trace2-normal|trace2-perf|trace2-ev
 
 constexpr ConvertFormat kFormats[] = {
     {.name = "perfetto",
-     .help =
-         "protobuf for ui.perfetto.dev and Perfetto's trace_processor, with everything that the "
-         "trace has",
+     .help = "protobuf for ui.perfetto.dev and Perfetto's trace_processor; --stacks, --threads and "
+             "--alloc add what it leaves out by default",
      .is_binary = true,
      .make_exporter = MakePerfetto},
     {.name = "fxt",
