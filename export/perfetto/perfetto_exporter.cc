@@ -119,6 +119,8 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   void TakeSync(const Event& event);
   void TakeGoTransition(const Event& event);
   void TakeProcTransition(const Event& event);
+  // Remembers the P that a transition lets the thread have.
+  void NoteProcOfThread(const Event& event);
   void TakeMetric(const Event& event);
   void TakeRange(const Event& event);
   void TakeRegion(const Event& event);
@@ -190,6 +192,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
                 const PerfettoDetails& details, Slices* slices);
 
   void WriteTask(int64_t time, TaskId id, OpenTask& task);
+  // Writes the values that the gauges have had since the last transition, unless gauges were
+  // written shortly before `time`.
+  void WriteDueGauges(int64_t time);
   void WriteGauges(int64_t time, bool is_last);
 
   // IntervalConsumer, for the tracks of threads.
@@ -214,6 +219,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   const StringId create_ = Intern("create");
   const StringId created_ = Intern("created");
   const StringId unblock_ = Intern("unblock");
+  const StringId unblocked_ = Intern("unblocked");
   const StringId network_ = Intern("network");
   const StringId log_ = Intern("log");
   const StringId task_name_ = Intern("task");
@@ -226,6 +232,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   bool is_in_window_ = false;
   bool is_past_ = false;  // Whether the window has ended,
   bool is_over_ = false;  // and its last generation, too.
+  std::optional<int64_t> begin_;  // The time of the first event.
   int64_t generation_begin_ = 0;
   int64_t last_time_ = 0;
   uint64_t next_flow_ = 1;
@@ -260,8 +267,9 @@ void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
     // Later events may be in it again, since times may go back in a damaged trace.
     is_past_ = event.time() > options_.filter.times.to;
     if (event.kind() == EventKind::kSync && !is_past_) generation_begin_ = event.time();
+    if (!begin_.has_value()) begin_ = event.time();
     if (!is_in_window_ && event.time() >= options_.filter.times.from) {
-      BeginWindow(std::max(generation_begin_, options_.filter.times.from));
+      BeginWindow(std::max(*begin_, options_.filter.times.from));
     }
     if (is_past_) {
       is_over_ |= event.kind() == EventKind::kSync;
@@ -280,12 +288,7 @@ void PerfettoExporter::Impl::Take(const Event& event) {
     case EventKind::kSync:
       return TakeSync(event);
     case EventKind::kStateTransition:
-      // The gauges have been what they are since the transition before.
-      if (internal::TraceClock::Subtract(time, gauges_time_) >= kGaugeInterval ||
-          time < gauges_time_) {
-        WriteGauges(last_transition_, /*is_last=*/false);
-        gauges_time_ = time;
-      }
+      WriteDueGauges(time);
       last_transition_ = time;
       event.transition_resource().kind == ResourceKind::kGoroutine ? TakeGoTransition(event)
                                                                    : TakeProcTransition(event);
@@ -320,10 +323,12 @@ void PerfettoExporter::Impl::Take(const Event& event) {
 }
 
 void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
+  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
   if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
   const GoId id{event.transition_resource().id};
-  if (goroutines_.Find(id) != nullptr) return;
-  AddOld(id, static_cast<GoState>(event.transition_to()), event);
+  const GoState state = static_cast<GoState>(event.transition_to());
+  if (state == GoState::kUndetermined || goroutines_.Find(id) != nullptr) return;
+  AddOld(id, state, event);
 }
 
 void PerfettoExporter::Impl::BeginFile(int64_t time) {
@@ -531,7 +536,11 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
     }
     PopSlice(time, PerfettoTrack::Of(goroutine.id),
              before == GoState::kWaiting ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-             StringId::kEmpty, {.flow_in = flow}, &goroutine.slices);
+             StringId::kEmpty, {}, &goroutine.slices);
+    // The arrow ends at an instant, since Perfetto lets arrows begin at the slice that began first.
+    if (flow != 0) {
+      tracks_.AddInstant(time, TrackOf(goroutine), {.name = unblocked_, .flow_in = flow});
+    }
   }
   switch (state) {
     case GoState::kRunning:
@@ -592,11 +601,14 @@ void PerfettoExporter::Impl::TakeProcTransition(const Event& event) {
   const ProcState state = static_cast<ProcState>(event.transition_to());
   ProcState& before = procs_[id];
   if (before == ProcState::kRunning && busy_procs_.value > 0) --busy_procs_.value;
-  if (state == ProcState::kRunning) {
-    ++busy_procs_.value;
-    proc_of_thread_[event.thread()] = ProcId{id};
-  }
+  if (state == ProcState::kRunning) ++busy_procs_.value;
+  NoteProcOfThread(event);
   before = state;
+}
+
+void PerfettoExporter::Impl::NoteProcOfThread(const Event& event) {
+  if (event.transition_to() != static_cast<uint8_t>(ProcState::kRunning)) return;
+  proc_of_thread_[event.thread()] = ProcId{event.transition_resource().id};
 }
 
 void PerfettoExporter::Impl::TakeMetric(const Event& event) {
@@ -815,6 +827,14 @@ bool PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track, Perfett
   return true;
 }
 
+void PerfettoExporter::Impl::WriteDueGauges(int64_t time) {
+  if (internal::TraceClock::Subtract(time, gauges_time_) < kGaugeInterval && time >= gauges_time_) {
+    return;
+  }
+  WriteGauges(last_transition_, /*is_last=*/false);
+  gauges_time_ = time;
+}
+
 void PerfettoExporter::Impl::WriteGauges(int64_t time, bool is_last) {
   if (!is_in_window_ || !writes_states_) return;
   for (size_t i = 0; i < gauges_.size(); ++i) {
@@ -862,8 +882,10 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
 absl::Status PerfettoExporter::Impl::Finish() {
   if (threads_ != nullptr) threads_->Finish().IgnoreError();
   if (!has_begun_) BeginFile(last_time_);
+  const int64_t end = is_past_ ? options_.filter.times.to : last_time_;
+  WriteDueGauges(end);
   // Shows until when the last states lasted.
-  WriteGauges(is_past_ ? options_.filter.times.to : last_time_, /*is_last=*/true);
+  WriteGauges(end, /*is_last=*/true);
   for (const Goroutine* const goroutine : goroutines_.Sorted()) {
     const bool has_name = goroutine->name != StringId::kEmpty;
     if (goroutine->is_declared && !goroutine->is_named && has_name) {
