@@ -90,7 +90,7 @@ class Expected:
 
   def is_new_status(self, event):
     """Whether the event says what a goroutine was doing since the generation began."""
-    return (event['type'] in ('GoStatus', 'GoStatusStack') and
+    return (event.get('type') in ('GoStatus', 'GoStatusStack') and
             event['state_transition']['resource']['id'] not in self.states)
 
   def clip(self, start, stop):
@@ -231,7 +231,8 @@ class Expected:
     self.counters.append((event['time'], METRICS[event['type']], event['metric']['value']))
 
   def StackSample(self, event):
-    self.samples.append((event['time'], event['p'], event['g']))
+    # Without a goroutine it is thread 0.
+    self.samples.append((event['time'], event['p'], max(event['g'], 0)))
 
   def Experimental(self, event):
     if not self.alloc: return
