@@ -231,8 +231,8 @@ class Expected:
     self.counters.append((event['time'], METRICS[event['type']], event['metric']['value']))
 
   def StackSample(self, event):
-    # Without a goroutine it is thread 0.
-    self.samples.append((event['time'], event['p'], max(event['g'], 0)))
+    # Without a P or goroutine, which are left out then, trace_processor takes 0.
+    self.samples.append((event['time'], max(event['p'], 0), max(event['g'], 0)))
 
   def Experimental(self, event):
     if not self.alloc: return
