@@ -11,15 +11,21 @@ void StateCounters::Begin(int64_t time) {
 }
 
 void StateCounters::Add(const Event& event) {
-  constexpr int64_t kInterval = 100'000;
-  const int64_t time = event.time();
-  // The values have been what they are since the transition before.
-  if (has_begun_ && (TraceClock::Subtract(time, decided_) >= kInterval || time < decided_)) {
-    Write(last_, /*all=*/false);
-    decided_ = time;
-  }
-  last_ = time;
+  WriteDue(event.time());
+  last_ = event.time();
   Count(event);
+}
+
+void StateCounters::WriteDue(int64_t time) {
+  constexpr int64_t kInterval = 100'000;
+  if (!has_begun_ || (TraceClock::Subtract(time, decided_) < kInterval && time >= decided_)) return;
+  Write(last_, /*all=*/false);
+  decided_ = time;
+}
+
+void StateCounters::Finish(int64_t time) {
+  WriteDue(time);
+  Write(time, /*all=*/true);
 }
 
 void StateCounters::AddLate(const Event& event) {

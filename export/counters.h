@@ -65,7 +65,7 @@ class StateCounters {
   void AddLate(const Event& event);
 
   // Writes all values, which last until `time`.
-  void Finish(int64_t time) { Write(time, /*all=*/true); }
+  void Finish(int64_t time);
 
  private:
   struct Goroutine {
@@ -73,6 +73,9 @@ class StateCounters {
     GoState state = GoState::kUndetermined;
   };
 
+  // Writes the values since the transition before, unless values were written shortly before
+  // `time`.
+  void WriteDue(int64_t time);
   void Count(const Event& event);
   uint64_t& ValueOf(GoState state) { return values_[static_cast<size_t>(state)]; }
   void Write(int64_t time, bool all);

@@ -19,7 +19,7 @@ views() {
     name=$(basename "$trace" .zst)
     zstd -dqc "$trace" > "$tmp/$name"
     queries=(view=proc view=thread goid=1)
-    [[ $name == *annotations* ]] && queries+=(taskid=1 taskid=2 taskid=9)
+    [[ $name == *annotations* ]] && queries+=({taskid,focustask}={1,2,9})
     : > "$tmp/log"
     "${viewer[@]}" -http=127.0.0.1:0 "$tmp/$name" &> "$tmp/log" &
     server=$!

@@ -56,7 +56,8 @@ class View {
   }
 
  private:
-  bool is_task_view() const { return absl::StartsWith(query_, "taskid="); }
+  bool has_regions() const { return absl::StartsWith(query_, "taskid="); }
+  bool has_tasks() const { return has_regions() || absl::StartsWith(query_, "focustask="); }
 
   void Add(const JsonValue& event) {
     const std::string phase = TextOf(event, "ph");
@@ -76,7 +77,7 @@ class View {
 
   void AddPair(const JsonValue& begin, const JsonValue& end, bool is_arrow) {
     const bool is_of_tasks = TextOf(begin, "pid") == kTasks;
-    if (!is_task_view() && (!is_arrow || is_of_tasks)) return;
+    if (is_arrow ? is_of_tasks && !has_tasks() : !has_regions()) return;
     if (is_of_tasks && !task_lanes_.contains(TextOf(begin, "tid"))) return;
     if (is_arrow && IsUnblockWithoutArrow(begin)) return;
     lines_.push_back(absl::StrCat(is_arrow ? "arrow " : "region ", Place(begin), " -> ", Place(end),
@@ -95,13 +96,13 @@ class View {
   void AddName(const JsonValue& event) {
     const std::string name = TextOf(event, "name");
     const bool is_of_tasks = TextOf(event, "pid") == kTasks;
-    if (name == "thread_sort_index" || (is_of_tasks && !is_task_view())) return;
+    if (name == "thread_sort_index" || (is_of_tasks && !has_tasks())) return;
     if (is_of_tasks && name == "thread_name" && !task_lanes_.contains(TextOf(event, "tid"))) return;
     lines_.push_back(absl::StrCat("M ", Place(event), " ", name, " ", Args(event)));
   }
 
   bool IsLeftOut(const JsonValue& event) const {
-    if (TextOf(event, "pid") == kTasks && !is_task_view()) return true;
+    if (TextOf(event, "pid") == kTasks && !has_tasks()) return true;
     // In Go's view of threads, the lane of a blocked syscall is that of the goroutine's next slice.
     const JsonValue* const args = event.Find("args");
     return query_ == "view=thread" && TextOf(event, "name") == "syscall" && args != nullptr &&

@@ -141,7 +141,6 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
     for (const Flag& flag : command->Flags()) {
       SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
       std::vector<std::string> args = Words(name, {"f"});
-      if (flag.needs == "view=task") args.push_back("--to=chrome");
       if (flag.name == "related") args.push_back("--g=1");
       // Of several values that it may need, the first.
       const absl::string_view needs = flag.needs.substr(0, flag.needs.find('|'));
@@ -344,11 +343,11 @@ TEST_F(CommandLineTest, ErrorsOfConvert) {
               "--epoch: expected a time with its zone, like 2026-11-21T04:25:08.5Z; found "
               "\"12:00\"");
   ExpectError({"convert", "--view=proc", "f"}, "--view works only with --to=chrome");
-  ExpectError({"convert", "--to=chrome", "--task=2", "f"}, "--task works only with --view=task");
+  ExpectError({"convert", "--to=fxt", "--task=2", "f"}, "--task works only with --to=chrome");
   ExpectError({"convert", "--to=chrome", "--task=x", "--view=task", "f"},
               "--task: expected numbers, as in 1,42, found \"x\"");
   ExpectError({"convert", "--to=chrome", "--related", "f"},
-              "--related works only with --g, and not with --view=task");
+              "--related works only with --g, and not with --view=task or --task");
   ExpectError({"convert", "--to=chrome", "--from=2s", "--until=1s", "f"},
               "--from is later than --until, so no event is between them");
 }

@@ -12,11 +12,17 @@ namespace gotrace::internal {
 namespace {
 
 std::unique_ptr<EventSink> MakeChromeFocus(ConvertOptions* options) {
-  using On = ChromeFocus::On;
-  if (!options->chrome_shows_tasks && !options->chrome_shows_related) return nullptr;
-  return std::make_unique<ChromeFocus>(
-      options->chrome_shows_related ? On::kRelatedGoroutines : On::kTasks, &options->filter,
-      &options->chrome.tasks);
+  ChromeFocus::On on;
+  if (options->chrome_shows_related) {
+    on = ChromeFocus::On::kRelatedGoroutines;
+  } else if (options->chrome_shows_tasks) {
+    on = ChromeFocus::On::kTasks;
+  } else if (!options->chrome.tasks.empty()) {
+    on = ChromeFocus::On::kTaskTimes;
+  } else {
+    return nullptr;
+  }
+  return std::make_unique<ChromeFocus>(on, &options->filter, &options->chrome.tasks);
 }
 
 std::unique_ptr<EventSink> MakeChrome(ByteSink* out, const ConvertOptions& options) {
@@ -66,9 +72,8 @@ constexpr absl::string_view kAnyTrace2 = "to=trace2-normal|trace2-perf|trace2-ev
 
 constexpr ConvertFormat kFormats[] = {
     {.name = "perfetto",
-     .help =
-         "protobuf for ui.perfetto.dev and Perfetto's trace_processor, with everything that the "
-         "trace has",
+     .help = "protobuf for ui.perfetto.dev and Perfetto's trace_processor; --stacks, --threads and "
+             "--alloc add what it leaves out by default",
      .is_binary = true,
      .make_exporter = MakePerfetto},
     {.name = "fxt",
@@ -138,8 +143,10 @@ SetFlag SetPid(int32_t* pid) {
 absl::Span<const ConvertFormat> ConvertFormats() { return kFormats; }
 
 absl::Status CheckFormatFlags(const ConvertOptions& options, const EventFilter& filter) {
-  if (options.chrome_shows_related && (filter.goroutines.empty() || options.chrome_shows_tasks)) {
-    return absl::InvalidArgumentError("--related works only with --g, and not with --view=task");
+  const bool is_about_tasks = options.chrome_shows_tasks || !options.chrome.tasks.empty();
+  if (options.chrome_shows_related && (filter.goroutines.empty() || is_about_tasks)) {
+    return absl::InvalidArgumentError(
+        "--related works only with --g, and not with --view=task or --task");
   }
   return absl::OkStatus();
 }
@@ -200,16 +207,15 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .needs = "to=chrome"},
       {.name = "task",
        .value = "ID,...",
-       .help = "With --view=task: only these tasks and those that descend from them, from the "
-               "beginning "
-               "of the first to the end of the last.",
+       .help = "Only these tasks and those that descend from them, from the beginning of the first "
+               "to the end of the last; with --view=task only the goroutines that work on them.",
        .set = SetTaskIds(&options->chrome.tasks),
-       .needs = "view=task"},
+       .needs = "to=chrome"},
       {.name = "related",
        .value = "",
        .help =
            "Also the goroutines that unblocked those of --g, and the ones that unblocked these. "
-           "Like --view=task, this reads the trace twice, so that it needs a file.",
+           "Like --view=task and --task, this reads the trace twice, so that it needs a file.",
        .set = SetSwitch(&options->chrome_shows_related),
        .needs = "to=chrome"},
       {.name = "brief",

@@ -285,6 +285,9 @@ TEST(ChromeFocus, SelectsTheGoroutinesAndTimesOfTasks) {
   EXPECT_TRUE(one.filter.goroutines.contains(1));
   EXPECT_EQ(one.filter.times.from, 1007);
   EXPECT_EQ(one.filter.times.to, 2010);
+  const ChromeOptions times = FocusOn(ChromeFocus::On::kTaskTimes, options);
+  EXPECT_TRUE(times.filter.goroutines.empty());
+  EXPECT_EQ(times.filter.times.from, 1007);
   // A task that is not in the trace has no goroutines.
   options.tasks = {TaskId{6}};
   const ChromeOptions none = FocusOn(ChromeFocus::On::kTasks, options);

@@ -100,6 +100,7 @@ class ChromeFocus::State {
       filter_.times.to = std::min(filter_.times.to, times.to);
       AddDescendants();
     }
+    if (on_ == On::kTaskTimes) return;
     GoIds involved = {kNoGoroutine};
     for (const auto& [task, use] : uses_) {
       if (!tasks_.empty() && !tasks_.contains(task)) continue;

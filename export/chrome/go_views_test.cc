@@ -1,13 +1,13 @@
 // Compares the views of real traces with those of `go tool trace`.
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/chrome_exporter.h"
 #include "gotrace/event_sink.h"
@@ -61,16 +61,18 @@ ChromeOptions OptionsFor(absl::string_view query, const std::string& trace) {
     options.view = ChromeOptions::View::kThread;
     return options;
   }
-  options.view = ChromeOptions::View::kGoroutine;
   ChromeFocus::On on = ChromeFocus::On::kTasks;
+  const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(query, '=');
   uint64_t id = 0;
-  if (absl::ConsumePrefix(&query, "goid=")) {
-    EXPECT_TRUE(absl::SimpleAtoi(query, &id)) << query;
+  EXPECT_TRUE(absl::SimpleAtoi(parts.second, &id)) << query;
+  if (parts.first != "focustask") options.view = ChromeOptions::View::kGoroutine;
+  if (parts.first == "goid") {
     on = ChromeFocus::On::kRelatedGoroutines;
     options.filter.goroutines = {static_cast<int64_t>(id)};
     options.filter.times = LifeOf(GoId{static_cast<int64_t>(id)}, trace);
   } else {
-    EXPECT_TRUE(absl::ConsumePrefix(&query, "taskid=") && absl::SimpleAtoi(query, &id)) << query;
+    EXPECT_TRUE(parts.first == "taskid" || parts.first == "focustask") << query;
+    if (parts.first == "focustask") on = ChromeFocus::On::kTaskTimes;
     options.tasks = {TaskId{id}};
   }
   ChromeFocus focus(on, &options.filter, &options.tasks);

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 
 using perfetto::TracePacket;
 using protozero::pbf_reader;
+
+// A larger difference of two times is a negative one.
+constexpr uint64_t kMaxDelta = std::numeric_limits<int64_t>::max();
 
 std::string Text(pbf_reader& reader) { return reader.get_string(); }
 
@@ -280,7 +284,7 @@ class PacketText {
           break;
         }
         default:
-          absl::StrAppend(&text, " error: field ", event.tag());
+          Line("error: track event with field ", event.tag());
           event.skip();
       }
     }
@@ -368,7 +372,9 @@ class PacketText {
     }
     uint64_t time = 0;
     for (size_t i = 0; i < switches; ++i) {
-      time += columns[CompactSched::kSwitchTimestamp][i];
+      const uint64_t delta = columns[CompactSched::kSwitchTimestamp][i];
+      if (i > 0 && delta > kMaxDelta) Line("error: switches go back");
+      time += delta;
       Line(time, " switch cpu ", cpu, " to ", columns[CompactSched::kSwitchNextPid][i], " \"",
            names.at(columns[CompactSched::kSwitchNextCommIndex][i]), "\", prev state ",
            columns[CompactSched::kSwitchPrevState][i]);
@@ -381,7 +387,9 @@ class PacketText {
     }
     time = 0;
     for (size_t i = 0; i < wakings; ++i) {
-      time += columns[CompactSched::kWakingTimestamp][i];
+      const uint64_t delta = columns[CompactSched::kWakingTimestamp][i];
+      if (i > 0 && delta > kMaxDelta) Line("error: wakings go back");
+      time += delta;
       Line(time, " wake cpu ", cpu, " thread ", columns[CompactSched::kWakingPid][i], " \"",
            names.at(columns[CompactSched::kWakingCommIndex][i]), "\"");
     }

@@ -102,7 +102,8 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   void TakeAfterWindow(const Event& event);
   void TakeSync(const Event& event);
   void TakeGoTransition(const Event& event);
-  void TakeProcTransition(const Event& event);
+  // Remembers the P that a transition lets the thread have.
+  void NoteProcOfThread(const Event& event);
   void TakeMetric(const Event& event);
   void TakeRange(const Event& event);
   void TakeRegion(const Event& event);
@@ -198,6 +199,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   const StringId create_ = Intern("create");
   const StringId created_ = Intern("created");
   const StringId unblock_ = Intern("unblock");
+  const StringId unblocked_ = Intern("unblocked");
   const StringId network_ = Intern("network");
   const StringId log_ = Intern("log");
   const StringId task_name_ = Intern("task");
@@ -208,8 +210,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   bool has_begun_ = false;
   bool is_in_window_ = false;
-  bool is_past_ = false;  // Whether the window has ended,
-  bool is_over_ = false;  // and its last generation, too.
+  bool is_past_ = false;          // Whether the window has ended,
+  bool is_over_ = false;          // and its last generation, too.
+  std::optional<int64_t> begin_;  // The time of the first event.
   int64_t generation_begin_ = 0;
   int64_t last_time_ = 0;
   uint64_t next_flow_ = 1;
@@ -233,8 +236,9 @@ void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
     // Later events may be in it again, since times may go back in a damaged trace.
     is_past_ = event.time() > options_.filter.times.to;
     if (event.kind() == EventKind::kSync && !is_past_) generation_begin_ = event.time();
+    if (!begin_.has_value()) begin_ = event.time();
     if (!is_in_window_ && event.time() >= options_.filter.times.from) {
-      BeginWindow(std::max(generation_begin_, options_.filter.times.from));
+      BeginWindow(std::max(*begin_, options_.filter.times.from));
     }
     if (is_past_) {
       is_over_ |= event.kind() == EventKind::kSync;
@@ -255,7 +259,7 @@ void PerfettoExporter::Impl::Take(const Event& event) {
     case EventKind::kStateTransition:
       state_counters_.Add(event);
       event.transition_resource().kind == ResourceKind::kGoroutine ? TakeGoTransition(event)
-                                                                   : TakeProcTransition(event);
+                                                                   : NoteProcOfThread(event);
       return;
     case EventKind::kMetric:
       return TakeMetric(event);
@@ -287,11 +291,13 @@ void PerfettoExporter::Impl::Take(const Event& event) {
 }
 
 void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
+  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
   if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
   state_counters_.AddLate(event);
   const GoId id{event.transition_resource().id};
-  if (goroutines_.Find(id) != nullptr) return;
-  AddOld(id, static_cast<GoState>(event.transition_to()), event);
+  const GoState state = static_cast<GoState>(event.transition_to());
+  if (state == GoState::kUndetermined || goroutines_.Find(id) != nullptr) return;
+  AddOld(id, state, event);
 }
 
 void PerfettoExporter::Impl::BeginFile(int64_t time) {
@@ -496,7 +502,11 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
     }
     PopSlice(time, PerfettoTrack::Of(goroutine.id),
              before == GoState::kWaiting ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-             StringId::kEmpty, {.flow_in = flow}, &goroutine.slices);
+             StringId::kEmpty, {}, &goroutine.slices);
+    // The arrow ends at an instant, since Perfetto lets arrows begin at the slice that began first.
+    if (flow != 0) {
+      tracks_.AddInstant(time, TrackOf(goroutine), {.name = unblocked_, .flow_in = flow});
+    }
   }
   switch (state) {
     case GoState::kRunning:
@@ -552,11 +562,9 @@ void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
   goroutines_.Erase(&goroutine);
 }
 
-void PerfettoExporter::Impl::TakeProcTransition(const Event& event) {
-  const int64_t id = event.transition_resource().id;
-  if (static_cast<ProcState>(event.transition_to()) == ProcState::kRunning) {
-    proc_of_thread_[event.thread()] = ProcId{id};
-  }
+void PerfettoExporter::Impl::NoteProcOfThread(const Event& event) {
+  if (event.transition_to() != static_cast<uint8_t>(ProcState::kRunning)) return;
+  proc_of_thread_[event.thread()] = ProcId{event.transition_resource().id};
 }
 
 void PerfettoExporter::Impl::TakeMetric(const Event& event) {

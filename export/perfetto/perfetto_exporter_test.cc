@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "export/perfetto/packet_text.h"
+#include "export/perfetto/read_back.h"
 #include "gmock/gmock.h"
 #include "gotrace/reader.h"
 #include "gotrace/state_tracker.h"
@@ -120,7 +119,8 @@ track 20 thread 2
 160 instant 20 "color" log message="blue" task=5
 170 end 20
 180 instant 20 "unblock" goroutine flow out 2
-180 end 12 flow in 2
+180 end 12
+180 instant 12 "unblocked" flow in 2
 210 begin 12 "syscall" syscall
 220 end 12
 230 end 47
@@ -234,6 +234,41 @@ track 20 thread 2 "main.worker"
 155 switch cpu 0 to 2 "main.worker", prev state 0)");
 }
 
+// The first status of a goroutine in a generation also says what it did before.
+TEST(PerfettoExporterTest, TakesStatusesFromAfterTheWindow) {
+  constexpr absl::string_view kStatuses = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+GoStatus dt=1 g=2 m=18446744073709551615 gstatus=0
+)";
+  PerfettoOptions options;
+  options.filter.times = {50, 100};
+  const std::vector<std::string> lines = Lines(Assemble(kStatuses), options);
+  EXPECT_THAT(lines, Contains("50 switch cpu 0 to 1 \"goroutine\", prev state 0"));
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("thread 2")));
+}
+
+TEST(PerfettoExporterTest, StartsAWindowBetweenGenerations) {
+  const std::string next_generation = R"(EventBatch gen=2 m=0 time=300 size=auto
+Frequency freq=1000000000
+EventBatch gen=2 m=1 time=310 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+)";
+  PerfettoOptions options;
+  options.filter.times.from = 250;
+  EXPECT_THAT(Lines(Assemble(absl::StrCat(kTrace, next_generation)), options),
+              Contains("250 switch cpu 0 to 1 \"main.main\", prev state 0"));
+}
+
+TEST(PerfettoExporterTest, WritesGaugesBeforeALongPause) {
+  const std::string pause = "HeapAlloc dt=1000000 heapalloc_value=1\n";
+  EXPECT_THAT(Lines(Assemble(absl::StrCat(kTrace, pause))), Contains("220 counter 51 1"));
+}
+
 TEST(PerfettoExporterTest, RunsOnSelectedPsOnly) {
   // Goroutine 1 runs on P 0 until 200, and later on P 1.
   std::string text(kTrace);
@@ -295,78 +330,7 @@ ProcStatus dt=1 p=0 pstatus=1
               Contains("clocks 6=1000 3=5000 1=1700000000000000007, primary 6"));
 }
 
-// The states in nanoseconds that Perfetto would compute from what was written, by goroutine and
-// GoState, up to `end`.
-using StateTimes = std::map<int64_t, std::array<int64_t, 6>>;
-
-class Replay {
- public:
-  StateTimes Run(const std::vector<std::string>& lines, int64_t end) {
-    std::vector<std::pair<int64_t, std::string>> events;
-    for (const std::string& line : lines) {
-      EXPECT_FALSE(absl::StrContains(line, "error")) << line;
-      int64_t time = 0;
-      const std::pair<absl::string_view, absl::string_view> parts =
-          absl::StrSplit(line, absl::MaxSplits(' ', 1));
-      if (absl::SimpleAtoi(parts.first, &time)) events.emplace_back(time, parts.second);
-    }
-    std::stable_sort(events.begin(), events.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [time, event] : events) Take(time, event);
-    for (auto& [id, state] : states_) Enter(end, id, GoState::kNotExist);
-    return std::move(times_);
-  }
-
- private:
-  struct State {
-    GoState state = GoState::kNotExist;
-    int64_t since = 0;
-  };
-
-  void Enter(int64_t time, int64_t id, GoState state) {
-    State& now = states_[id];
-    if (now.state != GoState::kNotExist) {
-      times_[id][static_cast<size_t>(now.state)] += time - now.since;
-    }
-    now = {state, time};
-  }
-
-  void Take(int64_t time, const std::string& event) {
-    int64_t cpu = 0, id = 0, state = 0;
-    char name[256];
-    if (sscanf(event.c_str(), "switch cpu %ld to %ld \"%255[^\"]\", prev state %ld", &cpu, &id,
-               name, &state) == 4 ||
-        sscanf(event.c_str(), "switch cpu %ld to %ld \"\", prev state %ld", &cpu, &id, &state) ==
-            3) {
-      const GoState left = state == 1    ? GoState::kWaiting
-                           : state == 2  ? GoState::kSyscall
-                           : state == 16 ? GoState::kNotExist
-                                         : GoState::kRunnable;
-      if (current_[cpu] != 0) Enter(time, current_[cpu], left);
-      if (id != 0) Enter(time, id, GoState::kRunning);
-      current_[cpu] = id;
-    } else if (sscanf(event.c_str(), "switch event cpu %ld \"%255[^\"]\" %ld", &cpu, name, &id) ==
-               3) {
-      Enter(time, id, GoState::kRunning);
-      current_[cpu] = id;
-    } else if (sscanf(event.c_str(), "wake cpu %ld thread %ld", &cpu, &id) == 2 ||
-               sscanf(event.c_str(), "wake event by %*d \"%255[^\"]\" %ld", name, &id) == 2) {
-      Enter(time, id, GoState::kRunnable);
-    } else if (sscanf(event.c_str(), "state \"%255[^\"]\" thread %ld is %ld", name, &id, &state) ==
-                   3 ||
-               sscanf(event.c_str(), "state thread %ld is %ld", &id, &state) == 2) {
-      Enter(time, id,
-            state == 2   ? GoState::kRunnable
-            : state == 4 ? GoState::kWaiting
-            : state == 5 ? GoState::kSyscall
-                         : GoState::kNotExist);
-    }
-  }
-
-  std::map<int64_t, State> states_;
-  std::map<int64_t, int64_t> current_;
-  StateTimes times_;
-};
+using StateTimes = std::map<int64_t, std::array<uint64_t, 6>>;
 
 // Adds up the intervals of goroutines, as far as they are in a window.
 class IntervalTimes final : public IntervalConsumer {
@@ -378,7 +342,8 @@ class IntervalTimes final : public IntervalConsumer {
     const int64_t begin = std::max(interval.begin, window_.from);
     const int64_t end = std::min(interval.end, window_.to);
     if (begin >= end) return;
-    times[interval.goroutine.value][static_cast<size_t>(interval.state)] += end - begin;
+    times[interval.goroutine.value][static_cast<size_t>(interval.state)] +=
+        static_cast<uint64_t>(end - begin);
   }
   void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
@@ -393,7 +358,7 @@ class IntervalTimes final : public IntervalConsumer {
 std::vector<std::string> Describe(const StateTimes& times) {
   std::vector<std::string> lines;
   for (const auto& [id, states] : times) {
-    if (std::any_of(states.begin(), states.end(), [](int64_t time) { return time != 0; })) {
+    if (std::any_of(states.begin(), states.end(), [](uint64_t time) { return time != 0; })) {
       lines.push_back(absl::StrCat(id, ": ", absl::StrJoin(states, " ")));
     }
   }
@@ -418,8 +383,9 @@ TEST(PerfettoStatesTest, LastAsLongAsStateTrackerSays) {
     IntervalTimes expected({});
     StateTracker tracker(&interner, &expected);
     const std::string file = Convert(bytes, {}, &tracker);
-    EXPECT_EQ(Describe(Replay().Run(DescribePackets(file), expected.last)),
-              Describe(expected.times));
+    const PerfettoReadBack back = ReadPerfettoBack(file, expected.last);
+    EXPECT_EQ(back.problems + back.disorder, "");
+    EXPECT_EQ(Describe(back.sums), Describe(expected.times));
   });
 }
 
@@ -435,8 +401,9 @@ TEST(PerfettoStatesTest, AreThoseOfTheWindow) {
     IntervalTimes expected(options.filter.times);
     StateTracker tracker(&interner, &expected);
     const std::string file = Convert(bytes, options, &tracker);
-    EXPECT_EQ(Describe(Replay().Run(DescribePackets(file), options.filter.times.to)),
-              Describe(expected.times));
+    const PerfettoReadBack back = ReadPerfettoBack(file, options.filter.times.to);
+    EXPECT_EQ(back.problems + back.disorder, "");
+    EXPECT_EQ(Describe(back.sums), Describe(expected.times));
   });
 }
 

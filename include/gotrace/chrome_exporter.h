@@ -76,14 +76,14 @@ class ChromeFocus final : public EventSink {
     // tool trace` shows for a goroutine.
     kRelatedGoroutines,
     // The given tasks and those that descend from them, or all if none is given, with the
-    // goroutines
-    // that worked on them; from the beginning of the first given one to the end of the last: what
-    // `go
-    // tool trace` shows for a task.
+    // goroutines that worked on them; from the beginning of the first given one to the end of the
+    // last: what `go tool trace` shows for a task in its view of goroutines.
     kTasks,
+    // The same with all goroutines: what `go tool trace` shows for a task in its view of Ps.
+    kTaskTimes,
   };
 
-  // Finish() changes `*filter` and, for kTasks, `*tasks`, which must outlive this object. These are
+  // Finish() changes `*filter` and, for tasks, `*tasks`, which must outlive this object. These are
   // to become members of ChromeOptions.
   ChromeFocus(On on, EventFilter* filter, absl::flat_hash_set<TaskId>* tasks);
   ~ChromeFocus() override;

@@ -4,8 +4,9 @@
 #   testing/perfetto/run.sh [--install]
 #
 # It must find nothing wrong in any of them, the queries in docs/perfetto.md must print what the
-# document says, and the critical path of a small trace must be the right one. With --install, only
-# installs the package, to build/perfetto. Needs node and npm.
+# document says, the critical path of a small trace must be the right one, and slices and counters
+# must be those of the trace. With --install, only installs the package, to build/perfetto. Needs
+# node, npm and Python 3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -95,6 +96,19 @@ path='SELECT ts, path.dur, tid FROM _thread_executing_span_critical_path(
     (SELECT utid FROM thread WHERE tid = 1), 130, 90) AS path JOIN thread USING (utid) ORDER BY ts'
 expect "the critical path" '{"ts":130,"dur":50,"tid":2}
 {"ts":180,"dur":40,"tid":1}' 'INCLUDE PERFETTO MODULE sched.thread_executing_span' "$path"
+
+# check_slices TRACE FLAGS...: compares slices and counters with the events of the trace.
+check_slices() {
+  local differences
+  differences=$(python3 testing/perfetto/check_slices.py "$dump" "$@" -- \
+      node testing/perfetto/trace_processor.mjs "$dir/package") && return
+  echo "run.sh: check_slices.py $*:"$'\n'"$differences"
+  failed=1
+}
+
+for trace in testdata/traces/go1.27-*.trace.zst; do check_slices "$trace" --alloc; done
+check_slices testdata/traces/go1.27-annotations.trace.zst --from=@2078707307200 --until=@2079707872384
+check_slices testdata/traces/go1.27-gc.trace.zst --from=@2084200000000
 
 rm -f "$dir/converted" "$dir/woken"
 exit "$failed"
