@@ -10,6 +10,7 @@
 #include "tools/open_trace.h"
 #include "tools/per_file_command.h"
 #include "tools/progress.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 
 namespace gotrace::internal {
@@ -56,6 +57,7 @@ class FxtCommand final : public PerFileCommand {
     }
     std::optional<FxtProblem> last;
     FxtReader reader(*std::move(source), [&](const FxtProblem& problem) { last = problem; });
+    const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/true);
     Output& out = output->out();
     while (out.usable()) {
@@ -68,6 +70,7 @@ class FxtCommand final : public PerFileCommand {
       }
     }
     result.status = reader.status();
+    result.bytes = reader.source().input_read();
     if (reader.end() == FxtEnd::kCut || reader.end() == FxtEnd::kDamaged) {
       result.status = absl::DataLossError(absl::StrCat("byte ", last->offset, ": ", last->message,
                                                        " [", SpecOf(last->check).name, "]"));

@@ -1,6 +1,6 @@
 // The events of Git's Trace2, and their three forms as text.
-#ifndef GOTRACE_EXPORT_TRACE2_TRACE2_EVENT_H_
-#define GOTRACE_EXPORT_TRACE2_TRACE2_EVENT_H_
+#ifndef GOTRACE_EXPORT_TRACE2_TRACE2_LINES_H_
+#define GOTRACE_EXPORT_TRACE2_TRACE2_LINES_H_
 
 #include <cstdint>
 #include <limits>
@@ -8,20 +8,27 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "export/json/json_text.h"
 #include "gotrace/trace2_exporter.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
 
-// In the order of the table in trace2_event.cc.
+// In the order of the table in trace2_lines.cc.
 enum class Trace2Type : uint8_t {
-  kVersion,     // `name` is the version of the program.
-  kStart,       // `text` is its only argument.
-  kExit,        // `code`
-  kAtExit,      // `code`
-  kChildStart,  // `id`, `name` is its class, `text` its only argument.
-  kChildExit,   // `id`, `code`, `elapsed` since it started.
+  kVersion,       // `name` is the version of the program.
+  kTooManyFiles,  // The directory of the output has as many files as it may have.
+  kStart,         // `arguments`
+  kExit,          // `code`
+  kAtExit,        // `code`
+  kSignal,        // `code` is its number.
+  kError,         // `text` is the message, `name` its format.
+  kCommandName,   // `name`, `text` is the hierarchy: those of the programs that called it, too.
+  kCommandMode,   // `name`
+  kParameter,     // `category` is its scope, `name`, `text` its value.
+  kChildStart,    // `id`, `name` is its class, `arguments`
+  kChildExit,     // `id`, `code`, `elapsed` since it started.
   kThreadStart,
   kThreadExit,     // `elapsed` since it started.
   kRegionEnter,    // `category`, `name` is its label, `text` a message.
@@ -61,14 +68,14 @@ struct Trace2Event {
   absl::string_view category = {};
   absl::string_view name = {};
   absl::string_view text = {};
+  absl::Span<const absl::string_view> arguments = {};
   uint64_t count = 0;
   Trace2Timer timer = {};
 };
 
-// Returns the name of a session that started at `start` on an unknown machine.
-std::string Trace2SessionId(absl::Time start);
-
-// Writes events as lines of one form. Not thread-safe.
+// Writes events as lines of one form. Not thread-safe. Append() allocates no memory except in the
+// buffer and for places, so that a signal handler can call it for an event without a place if the
+// buffer is large enough.
 class Trace2Formatter {
  public:
   struct Style {
@@ -91,10 +98,11 @@ class Trace2Formatter {
   void AppendCommonMembers(const Trace2Event& event, JsonWriter* json);
 
   const Style style_;
+  const uint64_t depth_;                                  // How many programs called this one.
   int64_t second_ = std::numeric_limits<int64_t>::min();  // What `second_text_` shows.
-  std::string second_text_;
+  ShortText<24> second_text_;
 };
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_EXPORT_TRACE2_TRACE2_EVENT_H_
+#endif  // GOTRACE_EXPORT_TRACE2_TRACE2_LINES_H_

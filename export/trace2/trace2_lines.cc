@@ -1,4 +1,4 @@
-#include "export/trace2/trace2_event.h"
+#include "export/trace2/trace2_lines.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
 
 namespace gotrace::internal {
 namespace {
@@ -50,13 +51,15 @@ void AppendText(absl::string_view text, TextBuffer* out) {
 }
 
 // Appends a column, and the bar that ends it. A text that is too long is cut between characters.
-void AppendColumn(absl::string_view text, size_t width, TextBuffer* out) {
+void AppendColumn(absl::string_view text, size_t width, TextBuffer* out,
+                  absl::string_view prefix = "") {
+  const size_t begin = out->size();
+  out->Append(prefix);
   const auto is_continuation = [](char c) { return (c & 0xc0) == 0x80; };
-  size_t size = std::min(text.size(), width);
+  size_t size = std::min(text.size(), width - prefix.size());
   if (size < text.size()) {
     while (size > 0 && is_continuation(text[size])) --size;
   }
-  const size_t begin = out->size();
   for (const char c : text.substr(0, size)) {
     out->Append(c == '|' || absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
   }
@@ -92,6 +95,41 @@ void AppendFraction(uint64_t us, TextBuffer* out) {
   out->Append('.', absl::string_view(digits, std::size(digits)));
 }
 
+// A text of the second in which a time lies.
+using SecondText = ShortText<24>;
+
+// Writes `number`, which must not be larger, in two digits.
+struct TwoDigits {
+  explicit TwoDigits(int number)
+      : text{static_cast<char>('0' + number / 10 % 10), static_cast<char>('0' + number % 10)} {}
+  operator absl::string_view() const { return absl::string_view(text, 2); }
+  char text[2];
+};
+
+SecondText ClockText(const absl::CivilSecond& second, absl::string_view date = "") {
+  return {date, TwoDigits(second.hour()),  ":", TwoDigits(second.minute()),
+          ":",  TwoDigits(second.second())};
+}
+
+// "17:04:59"
+SecondText TimeText(absl::Time time, absl::TimeZone zone) {
+  return ClockText(absl::ToCivilSecond(time, zone));
+}
+
+// "2006-01-02T17:04:59", in UTC. The year must have four digits.
+SecondText DateAndTimeText(absl::Time time) {
+  const absl::CivilSecond second = absl::ToCivilSecond(time, absl::UTCTimeZone());
+  const int year = static_cast<int>(second.year());
+  const SecondText date = {TwoDigits(year / 100),
+                           TwoDigits(year),
+                           "-",
+                           TwoDigits(second.month()),
+                           "-",
+                           TwoDigits(second.day()),
+                           "T"};
+  return ClockText(second, date.view());
+}
+
 // Appends a duration in seconds, to the microsecond.
 void AppendSeconds(uint64_t ns, TextBuffer* out) {
   out->Append(ns / 1'000'000'000);
@@ -122,7 +160,12 @@ void AppendNormalVersion(const Trace2Event& event, TextBuffer* out) {
   AppendName(event, out);
 }
 
-void AppendArguments(const Trace2Event& event, TextBuffer* out) { AppendArgument(event.text, out); }
+void AppendArguments(const Trace2Event& event, TextBuffer* out) {
+  for (size_t i = 0; i < event.arguments.size(); ++i) {
+    if (i > 0) out->Append(' ');
+    AppendArgument(event.arguments[i], out);
+  }
+}
 
 void AppendNormalStart(const Trace2Event& event, TextBuffer* out) {
   out->Append("start ");
@@ -146,6 +189,48 @@ void AppendNormalExit(const Trace2Event& event, TextBuffer* out) {
 void AppendNormalAtExit(const Trace2Event& event, TextBuffer* out) {
   out->Append("atexit");
   AppendElapsedCode(event, out);
+}
+
+void AppendNormalSignal(const Trace2Event& event, TextBuffer* out) {
+  out->Append("signal");
+  AppendElapsedCode(event, out);
+}
+
+void AppendPerfSignal(const Trace2Event& event, TextBuffer* out) {
+  out->Append("signo:", event.code);
+}
+
+void AppendMessage(const Trace2Event& event, TextBuffer* out) { AppendText(event.text, out); }
+
+void AppendNormalError(const Trace2Event& event, TextBuffer* out) {
+  out->Append("error ");
+  AppendMessage(event, out);
+}
+
+void AppendCommandName(const Trace2Event& event, TextBuffer* out) {
+  AppendName(event, out);
+  out->Append(" (");
+  AppendText(event.text, out);
+  out->Append(')');
+}
+
+void AppendNormalCommandName(const Trace2Event& event, TextBuffer* out) {
+  out->Append("cmd_name ");
+  AppendCommandName(event, out);
+}
+
+void AppendNormalCommandMode(const Trace2Event& event, TextBuffer* out) {
+  out->Append("cmd_mode ");
+  AppendName(event, out);
+}
+
+void AppendNormalParameter(const Trace2Event& event, TextBuffer* out) {
+  out->Append("def_param scope:");
+  AppendText(event.category, out);
+  out->Append(' ');
+  AppendName(event, out);
+  out->Append('=');
+  AppendText(event.text, out);
 }
 
 void AppendNormalChildStart(const Trace2Event& event, TextBuffer* out) {
@@ -239,7 +324,7 @@ void AddVersion(const Trace2Event& event, JsonWriter* json) {
 void AddArguments(const Trace2Event& event, JsonWriter* json) {
   json->Key("argv");
   json->BeginArray();
-  json->Value(event.text);
+  for (const absl::string_view argument : event.arguments) json->Value(argument);
   json->EndArray();
 }
 
@@ -251,6 +336,31 @@ void AddStart(const Trace2Event& event, JsonWriter* json) {
 void AddExit(const Trace2Event& event, JsonWriter* json) {
   AddSeconds("t_abs", event.since_start, json);
   json->Member("code", event.code);
+}
+
+void AddSignal(const Trace2Event& event, JsonWriter* json) {
+  AddSeconds("t_abs", event.since_start, json);
+  json->Member("signo", event.code);
+}
+
+void AddError(const Trace2Event& event, JsonWriter* json) {
+  json->Member("msg", event.text);
+  json->Member("fmt", event.name);
+}
+
+void AddCommandName(const Trace2Event& event, JsonWriter* json) {
+  json->Member("name", event.name);
+  json->Member("hierarchy", event.text);
+}
+
+void AddCommandMode(const Trace2Event& event, JsonWriter* json) {
+  json->Member("name", event.name);
+}
+
+void AddParameter(const Trace2Event& event, JsonWriter* json) {
+  json->Member("scope", event.category);
+  json->Member("param", event.name);
+  json->Member("value", event.text);
 }
 
 void AddChildStart(const Trace2Event& event, JsonWriter* json) {
@@ -315,7 +425,8 @@ struct Row {
   absl::string_view name;
   // Appends the whole text of the normal form; nullptr if it has no such events.
   void (*append_normal)(const Trace2Event& event, TextBuffer* out);
-  // Which times the perf form shows, and its text after the columns.
+  // Which times the perf form shows, and its text after the columns; nullptr if it has no such
+  // events.
   bool shows_since_start;
   bool shows_elapsed;
   void (*append_perf)(const Trace2Event& event, TextBuffer* out);
@@ -323,14 +434,25 @@ struct Row {
   // that are nested too deeply are left out.
   void (*add_members)(const Trace2Event& event, JsonWriter* json);
   bool has_nesting = false;
+  // What precedes the category in the perf form.
+  absl::string_view category_prefix = "";
 };
 
 // The normal form has no threads, so it has no timers and counters of single threads either.
 constexpr Row kRows[] = {
     {Trace2Type::kVersion, "version", AppendNormalVersion, false, false, AppendName, AddVersion},
+    {Trace2Type::kTooManyFiles, "too_many_files", nullptr, false, false, nullptr, AddNothing},
     {Trace2Type::kStart, "start", AppendNormalStart, true, false, AppendArguments, AddStart},
     {Trace2Type::kExit, "exit", AppendNormalExit, true, false, AppendCode, AddExit},
     {Trace2Type::kAtExit, "atexit", AppendNormalAtExit, true, false, AppendCode, AddExit},
+    {Trace2Type::kSignal, "signal", AppendNormalSignal, true, false, AppendPerfSignal, AddSignal},
+    {Trace2Type::kError, "error", AppendNormalError, false, false, AppendMessage, AddError},
+    {Trace2Type::kCommandName, "cmd_name", AppendNormalCommandName, false, false, AppendCommandName,
+     AddCommandName},
+    {Trace2Type::kCommandMode, "cmd_mode", AppendNormalCommandMode, false, false, AppendName,
+     AddCommandMode},
+    {Trace2Type::kParameter, "def_param", AppendNormalParameter, false, false, AppendData,
+     AddParameter, false, "scope:"},
     {Trace2Type::kChildStart, "child_start", AppendNormalChildStart, true, false,
      AppendPerfChildStart, AddChildStart},
     {Trace2Type::kChildExit, "child_exit", AppendNormalChildExit, true, true, AppendPerfChildExit,
@@ -368,12 +490,10 @@ void Trace2Timer::Add(uint64_t duration) {
   max = std::max(max, duration);
 }
 
-std::string Trace2SessionId(absl::Time start) {
-  return absl::StrCat(absl::FormatTime("%Y%m%dT%H%M%E6S", start, absl::UTCTimeZone()),
-                      "Z-Localhost-P00000000");
-}
-
-Trace2Formatter::Trace2Formatter(Style style) : style_(std::move(style)) {}
+Trace2Formatter::Trace2Formatter(Style style)
+    : style_(std::move(style)),
+      depth_(static_cast<uint64_t>(
+          std::count(style_.session_id.begin(), style_.session_id.end(), '/'))) {}
 
 void Trace2Formatter::AppendTime(absl::Time time, TextBuffer* out) {
   const int64_t us = absl::ToUnixMicros(time);
@@ -381,10 +501,9 @@ void Trace2Formatter::AppendTime(absl::Time time, TextBuffer* out) {
   const int64_t second = (us - fraction) / 1'000'000;
   if (second != second_) {
     second_ = second;
-    const bool is_event = style_.form == Trace2Form::kEvent;
-    second_text_ =
-        absl::FormatTime(is_event ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S", absl::FromUnixSeconds(second),
-                         is_event ? absl::UTCTimeZone() : style_.zone);
+    second_text_ = style_.form == Trace2Form::kEvent
+                       ? DateAndTimeText(absl::FromUnixSeconds(second))
+                       : TimeText(absl::FromUnixSeconds(second), style_.zone);
   }
   out->Append(second_text_);
   AppendFraction(static_cast<uint64_t>(fraction), out);
@@ -408,13 +527,13 @@ void Trace2Formatter::AppendPerfColumns(const Trace2Event& event, TextBuffer* ou
     Pad(begin, kPlaceWidth, out);
     out->Append(kBar);
   }
-  out->Append("d0 | ");
+  out->Append('d', depth_, kBar);
   AppendColumn(event.thread, kThreadWidth, out);
   AppendColumn(row.name, kTypeWidth, out);
   AppendColumn("", kRepositoryWidth, out);
   AppendSecondsColumn(row.shows_since_start, event.since_start, out);
   AppendSecondsColumn(row.shows_elapsed, event.elapsed, out);
-  AppendColumn(event.category, kCategoryWidth, out);
+  AppendColumn(event.category, kCategoryWidth, out, row.category_prefix);
   AppendRepeated('.', std::min(2 * (event.nesting - 1), kMaxDots), out);
 }
 
@@ -452,6 +571,7 @@ void Trace2Formatter::Append(const Trace2Event& event, TextBuffer* out) {
       break;
     }
     case Trace2Form::kPerf:
+      if (row.append_perf == nullptr) return;
       AppendPerfColumns(event, out);
       row.append_perf(event, out);
       break;
