@@ -6,7 +6,8 @@ namespace gotrace::internal {
 
 // Calls `handler` before SIGHUP, SIGINT, SIGQUIT, SIGTERM or SIGXCPU ends the program, unless it
 // ignores the signal or handles it itself. There may be up to four handlers, which are called in
-// the order of their first calls of this function. They may do only what signal handlers may.
+// the order in which they were added; adding one again has no effect. They may do only what signal
+// handlers may.
 void AtEndingSignals(void (*handler)(int signal_number));
 
 }  // namespace gotrace::internal

@@ -1,5 +1,6 @@
 #include "tools/self_trace.h"
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,25 +12,27 @@
 namespace gotrace::internal {
 namespace {
 
-Trace2* self_trace = nullptr;
+// Atomic because a signal handler reads it.
+std::atomic<Trace2*> self_trace = nullptr;
 
 // For the library's own threads. They end before the trace does.
 constexpr HelperObserver kObserver = {
-    .begin = [](const char* name) { self_trace->StartThread(name); },
-    .end = [] { self_trace->ExitThread(); },
+    .begin = [](const char* name) { SelfTrace()->StartThread(name); },
+    .end = [] { SelfTrace()->ExitThread(); },
 };
 
 }  // namespace
 
-Trace2* SelfTrace() { return self_trace; }
+Trace2* SelfTrace() { return self_trace.load(std::memory_order_relaxed); }
 
 void TraceInput(uint64_t bytes, uint64_t events) {
-  if (self_trace == nullptr || (bytes == 0 && events == 0)) return;
-  self_trace->WriteData("trace", "read/bytes", bytes);
-  self_trace->WriteData("trace", "read/events", events);
-  self_trace->AddCount("trace", "files", 1);
-  self_trace->AddCount("trace", "bytes", bytes);
-  self_trace->AddCount("trace", "events", events);
+  Trace2* const trace = SelfTrace();
+  if (trace == nullptr || (bytes == 0 && events == 0)) return;
+  trace->WriteData("trace", "read/bytes", bytes);
+  trace->WriteData("trace", "read/events", events);
+  trace->AddCount("trace", "files", 1);
+  trace->AddCount("trace", "bytes", bytes);
+  trace->AddCount("trace", "events", events);
 }
 
 SelfTraceSession::SelfTraceSession(absl::Span<char* const> arguments) {
@@ -42,14 +45,13 @@ SelfTraceSession::SelfTraceSession(absl::Span<char* const> arguments) {
   self_trace = trace_.get();
   ObserveHelpers(&kObserver);
   AtEndingSignals([](int signal_number) {
-    if (self_trace != nullptr) self_trace->WriteSignal(signal_number);
+    if (Trace2* const trace = SelfTrace(); trace != nullptr) trace->WriteSignal(signal_number);
   });
   trace_->WriteStart(std::vector<std::string>(arguments.begin(), arguments.end()));
 }
 
 SelfTraceSession::~SelfTraceSession() {
   ObserveHelpers(nullptr);
-  trace_.reset();
   self_trace = nullptr;
 }
 

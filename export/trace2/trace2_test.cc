@@ -201,6 +201,9 @@ TEST_F(Trace2Test, WritesSignals) {
   EXPECT_EQ(last("e"), Masked(R"({"event":"signal","sid":"","thread":"main",)"
                               R"("time":"2026-11-26T06:18:54.218191Z","t_abs":0.308258,)"
                               R"("signo":13})"));
+  // Only the first.
+  EXPECT_TRUE(absl::StrContains(Read("e"), "\"signo\":13}"));
+  EXPECT_FALSE(absl::StrContains(Read("e"), "\"signo\":15}"));
   // If the program goes on, so does the trace.
   trace.reset();
   EXPECT_EQ(internal::CheckTrace2Events(Read("e")), absl::OkStatus());
