@@ -173,8 +173,10 @@ TEST_F(DumpTrace2Test, HelperThreads) {
 TEST_F(DumpTrace2Test, Errors) {
   const std::string cut = WriteFile(directory_ + "/cut", ReadFile(kTrace).substr(0, 2000));
   EXPECT_EQ(Run({"events", cut}).exit_code, 1);
-  EXPECT_TRUE(absl::StrContains(Read("e"), "\"fmt\":\"fault [compressed-truncated]\"")) << Read("e");
-  EXPECT_TRUE(absl::StrContains(Read("n"), absl::StrCat(" error ", cut, ": the zstd data ends"))) << Read("n");
+  EXPECT_TRUE(absl::StrContains(Read("e"), "\"fmt\":\"fault [compressed-truncated]\""))
+      << Read("e");
+  EXPECT_TRUE(absl::StrContains(Read("n"), absl::StrCat(" error ", cut, ": the zstd data ends")))
+      << Read("n");
   EXPECT_TRUE(absl::StrContains(PerfTexts(), "\nmain exit  code:0\nmain atexit  code:0"));
   EXPECT_TRUE(absl::StrContains(Read("e"), "\"code\":1}\n"));
   EXPECT_EQ(CheckTrace2Events(Read("e")), absl::OkStatus());

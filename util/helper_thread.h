@@ -8,8 +8,8 @@
 
 namespace gotrace::internal {
 
-// Starts a thread that calls `work`, which must not throw. `name`, a literal, says what it does in a
-// word or two. All signals are blocked on the thread, except SIGPROF and those that its own
+// Starts a thread that calls `work`, which must not throw. `name`, a literal, says what it does in
+// a word or two. All signals are blocked on the thread, except SIGPROF and those that its own
 // instructions cause, such as SIGBUS. Returns nullopt if the system cannot create another thread.
 std::optional<std::thread> StartHelper(const char* name, std::function<void()> work);
 
