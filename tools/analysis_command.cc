@@ -12,6 +12,7 @@
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -180,6 +181,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
   FaultLog log;
   ReadResult result;
   {
+    const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/false);
     EventFilter filter = filter_.filter;
     filter.goroutines.clear();
