@@ -37,6 +37,18 @@ constexpr auto kFirstBounds = [] {
   return first;
 }();
 
+// Returns the new count of `bucket`; `*first` is the bucket of the first one.
+[[gnu::noinline]] uint64_t& MakeRoom(int bucket, int* first, std::vector<uint64_t>* counts) {
+  if (counts->empty()) *first = bucket;
+  if (bucket < *first) {
+    counts->insert(counts->begin(), static_cast<size_t>(*first - bucket), 0);
+    *first = bucket;
+  }
+  const size_t index = static_cast<size_t>(bucket - *first);
+  if (index >= counts->size()) counts->resize(index + 1);
+  return (*counts)[index];
+}
+
 }  // namespace
 
 int Histogram::BucketOf(uint64_t nanoseconds) {
@@ -52,18 +64,9 @@ uint64_t Histogram::MiddleOf(int bucket) {
   return kMiddles[bucket % kBucketsPerDoubling] >> (63 - bucket / kBucketsPerDoubling);
 }
 
-uint64_t& Histogram::CountOf(int bucket) {
-  const size_t known = static_cast<size_t>(bucket - first_);
-  if (known < counts_.size()) [[likely]]
-    return counts_[known];
-  if (counts_.empty()) first_ = bucket;
-  if (bucket < first_) {
-    counts_.insert(counts_.begin(), static_cast<size_t>(first_ - bucket), 0);
-    first_ = bucket;
-  }
+inline uint64_t& Histogram::CountOf(int bucket) {
   const size_t index = static_cast<size_t>(bucket - first_);
-  if (index >= counts_.size()) counts_.resize(index + 1);
-  return counts_[index];
+  return index < counts_.size() ? counts_[index] : MakeRoom(bucket, &first_, &counts_);
 }
 
 void Histogram::Add(uint64_t nanoseconds) {

@@ -208,7 +208,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   const size_t all = table.rows();
   const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
   if (top > 0) table.Truncate(top);
-  const absl::string_view file = NameOf(output->file());
+  const std::string file = NameOf(output->file());
   const absl::string_view file_column = output->several() ? "file" : "";
   TextBuffer& out = output->buffer();
   switch (format_) {
