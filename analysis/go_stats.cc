@@ -11,11 +11,16 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "analysis/time_sums.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/states.h"
 
 namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::SubtractTime;
 namespace {
 
 struct Goroutine {
@@ -53,17 +58,19 @@ using ProcRange = std::pair<ProcId, StringId>;
 // The times up to now, with those of the states that last.
 ExecutionTimes TimesAt(int64_t now, const Goroutine& goroutine) {
   ExecutionTimes times = goroutine.life.times;
-  if (times.total == 0) times.total = now - goroutine.life.creation;
-  if (goroutine.running != 0) times.running += now - goroutine.running;
-  if (goroutine.runnable != 0) times.runnable += now - goroutine.runnable;
+  if (times.total == 0) times.total = Between(goroutine.life.creation, now);
+  if (goroutine.running != 0) AddTime(Between(goroutine.running, now), &times.running);
+  if (goroutine.runnable != 0) AddTime(Between(goroutine.runnable, now), &times.runnable);
   if (goroutine.blocked != 0) {
-    AddNamedTime(goroutine.blocked_on, now - goroutine.blocked, &times.blocked);
+    AddNamedTime(goroutine.blocked_on, Between(goroutine.blocked, now), &times.blocked);
   }
-  if (goroutine.syscall != 0) times.syscall += now - goroutine.syscall;
+  if (goroutine.syscall != 0) AddTime(Between(goroutine.syscall, now), &times.syscall);
   // See A1 in DIVERGENCES.md.
-  if (goroutine.syscall_without_proc != 0) times.runnable += now - goroutine.syscall_without_proc;
+  if (goroutine.syscall_without_proc != 0) {
+    AddTime(Between(goroutine.syscall_without_proc, now), &times.runnable);
+  }
   for (const NamedTime& range : goroutine.open_ranges) {
-    AddNamedTime(range.name, now - range.time, &times.ranges);
+    AddNamedTime(range.name, Between(range.time, now), &times.ranges);
   }
   return times;
 }
@@ -71,17 +78,17 @@ ExecutionTimes TimesAt(int64_t now, const Goroutine& goroutine) {
 void Subtract(const NamedTimes& before, NamedTimes* times) {
   for (NamedTime& time : *times) {
     for (const NamedTime& other : before) {
-      if (other.name == time.name) time.time -= other.time;
+      if (other.name == time.name) SubtractTime(other.time, &time.time);
     }
   }
 }
 
 ExecutionTimes Difference(ExecutionTimes times, const ExecutionTimes& before) {
-  times.total -= before.total;
-  times.running -= before.running;
-  times.runnable -= before.runnable;
-  times.syscall -= before.syscall;
-  times.syscall_blocked -= before.syscall_blocked;
+  SubtractTime(before.total, &times.total);
+  SubtractTime(before.running, &times.running);
+  SubtractTime(before.runnable, &times.runnable);
+  SubtractTime(before.syscall, &times.syscall);
+  SubtractTime(before.syscall_blocked, &times.syscall_blocked);
   Subtract(before.blocked, &times.blocked);
   Subtract(before.ranges, &times.ranges);
   return times;
@@ -236,17 +243,17 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
     goroutine = &Make(id, generation_begin_);
     goroutine->life.is_older = true;
     // It has been in the state since the generation began.
-    const int64_t before = event.time() - generation_begin_;
+    const int64_t before = Between(generation_begin_, event.time());
     ExecutionTimes& times = goroutine->life.times;
     switch (to) {
       case GoState::kRunning:
-        times.running += before;
+        AddTime(before, &times.running);
         break;
       case GoState::kWaiting:
         AddNamedTime(interner_.InternString(event.transition_reason()), before, &times.blocked);
         break;
       case GoState::kRunnable:
-        times.runnable += before;
+        AddTime(before, &times.runnable);
         break;
       case GoState::kSyscall:
         (event.proc() == ProcId::kNone ? times.syscall_blocked : times.syscall) += before;
@@ -270,24 +277,24 @@ void GoCompatibleStats::Impl::LeaveState(GoState state, int64_t now, Goroutine* 
   ExecutionTimes& times = goroutine->life.times;
   switch (state) {
     case GoState::kRunning:
-      times.running += now - goroutine->running;
+      AddTime(Between(goroutine->running, now), &times.running);
       goroutine->running = 0;
       break;
     case GoState::kWaiting:
       if (goroutine->blocked == 0) break;
-      AddNamedTime(goroutine->blocked_on, now - goroutine->blocked, &times.blocked);
+      AddNamedTime(goroutine->blocked_on, Between(goroutine->blocked, now), &times.blocked);
       goroutine->blocked = 0;
       break;
     case GoState::kRunnable:
       if (goroutine->runnable == 0) break;
-      times.runnable += now - goroutine->runnable;
+      AddTime(Between(goroutine->runnable, now), &times.runnable);
       goroutine->runnable = 0;
       break;
     case GoState::kSyscall: {
       if (goroutine->syscall == 0) break;
       const int64_t lost = goroutine->syscall_without_proc;
-      times.syscall += (lost == 0 ? now : lost) - goroutine->syscall;
-      if (lost != 0) times.syscall_blocked += now - lost;
+      AddTime(Between(goroutine->syscall, lost == 0 ? now : lost), &times.syscall);
+      if (lost != 0) AddTime(Between(lost, now), &times.syscall_blocked);
       goroutine->syscall = goroutine->syscall_without_proc = 0;
       const auto proc = syscall_procs_.find(goroutine->life.goroutine);
       if (proc == syscall_procs_.end()) break;
@@ -358,7 +365,7 @@ void GoCompatibleStats::Impl::BeginRange(const Event& event) {
     goroutine->open_ranges.push_back({name, begin});
     return;
   }
-  if (is_active) AddNamedTime(name, begin - open->time, &goroutine->life.times.ranges);
+  if (is_active) AddNamedTime(name, Between(open->time, begin), &goroutine->life.times.ranges);
   open->time = begin;
 }
 
@@ -378,7 +385,7 @@ void GoCompatibleStats::Impl::EndRange(const Event& event) {
   if (goroutine == nullptr) return;
   NamedTime* const open = gotrace::Find(name, &goroutine->open_ranges);
   if (open == nullptr) return;
-  AddNamedTime(name, event.time() - open->time, &goroutine->life.times.ranges);
+  AddNamedTime(name, Between(open->time, event.time()), &goroutine->life.times.ranges);
   goroutine->open_ranges.erase(goroutine->open_ranges.begin() +
                                (open - goroutine->open_ranges.data()));
 }

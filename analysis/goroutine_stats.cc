@@ -13,18 +13,22 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
 
+using internal::AddTime;
+using internal::Between;
 using internal::DenseTable;
 using internal::kSlotsForGoroutines;
+using internal::SubtractTime;
 
 void AddNamedTime(StringId name, int64_t time, NamedTimes* times) {
   for (NamedTime& known : *times) {
     if (known.name == name) {
-      known.time += time;
+      AddTime(time, &known.time);
       return;
     }
   }
@@ -33,21 +37,24 @@ void AddNamedTime(StringId name, int64_t time, NamedTimes* times) {
 
 int64_t ExecutionTimes::BlockedTotal() const {
   int64_t sum = 0;
-  for (const NamedTime& reason : blocked) sum += reason.time;
+  for (const NamedTime& reason : blocked) AddTime(reason.time, &sum);
   return sum;
 }
 
 int64_t ExecutionTimes::Unknown() const {
-  const int64_t known = running + runnable + syscall + syscall_blocked + BlockedTotal();
-  return std::max<int64_t>(total - known, 0);
+  int64_t unknown = total;
+  for (const int64_t known : {running, runnable, syscall, syscall_blocked, BlockedTotal()}) {
+    SubtractTime(known, &unknown);
+  }
+  return std::max<int64_t>(unknown, 0);
 }
 
 void ExecutionTimes::Add(const ExecutionTimes& other) {
-  total += other.total;
-  running += other.running;
-  runnable += other.runnable;
-  syscall += other.syscall;
-  syscall_blocked += other.syscall_blocked;
+  AddTime(other.total, &total);
+  AddTime(other.running, &running);
+  AddTime(other.runnable, &runnable);
+  AddTime(other.syscall, &syscall);
+  AddTime(other.syscall_blocked, &syscall_blocked);
   for (const NamedTime& reason : other.blocked) AddNamedTime(reason.name, reason.time, &blocked);
   for (const NamedTime& range : other.ranges) AddNamedTime(range.name, range.time, &ranges);
 }
@@ -232,7 +239,7 @@ void GoroutineStats::Impl::BookRange(const RangeKey& key, GoId goroutine, int64_
   begin = std::max(begin, options_.filter.times.from);
   end = std::min(end, options_.filter.times.to);
   if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
-  AddNamedTime(key.name, end - begin, &EntryOf(goroutine).life.times.ranges);
+  AddNamedTime(key.name, Between(begin, end), &EntryOf(goroutine).life.times.ranges);
 }
 
 void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -260,18 +267,18 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
   ExecutionTimes& times = life.times;
   switch (interval.state) {
     case GoState::kRunning:
-      times.running += duration;
+      AddTime(duration, &times.running);
       if (!life.start.has_value()) life.start = interval.begin;
       break;
     case GoState::kRunnable:
-      times.runnable += duration;
+      AddTime(duration, &times.runnable);
       break;
     case GoState::kWaiting:
       if (duration > 0) AddNamedTime(interval.reason, duration, &times.blocked);
       break;
     case GoState::kSyscall:
-      times.syscall += interval.proc_until - interval.begin;
-      times.syscall_blocked += interval.end - interval.proc_until;
+      AddTime(Between(interval.begin, interval.proc_until), &times.syscall);
+      AddTime(Between(interval.proc_until, interval.end), &times.syscall_blocked);
       break;
     default:
       break;
@@ -294,7 +301,7 @@ void GoroutineStats::Impl::Keep(const Entry& entry) {
   GoroutineGroup& group = groups_by_name_[life.name];
   group.name = life.name;
   ExecutionTimes times = life.times;
-  times.total = entry.last - life.creation;
+  times.total = Between(life.creation, entry.last);
   group.Add(times);
   if (!options_.keep_each) return;
   lives_.push_back(life);

@@ -10,9 +10,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 
 namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::SubtractTime;
 namespace {
 
 // A region's begin or end, of which the goroutine's times are not known yet.
@@ -47,22 +52,22 @@ struct TaskEntry {
 
 void AddInterval(const GoInterval& interval, int64_t until, ExecutionTimes* times) {
   const int64_t end = std::min(interval.end, until);
-  const int64_t duration = end - interval.begin;
-  if (duration <= 0) return;
+  if (end <= interval.begin) return;
+  const int64_t duration = Between(interval.begin, end);
   switch (interval.state) {
     case GoState::kRunning:
-      times->running += duration;
+      AddTime(duration, &times->running);
       break;
     case GoState::kRunnable:
-      times->runnable += duration;
+      AddTime(duration, &times->runnable);
       break;
     case GoState::kWaiting:
       AddNamedTime(interval.reason, duration, &times->blocked);
       break;
     case GoState::kSyscall: {
-      const int64_t with_proc = std::min(interval.proc_until, end) - interval.begin;
-      times->syscall += with_proc;
-      times->syscall_blocked += duration - with_proc;
+      const int64_t with_proc = Between(interval.begin, std::min(interval.proc_until, end));
+      AddTime(with_proc, &times->syscall);
+      AddTime(Between(with_proc, duration), &times->syscall_blocked);
       break;
     }
     default:
@@ -71,16 +76,16 @@ void AddInterval(const GoInterval& interval, int64_t until, ExecutionTimes* time
 }
 
 void Subtract(const NamedTimes& before, NamedTimes* times) {
-  for (const NamedTime& time : before) AddNamedTime(time.name, -time.time, times);
+  for (const NamedTime& time : before) AddNamedTime(time.name, Between(time.time, 0), times);
   const auto is_zero = [](const NamedTime& time) { return time.time == 0; };
   times->erase(std::remove_if(times->begin(), times->end(), is_zero), times->end());
 }
 
 void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
-  times->running -= before.running;
-  times->runnable -= before.runnable;
-  times->syscall -= before.syscall;
-  times->syscall_blocked -= before.syscall_blocked;
+  SubtractTime(before.running, &times->running);
+  SubtractTime(before.runnable, &times->runnable);
+  SubtractTime(before.syscall, &times->syscall);
+  SubtractTime(before.syscall_blocked, &times->syscall_blocked);
   Subtract(before.blocked, &times->blocked);
 }
 
@@ -93,7 +98,7 @@ std::vector<SpanGroup> Group(absl::Span<const Life> lives, const Interner& inter
     ++group.count;
     group.times.Add(life.times);
     if (life.begin.has_value() && life.end.has_value()) {
-      group.duration.Add(static_cast<uint64_t>(*life.end - *life.begin));
+      group.duration.Add(static_cast<uint64_t>(Between(*life.begin, *life.end)));
     } else {
       ++group.open;
     }
@@ -209,7 +214,7 @@ void TaskStats::Impl::AddRange(const Event& event) {
                                     [&](const NamedTime& known) { return known.name == name; });
   if (is_end) {
     if (open == goroutine.open_ranges.end()) return;
-    AddNamedTime(name, event.time() - open->time, &goroutine.ranges);
+    AddNamedTime(name, Between(open->time, event.time()), &goroutine.ranges);
     goroutine.open_ranges.erase(open);
   } else if (event.kind() == EventKind::kRangeBegin) {
     if (open != goroutine.open_ranges.end()) goroutine.open_ranges.erase(open);
@@ -223,7 +228,7 @@ void TaskStats::Impl::MarkRanges(const Goroutine& goroutine, int64_t now, bool i
                                  RegionEntry* region) const {
   NamedTimes ranges = goroutine.ranges;
   for (const NamedTime& open : goroutine.open_ranges) {
-    AddNamedTime(open.name, now - open.time, &ranges);
+    AddNamedTime(open.name, Between(open.time, now), &ranges);
   }
   if (is_end) {
     Subtract(region->before.ranges, &ranges);
@@ -319,7 +324,7 @@ void TaskStats::Impl::SetTimes(ExecutionTimes times, int64_t end, const Goroutin
   times.ranges = std::move(region->life.times.ranges);
   Subtract(region->before, &times);
   const int64_t begin = region->life.begin.value_or(goroutine.creation);
-  times.total = std::min(end, filter_.times.to) - std::max(begin, filter_.times.from);
+  times.total = Between(std::max(begin, filter_.times.from), std::min(end, filter_.times.to));
   region->life.times = std::move(times);
 }
 

@@ -28,6 +28,8 @@ expect 1 "[batch-truncated]" examples/validate "$cut"
 expect 1 "broken" examples/validate "$cut"
 expect 0 "1200040 us: goroutine 1, sleep, timer" examples/longest_waits "$sound"
 expect 1 "[batch-truncated]" examples/longest_waits "$cut"
+expect 0 "main.nesting.func2: 3 goroutines ran 6848 ns" examples/goroutine_times "$whole"
+expect 1 "[batch-truncated]" examples/goroutine_times "$cut"
 expect 0 "305 events, 0 of them" examples/salvage "$sound"
 expect 1 "216 events, 0 of them" examples/salvage "$cut"
 expect 0 "305 events" examples/repair "$sound" "$TEST_TMPDIR/repaired.trace"
@@ -45,7 +47,7 @@ expect 0 "90 events in generation 2" examples/last_generation "$whole"
 expect 1 "only once" examples/last_generation "$sound"
 expect 1 "expected a batch" examples/last_generation "$cut"
 # A directory can be opened, but not read.
-for program in count_starts longest_waits print_logs validate salvage; do
+for program in count_starts longest_waits goroutine_times print_logs validate salvage; do
   expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
 done
 expect 1 "[state-mismatch]" examples/validate_events

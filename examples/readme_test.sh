@@ -21,7 +21,7 @@ block() {
 
 failed=0
 number=0
-for example in count_starts validate salvage longest_waits repair print_logs count_kinds last_generation; do
+for example in count_starts validate salvage longest_waits goroutine_times repair print_logs count_kinds last_generation; do
   number=$((number + 1))
   diff <(block cpp "$number") "examples/$example.cc" || failed=1
 done

@@ -1,7 +1,9 @@
 // Fuzzes the state intervals of a StateTracker: those of each goroutine, P and thread must
-// partition its life, and must be the same however a trace is divided between its generations.
+// partition its life, and must be the same however a trace is divided between its generations. Also
+// runs what computes statistics from them.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,7 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/interval_log.h"
 #include "fuzz/target.h"
+#include "gotrace/analysis.h"
+#include "gotrace/go_stats.h"
+#include "gotrace/goroutine_stats.h"
 #include "gotrace/reader.h"
+#include "gotrace/task_stats.h"
 
 namespace gotrace::internal {
 namespace {
@@ -114,11 +120,48 @@ void CheckMode(absl::string_view input, ReadMode mode) {
   }
 }
 
+// What is computed from intervals must add up.
+void CheckAnalyses(absl::string_view input, ReadMode mode) {
+  ReaderOptions options;
+  options.mode = mode;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
+  if (!reader.ok()) return;
+  AnalysisSink goroutines(
+      [](Interner* interner) {
+        return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options{true});
+      },
+      {});
+  AnalysisSink tasks(
+      [](Interner* interner) { return std::make_unique<TaskStats>(interner, EventFilter()); }, {});
+  Interner interner;
+  GoCompatibleStats go(&interner);
+  ReadInto(*reader, {&goroutines, &tasks, &go}).IgnoreError();
+  const auto& stats = static_cast<const GoroutineStats&>(goroutines.analysis());
+  std::map<StringId, ExecutionTimes> sums;
+  for (const GoroutineLife& life : stats.lives()) sums[life.name].Add(life.times);
+  FUZZ_CHECK(stats.groups().size() == sums.size(), "");
+  for (const GoroutineGroup& group : stats.groups()) {
+    FUZZ_CHECK(group.times.total == sums[group.name].total, "");
+    FUZZ_CHECK(group.times.running == sums[group.name].running, "");
+    FUZZ_CHECK(group.times.BlockedTotal() == sums[group.name].BlockedTotal(), "");
+    FUZZ_CHECK(group.total.count() == group.count, "");
+  }
+  const auto& spans = static_cast<const TaskStats&>(tasks.analysis());
+  uint64_t regions = 0;
+  for (const SpanGroup& group : GroupByType(spans.regions(), tasks.interner())) {
+    regions += group.count;
+  }
+  FUZZ_CHECK(regions == spans.regions().size(), "");
+  // For Go each id has one goroutine.
+  FUZZ_CHECK(go.goroutines().size() <= stats.lives().size() || mode != ReadMode::kStrict, "");
+}
+
 }  // namespace
 
 void RunTarget(absl::string_view input) {
   for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
     CheckMode(input, mode);
+    CheckAnalyses(input, mode);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "testing/json_schema.h"
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
 #include "testing/test_directory.h"
@@ -94,6 +95,19 @@ TEST_F(AnalysisCommands, PrintCsvAndJson) {
   }
   EXPECT_EQ(total_of_groups, total);
   EXPECT_EQ(groups.Find("complete")->text, "true");
+}
+
+TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
+  const std::string broken = Write("broken.trace", "Not a trace.");
+  for (const std::string command : {"goroutines", "tasks", "regions"}) {
+    const JsonValue schema = ReadSchema(absl::StrCat("docs/", command, ".schema.json"));
+    for (const std::string each : {"--each", "--noeach"}) {
+      for (const std::string& file : {annotations_, trace_, broken}) {
+        const std::string out = RunDump({command, each, "--format=json", file}).out;
+        EXPECT_EQ(CheckAgainstSchema(schema, Parse(out)), "") << command << " " << each << out;
+      }
+    }
+  }
 }
 
 TEST_F(AnalysisCommands, DoNotDependOnTheCores) {

@@ -15,6 +15,7 @@
 #include "gotrace/event_kind.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/task_stats.h"
+#include "parser/event/trace_clock.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"
 #include "tools/time_columns.h"
@@ -91,7 +92,7 @@ struct SpanFilter {
     if (!min.has_value() && !max.has_value()) return true;
     // How long an open one takes is not known.
     if (!life.begin.has_value() || !life.end.has_value()) return false;
-    const absl::Duration duration = absl::Nanoseconds(*life.end - *life.begin);
+    const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*life.end, *life.begin));
     return duration >= min.value_or(duration) && duration <= max.value_or(duration);
   }
 };
@@ -184,7 +185,8 @@ Cell IdCell(TaskId id) {
 // How long it took, or is known to have taken.
 template <class Life>
 Cell DurationOf(const Life& life) {
-  return life.begin.has_value() && life.end.has_value() ? Cell(*life.end - *life.begin) : Cell();
+  if (!life.begin.has_value() || !life.end.has_value()) return Cell();
+  return Cell(TraceClock::Subtract(*life.end, *life.begin));
 }
 
 template <class Life>

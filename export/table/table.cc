@@ -45,21 +45,21 @@ std::string FormatNumber(int64_t number, Unit unit) {
   }
 }
 
-int64_t SumOf(const NamedNumbers& numbers) {
-  int64_t sum = 0;
-  for (const NamedNumber& one : numbers) sum += one.number;
+double SumOf(const NamedNumbers& numbers) {
+  double sum = 0;
+  for (const NamedNumber& one : numbers) sum += static_cast<double>(one.number);
   return sum;
 }
 
 // "chan receive 98%".
 std::string FormatLargest(const NamedNumbers& numbers) {
-  const int64_t sum = SumOf(numbers);
+  const double sum = SumOf(numbers);
   if (sum <= 0) return "";
   const auto largest =
       std::max_element(numbers.begin(), numbers.end(),
                        [](const auto& a, const auto& b) { return a.number < b.number; });
   const absl::string_view name = largest->name.empty() ? "(unknown)" : largest->name;
-  const double share = static_cast<double>(largest->number) / static_cast<double>(sum);
+  const double share = static_cast<double>(largest->number) / sum;
   return absl::StrFormat("%s %.0f%%", QuotedUnlessPlain(name), 100 * share);
 }
 
@@ -103,7 +103,7 @@ double KeyOf(const Cell& cell) {
   if (const auto* const number = std::get_if<int64_t>(&cell)) return static_cast<double>(*number);
   if (const auto* const number = std::get_if<double>(&cell)) return *number;
   if (const auto* const numbers = std::get_if<NamedNumbers>(&cell)) {
-    return static_cast<double>(SumOf(*numbers));
+    return SumOf(*numbers);
   }
   return -INFINITY;
 }
