@@ -1,9 +1,9 @@
 #include "gotrace/histogram.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 
 namespace gotrace {
 namespace {
@@ -24,29 +24,49 @@ constexpr uint64_t kMiddles[kBucketsPerDoubling] = {
     0xb8fbaf4762fb9ee9, 0xc12c4cca66709456, 0xc9b9bd866e2f27a3, 0xd2a81d91f12ae45a,
     0xdbfbb797daf23755, 0xe5b906e77c8348a8, 0xefe4b99bdcdaf5cb, 0xfa83b2db722a033a};
 
+// The last bound that is not above the beginning of each 32nd part of a doubling. A part holds at
+// most one more bound.
+constexpr auto kFirstBounds = [] {
+  std::array<uint8_t, 32> first = {};
+  for (uint64_t part = 0; part < first.size(); ++part) {
+    const uint64_t begin = (first.size() + part) << 58;
+    while (first[part] + 1 < kBucketsPerDoubling && kBounds[first[part] + 1] <= begin) {
+      ++first[part];
+    }
+  }
+  return first;
+}();
+
+// Returns the new count of `bucket`; `*first` is the bucket of the first one.
+[[gnu::noinline]] uint64_t& MakeRoom(int bucket, int* first, std::vector<uint64_t>* counts) {
+  if (counts->empty()) *first = bucket;
+  if (bucket < *first) {
+    counts->insert(counts->begin(), static_cast<size_t>(*first - bucket), 0);
+    *first = bucket;
+  }
+  const size_t index = static_cast<size_t>(bucket - *first);
+  if (index >= counts->size()) counts->resize(index + 1);
+  return (*counts)[index];
+}
+
 }  // namespace
 
 int Histogram::BucketOf(uint64_t nanoseconds) {
   if (nanoseconds <= 1) return 0;
   const int zeros = std::countl_zero(nanoseconds);
   const uint64_t mantissa = nanoseconds << zeros;
-  const auto* const above = std::upper_bound(std::begin(kBounds), std::end(kBounds), mantissa);
-  return (63 - zeros) * kBucketsPerDoubling + static_cast<int>(above - std::begin(kBounds)) - 1;
+  const int first = kFirstBounds[(mantissa >> 58) & 31];
+  const bool is_next = first + 1 < kBucketsPerDoubling && mantissa >= kBounds[first + 1];
+  return (63 - zeros) * kBucketsPerDoubling + first + (is_next ? 1 : 0);
 }
 
 uint64_t Histogram::MiddleOf(int bucket) {
   return kMiddles[bucket % kBucketsPerDoubling] >> (63 - bucket / kBucketsPerDoubling);
 }
 
-uint64_t& Histogram::CountOf(int bucket) {
-  if (counts_.empty()) first_ = bucket;
-  if (bucket < first_) {
-    counts_.insert(counts_.begin(), static_cast<size_t>(first_ - bucket), 0);
-    first_ = bucket;
-  }
+inline uint64_t& Histogram::CountOf(int bucket) {
   const size_t index = static_cast<size_t>(bucket - first_);
-  if (index >= counts_.size()) counts_.resize(index + 1);
-  return counts_[index];
+  return index < counts_.size() ? counts_[index] : MakeRoom(bucket, &first_, &counts_);
 }
 
 void Histogram::Add(uint64_t nanoseconds) {

@@ -56,6 +56,9 @@ void Limit(int resource, rlim_t most) {
     Die("dup2");
   }
   setenv("TZ", "UTC", /*overwrite=*/1);
+  for (const auto& [name, value] : options.environment) {
+    setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  }
   // The default, as in a shell, whatever the test has set.
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_DFL);

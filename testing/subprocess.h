@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -26,7 +27,9 @@ struct SubprocessOptions {
   std::function<void()> on_output = {};
   rlim_t file_size = RLIM_INFINITY;      // The maximum size of a file that the program can write.
   rlim_t address_space = RLIM_INFINITY;  // The maximum memory of the program.
-  bool one_pipe = false;                 // Whether the standard error goes to the standard output.
+  // Variables to add to the environment.
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  bool one_pipe = false;  // Whether the standard error goes to the standard output.
 };
 
 struct SubprocessResult {

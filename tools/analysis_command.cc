@@ -12,6 +12,7 @@
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -180,6 +181,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
   FaultLog log;
   ReadResult result;
   {
+    const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/false);
     EventFilter filter = filter_.filter;
     filter.goroutines.clear();
@@ -206,7 +208,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   const size_t all = table.rows();
   const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
   if (top > 0) table.Truncate(top);
-  const absl::string_view file = NameOf(output->file());
+  const std::string file = NameOf(output->file());
   const absl::string_view file_column = output->several() ? "file" : "";
   TextBuffer& out = output->buffer();
   switch (format_) {

@@ -14,6 +14,7 @@
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 #include "tools/trace_target.h"
 #include "tracev2/text_form.h"
@@ -149,6 +150,7 @@ class AssembleCommand final : public Command {
   }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
+    const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
     FileResult result;
     result.status = AssembleFile(files[0], out);
     // A fault of decompression is one of the text here, not of a trace.

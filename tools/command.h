@@ -47,6 +47,10 @@ class Command {
   // Checks what a single flag cannot know. Called after all flags were set.
   virtual absl::Status Check() const { return absl::OkStatus(); }
 
+  // Which of several things the command does, for the trace of the run; "" if there is only one.
+  // Called after all flags were set.
+  virtual absl::string_view mode() const { return ""; }
+
   // Does the work, and returns the exit code. There is at least one file, and only one unless
   // text().takes_several_files. "-" stands for the standard input.
   virtual int Run(const std::vector<std::string>& files, Output* out) = 0;

@@ -174,6 +174,7 @@ class ArgumentParser {
       const Flag* const flag = FindFlag(own, argument.name);
       if (flag == nullptr) return WrongFlag(argument, own);
       given.push_back({flag, argument.value.value_or("")});
+      line_.flags.emplace_back(flag->name, given.back().value);
     }
     absl::Status status = SetFlags(given);
     status.Update(line_.command->Check());
@@ -292,11 +293,17 @@ std::string ProgramHelp(const CommandList& commands) {
     absl::StrAppendFormat(&help, "  %-10s %s%s\n", command->text().name, command->text().summary,
                           command == commands.front() ? " (the default)" : "");
   }
-  absl::StrAppend(&help,
-                  "\nFor every command:\n"
-                  "  --help      print a description of the command, with all of its flags\n"
-                  "  --version   print the version of gotrace-dump\n"
-                  "\nExamples:\n");
+  absl::StrAppend(
+      &help,
+      "\nFor every command:\n"
+      "  --help      print a description of the command, with all of its flags\n"
+      "  --version   print the version of gotrace-dump\n"
+      "\nEnvironment:\n"
+      "  GOTRACE_TRACE2, GOTRACE_TRACE2_PERF, GOTRACE_TRACE2_EVENT\n"
+      "      Where to trace the run itself, as git does for GIT_TRACE2 and so on: 1 for\n"
+      "      the standard error, an absolute path, or af_unix:PATH. docs/trace2.md\n"
+      "      describes these variables and more.\n"
+      "\nExamples:\n");
   for (const auto& command : commands) {
     // The first of each.
     const absl::string_view examples = command->text().examples;

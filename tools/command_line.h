@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_COMMAND_LINE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,7 +16,9 @@ namespace gotrace::internal {
 struct CommandLine {
   Command* command = nullptr;      // One of the commands that ParseCommandLine() was given.
   std::vector<std::string> files;  // "-" for the standard input.
-  std::string help;                // What to print instead of running the command, or "".
+  // The flags that were given, and their values.
+  std::vector<std::pair<std::string, std::string>> flags;
+  std::string help;  // What to print instead of running the command, or "".
   // After an error: the command whose help explains what is right, or nullptr for that of the
   // program.
   Command* explained_by = nullptr;

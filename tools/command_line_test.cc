@@ -96,9 +96,10 @@ TEST_F(CommandLineTest, Files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
       ExpectError(Words(name, {"a", "b"}),
-                  absl::StrCat("`", name,
-                               "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint` and `validate` take several"));
+                  absl::StrCat(
+                      "`", name,
+                      "` takes one FILE, found a and b; `events`, `wire`, `info`, "
+                      "`footprint`, `validate`, `goroutines`, `tasks` and `regions` take several"));
     }
   }
 }
@@ -128,6 +129,13 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"pid", "7"},
                                                      {"buffer", "circular:64K"},
                                                      {"limit", "6"},
+                                                     {"sort", "running"},
+                                                     {"top", "5"},
+                                                     {"compat", "go"},
+                                                     {"type", "request"},
+                                                     {"min", "1ms"},
+                                                     {"max", "1s"},
+                                                     {"log", "timeout"},
                                                      {"jobs", "2"},
                                                      {"nesting", "2"},
                                                      {"epoch", "2026-11-21T04:25:08.5Z"},
@@ -238,7 +246,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair` and `convert`";
+      "`repair`, `convert`, `goroutines`, `tasks` and `regions`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -309,7 +317,8 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, not of `info`; other commands have --json");
+              "--format is a flag of `events`, `goroutines`, `tasks` and `regions`, not of `info`; "
+              "other commands have --json");
   ExpectError({"wire", "-o", "x", "f"},
               "-o is a flag of `assemble`, `repair` and `convert`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");

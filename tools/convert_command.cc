@@ -14,6 +14,7 @@
 #include "tools/file_list.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 #include "tools/trace_target.h"
 
@@ -89,7 +90,10 @@ class ConvertCommand final : public Command {
         absl::StrJoin(ConvertFormats(), ", ", append_name), " (--until is the last time)"));
   }
 
+  absl::string_view mode() const override { return ConvertFormats()[format_].name; }
+
   int Run(const std::vector<std::string>& files, Output* out) override {
+    const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
     FaultLog log;
     FileResult result = Convert(files[0], &log, out);
     return Conclude(files[0], result, out);
@@ -124,6 +128,7 @@ class ConvertCommand final : public Command {
                            ": with these flags the trace is read twice, which "
                            "works only with a file"))};
         }
+        const Trace2Region surveying(SelfTrace(), "trace", "survey");
         for (; first != nullptr; first = (*selection)->Next()) {
           survey->Add(absl::MakeConstSpan(first, 1));
         }
@@ -133,6 +138,7 @@ class ConvertCommand final : public Command {
         if (!selection.ok()) return {selection.status()};
         first = (*selection)->Next();
       }
+      const Trace2Region writing(SelfTrace(), "trace", "write");
       written =
           target.Write([&](Output* to) { return Export(format, first, selection->get(), to); });
     }
@@ -152,6 +158,7 @@ class ConvertCommand final : public Command {
     NoteTimelessGeneration(file, result);
     return {.status = result.status,
             .events = result.events,
+            .bytes = result.bytes,
             .can_salvage = !reading_.salvage,
             .salvage_report = SalvageReport(ShownNameOf(file), *log, result.losses)};
   }

@@ -193,6 +193,7 @@ absl::StatusOr<EventFilter> EventSelection::AbsoluteFilter() const {
 SelectionResult EventSelection::Finish() {
   result_.status = reader_.status();
   result_.events = reader_.event_count();
+  result_.bytes = reader_.input_read();
   result_.losses = reader_.losses();
   WarnOfMoreTraces(file_, input_, result_.status);
   return std::move(result_);

@@ -42,6 +42,7 @@ struct SelectionOptions {
 struct SelectionResult {
   absl::Status status;  // Why reading ended early, if it did.
   uint64_t events = 0;  // How many were read.
+  uint64_t bytes = 0;   // How many bytes of the file.
   Losses losses;
   // If the filter has conditions: the times of the first event, and of the latest that was read.
   int64_t first_time = 0;

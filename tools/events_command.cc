@@ -11,6 +11,7 @@
 #include "gotrace/text_exporter.h"
 #include "tools/file_list.h"
 #include "tools/per_file_command.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -43,6 +44,7 @@ EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_optio
     return result;
   }
   const std::unique_ptr<EventSink> exporter = MakeExporter(options, (*selection)->times(), output);
+  Trace2Region reading(SelfTrace(), "trace", "read");
   const Output& out = output->out();
   while (result.printed < options.limit && out.usable()) {
     const Event* const event = (*selection)->Next();
@@ -52,6 +54,7 @@ EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_optio
   }
   // An error of writing is in the Output, too.
   exporter->Finish().IgnoreError();
+  reading.Leave();
   static_cast<SelectionResult&>(result) = (*selection)->Finish();
   return result;
 }
@@ -146,6 +149,7 @@ class EventsCommand final : public PerFileCommand {
     NoteTimelessGeneration(file, result);
     return {.status = result.status,
             .events = result.events,
+            .bytes = result.bytes,
             .can_salvage = !reading_.salvage,
             .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
   }

@@ -9,6 +9,7 @@
 #include "tools/per_file_command.h"
 #include "tools/progress.h"
 #include "tools/salvage.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 
 namespace gotrace::internal {
@@ -55,6 +56,7 @@ class FootprintCommand final : public PerFileCommand {
     }
     return {.status = status,
             .events = footprint.events,
+            .bytes = footprint.bytes,
             .can_salvage = !salvage_,
             .salvage_report = SalvageReport(ShownNameOf(file), log, footprint.losses)};
   }
@@ -64,6 +66,7 @@ class FootprintCommand final : public PerFileCommand {
  private:
   absl::Status Collect(std::unique_ptr<ByteSource> source, FaultLog* log,
                        Footprint* footprint) const {
+    const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/false);
     if (salvage_) {
       return SalvageFootprint(

@@ -12,6 +12,7 @@
 #include "tools/command.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -61,6 +62,7 @@ class FxtCommand final : public Command {
     }
     std::optional<FxtProblem> last;
     FxtReader reader(*std::move(source), [&](const FxtProblem& problem) { last = problem; });
+    const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/true);
     while (out->usable()) {
       const FxtRecord* const record = reader.Next();
@@ -72,6 +74,7 @@ class FxtCommand final : public Command {
       }
     }
     result.status = reader.status();
+    result.bytes = reader.source().input_read();
     if (reader.end() == FxtEnd::kCut || reader.end() == FxtEnd::kDamaged) {
       result.status = absl::DataLossError(absl::StrCat("byte ", last->offset, ": ", last->message,
                                                        " [", SpecOf(last->check).name, "]"));

@@ -96,8 +96,9 @@ std::vector<Column> LifeColumns(absl::Span<const GoroutineLife> lives, const Int
        .title = "G",
        .value = [=](size_t row) { return Cell(lives[row].goroutine.value); }},
       {.name = "name",
-       .title = "",
-       .value = [=, &interner](size_t row) { return Cell(interner.String(lives[row].name)); }},
+       .title = "STARTED IN",
+       .value = [=, &interner](size_t row) { return Cell(interner.String(lives[row].name)); },
+       .is_last_in_text = true},
       {.name = "creation_ns",
        .title = "",
        .value = [=](size_t row) { return Cell(lives[row].creation); }},
@@ -154,7 +155,7 @@ class GoroutinesCommand final : public AnalysisCommand {
   }
 
   absl::string_view RowsName() const override { return "goroutines"; }
-  absl::string_view DefaultSort() const override { return "total_ns"; }
+  absl::string_view DefaultSort() const override { return "running_ns"; }
 
  private:
   bool each_ = false;

@@ -1,6 +1,7 @@
 // gotrace-dump: reads Go execution traces on the command line. The commands are in registry.cc.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -14,23 +15,32 @@
 #include "tools/output.h"
 #include "tools/registry.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
 
-int Main(absl::Span<char* const> args) {
-  // A closed pipe, and a file that must not grow, are noticed when something is written.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-  std::set_new_handler(EndForLackOfMemory);
+void TraceCommand(Trace2* trace, const CommandLine& line) {
+  if (trace == nullptr) return;
+  if (!line.help.empty()) return trace->WriteCommandName("help");
+  trace->WriteCommandName(line.command->text().name);
+  if (const absl::string_view mode = line.command->mode(); !mode.empty()) {
+    trace->WriteCommandMode(mode);
+  }
+  for (const auto& [name, value] : line.flags) trace->WriteParameter(name, value);
+}
+
+int Run(absl::Span<char* const> args) {
   const CommandList commands = MakeCommands();
   CommandLine line;
   if (absl::Status status = ParseCommandLine(args, commands, &line); !status.ok()) {
+    if (SelfTrace() != nullptr) SelfTrace()->WriteError(status.message(), "wrong usage");
     absl::FPrintF(
         stderr, "gotrace-dump: %s\nTry: gotrace-dump %s--help\n", status.message(),
         line.explained_by == nullptr ? "" : absl::StrCat(line.explained_by->text().name, " "));
     return kUsageOrIo;
   }
+  TraceCommand(SelfTrace(), line);
   Output out(STDOUT_FILENO, "the standard output");
   if (!line.help.empty()) {
     out.buffer().Append(line.help);
@@ -39,9 +49,18 @@ int Main(absl::Span<char* const> args) {
   return line.command->Run(line.files, &out);
 }
 
+int Main(absl::Span<char* const> args) {
+  // A closed pipe, and a file that must not grow, are noticed when something is written.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::set_new_handler(EndForLackOfMemory);
+  const SelfTraceSession session(args);
+  const int code = Run(args.subspan(std::min<size_t>(args.size(), 1)));
+  if (SelfTrace() != nullptr) SelfTrace()->WriteExit(code);
+  return code;
+}
+
 }  // namespace
 }  // namespace gotrace::internal
 
-int main(int argc, char** argv) {
-  return gotrace::internal::Main(absl::MakeConstSpan(argv + 1, argc > 0 ? argc - 1 : 0));
-}
+int main(int argc, char** argv) { return gotrace::internal::Main(absl::MakeConstSpan(argv, argc)); }

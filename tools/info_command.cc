@@ -8,6 +8,7 @@
 #include "tools/open_trace.h"
 #include "tools/per_file_command.h"
 #include "tools/progress.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 
 namespace gotrace::internal {
@@ -50,6 +51,7 @@ class InfoCommand final : public PerFileCommand {
     TraceInfo info;
     absl::Status status;
     {
+      const Trace2Region reading(SelfTrace(), "trace", "read");
       Progress progress(/*prints_along=*/false);
       status = CollectInfo(&*reader, &progress, &info);
     }
@@ -65,6 +67,7 @@ class InfoCommand final : public PerFileCommand {
     WarnOfMoreTraces(file, *input, status);
     return {.status = std::move(status),
             .events = info.events,
+            .bytes = reader->input_read(),
             .can_salvage = !reading_.salvage,
             .salvage_report = SalvageReport(ShownNameOf(file), log, reader->losses())};
   }

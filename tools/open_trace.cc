@@ -15,6 +15,7 @@
 #include "parser/framing/batch_reader.h"
 #include "tools/file_list.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 #include "validator/foreign_input.h"
 
 namespace gotrace::internal {
@@ -121,6 +122,7 @@ bool CanBeReadAgain(const std::string& file) {
 
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number) {
+  const Trace2Region region(SelfTrace(), "trace", "open");
   absl::StatusOr<UndoneInput> input = OpenInputOf(file, limits);
   if (!input.ok()) return input.status();
   if (number > 1) {

@@ -9,6 +9,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "tools/ending_signals.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -28,31 +30,24 @@ std::optional<int> DescriptorOf(absl::string_view path) {
 char unfinished[PATH_MAX];
 volatile std::sig_atomic_t has_unfinished = 0;
 
-// Removes the file and ends the program. The handler was reset when it was called, so the signal
-// now has its default effect.
-void RemoveUnfinished(int signal_number) {
+void RemoveUnfinished(int /*signal_number*/) {
   if (has_unfinished != 0) unlink(unfinished);
-  raise(signal_number);
 }
 
 void RemoveAtSignals(const std::string& temporary) {
   // A longer path could not have been opened.
   unfinished[temporary.copy(unfinished, sizeof(unfinished) - 1)] = '\0';
   has_unfinished = 1;
-  for (const int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
-    struct sigaction action;
-    // Signals that are ignored, as under nohup, stay ignored.
-    if (sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-    action = {};
-    action.sa_handler = RemoveUnfinished;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(signal_number, &action, nullptr);
-  }
+  AtEndingSignals(RemoveUnfinished);
 }
 
 }  // namespace
 
 absl::Status Output::DescriptorSink::Write(absl::string_view bytes) {
+  const Trace2Interval interval(SelfTrace(), "output", "write");
+  if (Trace2* const trace = SelfTrace(); trace != nullptr) {
+    trace->AddCount("output", "bytes", bytes.size());
+  }
   const int error = WriteAll(fd_, bytes);
   closed_ = error == EPIPE;
   return error == 0 ? absl::OkStatus() : FileError(error, "writing", name_);

@@ -10,6 +10,7 @@
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
 #include "tools/salvage.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -50,6 +51,7 @@ int PerFileCommand::Run(const std::vector<std::string>& files, Output* out) {
   for (const ListedFile& file : listed) {
     if (IsSkipped(file, limits())) continue;
     all_skipped = false;
+    const Trace2Region region(SelfTrace(), "file", text().name, file.path);
     FileOutput output(file.path, several, &is_first, out);
     const FileResult result = RunFile(&output);
     worst = std::max(worst, Conclude(file.path, result, out));

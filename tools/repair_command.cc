@@ -13,6 +13,7 @@
 #include "tools/progress.h"
 #include "tools/repair_input.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 #include "tools/trace_target.h"
 
@@ -145,8 +146,11 @@ class RepairCommand final : public Command {
     return rows;
   }
 
+  absl::string_view mode() const override { return check_ ? "check" : "write"; }
+
   int Run(const std::vector<std::string>& files, Output* out) override {
     const std::string& file = files[0];
+    const Trace2Region region(SelfTrace(), "file", kText.name, file);
     const ReaderLimits& limits = input_.limits;
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file); !check_ && !status.ok()) {
@@ -157,10 +161,14 @@ class RepairCommand final : public Command {
     if (!input.ok()) return ReportError(file, {input.status()});
     const absl::StatusOr<ChosenTrace> chosen = ChooseTrace(file, *input, limits, input_.trace);
     if (!chosen.ok()) return ReportError(file, {chosen.status()});
+    Trace2Region planning(SelfTrace(), "trace", "plan");
     const absl::StatusOr<RepairPlan> plan = PlanRepair(chosen->open, limits);
+    planning.Leave();
     if (!plan.ok()) return ReportError(file, {plan.status()});
+    TraceInput(plan->input_bytes, plan->events_with_syncs);
     const bool writes = !check_ && !plan->pieces.empty();
     if (writes) {
+      const Trace2Region writing(SelfTrace(), "trace", "write");
       const absl::Status status = target.Write([&](Output* to) -> absl::Status {
         absl::StatusOr<std::unique_ptr<ByteStream>> repaired = OpenRepaired(*plan, chosen->open);
         if (!repaired.ok()) return repaired.status();

@@ -12,6 +12,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 #include "tools/file_list.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 namespace {
@@ -49,8 +50,15 @@ int ReportError(const std::string& file, const FileResult& result) {
   const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
   // The message of an I/O error has the name of the file already.
   const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
-  absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where,
-                fault.has_value() ? FormatFault(*fault) : std::string(result.status.message()));
+  const std::string message =
+      fault.has_value() ? FormatFault(*fault) : std::string(result.status.message());
+  absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, message);
+  if (Trace2* const trace = SelfTrace(); trace != nullptr) {
+    // Faults of the same kind are the same error, in whatever file they are.
+    trace->WriteError(absl::StrCat(where, message),
+                      fault.has_value() ? absl::StrCat("fault [", FaultName(fault->id), "]")
+                                        : absl::StatusCodeToString(result.status.code()));
+  }
   if (fault.has_value()) {
     for (const std::string& line : fault->details) absl::FPrintF(stderr, "    %s\n", line);
   }
@@ -64,6 +72,7 @@ int ReportError(const std::string& file, const FileResult& result) {
 }
 
 int Conclude(const std::string& file, const FileResult& result, Output* out) {
+  TraceInput(result.bytes, result.events);
   out->Flush();
   if (!out->status().ok()) return ReportError(file, {out->status()});
   // Whoever closed the pipe, as `head` does, knows that the output is not complete.
@@ -76,10 +85,13 @@ int Conclude(const std::string& file, const FileResult& result, Output* out) {
 }
 
 int ReportNoTrace(const std::vector<std::string>& files) {
-  absl::FPrintF(stderr, "gotrace-dump: no trace was found in %s\n",
-                absl::StrJoin(files, ", ", [](std::string* names, const std::string& file) {
-                  names->append(ShownNameOf(file));
-                }));
+  const std::string message =
+      absl::StrCat("no trace was found in ",
+                   absl::StrJoin(files, ", ", [](std::string* names, const std::string& file) {
+                     names->append(ShownNameOf(file));
+                   }));
+  absl::FPrintF(stderr, "gotrace-dump: %s\n", message);
+  if (SelfTrace() != nullptr) SelfTrace()->WriteError(message, "no trace was found in %s");
   return kUsageOrIo;
 }
 

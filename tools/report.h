@@ -16,6 +16,7 @@ namespace gotrace::internal {
 struct FileResult {
   absl::Status status;       // Why reading, or writing a file, ended early.
   uint64_t events = 0;       // How many were read.
+  uint64_t bytes = 0;        // How many bytes of the file were read, if that is known.
   std::string hint = {};     // What to do about the error; "" for what follows from the error.
   bool can_salvage = false;  // Whether --salvage was not given, but could be.
   bool is_trace = true;      // Whether the input should be a trace, which `validate` can check.

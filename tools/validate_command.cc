@@ -25,6 +25,7 @@
 #include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 #include "util/cores.h"
 #include "util/text_buffer.h"
@@ -125,9 +126,24 @@ Validated WaitFor(std::future<Validated> result, const ProgressCount& files, con
 void StartThreads(size_t count, const std::function<void()>& work,
                   std::vector<std::jthread>* threads) {
   try {
-    while (threads->size() < count) threads->emplace_back(work);
+    while (threads->size() < count) {
+      threads->emplace_back([work] {
+        const Trace2Thread thread(SelfTrace(), "validate");
+        work();
+      });
+    }
   } catch (const std::system_error&) {
     if (threads->empty()) work();
+  }
+}
+
+void TraceVerdict(const std::string& name, const ValidationReport& report) {
+  Trace2* const trace = SelfTrace();
+  if (trace == nullptr || report.verdict() == Verdict::kSound) return;
+  if (report.verdict() == Verdict::kBroken) {
+    trace->WriteError(absl::StrCat(name, ": broken"), "%s: broken");
+  } else {
+    trace->WriteError(report.status.message(), absl::StatusCodeToString(report.status.code()));
   }
 }
 
@@ -231,6 +247,7 @@ class ValidateCommand final : public Command {
   }
 
   Validated ValidateOne(const ListedFile& file, size_t cores, Reached* reached) const {
+    const Trace2Region region(SelfTrace(), "file", kText.name, file.path);
     ValidateOptions options = options_;
     options.jobs = cores;
     uint64_t bytes_before = 0;
@@ -245,6 +262,7 @@ class ValidateCommand final : public Command {
     if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
       report.traces = TracesIn(file.path, options.limits);
     }
+    TraceInput(bytes_before, events_before);
     const std::string name = json_ ? NameOf(file.path) : ShownNameOf(file.path);
     TextBuffer text;
     if (absl::IsInvalidArgument(report.status)) {
@@ -260,6 +278,7 @@ class ValidateCommand final : public Command {
       return {&Summary::skipped, std::string(text.view())};
     }
     (json_ ? AppendReportJson : AppendReport)(name, report, &text);
+    TraceVerdict(name, report);
     constexpr int Summary::*kCounts[] = {&Summary::sound, &Summary::broken, &Summary::unreadable};
     return {kCounts[static_cast<int>(report.verdict())], std::string(text.view())};
   }

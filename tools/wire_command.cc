@@ -10,6 +10,7 @@
 #include "tools/open_trace.h"
 #include "tools/per_file_command.h"
 #include "tools/progress.h"
+#include "tools/self_trace.h"
 #include "tools/shared_flags.h"
 #include "tracev2/text_form.h"
 
@@ -57,7 +58,8 @@ class WireCommand final : public PerFileCommand {
                               header_ ? RawReader::Types::kOfVersion : RawReader::Types::kOfGoTool);
     if (!reader.ok()) return {reader.status()};
     output->BeginText();
-    FileResult result = {Print(&*reader, &output->out())};
+    FileResult result;
+    Print(&*reader, &output->out(), &result);
     WarnOfMoreTraces(output->file(), *input, result.status);
     const std::optional<Fault> fault = FaultOf(result.status);
     if (!header_ && fault.has_value() && fault->id == FaultId::kEventVersion &&
@@ -70,8 +72,8 @@ class WireCommand final : public PerFileCommand {
   const ReaderLimits& limits() const override { return input_.limits; }
 
  private:
-  // Returns why reading ended early, if it did.
-  absl::Status Print(RawReader* reader, Output* out) const {
+  void Print(RawReader* reader, Output* out, FileResult* result) const {
+    const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/true);
     if (header_) AppendHeaderText(reader->version(), &out->buffer());
     uint64_t events = 0;
@@ -85,7 +87,8 @@ class WireCommand final : public PerFileCommand {
         progress.Show({reader->source().input_read(), reader->source().input_size(), events});
       }
     }
-    return reader->status();
+    result->status = reader->status();
+    result->bytes = reader->source().input_read();
   }
 
   bool header_ = false;

@@ -30,10 +30,21 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+const HelperObserver* helper_observer = nullptr;
+
 }  // namespace
 
-std::optional<std::thread> StartHelper(std::function<void()> work) {
+void ObserveHelpers(const HelperObserver* observer) { helper_observer = observer; }
+
+std::optional<std::thread> StartHelper(const char* name, std::function<void()> work) {
   const SignalsBlocked signals_blocked;
+  if (const HelperObserver* const observer = helper_observer; observer != nullptr) {
+    work = [observer, name, work = std::move(work)] {
+      observer->begin(name);
+      work();
+      observer->end();
+    };
+  }
   try {
     return std::thread(std::move(work));
   } catch (const std::system_error&) {

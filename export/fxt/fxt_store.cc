@@ -170,7 +170,7 @@ class StreamingStore final : public FxtStore {
   StreamingStore(size_t words, ByteSink* out)
       : halves_{Block(words / 2), Block(words / 2)},
         out_(*out),
-        saver_(StartHelper([this] { Save(); })) {}
+        saver_(StartHelper("save", [this] { Save(); })) {}
 
   ~StreamingStore() override { Stop(); }
 

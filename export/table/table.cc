@@ -34,6 +34,7 @@ std::string FormatScaled(int64_t number, double step, const std::vector<absl::st
 }
 
 std::string FormatNumber(int64_t number, Unit unit) {
+  if (number == 0) return "0";
   switch (unit) {
     case Unit::kNanoseconds:
       return FormatNanoseconds(number);
@@ -217,17 +218,26 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
     bool is_text = false;
     size_t width = 0;
   };
-  std::vector<TextColumn> shown;
-  for (const Column& column : columns_) {
-    if (column.title.empty()) continue;
-    TextColumn& text = shown.emplace_back();
-    text.cells.emplace_back(column.title);
-    for (const size_t row : order_) {
-      const Cell cell = column.value(row);
-      text.is_text |= IsText(cell);
-      text.cells.push_back(FormatCell(cell, column.unit));
+  std::vector<const Column*> columns;
+  for (const bool is_last : {false, true}) {
+    for (const Column& column : columns_) {
+      if (!column.title.empty() && column.is_last_in_text == is_last) columns.push_back(&column);
     }
+  }
+  std::vector<TextColumn> shown;
+  for (const Column* const column : columns) {
+    TextColumn text;
+    text.cells.emplace_back(column->title);
+    bool is_zero = column->unit == Unit::kNanoseconds || column->unit == Unit::kBytes;
+    for (const size_t row : order_) {
+      const Cell cell = column->value(row);
+      text.is_text |= IsText(cell);
+      text.cells.push_back(FormatCell(cell, column->unit));
+      is_zero &= text.cells.back().empty() || text.cells.back() == "0";
+    }
+    if (is_zero) continue;
     for (const std::string& cell : text.cells) text.width = std::max(text.width, WidthOf(cell));
+    shown.push_back(std::move(text));
   }
   constexpr absl::string_view kGap = "  ";
   constexpr size_t kNarrowest = 20;

@@ -43,6 +43,7 @@ struct Column {
   absl::string_view title;  // For people: "RUNNING". Text leaves out columns with "".
   Unit unit = Unit::kNone;
   std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
+  bool is_last_in_text = false;           // Whether people see it behind all others.
 };
 
 // Rows that someone else keeps, and what to show of them.
@@ -61,7 +62,8 @@ class Table {
   size_t rows() const { return order_.size(); }
 
   // Appends a line of titles and a line for each row, of at most `width` columns if the last text
-  // can be cut to that. Of named numbers the largest is shown. Nothing if there is no row.
+  // can be cut to that. Of named numbers the largest is shown. Columns of times or bytes that are 0
+  // in all rows are left out. Nothing if there is no row.
   void AppendText(size_t width, TextBuffer* out) const;
 
   // Appends a line of names, unless `has_names` is false, and a line for each row, as in RFC 4180.

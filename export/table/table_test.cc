@@ -63,8 +63,25 @@ TEST(Table, ReadsWell) {
 
 TEST(Table, CutsTheLastTextToTheWidth) {
   TextBuffer out;
-  MakeTable().AppendText(56, &out);
+  MakeTable().AppendText(57, &out);
   EXPECT_NE(out.view().find("  …t/http.(*conn).serve\n"), out.view().npos) << out.view();
+}
+
+TEST(Table, LeavesOutTimesThatAreZeroAndPutsNamesLast) {
+  const auto zero = [](size_t) { return Cell(int64_t{0}); };
+  const auto name = [](size_t row) { return Cell(Rows()[row].name); };
+  const auto time = [](size_t row) { return Cell(row == 0 ? int64_t{0} : Rows()[row].time); };
+  const Table table(2,
+                    {{.name = "name", .title = "NAME", .value = name, .is_last_in_text = true},
+                     {.name = "zero", .title = "ZERO", .unit = Unit::kBytes, .value = zero},
+                     {.name = "count", .title = "COUNT", .value = zero},
+                     {.name = "time", .title = "TIME", .unit = Unit::kNanoseconds, .value = time}});
+  TextBuffer out;
+  table.AppendText(100, &out);
+  EXPECT_EQ(out.view(),
+            "COUNT    TIME  NAME\n"
+            "    0       0  main.worker\n"
+            "    0  813 ns  net/http.(*conn).serve\n");
 }
 
 TEST(Table, IsCsv) {

@@ -13,15 +13,18 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "export/text_sink.h"
-#include "export/trace2/trace2_event.h"
+#include "export/trace2/trace2_lines.h"
+#include "export/trace2/trace2_session_id.h"
 #include "gotrace/event_times.h"
 #include "gotrace/ids.h"
 #include "util/dense_table.h"
+#include "util/id_set.h"
 
 namespace gotrace {
 namespace {
 
 using internal::DenseTable;
+using internal::IdSet;
 using internal::TextSink;
 using internal::Trace2Event;
 using internal::Trace2Formatter;
@@ -68,6 +71,7 @@ struct Thread {
   bool has_function = false;
   bool is_written = false;  // Whether it was started in the output.
   int64_t begin = 0;
+  bool is_known_late = false;  // Whether it became known after the window.
   GoState state = GoState::kUndetermined;
   int64_t since = 0;  // When the state began.
   TimerId timer = kRunning;
@@ -102,19 +106,6 @@ uint64_t Elapsed(int64_t begin, int64_t end) {
   return end < begin ? 0 : static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
 }
 
-// Selects what has the kind of its beginning by the kind of its end, too.
-EventFilter SelectionOf(const EventFilter& options) {
-  EventFilter filter = options.WithoutTimes();
-  const auto join = [&](EventKind end, EventKind begin) {
-    if (filter.kinds.contains(end)) filter.kinds.insert(begin);
-  };
-  join(EventKind::kRegionEnd, EventKind::kRegionBegin);
-  join(EventKind::kTaskEnd, EventKind::kTaskBegin);
-  join(EventKind::kRangeActive, EventKind::kRangeBegin);
-  join(EventKind::kRangeEnd, EventKind::kRangeBegin);
-  return filter;
-}
-
 EventFilter WithoutKinds(EventFilter filter) {
   filter.kinds.clear();
   return filter;
@@ -125,20 +116,15 @@ EventFilter WithoutKinds(EventFilter filter) {
 class Trace2Exporter::State {
  public:
   State(ByteSink* out, Trace2Options options)
-      : options_(std::move(options)), selection_(SelectionOf(options_.filter)), sink_(out) {
+      : options_(std::move(options)), selection_(options_.filter.WithoutTimes().WithWholeSpans()), sink_(out) {
     main_.name = "main";
     main_.is_written = true;
   }
 
   void Add(const Event& event) {
     const EventFilter::Times& times = options_.filter.times;
-    if (is_past_ || !status_.ok()) return;
-    if (event.time() > times.to && has_begun_) {
-      // Nothing may have happened in the window.
-      if (!is_in_window_) BeginWindow(std::max(first_time_, times.from));
-      is_past_ = true;
-      return;
-    }
+    if (!status_.ok()) return;
+    if (is_past_ || (event.time() > times.to && has_begun_)) return AddPast(event);
     times_.See(event);
     if (!has_begun_) {
       has_begun_ = true;
@@ -173,6 +159,36 @@ class Trace2Exporter::State {
   }
 
  private:
+  // Takes an event after the window. Until the end of the generation, the trace still states in
+  // which states goroutines are that have done nothing in it, and what they had in progress.
+  void AddPast(const Event& event) {
+    if (!is_past_) {
+      is_past_ = true;
+      // Nothing may have happened in the window.
+      if (!is_in_window_) BeginWindow(std::max(first_time_, options_.filter.times.from));
+    }
+    if (event.kind() == EventKind::kSync) is_generation_past_ = true;
+    if (is_generation_past_ || !status_.ok()) return;
+    if (event.kind() == EventKind::kRangeActive) {
+      const ResourceId scope = event.range_parts().scope;
+      if (scope.kind != ResourceKind::kGoroutine) return;
+      const Thread* const thread = threads_.Find(GoId{scope.id});
+      if (thread != nullptr && thread->is_known_late) TakeRange(event);
+      return;
+    }
+    if (event.kind() != EventKind::kStateTransition ||
+        event.transition_resource().kind != ResourceKind::kGoroutine) {
+      return;
+    }
+    const GoId id{event.transition_resource().id};
+    if (Thread* const thread = threads_.Find(id); thread != nullptr) {
+      Learn(*thread, event.transition_stack());
+    } else if (static_cast<GoState>(event.transition_from()) == GoState::kUndetermined) {
+      TakeTransition(event);
+      if (Thread* const late = threads_.Find(id); late != nullptr) late->is_known_late = true;
+    }
+  }
+
   // --- What is written, and when.
 
   // Whether the thread is written even if nothing happens on it.
@@ -213,7 +229,8 @@ class Trace2Exporter::State {
         Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone,
                                internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()))});
     Write({.type = Trace2Type::kVersion, .name = options_.version}, time);
-    Write({.type = Trace2Type::kStart, .text = options_.program}, time);
+    const absl::string_view arguments[] = {options_.program};
+    Write({.type = Trace2Type::kStart, .arguments = arguments}, time);
   }
 
   void BeginWindow(int64_t time) {
@@ -640,6 +657,7 @@ class Trace2Exporter::State {
     StartThread(thread, stack);
     task.is_written = true;
     const SourcePlace place = PlaceOf(stack);
+    const absl::string_view arguments[] = {task.type};
     Write({.type = Trace2Type::kChildStart,
            .thread = thread.name,
            .file = place.file,
@@ -647,7 +665,7 @@ class Trace2Exporter::State {
            .nesting = NestingIn(thread),
            .id = id.value,
            .name = task.type.empty() ? "?" : absl::string_view(task.type),
-           .text = task.type},
+           .arguments = arguments},
           task.begin);
   }
 
@@ -671,6 +689,8 @@ class Trace2Exporter::State {
   void BeginTask(const Event& event) {
     const Task begun = event.task();
     OpenTask& task = tasks_[begun.id];
+    // Only in a damaged trace there is one of that id.
+    if (task.is_written) EndTask(begun.id, task, event.goroutine(), -1, event.time(), {});
     task = {.type = std::string(begun.type),
             .begin = event.time(),
             .goroutine = event.goroutine(),
@@ -682,7 +702,10 @@ class Trace2Exporter::State {
     const Task ended = event.task();
     auto it = tasks_.find(ended.id);
     if (it == tasks_.end()) {
-      if (!is_in_window_ || !SelectsBegin(event, EventKind::kTaskBegin)) return;
+      // A program may end a task twice.
+      const bool has_ended = ended_tasks_.Has(ended.id.value);
+      ended_tasks_.Add(ended.id.value);
+      if (has_ended || !is_in_window_ || !SelectsBegin(event, EventKind::kTaskBegin)) return;
       // It is older than the trace.
       it = tasks_.try_emplace(ended.id).first;
       it->second = {
@@ -692,6 +715,7 @@ class Trace2Exporter::State {
     if (it->second.is_written) {
       EndTask(ended.id, it->second, event.goroutine(), 0, event.time(), event.stack());
     }
+    ended_tasks_.Add(ended.id.value);
     tasks_.erase(it);
   }
 
@@ -709,7 +733,8 @@ class Trace2Exporter::State {
   EventTimes times_;
   bool has_begun_ = false;
   bool is_in_window_ = false;
-  bool is_past_ = false;
+  bool is_past_ = false;             // After the window.
+  bool is_generation_past_ = false;  // After the generation in which the window ends.
   int64_t start_ = 0;
   int64_t first_time_ = 0;
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
@@ -719,6 +744,7 @@ class Trace2Exporter::State {
   Thread main_;
   DenseTable<Thread> threads_;
   std::map<TaskId, OpenTask> tasks_;
+  IdSet ended_tasks_ = IdSet(/*below=*/1 << 16, /*max=*/1 << 26);
   absl::flat_hash_map<std::pair<int64_t, TimerId>, int64_t> proc_ranges_;  // Since when.
 
   // In the order of FixedTimer.

@@ -2,11 +2,11 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -21,6 +21,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/json_value.h"
+#include "testing/trace2_checker.h"
 
 namespace gotrace {
 namespace {
@@ -39,95 +40,8 @@ std::string Text(const JsonValue& line, absl::string_view key) {
   return member == nullptr ? "" : member->text;
 }
 
-bool IsNumber(const JsonValue& line, absl::string_view key) {
-  const JsonValue* const member = line.Find(key);
-  return member != nullptr && member->type == JsonValue::Type::kNumber;
-}
-
-bool IsString(const JsonValue& line, absl::string_view key) {
-  const JsonValue* const member = line.Find(key);
-  return member != nullptr && member->type == JsonValue::Type::kString;
-}
-
-// Checks that each line has what git-ecosystem/trace2receiver requires of its event, and that the
-// events of each thread fit together: what does not, it leaves out.
 void CheckLines(absl::string_view out) {
-  // What must be a number, and what a string.
-  struct Members {
-    std::vector<absl::string_view> numbers;
-    std::vector<absl::string_view> strings;
-  };
-  const std::map<std::string, Members> required = {
-      {"version", {{}, {"evt", "exe"}}},
-      {"start", {{"t_abs"}, {}}},
-      {"exit", {{"t_abs", "code"}, {}}},
-      {"atexit", {{"t_abs", "code"}, {}}},
-      {"child_start", {{"child_id"}, {"child_class"}}},
-      {"child_exit", {{"child_id", "pid", "code", "t_rel"}, {}}},
-      {"thread_start", {{}, {}}},
-      {"thread_exit", {{"t_rel"}, {}}},
-      {"region_enter", {{"nesting"}, {"category", "label"}}},
-      {"region_leave", {{"nesting", "t_rel"}, {"category", "label"}}},
-      {"data", {{"nesting", "t_abs", "t_rel"}, {"category", "key", "value"}}},
-      {"th_timer", {{"intervals", "t_total", "t_min", "t_max"}, {"category", "name"}}},
-      {"timer", {{"intervals", "t_total", "t_min", "t_max"}, {"category", "name"}}},
-      {"th_counter", {{"count"}, {"category", "name"}}},
-      {"counter", {{"count"}, {"category", "name"}}},
-  };
-  std::map<std::string, std::vector<std::string>> regions = {{"main", {}}};  // Of open threads.
-  std::set<std::string> children;
-  const std::vector<std::string> lines = Lines(out);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    SCOPED_TRACE(lines[i]);
-    const absl::StatusOr<JsonValue> parsed = internal::ParseJson(lines[i]);
-    ASSERT_TRUE(parsed.ok()) << parsed.status();
-    const JsonValue& line = *parsed;
-    const std::string event = Text(line, "event");
-    const std::string thread = Text(line, "thread");
-    ASSERT_TRUE(IsString(line, "sid"));
-    ASSERT_TRUE(required.contains(event));
-    absl::Time time;
-    std::string error;
-    ASSERT_TRUE(absl::ParseTime("%Y-%m-%dT%H:%M:%E6SZ", Text(line, "time"), &time, &error))
-        << error;
-    for (const absl::string_view key : required.at(event).numbers) {
-      ASSERT_TRUE(IsNumber(line, key)) << key;
-    }
-    for (const absl::string_view key : required.at(event).strings) {
-      ASSERT_TRUE(IsString(line, key)) << key;
-    }
-    ASSERT_EQ(event == "version", i == 0);
-    ASSERT_EQ(event == "atexit", i + 1 == lines.size());
-    if (event == "thread_start") {
-      ASSERT_TRUE(regions.try_emplace(thread).second);
-      continue;
-    }
-    ASSERT_TRUE(regions.contains(thread));
-    std::vector<std::string>& open = regions[thread];
-    const std::string region = Text(line, "category") + "/" + Text(line, "label");
-    if (event == "region_leave") {
-      ASSERT_FALSE(open.empty());
-      ASSERT_EQ(open.back(), region);
-      open.pop_back();
-    }
-    if (line.Find("nesting") != nullptr && event != "data") {
-      ASSERT_EQ(Text(line, "nesting"), absl::StrCat(open.size() + 1));
-    }
-    if (event == "region_enter") open.push_back(region);
-    if (event == "child_start") {
-      ASSERT_TRUE(children.insert(Text(line, "child_id")).second);
-      ASSERT_EQ(line.Find("argv")->type, JsonValue::Type::kArray);
-      ASSERT_EQ(line.Find("use_shell")->type, JsonValue::Type::kBool);
-    } else if (event == "child_exit") {
-      ASSERT_EQ(children.erase(Text(line, "child_id")), 1u);
-    } else if (event == "thread_exit") {
-      ASSERT_TRUE(open.empty());
-      regions.erase(thread);
-    }
-  }
-  EXPECT_EQ(regions.size(), 1u);
-  EXPECT_TRUE(regions["main"].empty());
-  EXPECT_TRUE(children.empty());
+  EXPECT_EQ(internal::CheckTrace2Events(out), absl::OkStatus());
 }
 
 // Checks that the timers of a thread add up to its life, up to the microseconds that are cut off.
@@ -164,6 +78,8 @@ class Built {
   }
 
   EventBuilder New(EventType type) { return EventBuilder(type, tables_); }
+
+  EventBuilder NewSync() { return EventBuilder::MakeSync(2, tables_); }
 
   Built& Keep(EventBuilder& builder) {
     events_.push_back(builder.Time(time_).Proc(ProcId{0}).Thread(ThreadId{5}).Build());
@@ -480,6 +396,72 @@ TEST(Trace2Exporter, AWindowStartsWithWhatIsOpen) {
   EXPECT_TRUE(
       absl::StrContains(out, "\"time\":\"2023-11-14T22:13:20.508500Z\",\"t_rel\":0.002000"));
   EXPECT_FALSE(absl::StrContains(out, "unblocked"));
+}
+
+// Go states at the end of a generation that a goroutine has done nothing in it.
+TEST(Trace2Exporter, AWindowHasGoroutinesThatAreStatedAfterIt) {
+  Built trace;
+  const auto status = [&](GoId id, absl::string_view function) {
+    EventBuilder event = trace.New(EventType::kGoStatusStack);
+    trace.Keep(event.Transition(id, GoState::kUndetermined, GoState::kWaiting)
+                   .Stack({{1, function, "/src/work.go", 10}}));
+    EventBuilder active = trace.New(EventType::kGCMarkAssistActive);
+    trace.Keep(active.Arg(0, static_cast<uint64_t>(id.value)));
+  };
+  for (int i = 0; i < 8; ++i) trace.Log(kMain, "a", "b");
+  trace.Create(GoId{8}, "main.later").Start(GoId{8});
+  trace.Block(GoId{8}, "sleep");
+  status(kWorker, "main.idle");
+  EventBuilder sync = trace.NewSync();
+  trace.Keep(sync);
+  status(GoId{9}, "main.next");
+
+  Trace2Options options;
+  options.form = Trace2Form::kEvent;
+  options.filter.times = {.from = 3'500'000, .to = 5'500'000};
+  const std::string out = trace.Convert(options);
+  CheckLines(out);
+  CheckTimers(out);
+  const std::string id = R"("sid":"20231114T221320.500000Z-Localhost-P00000000",)";
+  EXPECT_TRUE(absl::StrContains(
+      out, absl::StrCat(R"({"event":"thread_start",)", id,
+                        R"("thread":"th07:main.idle","time":"2023-11-14T22:13:20.503500Z"})")))
+      << out;
+  EXPECT_TRUE(absl::StrContains(
+      out, absl::StrCat(R"({"event":"region_enter",)", id,
+                        R"("thread":"th07:main.idle","time":"2023-11-14T22:13:20.503500Z",)"
+                        R"("nesting":1,"category":"runtime","label":"GC mark assist"})")));
+  EXPECT_TRUE(absl::StrContains(
+      out, absl::StrCat(R"({"event":"th_timer",)", id,
+                        R"("thread":"th07:main.idle","time":"2023-11-14T22:13:20.505500Z",)"
+                        R"("category":"block","name":"unknown","intervals":1,"t_total":0.002000,)"
+                        R"("t_min":0.002000,"t_max":0.002000})")));
+  // These did not exist, or are known only from the next generation.
+  EXPECT_FALSE(absl::StrContains(out, "th08"));
+  EXPECT_FALSE(absl::StrContains(out, "th09"));
+}
+
+TEST(Trace2Exporter, ATaskEndsOnce) {
+  Built trace = Example();
+  trace.Task(EventType::kUserTaskEnd, kMain, TaskId{3}, "serve it");
+  trace.Task(EventType::kUserTaskEnd, kMain, TaskId{2}, "old");
+  trace.Task(EventType::kUserTaskEnd, kMain, TaskId{2}, "old");
+  const std::string out = trace.Convert(Trace2Form::kEvent);
+  CheckLines(out);
+  for (const absl::string_view event : {"child_start", "child_exit"}) {
+    for (const int id : {2, 3}) {
+      int count = 0;
+      for (const std::string& line : Lines(out)) {
+        count += absl::StrContains(line, event) &&
+                 absl::StrContains(line, absl::StrCat("\"child_id\":", id, ","));
+      }
+      EXPECT_EQ(count, 1) << event << id << out;
+    }
+  }
+  // A damaged trace may begin one twice.
+  trace.Task(EventType::kUserTaskBegin, kMain, TaskId{5}, "a");
+  trace.Task(EventType::kUserTaskBegin, kMain, TaskId{5}, "a");
+  CheckLines(trace.Convert(Trace2Form::kEvent));
 }
 
 TEST(Trace2Exporter, Filters) {

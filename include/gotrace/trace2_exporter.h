@@ -59,9 +59,10 @@ struct Trace2Options {
 };
 
 // Writes the events of Trace2 while it is given those of a trace. It needs all events from the
-// beginning of the generation that contains the filter's first time. Memory is in proportion to the
-// goroutines, regions and tasks that exist at one time, and to the number of different reasons to
-// block. Not thread-safe.
+// beginning of the generation that contains the filter's first time to the end of the one that
+// contains its last time, where the trace may first state that a goroutine exists. Memory is in
+// proportion to the goroutines, regions and tasks that exist at one time, and to the number of
+// different reasons to block; a bit for each task is kept, too. Not thread-safe.
 //
 // docs/commands.md describes what becomes what.
 class Trace2Exporter final : public EventSink {

@@ -23,7 +23,7 @@ class LaterSegments {
       : plan_(plan), make_(make), parts_(plan.segments.size()), end_(parts_.size()) {
     const size_t threads = std::min({plan.jobs, parts_.size(), AvailableCores()});
     for (size_t i = 1; i < threads; ++i) {
-      std::optional<std::thread> thread = StartHelper([this] { ReadAll(); });
+      std::optional<std::thread> thread = StartHelper("segment", [this] { ReadAll(); });
       if (!thread.has_value()) break;
       threads_.push_back(*std::move(thread));
     }

@@ -9,7 +9,8 @@ namespace gotrace::internal {
 
 std::unique_ptr<WorkAhead> WorkAhead::Start(Find find) {
   std::unique_ptr<WorkAhead> work(new WorkAhead(std::move(find)));
-  std::optional<std::thread> thread = StartHelper([work = work.get()] { work->Run(); });
+  std::optional<std::thread> thread =
+      StartHelper("read-ahead", [work = work.get()] { work->Run(); });
   if (!thread.has_value()) return nullptr;
   work->thread_ = *std::move(thread);
   return work;

@@ -1,0 +1,69 @@
+// Where the lines of a form of Trace2 are written.
+#ifndef GOTRACE_EXPORT_TRACE2_TRACE2_DESTINATION_H_
+#define GOTRACE_EXPORT_TRACE2_TRACE2_DESTINATION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+namespace gotrace::internal {
+
+// What an environment variable says about a destination.
+struct Trace2Target {
+  std::string variable;       // Its name, for messages.
+  std::string value;          // As in git: "1", "/a/file", "af_unix:/a/socket" and so on.
+  std::string file_name;      // The name of a new file if `value` is a directory.
+  uint64_t max_files = 0;     // How many entries the directory may have; 0 for any number.
+  bool tells_errors = false;  // Whether errors are reported, and not only values that mean nothing.
+  std::function<void(absl::string_view message)> on_warning;
+};
+
+class Trace2Destination {
+ public:
+  // Opens the destination. Returns nullptr if nothing is to be written, or it cannot be opened.
+  static std::unique_ptr<Trace2Destination> Open(Trace2Target target);
+
+  ~Trace2Destination();
+  Trace2Destination(const Trace2Destination&) = delete;
+  Trace2Destination& operator=(const Trace2Destination&) = delete;
+
+  // Whether the directory had as many files as it may have, so that the trace goes to the file
+  // that says so.
+  bool too_many_files() const { return too_many_files_; }
+
+  // Writes `line` at once. After an error nothing is written anymore. A pipe that was closed causes
+  // no signal.
+  void Write(absl::string_view line);
+
+  // The same, for signal handlers: reports no errors.
+  void WriteInSignalHandler(absl::string_view line);
+
+ private:
+  explicit Trace2Destination(Trace2Target target) : target_(std::move(target)) {}
+
+  // Opens the descriptor. Returns whether it is open.
+  bool Open();
+  bool OpenFile(const std::string& path, int flags, absl::string_view shown);
+  bool OpenIn(const std::string& directory);
+  bool Connect();
+
+  void Warn(absl::string_view message) const;
+  // Reports why `what` failed, if errors are reported. Returns false.
+  bool Fail(absl::string_view what, int error) const;
+  // Writes the line, and returns an errno or 0.
+  int WriteOnce(absl::string_view line);
+
+  const Trace2Target target_;
+  std::atomic<int> fd_ = -1;  // -1 after an error.
+  bool is_owned_ = true;      // Whether the descriptor is closed at the end.
+  bool too_many_files_ = false;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_TRACE2_TRACE2_DESTINATION_H_

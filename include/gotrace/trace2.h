@@ -1,0 +1,223 @@
+// Lets a program trace its own runs in the formats of Git's Trace2, as git does, for the tools that
+// read those. gotrace-dump does so; docs/trace2.md describes what it writes.
+//
+//   int main(int argc, char** argv) {
+//     gotrace::Trace2Settings settings;
+//     settings.program = "myprog";
+//     settings.variables = "MYPROG_TRACE2";
+//     const std::unique_ptr<gotrace::Trace2> trace = gotrace::Trace2::Start(settings);
+//     if (trace != nullptr) trace->WriteStart(std::vector<std::string>(argv, argv + argc));
+//     const int code = Run(trace.get());
+//     if (trace != nullptr) trace->WriteExit(code);
+//     return code;
+//   }
+//
+//   int Run(gotrace::Trace2* trace) {
+//     const gotrace::Trace2Region region(trace, "myprog", "run");
+//     ...
+//   }
+//
+// Unless an environment variable asks for a trace, Start() returns nullptr, and all that a run
+// costs is to test the pointer.
+#ifndef GOTRACE_TRACE2_H_
+#define GOTRACE_TRACE2_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace gotrace {
+
+struct Trace2Settings {
+  // The name and the version of the program.
+  std::string program;
+  std::string version = "unknown";
+
+  // How the names of environment variables begin. With "MYPROG_TRACE2" these are
+  //   MYPROG_TRACE2, MYPROG_TRACE2_PERF, MYPROG_TRACE2_EVENT: where to write each format,
+  //   the same with _BRIEF at the end: whether to leave out times and places,
+  //   MYPROG_TRACE2_EVENT_NESTING: how deeply regions are nested in the event format, by default 2,
+  //   MYPROG_TRACE2_MAX_FILES: how many files a directory may have,
+  //   MYPROG_TRACE2_DST_DEBUG: whether to report errors of writing,
+  // with the values that git's variables GIT_TRACE2 and so on have.
+  std::string variables;
+
+  // Is called for a destination that means nothing, and, if the variable says so, if a destination
+  // cannot be opened or written. It must not use the trace. The default prints to the standard
+  // error.
+  std::function<void(absl::string_view message)> on_warning;
+};
+
+// A place in the program, which a line of the trace names. As a default argument,
+// Trace2Place::Here() is the place of the call.
+struct Trace2Place {
+  static constexpr Trace2Place Here(const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) {
+    return {file, line};
+  }
+
+  const char* file = "";
+  int line = 0;
+};
+
+// The trace of one run. Any thread may call the functions. An event is written to each destination
+// at once, as one line. After an error nothing more is written to that destination.
+class Trace2 {
+ public:
+  // Begins the trace if an environment variable asks for one: reads the variables, opens the
+  // destinations, and writes the event `version`. Returns nullptr if there is none.
+  //
+  // As git does, sets the environment variable GIT_TRACE2_PARENT_SID for programs that this one
+  // calls, so that tools know what called them, and reads it: the trace of a program that git calls
+  // belongs to that of git. Call this before other threads are started.
+  static std::unique_ptr<Trace2> Start(Trace2Settings settings,
+                                       Trace2Place place = Trace2Place::Here());
+
+  // Leaves the regions that are open on this thread, and writes timers, counters and the event
+  // `atexit`, with the code of WriteExit(), or 0. No thread may use the object any more.
+  ~Trace2();
+
+  Trace2(const Trace2&) = delete;
+  Trace2& operator=(const Trace2&) = delete;
+
+  // Writes how the program was called. `arguments` begins with its name.
+  void WriteStart(absl::Span<const std::string> arguments, Trace2Place place = Trace2Place::Here());
+
+  // Writes which command of the program runs, such as "commit" of git. As git does, extends the
+  // environment variable GIT_TRACE2_PARENT_NAME by it, for programs that this one calls. Call this
+  // before other threads are started.
+  void WriteCommandName(absl::string_view name, Trace2Place place = Trace2Place::Here());
+
+  // Writes in which of its modes the command runs.
+  void WriteCommandMode(absl::string_view mode, Trace2Place place = Trace2Place::Here());
+
+  // Writes a flag of the command line, or another parameter of the run, and its value.
+  void WriteParameter(absl::string_view name, absl::string_view value,
+                      Trace2Place place = Trace2Place::Here());
+
+  // Writes an error message. `format` is the message without what differs between errors of the
+  // same kind, such as names of files; tools group errors by it.
+  void WriteError(absl::string_view message, absl::string_view format,
+                  Trace2Place place = Trace2Place::Here());
+
+  // Writes that the program is about to end, and keeps the code for the event `atexit`.
+  void WriteExit(int code, Trace2Place place = Trace2Place::Here());
+
+  // Writes that a signal is about to end the program. It may be called in the handler of the
+  // signal: it takes no locks and allocates no memory. Does nothing if it was called before.
+  void WriteSignal(int signal_number);
+
+  // Enters a region, a part of the work of the calling thread; regions can be nested. `message` may
+  // be "". Trace2Region does both.
+  void EnterRegion(absl::string_view category, absl::string_view label, absl::string_view message,
+                   Trace2Place place = Trace2Place::Here());
+
+  // Leaves the region that was entered last on the calling thread. Does nothing if none is open.
+  void LeaveRegion(Trace2Place place = Trace2Place::Here());
+
+  // Writes a value that describes the open region, or the thread.
+  void WriteData(absl::string_view category, absl::string_view key, absl::string_view value,
+                 Trace2Place place = Trace2Place::Here());
+  void WriteData(absl::string_view category, absl::string_view key, uint64_t value,
+                 Trace2Place place = Trace2Place::Here());
+
+  // Writes that the calling thread is part of the trace from now on, or no longer; Trace2Thread
+  // does both. The thread of Start() is already, with the name "main". Another thread that writes
+  // to the trace without this call has the name "unnamed". Names need not be unique.
+  void StartThread(absl::string_view name, Trace2Place place = Trace2Place::Here());
+  void ExitThread(Trace2Place place = Trace2Place::Here());
+
+  // Adds an interval of time to a timer. At the end, the trace has the number of intervals, their
+  // sum, minimum and maximum. Trace2Interval measures the time.
+  void AddInterval(absl::string_view category, absl::string_view name, absl::Duration duration);
+
+  // Adds to a counter, which is written at the end.
+  void AddCount(absl::string_view category, absl::string_view name, uint64_t count);
+
+  // Returns the id of the session, with those of the programs that called this one before it.
+  const std::string& session_id() const;
+
+ private:
+  class State;
+
+  explicit Trace2(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
+};
+
+// Enters a region, and leaves it at the end of the scope. Does nothing if `trace` is nullptr.
+class Trace2Region {
+ public:
+  Trace2Region(Trace2* trace, absl::string_view category, absl::string_view label,
+               absl::string_view message = "", Trace2Place place = Trace2Place::Here())
+      : trace_(trace), place_(place) {
+    if (trace_ != nullptr) trace_->EnterRegion(category, label, message, place);
+  }
+  Trace2Region(const Trace2Region&) = delete;
+  Trace2Region& operator=(const Trace2Region&) = delete;
+  ~Trace2Region() { Leave(); }
+
+  // Leaves the region before the end of the scope.
+  void Leave() {
+    if (trace_ != nullptr) trace_->LeaveRegion(place_);
+    trace_ = nullptr;
+  }
+
+ private:
+  Trace2* trace_;
+  const Trace2Place place_;
+};
+
+// Makes the calling thread part of the trace until the end of the scope. Does nothing if `trace` is
+// nullptr.
+class Trace2Thread {
+ public:
+  Trace2Thread(Trace2* trace, absl::string_view name, Trace2Place place = Trace2Place::Here())
+      : trace_(trace), place_(place) {
+    if (trace_ != nullptr) trace_->StartThread(name, place);
+  }
+  Trace2Thread(const Trace2Thread&) = delete;
+  Trace2Thread& operator=(const Trace2Thread&) = delete;
+  ~Trace2Thread() {
+    if (trace_ != nullptr) trace_->ExitThread(place_);
+  }
+
+ private:
+  Trace2* const trace_;
+  const Trace2Place place_;
+};
+
+// Adds the time of a scope to a timer. Does nothing if `trace` is nullptr. The texts must outlive
+// the object.
+class Trace2Interval {
+ public:
+  Trace2Interval(Trace2* trace, absl::string_view category, absl::string_view name)
+      : trace_(trace), category_(category), name_(name) {
+    if (trace_ != nullptr) begin_ = Clock::now();
+  }
+  Trace2Interval(const Trace2Interval&) = delete;
+  Trace2Interval& operator=(const Trace2Interval&) = delete;
+  ~Trace2Interval() {
+    if (trace_ != nullptr) {
+      trace_->AddInterval(category_, name_, absl::FromChrono(Clock::now() - begin_));
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Trace2* const trace_;
+  const absl::string_view category_;
+  const absl::string_view name_;
+  Clock::time_point begin_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_TRACE2_H_

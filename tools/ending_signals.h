@@ -1,0 +1,15 @@
+// What happens before a signal ends the program.
+#ifndef GOTRACE_TOOLS_ENDING_SIGNALS_H_
+#define GOTRACE_TOOLS_ENDING_SIGNALS_H_
+
+namespace gotrace::internal {
+
+// Calls `handler` before SIGHUP, SIGINT, SIGQUIT, SIGTERM or SIGXCPU ends the program, unless it
+// ignores the signal or handles it itself. There may be up to four handlers, which are called in
+// the order in which they were added; adding one again has no effect. They may do only what signal
+// handlers may.
+void AtEndingSignals(void (*handler)(int signal_number));
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_ENDING_SIGNALS_H_

@@ -1,0 +1,191 @@
+// Runs the commands that analyse traces as their users do.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/json_value.h"
+#include "testing/subprocess.h"
+#include "testing/test_directory.h"
+
+namespace gotrace::internal {
+namespace {
+
+std::vector<std::string> Lines(absl::string_view text) {
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
+}
+
+JsonValue Parse(absl::string_view text) {
+  absl::StatusOr<JsonValue> value = ParseJson(text);
+  EXPECT_TRUE(value.ok()) << value.status() << ": " << text;
+  return value.ok() ? *std::move(value) : JsonValue();
+}
+
+int64_t Number(const JsonValue& object, absl::string_view name) {
+  int64_t number = 0;
+  const JsonValue* const value = object.Find(name);
+  EXPECT_TRUE(value != nullptr && absl::SimpleAtoi(value->text, &number)) << name;
+  return number;
+}
+
+class AnalysisCommands : public testing::Test {
+ protected:
+  AnalysisCommands() : directory_(MakeTestDirectory()) {
+    bytes_ = ReadTestTrace("go1.27-generations.trace");
+    trace_ = Write("sound.trace", bytes_);
+    annotations_ = Write("annotations.trace", ReadTestTrace("go1.27-annotations.trace"));
+  }
+
+  std::string Write(absl::string_view name, absl::string_view bytes) const {
+    return WriteFile(absl::StrCat(directory_, "/", name), bytes);
+  }
+
+  const std::string directory_;
+  std::string bytes_;
+  std::string trace_;
+  std::string annotations_;
+};
+
+TEST_F(AnalysisCommands, PrintTablesForPeople) {
+  const std::vector<std::string> lines = Lines(DumpOutput({"goroutines", annotations_}));
+  ASSERT_EQ(lines.size(), 12);
+  EXPECT_EQ(lines[0],
+            "COUNT    TOTAL  RUNNING  RUNNABLE  SYSCALL  BLOCKED  BLOCKED ON                  "
+            "STARTED IN");
+  EXPECT_EQ(lines[2],
+            "    1   1.20 s   252 µs   34.7 µs        0   1.20 s  sleep 100%                  "
+            "main.main");
+  const std::vector<std::string> top =
+      Lines(DumpOutput({"goroutines", "--top=2", "--sort=count", annotations_}));
+  ASSERT_EQ(top.size(), 4);
+  EXPECT_TRUE(absl::StrContains(top[1], "main.inNewGoroutine.func1")) << top[1];
+  EXPECT_EQ(top[3], "(9 more; --top=0 shows all)");
+}
+
+TEST_F(AnalysisCommands, PrintCsvAndJson) {
+  const std::vector<std::string> csv =
+      Lines(DumpOutput({"goroutines", "--each", "--format=csv", annotations_}));
+  ASSERT_EQ(csv.size(), 16);
+  EXPECT_TRUE(absl::StartsWith(csv[0], "g,name,creation_ns,start_ns,end_ns,total_ns,running_ns,"));
+  const std::vector<std::string> rows =
+      Lines(DumpOutput({"goroutines", "--each", "--format=jsonl", annotations_}));
+  ASSERT_EQ(rows.size(), 15);
+  int64_t total = 0;
+  for (const std::string& row : rows) {
+    const JsonValue value = Parse(row);
+    for (const absl::string_view name :
+         {"g", "name", "creation_ns", "start_ns", "end_ns", "total_ns", "running_ns", "runnable_ns",
+          "syscall_ns", "syscall_blocked_ns", "unknown_ns", "blocked_ns", "ranges_ns"}) {
+      EXPECT_NE(value.Find(name), nullptr) << name << " in " << row;
+    }
+    total += Number(value, "total_ns");
+  }
+  const JsonValue groups = Parse(DumpOutput({"goroutines", "--format=json", annotations_}));
+  int64_t total_of_groups = 0;
+  for (const JsonValue& group : groups.Find("goroutines")->elements) {
+    total_of_groups += Number(group, "total_ns");
+  }
+  EXPECT_EQ(total_of_groups, total);
+  EXPECT_EQ(groups.Find("complete")->text, "true");
+}
+
+TEST_F(AnalysisCommands, DoNotDependOnTheCores) {
+  for (const absl::string_view command : {"goroutines", "tasks", "regions"}) {
+    const auto run = [&](absl::string_view jobs) {
+      return DumpOutput(
+          {std::string(command), "--each", "--format=csv", std::string(jobs), trace_});
+    };
+    const std::string one = run("--jobs=1");
+    EXPECT_GT(Lines(one).size(), 1) << command;
+    EXPECT_EQ(run("--jobs=4"), one) << command;
+    EXPECT_EQ(DumpOutput({std::string(command), "--each", "--format=csv", "-"}, {.input = bytes_}),
+              one)
+        << command;
+  }
+}
+
+TEST_F(AnalysisCommands, AnalyseWhatIsBeforeAFault) {
+  const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
+  const SubprocessResult strict = RunDump({"goroutines", "--format=json", cut});
+  EXPECT_EQ(strict.exit_code, 1);
+  const JsonValue value = Parse(strict.out);
+  EXPECT_EQ(value.Find("complete")->text, "false");
+  EXPECT_NE(value.Find("error"), nullptr);
+  EXPECT_GT(value.Find("goroutines")->elements.size(), 3);
+  EXPECT_TRUE(absl::StrContains(strict.err, "--salvage keeps everything")) << strict.err;
+  const SubprocessResult salvaged = RunDump({"goroutines", "--salvage", cut});
+  EXPECT_EQ(salvaged.exit_code, 1);
+  EXPECT_GT(Lines(salvaged.out).size(), 3);
+  EXPECT_TRUE(absl::StrContains(salvaged.err, "left out")) << salvaged.err;
+}
+
+TEST_F(AnalysisCommands, TakeSeveralFiles) {
+  const std::vector<std::string> csv =
+      Lines(DumpOutput({"tasks", "--format=csv", annotations_, trace_}));
+  EXPECT_TRUE(absl::StartsWith(csv[0], "file,count,open,"));
+  EXPECT_TRUE(absl::StartsWith(csv[1], absl::StrCat(annotations_, ","))) << csv[1];
+  EXPECT_TRUE(absl::StartsWith(csv.back(), absl::StrCat(trace_, ",")));
+  const std::string text = DumpOutput({"tasks", annotations_, trace_});
+  EXPECT_TRUE(absl::StartsWith(text, absl::StrCat("== ", annotations_, " ==\n")));
+}
+
+TEST_F(AnalysisCommands, AnalyseAWindow) {
+  const std::vector<std::string> rows = Lines(DumpOutput(
+      {"goroutines", "--each", "--format=jsonl", "--from=0.5s", "--to=0.6s", annotations_}));
+  ASSERT_FALSE(rows.empty());
+  for (const std::string& row : rows) {
+    EXPECT_EQ(Number(Parse(row), "total_ns"), 100'000'000) << row;
+  }
+  const SubprocessResult late = RunDump({"goroutines", "--from=9h", annotations_});
+  EXPECT_EQ(late.exit_code, 0);
+  EXPECT_TRUE(absl::StrContains(late.err, "is later than all events")) << late.err;
+  EXPECT_EQ(late.out, "no goroutines\n");
+  EXPECT_EQ(
+      Lines(DumpOutput({"goroutines", "--each", "--format=jsonl", "--g=1", annotations_})).size(),
+      1);
+}
+
+TEST_F(AnalysisCommands, SelectTasksAndRegions) {
+  const auto count = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--each", "--format=jsonl", annotations_});
+    return Lines(DumpOutput(args)).size();
+  };
+  EXPECT_EQ(count({"tasks"}), 11);
+  EXPECT_EQ(count({"tasks", "--type=nesting"}), 1);
+  EXPECT_EQ(count({"tasks", "--min=1s"}), 1);
+  EXPECT_EQ(count({"tasks", "--max=1s"}), 7);
+  EXPECT_EQ(count({"tasks", "--log=the task began in an earlier generation"}), 1);
+  EXPECT_EQ(count({"tasks", "--log=nobody wrote this"}), 0);
+  EXPECT_EQ(count({"regions", "--type=worker"}), 3);
+  // Go has the regions that goroutines inherit, too, and the task 0.
+  EXPECT_GT(count({"regions", "--compat=go"}), count({"regions"}));
+  EXPECT_EQ(count({"tasks", "--compat=go"}), count({"tasks"}) + 1);
+}
+
+TEST_F(AnalysisCommands, ExplainWhatIsWrong) {
+  const auto error = [&](std::vector<std::string> args) {
+    args.push_back(trace_);
+    const SubprocessResult result = RunDump(args);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_TRUE(absl::StrContains(error({"goroutines", "--sort=speed"}),
+                                "--sort: there is no column \"speed\"; the columns are count, "));
+  EXPECT_TRUE(absl::StrContains(error({"goroutines", "--compat=perfetto"}), "expected go"));
+  EXPECT_TRUE(absl::StrContains(error({"goroutines", "--compat=go", "--from=1s"}),
+                                "--compat=go works only without --from and --to"));
+  EXPECT_TRUE(
+      absl::StrContains(error({"tasks", "--min=2s", "--max=1s"}), "--min is longer than --max"));
+  EXPECT_TRUE(absl::StrContains(error({"regions", "--min=soon"}), "expected a duration"));
+}
+
+}  // namespace
+}  // namespace gotrace::internal
