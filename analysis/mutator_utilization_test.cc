@@ -194,6 +194,9 @@ TEST(MutatorUtilization, HasWhatIsActiveAtTheBeginningWhereItBelongs) {
   EXPECT_EQ(events.Run({.assist = true}), system);
   EXPECT_EQ(events.Run({.assist = true, .per_proc = true}),
             std::vector<Series>({{{10, 1}, {50, 0}}, {{10, 0}, {40, 1}, {50, 0}}}));
+  // Go looks at the goroutine that reports the assist, and there is none.
+  EXPECT_EQ(events.Run({.assist = true, .go_compatible = true}),
+            std::vector<Series>({{{10, 1}, {30, 0.5}, {40, 1}, {50, 0}}}));
 }
 
 TEST(MutatorUtilization, IsRightWhereGoFails) {
@@ -296,6 +299,8 @@ TEST(MmuCurve, AcceptsAnyWindow) {
   EXPECT_EQ(curve.Mmu(20), 0.5);
   EXPECT_EQ(curve.Mmu(INT64_MAX), 0.5);
   EXPECT_EQ(curve.Worst(INT64_MAX, 10), std::vector<UtilizationWindow>({{0, 0.5}}));
+  // For Go this is 0.
+  EXPECT_EQ(MmuCurve({Series{{0, 1}, {10, 0}}}).Mmu(1), 1);
   EXPECT_EQ(MmuCurve({}).Mmu(5), 1);
   EXPECT_TRUE(MmuCurve({}).Worst(5, 10).empty());
   // A series without a duration has no windows.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make_mutator_utilization.sh: makes traces/mutator_utilization.tsv.zst anew, from all traces that are there: what Go's own
-# internal/trace computes for the minimum mutator utilization. mutator_utilization/main.go describes the columns.
+# make_mutator_utilization.sh: makes traces/mutator_utilization.tsv.zst anew, from all traces that are there: what
+# Go's own internal/trace computes for the minimum mutator utilization. mutator_utilization/main.go describes the columns.
 #
 # The go command of release 1.27 is $GO_1_27, or else go1.27 on PATH. Besides, this needs zstd.
 set -euo pipefail
