@@ -1,4 +1,4 @@
-// The utilisation is made of the spans of time in which each P works for the GC. Sweeps, stops of
+// The utilization is made of the spans of time in which each P works for the GC. Sweeps, stops of
 // the world and the runs of mark workers are in the events. When a goroutine ran during a mark
 // assist, and on which P, is in its intervals: these also say what it did before its first event.
 //
@@ -47,7 +47,7 @@ bool IsExecuting(uint8_t state) {
          state == static_cast<uint8_t>(GoState::kSyscall);
 }
 
-// The mean utilisation while `busy` of `procs` Ps work for the GC.
+// The mean utilization while `busy` of `procs` Ps work for the GC.
 double UtilizationOf(size_t busy, size_t procs) {
   return 1 - static_cast<double>(busy) / static_cast<double>(procs);
 }
@@ -324,7 +324,7 @@ class GoUtilization {
 
   const Options options_;
   bool has_failed_ = false;
-  bool has_changed_ = false;  // Whether the utilisation may not be that of the last points.
+  bool has_changed_ = false;  // Whether the utilization may not be that of the last points.
   uint64_t sync_ = 0;
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
   int64_t stops_ = 0;
@@ -526,7 +526,7 @@ absl::Span<const UtilizationSeries> MutatorUtilization::series() const { return 
 
 namespace {
 
-// A series with the integral of the utilisation at each of its points.
+// A series with the integral of the utilization at each of its points.
 class IntegratedSeries {
  public:
   explicit IntegratedSeries(const Series& points) : points_(points) {
@@ -543,7 +543,7 @@ class IntegratedSeries {
   int64_t end() const { return points_.back().time; }
 
   // Returns the lowest window of those that begin at `first`, at `last`, or in between. They must
-  // be in the series. The mean utilisation is linear in the time of the window, unless one of its
+  // be in the series. The mean utilization is linear in the time of the window, unless one of its
   // edges is at a point. So it has its minimum where one of them is.
   UtilizationWindow FindLowest(int64_t window, int64_t first, int64_t last) const {
     UtilizationWindow lowest = {first, 1};

@@ -31,7 +31,7 @@ constexpr CommandText kText = {
         "the world instead, also for those that are not for the collector.\n"
         "\n"
         "With --mmu there is a row for each length of window, with the minimum mutator "
-        "utilisation: the smallest share of the processors that the collector left to the program "
+        "utilization: the smallest share of the processors that the collector left to the program "
         "in any window of that length, and where that was. --compat=go prints the numbers that "
         "`go tool trace` has, which are too low if mark workers run more than once.",
     .examples =
@@ -256,7 +256,7 @@ class GcCommand final : public AnalysisCommand {
          .excludes = "mmu"},
         {.name = "mmu",
          .value = "",
-         .help = "Print the minimum mutator utilisation.",
+         .help = "Print the minimum mutator utilization.",
          .set = SetSwitch(&mmu_)},
         {.name = "flags",
          .value = "FLAG,...",
