@@ -137,6 +137,7 @@ void AppendJsonValue(const Cell& cell, TextBuffer* out) {
   if (const auto* const number = std::get_if<double>(&cell)) {
     return out->Append(absl::StrFormat("%.17g", *number));
   }
+  if (const auto* const json = std::get_if<JsonText>(&cell)) return out->Append(json->text);
   const auto* const numbers = std::get_if<NamedNumbers>(&cell);
   if (numbers == nullptr) return out->Append("null");
   out->Append('{');
@@ -151,7 +152,8 @@ void AppendJsonValue(const Cell& cell, TextBuffer* out) {
 void AppendCsvCell(const Cell& cell, TextBuffer* out) {
   if (const auto* const text = std::get_if<absl::string_view>(&cell)) {
     AppendCsvField(*text, out);
-  } else if (std::holds_alternative<NamedNumbers>(cell)) {
+  } else if (std::holds_alternative<NamedNumbers>(cell) ||
+             std::holds_alternative<JsonText>(cell)) {
     TextBuffer json;
     AppendJsonValue(cell, &json);
     AppendCsvField(json.view(), out);

@@ -21,9 +21,15 @@ struct NamedNumber {
   int64_t number = 0;
 };
 
-// What a row has in a column: nothing, a number, a share, a text, or any number of named numbers.
-using Cell =
-    std::variant<std::monostate, int64_t, double, absl::string_view, std::vector<NamedNumber>>;
+// A value for programs that is not one of the others: JSON. People see nothing of it.
+struct JsonText {
+  std::string text;
+};
+
+// What a row has in a column: nothing, a number, a share, a text, any number of named numbers, or
+// JSON.
+using Cell = std::variant<std::monostate, int64_t, double, absl::string_view,
+                          std::vector<NamedNumber>, JsonText>;
 
 enum class Unit {
   kNone,         // Text, or a number as it is.
@@ -61,8 +67,8 @@ class Table {
   void AppendText(size_t width, TextBuffer* out) const;
 
   // Appends a line of names, unless `has_names` is false, and a line for each row, as in RFC 4180.
-  // Named numbers are a JSON object in one field. `before` is the name and value of a column that
-  // comes first, or "".
+  // Named numbers are a JSON object in one field, and JSON is a field as well. `before` is the name
+  // and value of a column that comes first, or "".
   void AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,
                  TextBuffer* out) const;
 

@@ -1,0 +1,218 @@
+#include "gotrace/gc_stats.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gotrace/event_builder.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {}) {
+  AnalysisSink::Options options;
+  options.window = window;
+  return std::make_unique<AnalysisSink>(
+      [=](Interner* interner) { return std::make_unique<GcStats>(interner, window); }, options);
+}
+
+const GcStats& StatsOf(const AnalysisSink& sink) {
+  return static_cast<const GcStats&>(sink.analysis());
+}
+
+// Builds the events of a GC cycle of three Ps.
+class Events {
+ public:
+  EventBuilder Builder(EventType type, int64_t time, int64_t p = -1, int64_t g = -1) {
+    EventBuilder builder(type, tables_);
+    builder.Time(time).Thread(ThreadId{1}).Proc(ProcId{p}).Goroutine(GoId{g});
+    return builder;
+  }
+  void Push(const EventBuilder& builder) { events_.push_back(builder.Build()); }
+
+  void Sync(int64_t time, uint64_t n) { Push(EventBuilder::MakeSync(n, tables_).Time(time)); }
+  void Go(EventType type, int64_t time, int64_t p, int64_t g, GoState from, GoState to) {
+    Push(Builder(type, time, p, g).Transition(GoId{g}, from, to));
+  }
+  void Proc(EventType type, int64_t time, int64_t p, ProcState from, ProcState to) {
+    Push(Builder(type, time, p).Transition(ProcId{p}, from, to));
+  }
+  void Number(EventType type, int64_t time, uint64_t value) {
+    Push(Builder(type, time).Arg(0, value));
+  }
+
+  std::unique_ptr<AnalysisSink> Run(EventFilter::Times window = {}) {
+    std::unique_ptr<AnalysisSink> sink = MakeSink(window);
+    sink->Add(events_);
+    EXPECT_TRUE(sink->Finish().ok());
+    return sink;
+  }
+
+ private:
+  const BuiltTables tables_;
+  std::vector<Event> events_;
+};
+
+Events OneCycle() {
+  Events events;
+  using enum EventType;
+  constexpr GoState kRunnable = GoState::kRunnable;
+  constexpr GoState kRunning = GoState::kRunning;
+  events.Sync(0, 1);
+  for (int64_t p = 0; p < 3; ++p) {
+    events.Proc(kProcStatus, 1 + p, p, ProcState::kUndetermined, ProcState::kRunning);
+  }
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, kRunning);
+  events.Go(kGoStatus, 6, 1, 9, GoState::kUndetermined, kRunnable);
+  events.Number(kHeapGoal, 7, 5000);
+  events.Number(kHeapAlloc, 8, 4900);
+  const StackFrame frames[] = {{1, "runtime.gcStart", "", 1}, {2, "runtime.mallocgc", "", 2}};
+  events.Push(events.Builder(kGCBegin, 10, 0, 7).Stack(frames));
+  events.Push(events.Builder(kSTWBegin, 11, 0, 7).Reason("GC sweep termination"));
+  events.Proc(kProcStop, 12, 2, ProcState::kRunning, ProcState::kIdle);
+  events.Proc(kProcStop, 15, 1, ProcState::kRunning, ProcState::kIdle);
+  // The world is started again.
+  events.Proc(kProcStart, 17, 2, ProcState::kIdle, ProcState::kRunning);
+  events.Proc(kProcStop, 18, 2, ProcState::kRunning, ProcState::kIdle);
+  events.Push(events.Builder(kSTWEnd, 20, 0, 7).Reason("GC sweep termination"));
+  events.Proc(kProcStart, 21, 1, ProcState::kIdle, ProcState::kRunning);
+  events.Go(kGoStart, 22, 1, 9, kRunnable, kRunning);
+  events.Push(events.Builder(kGoLabel, 23, 1, 9).Label("GC (dedicated)"));
+  events.Push(events.Builder(kGCMarkAssistBegin, 25, 0, 7));
+  events.Push(events.Builder(kGCMarkAssistEnd, 28, 0, 7));
+  events.Push(events.Builder(kGCMarkAssistBegin, 30, 0, 7));
+  events.Go(kGoStop, 33, 1, 9, kRunning, kRunnable);
+  events.Go(kGoStart, 35, 1, 9, kRunnable, kRunning);
+  events.Push(events.Builder(kGoLabel, 36, 1, 9).Label("GC (idle)"));
+  events.Number(kHeapAlloc, 39, 5200);
+  events.Push(events.Builder(kSTWBegin, 40, 1, 9).Reason("GC mark termination"));
+  events.Push(events.Builder(kGCEnd, 44, 1, 9));
+  events.Number(kHeapGoal, 45, 6000);
+  events.Push(events.Builder(kSTWEnd, 46, 1, 9).Reason("GC mark termination"));
+  events.Push(events.Builder(kGCMarkAssistEnd, 48, 0, 7));
+  events.Push(events.Builder(kGCSweepBegin, 50, 0, 7));
+  events.Push(events.Builder(kGCSweepEnd, 55, 0, 7).Arg(0, 8192).Arg(1, 4096));
+  events.Number(kHeapGoal, 60, 7000);
+  events.Push(events.Builder(kSTWBegin, 70, 0, 7).Reason("read mem stats"));
+  events.Sync(80, 2);
+  return events;
+}
+
+TEST(GcStats, HasACycle) {
+  const std::unique_ptr<AnalysisSink> sink = OneCycle().Run();
+  ASSERT_EQ(StatsOf(*sink).cycles().size(), 1);
+  const GcCycle& cycle = StatsOf(*sink).cycles()[0];
+  EXPECT_EQ(cycle.number, 1);
+  EXPECT_EQ(cycle.trigger, GcTrigger::kHeap);
+  EXPECT_EQ(cycle.goroutine, GoId{7});
+  EXPECT_EQ(cycle.begin, 10);
+  EXPECT_EQ(cycle.end, 44);
+  EXPECT_FALSE(cycle.begin_clipped || cycle.end_clipped);
+  EXPECT_EQ(cycle.pauses.count, 2);
+  EXPECT_EQ(cycle.pauses.time, 15);
+  EXPECT_EQ(cycle.longest_pause, 9);
+  EXPECT_EQ(cycle.assists.count, 2);
+  EXPECT_EQ(cycle.assists.time, 21);
+  ASSERT_EQ(cycle.assists_by_goroutine.size(), 1);
+  EXPECT_EQ(cycle.assists_by_goroutine[0].goroutine, GoId{7});
+  EXPECT_EQ(cycle.assists_by_goroutine[0].assists.time, 21);
+  EXPECT_EQ(cycle.dedicated, 10);
+  EXPECT_EQ(cycle.fractional, 0);
+  EXPECT_EQ(cycle.idle, 8);  // Up to the end of the cycle.
+  EXPECT_EQ(cycle.sweeps.count, 1);
+  EXPECT_EQ(cycle.sweeps.time, 5);
+  EXPECT_EQ(cycle.swept_bytes, 8192);
+  EXPECT_EQ(cycle.reclaimed_bytes, 4096);
+  EXPECT_EQ(cycle.heap_begin, 4900);
+  EXPECT_EQ(cycle.heap_end, 5200);
+  EXPECT_EQ(cycle.goal, 5000);
+  EXPECT_EQ(cycle.next_goal, 6000);
+}
+
+TEST(GcStats, HasEachStopOfTheWorld) {
+  const std::unique_ptr<AnalysisSink> sink = OneCycle().Run();
+  const absl::Span<const WorldStop> stops = StatsOf(*sink).stops();
+  ASSERT_EQ(stops.size(), 3);
+  EXPECT_EQ(sink->interner().String(stops[0].reason), "GC sweep termination");
+  EXPECT_EQ(stops[0].begin, 11);
+  EXPECT_EQ(stops[0].end, 20);
+  EXPECT_EQ(stops[0].goroutine, GoId{7});
+  EXPECT_EQ(stops[0].proc, ProcId{0});
+  // P 2 stopped later, but only after it had been started again.
+  EXPECT_EQ(stops[0].last_proc, ProcId{1});
+  EXPECT_EQ(stops[0].last_proc_stop, 15);
+  EXPECT_EQ(stops[1].last_proc, ProcId::kNone);
+  EXPECT_EQ(sink->interner().String(stops[2].reason), "read mem stats");
+  EXPECT_EQ(stops[2].end, 80);
+  EXPECT_TRUE(stops[2].end_clipped);
+}
+
+TEST(GcStats, HasOnlyWhatIsInTheWindow) {
+  const std::unique_ptr<AnalysisSink> sink = OneCycle().Run({25, 42});
+  ASSERT_EQ(StatsOf(*sink).cycles().size(), 1);
+  // Of the worker's times only what is in the window.
+  EXPECT_EQ(StatsOf(*sink).cycles()[0].dedicated, 8);
+  EXPECT_EQ(StatsOf(*sink).cycles()[0].idle, 6);
+  ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).stops()[0].begin, 40);
+}
+
+// Counts the events of each type.
+class Counter final : public EventSink {
+ public:
+  void Add(absl::Span<const Event> events) override {
+    for (const Event& event : events) ++counts[event.type()];
+  }
+  std::map<EventType, uint64_t> counts;
+};
+
+TEST(GcStats, HaveWhatEachTraceHas) {
+  uint64_t cycles = 0;
+  uint64_t last_procs = 0;
+  uint64_t triggers[4] = {};
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    Counter counter;
+    ASSERT_TRUE(ReadInto(*reader, {sink.get(), &counter}).ok());
+    uint64_t begun = 0;
+    uint64_t ended = 0;
+    int64_t last_end = INT64_MIN;
+    for (const GcCycle& cycle : StatsOf(*sink).cycles()) {
+      begun += !cycle.begin_clipped;
+      ended += !cycle.end_clipped;
+      EXPECT_GE(cycle.begin, last_end);
+      last_end = cycle.end;
+      int64_t assists = 0;
+      for (const GoroutineAssists& one : cycle.assists_by_goroutine) assists += one.assists.time;
+      EXPECT_EQ(assists, cycle.assists.time);
+      ++triggers[static_cast<size_t>(cycle.trigger)];
+      ++cycles;
+    }
+    EXPECT_EQ(begun, counter.counts[EventType::kGCBegin]);
+    EXPECT_EQ(ended, counter.counts[EventType::kGCEnd]);
+    EXPECT_EQ(StatsOf(*sink).stops().size(), counter.counts[EventType::kSTWBegin]);
+    for (const WorldStop& stop : StatsOf(*sink).stops()) {
+      if (stop.last_proc == ProcId::kNone) continue;
+      ++last_procs;
+      EXPECT_NE(stop.last_proc, stop.proc);
+      EXPECT_GT(stop.last_proc_stop, stop.begin);
+      EXPECT_LE(stop.last_proc_stop, stop.end);
+    }
+  }
+  EXPECT_GT(cycles, 100);
+  EXPECT_GT(last_procs, 100);
+  EXPECT_GT(triggers[static_cast<size_t>(GcTrigger::kHeap)], 0);
+  EXPECT_GT(triggers[static_cast<size_t>(GcTrigger::kProgram)], 0);
+}
+
+}  // namespace
+}  // namespace gotrace::internal

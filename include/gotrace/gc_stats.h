@@ -1,0 +1,119 @@
+// What the garbage collector did: its cycles, and each stop of the world.
+#ifndef GOTRACE_GC_STATS_H_
+#define GOTRACE_GC_STATS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace {
+
+// A stop of the world, for the GC or for something else.
+struct WorldStop : Interval {
+  StringId reason = StringId::kEmpty;  // "GC mark termination", "start trace".
+  GoId goroutine = GoId::kNone;        // Which stopped the world; kNone if unknown.
+  ProcId proc = ProcId::kNone;         // The P that it ran on; kNone if unknown.
+
+  // Of the other Ps, the one that stopped last; kNone if none was running, or if the trace does not
+  // show it.
+  ProcId last_proc = ProcId::kNone;
+  int64_t last_proc_stop = 0;  // When it stopped, if there is one.
+};
+
+// What started a GC cycle.
+enum class GcTrigger : uint8_t {
+  kUnknown,  // The trace does not show it.
+  kHeap,     // The heap reached its goal.
+  kTime,     // There was no cycle for two minutes.
+  kProgram,  // runtime.GC(), or what calls it, such as debug.FreeOSMemory().
+};
+
+// The name of the trigger: "heap". Static lifetime.
+absl::string_view GcTriggerName(GcTrigger trigger);
+
+// Spans of time of the same kind.
+struct SpanSum {
+  uint64_t count = 0;
+  int64_t time = 0;  // The sum of their lengths, in nanoseconds.
+};
+
+// The mark assists of a goroutine.
+struct GoroutineAssists {
+  GoId goroutine;
+  SpanSum assists;
+};
+
+// A GC cycle. The interval is that of the concurrent mark phase, in which it begins with the
+// request to stop the world and ends in the last stop.
+struct GcCycle : Interval {
+  uint64_t number = 0;  // In the trace, from 1.
+  GcTrigger trigger = GcTrigger::kUnknown;
+  GoId goroutine = GoId::kNone;  // Which started the cycle; kNone if it began before the trace.
+
+  // The stops of the world for the GC that begin in the cycle. The first is for sweep termination,
+  // the last for mark termination.
+  SpanSum pauses;
+  int64_t longest_pause = 0;
+
+  // The mark assists that begin in the cycle, and the same by goroutine, the longest first.
+  SpanSum assists;
+  std::vector<GoroutineAssists> assists_by_goroutine;
+
+  // How long mark workers ran in the cycle, by the kind of the worker. In nanoseconds.
+  int64_t dedicated = 0;
+  int64_t fractional = 0;
+  int64_t idle = 0;
+
+  // The sweeps that end after this cycle does, and before the next one does: they sweep what this
+  // cycle marked.
+  SpanSum sweeps;
+  uint64_t swept_bytes = 0;
+  uint64_t reclaimed_bytes = 0;
+
+  // The heap in bytes: its objects when the cycle began and when it ended, the goal when it began,
+  // and the next goal. Nothing where the trace does not say.
+  std::optional<uint64_t> heap_begin;
+  std::optional<uint64_t> heap_end;
+  std::optional<uint64_t> goal;
+  std::optional<uint64_t> next_goal;
+};
+
+// Collects the cycles of the garbage collector, and the stops of the world. Memory is in proportion
+// to these, and to the mark assists. It cannot be run in parts that are merged.
+class GcStats final : public Analysis {
+ public:
+  // Has only cycles and stops that are at least partly in `window`; these are not cut, but for the
+  // times of mark workers. `*interner` must outlive this object.
+  GcStats(Interner* interner, EventFilter::Times window);
+  ~GcStats() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void AddProc(const ProcInterval& interval) override;
+  void Finish(int64_t end) override;
+
+  // Must not be called.
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+
+  // The results, after Finish(). In order of time.
+  absl::Span<const GcCycle> cycles() const;
+  absl::Span<const WorldStop> stops() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_GC_STATS_H_

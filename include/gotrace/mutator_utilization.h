@@ -1,0 +1,109 @@
+// How much of the processors the garbage collector leaves to the program, and the minimum mutator
+// utilisation (MMU): the least that it leaves in any window of a given length.
+#ifndef GOTRACE_MUTATOR_UTILIZATION_H_
+#define GOTRACE_MUTATOR_UTILIZATION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace {
+
+// A change of the mutator utilisation.
+struct UtilizationPoint {
+  int64_t time = 0;  // In nanoseconds, as Event::time().
+
+  // The share of the processors that the program can use from `time` to the next point: from 0 to
+  // 1. That of the last point has no meaning.
+  double utilization = 0;
+
+  friend bool operator==(const UtilizationPoint&, const UtilizationPoint&) = default;
+};
+
+// A utilisation over time, as a step function from its first point to its last. Times increase.
+using UtilizationSeries = std::vector<UtilizationPoint>;
+
+// Computes the mutator utilisation of a trace. It cannot be run in parts that are merged.
+class MutatorUtilization final : public Analysis {
+ public:
+  struct Options {
+    // What counts as time that the program cannot use:
+    bool stw = false;         // All Ps while the world is stopped for the GC.
+    bool background = false;  // Ps that run a mark worker, unless it only uses an idle P.
+    bool assist = false;      // Ps that run a goroutine in a mark assist.
+    bool sweep = false;       // Ps that sweep.
+
+    // Whether each P has a series of its own. Dedicated mark workers do not count then, since the
+    // goroutines of their P can run on others.
+    bool per_proc = false;
+
+    // Whether to compute what internal/trace of Go 1.27 does, even where the trace contradicts it:
+    // see analysis/DIVERGENCES.md. Where Go fails, the result is the right one. `window` has no
+    // effect then.
+    bool go_compatible = false;
+
+    // Series are cut to this time.
+    EventFilter::Times window = {};
+  };
+
+  explicit MutatorUtilization(Options options);
+  ~MutatorUtilization() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Finish(int64_t end) override;
+
+  // Must not be called.
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+
+  // The result, after Finish(). One series, which begins when the trace first says what GOMAXPROCS
+  // is; with per_proc, one for each time in which a P existed. None if the trace does not say what
+  // GOMAXPROCS is.
+  absl::Span<const UtilizationSeries> series() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+// A window of time, and the mean utilisation in it.
+struct UtilizationWindow {
+  int64_t time = 0;  // The beginning, in nanoseconds.
+  double utilization = 0;
+
+  friend bool operator==(const UtilizationWindow&, const UtilizationWindow&) = default;
+};
+
+// Answers questions about the windows of utilisation series.
+class MmuCurve {
+ public:
+  // Copies the series.
+  explicit MmuCurve(absl::Span<const UtilizationSeries> series);
+  ~MmuCurve();
+
+  // Returns the lowest mean utilisation of all windows of `window` nanoseconds: from 0 to 1. If a
+  // series is shorter, all of it is one window. Returns 0 if `window` is not positive, and 1 if
+  // there is no series. Takes time in proportion to the points of the series.
+  double Mmu(int64_t window) const;
+
+  // Returns up to `count` windows that do not overlap, the lowest first: the lowest of all, whose
+  // utilisation is Mmu(window), then the lowest of what does not overlap it, and so on. Of equal
+  // windows the earliest is taken. Returns none if `window` is not positive.
+  std::vector<UtilizationWindow> Worst(int64_t window, size_t count) const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_MUTATOR_UTILIZATION_H_
