@@ -93,7 +93,8 @@ std::vector<Flag> AnalysisCommand::Flags() {
         .set = SetNumber(0, &top_)}},
       &rows);
   for (Flag& flag : filter_.Rows()) {
-    if (flag.name == "from" || flag.name == "to" || flag.name == "g") rows.push_back(flag);
+    const bool is_shared = flag.name == "from" || flag.name == "to";
+    if (is_shared || (flag.name == "g" && SelectsGoroutines())) rows.push_back(flag);
   }
   AppendRows(reading_.Rows(), &rows);
   return rows;

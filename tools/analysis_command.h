@@ -44,6 +44,9 @@ class AnalysisCommand : public PerFileCommand {
   // Whether the analysis may be run in parts that are merged.
   virtual bool IsMergeable() const { return true; }
 
+  // Whether the command has the flag --g.
+  virtual bool SelectsGoroutines() const { return true; }
+
   // The table of the analysis, which it may point to. If `analysis` is nullptr, the columns of an
   // empty one.
   virtual Table MakeTable(const Analysis* analysis, const Interner& interner) const = 0;

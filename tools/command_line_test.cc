@@ -95,11 +95,12 @@ TEST_F(CommandLineTest, Files) {
     if (command->text().takes_several_files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
-      ExpectError(Words(name, {"a", "b"}),
-                  absl::StrCat(
-                      "`", name,
-                      "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                      "`footprint`, `validate`, `goroutines`, `tasks` and `regions` take several"));
+      ExpectError(
+          Words(name, {"a", "b"}),
+          absl::StrCat(
+              "`", name,
+              "` takes one FILE, found a and b; `events`, `wire`, `info`, "
+              "`footprint`, `validate`, `goroutines`, `tasks`, `regions` and `gc` take several"));
     }
   }
 }
@@ -130,6 +131,9 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"buffer", "circular:64K"},
                                                      {"limit", "6"},
                                                      {"sort", "running"},
+                                                     {"gc sort", "trigger"},
+                                                     {"flags", "stw,perproc"},
+                                                     {"windows", "1ms,50ms"},
                                                      {"top", "5"},
                                                      {"compat", "go"},
                                                      {"type", "request"},
@@ -246,7 +250,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `goroutines`, `tasks` and `regions`";
+      "`repair`, `convert`, `goroutines`, `tasks`, `regions` and `gc`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -316,9 +320,10 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--json", "f"},
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
-  ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, `goroutines`, `tasks` and `regions`, not of `info`; "
-              "other commands have --json");
+  ExpectError(
+      {"info", "--format=json", "f"},
+      "--format is a flag of `events`, `goroutines`, `tasks`, `regions` and `gc`, not of `info`; "
+      "other commands have --json");
   ExpectError({"wire", "-o", "x", "f"},
               "-o is a flag of `assemble`, `repair` and `convert`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");

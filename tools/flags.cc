@@ -37,6 +37,7 @@ bool IsOff(const GivenFlag& given) {
 std::string FormatNeeds(const Flag& flag) {
   const std::pair<absl::string_view, absl::string_view> needs =
       absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
+  if (needs.second.empty()) return absl::StrCat("--", needs.first);
   const std::string flag_text = absl::StrCat("--", needs.first, "=");
   const std::vector<absl::string_view> values = absl::StrSplit(needs.second, '|');
   return absl::StrCat(flag_text, absl::StrJoin(values, absl::StrCat(" or ", flag_text)));
@@ -51,7 +52,9 @@ absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
       const std::pair<absl::string_view, absl::string_view> needs =
           absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
       const GivenFlag* const other = FindGiven(given, needs.first);
-      const std::vector<absl::string_view> values = absl::StrSplit(needs.second, '|');
+      // What is needed may be a switch.
+      const std::vector<absl::string_view> values =
+          absl::StrSplit(needs.second.empty() ? "true" : needs.second, '|');
       const auto is_given = [&](absl::string_view value) {
         return other != nullptr && absl::EqualsIgnoreCase(other->value, value);
       };

@@ -28,8 +28,8 @@ struct Flag {
   // One or more sentences for --help. A line break starts an indented line.
   std::string help;
   SetFlag set;
-  // Another flag, with a value, that this one needs: "format=json". Alternative values are
-  // separated by "|".
+  // Another flag that this one needs, a switch: "mmu", or one with a value: "format=json".
+  // Alternative values are separated by "|".
   absl::string_view needs = {};
   // The name of another flag that cannot be given at the same time.
   absl::string_view excludes = {};

@@ -23,7 +23,7 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "gc",
-    .summary = "print the cycles of the garbage collector, or how much it slows the program",
+    .summary = "print what the garbage collector did",
     .description =
         "Prints a row for each cycle of the garbage collector: what triggered it, how long it "
         "marked, how long it stopped the world, how long goroutines had to assist it, how long its "
@@ -248,6 +248,8 @@ class GcCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
+    Flag compat = CompatFlag(&options_.go_compatible);
+    compat.needs = "mmu";
     return {
         {.name = "pauses",
          .value = "",
@@ -264,25 +266,18 @@ class GcCommand final : public AnalysisCommand {
                  "the world is stopped for the collector; background: those of mark workers; "
                  "assist: those of goroutines that assist; sweep: those that sweep. perproc: "
                  "look at each P by itself. Default: stw,background,assist.",
-         .set = ForMmu("flags", SetUtilizationFlags(&options_))},
+         .set = SetUtilizationFlags(&options_),
+         .needs = "mmu"},
         {.name = "windows",
          .value = "LENGTH,...",
          .help = "The lengths of windows. Default: from 100us to 1s.",
-         .set = ForMmu("windows", SetWindows(&windows_))},
-        CompatFlag(&options_.go_compatible),
+         .set = SetWindows(&windows_),
+         .needs = "mmu"},
+        compat,
     };
   }
 
-  absl::Status CheckOwn() const override {
-    if (!filter().filter.goroutines.empty()) {
-      return absl::InvalidArgumentError("--g cannot be used with gc, which is about all of them");
-    }
-    const absl::string_view needs_mmu = options_.go_compatible ? "compat" : for_mmu_;
-    if (!mmu_ && !needs_mmu.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("--", needs_mmu, " works only with --mmu"));
-    }
-    return CheckCompat(options_.go_compatible, filter());
-  }
+  absl::Status CheckOwn() const override { return CheckCompat(options_.go_compatible, filter()); }
 
   std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
                                          const EventFilter& filter) const override {
@@ -293,6 +288,7 @@ class GcCommand final : public AnalysisCommand {
   }
 
   bool IsMergeable() const override { return false; }
+  bool SelectsGoroutines() const override { return false; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (mmu_) {
@@ -317,17 +313,8 @@ class GcCommand final : public AnalysisCommand {
   absl::string_view DefaultSort() const override { return ""; }
 
  private:
-  // Sets what only --mmu uses.
-  SetFlag ForMmu(absl::string_view name, SetFlag set) {
-    return [this, name, set = std::move(set)](absl::string_view value) {
-      for_mmu_ = name;
-      return set(value);
-    };
-  }
-
   bool pauses_ = false;
   bool mmu_ = false;
-  absl::string_view for_mmu_;  // The last flag that only --mmu uses; "" if none was given.
   std::vector<int64_t> windows_ = {kMillisecond / 10,  kMillisecond / 5,   kMillisecond / 2,
                                    kMillisecond,       2 * kMillisecond,   5 * kMillisecond,
                                    10 * kMillisecond,  20 * kMillisecond,  50 * kMillisecond,

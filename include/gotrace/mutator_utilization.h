@@ -1,5 +1,5 @@
 // How much of the processors the garbage collector leaves to the program, and the minimum mutator
-// utilisation (MMU): the least that it leaves in any window of a given length.
+// utilization (MMU): the least that it leaves in any window of a given length.
 #ifndef GOTRACE_MUTATOR_UTILIZATION_H_
 #define GOTRACE_MUTATOR_UTILIZATION_H_
 
@@ -17,7 +17,7 @@
 
 namespace gotrace {
 
-// A change of the mutator utilisation.
+// A change of the mutator utilization.
 struct UtilizationPoint {
   int64_t time = 0;  // In nanoseconds, as Event::time().
 
@@ -28,10 +28,10 @@ struct UtilizationPoint {
   friend bool operator==(const UtilizationPoint&, const UtilizationPoint&) = default;
 };
 
-// A utilisation over time, as a step function from its first point to its last. Times increase.
+// A utilization over time, as a step function from its first point to its last. Times increase.
 using UtilizationSeries = std::vector<UtilizationPoint>;
 
-// Computes the mutator utilisation of a trace. It cannot be run in parts that are merged.
+// Computes the mutator utilization of a trace. It cannot be run in parts that are merged.
 class MutatorUtilization final : public Analysis {
  public:
   struct Options {
@@ -74,7 +74,7 @@ class MutatorUtilization final : public Analysis {
   const std::unique_ptr<Impl> impl_;
 };
 
-// A window of time, and the mean utilisation in it.
+// A window of time, and the mean utilization in it.
 struct UtilizationWindow {
   int64_t time = 0;  // The beginning, in nanoseconds.
   double utilization = 0;
@@ -82,20 +82,20 @@ struct UtilizationWindow {
   friend bool operator==(const UtilizationWindow&, const UtilizationWindow&) = default;
 };
 
-// Answers questions about the windows of utilisation series.
+// Answers questions about the windows of utilization series.
 class MmuCurve {
  public:
   // Copies the series.
   explicit MmuCurve(absl::Span<const UtilizationSeries> series);
   ~MmuCurve();
 
-  // Returns the lowest mean utilisation of all windows of `window` nanoseconds: from 0 to 1. If a
+  // Returns the lowest mean utilization of all windows of `window` nanoseconds: from 0 to 1. If a
   // series is shorter, all of it is one window. Returns 0 if `window` is not positive, and 1 if
   // there is no series. Takes time in proportion to the points of the series.
   double Mmu(int64_t window) const;
 
   // Returns up to `count` windows that do not overlap, the lowest first: the lowest of all, whose
-  // utilisation is Mmu(window), then the lowest of what does not overlap it, and so on. Of equal
+  // utilization is Mmu(window), then the lowest of what does not overlap it, and so on. Of equal
   // windows the earliest is taken. Returns none if `window` is not positive.
   std::vector<UtilizationWindow> Worst(int64_t window, size_t count) const;
 
