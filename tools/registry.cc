@@ -16,7 +16,8 @@ namespace gotrace::internal {
   ROW(Convert)                \
   ROW(Goroutines)             \
   ROW(Tasks)                  \
-  ROW(Regions)
+  ROW(Regions)                \
+  ROW(Profile)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)
