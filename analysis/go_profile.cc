@@ -46,8 +46,8 @@ class GoCompatibleProfile::Impl {
 
   void AddTransition(const Event& event);
 
-  // The stack that stands for all those that Go takes to be the same.
-  StackId Representative(StackId stack);
+  // Two stacks are the same for Go if these PCs are, of which those that a short stack lacks are 0.
+  std::vector<uint64_t> PcsOf(StackId stack) const;
 
   Interner& interner_;
   const internal::ProfileRow& row_;
@@ -57,7 +57,6 @@ class GoCompatibleProfile::Impl {
   std::vector<Stay> stays_;
   int64_t last_ = 0;
 
-  absl::flat_hash_map<std::vector<uint64_t>, StackId> by_pcs_;
   std::vector<ProfileSample> sorted_;
 };
 
@@ -80,15 +79,15 @@ void GoCompatibleProfile::Impl::AddTransition(const Event& event) {
   open_.erase(open);
 }
 
-StackId GoCompatibleProfile::Impl::Representative(StackId stack) {
-  // Two stacks are the same for Go if so many of the innermost PCs are.
+std::vector<uint64_t> GoCompatibleProfile::Impl::PcsOf(StackId stack) const {
   constexpr size_t kMaxFrames = 128;
   std::vector<uint64_t> pcs;
   for (const FrameId frame : interner_.Frames(stack)) {
     if (pcs.size() == kMaxFrames) break;
     pcs.push_back(interner_.FrameWithIds(frame).pc);
   }
-  return by_pcs_.try_emplace(std::move(pcs), stack).first->second;
+  pcs.resize(kMaxFrames);
+  return pcs;
 }
 
 void GoCompatibleProfile::Impl::Finish() {
@@ -99,7 +98,7 @@ void GoCompatibleProfile::Impl::Finish() {
       lives.emplace(life.goroutine, &life);
     }
   }
-  internal::SampleMap samples;
+  absl::flat_hash_map<std::vector<uint64_t>, ProfileSample> by_pcs;
   for (const Stay& stay : stays_) {
     const auto life = lives.find(stay.goroutine);
     if (life == lives.end()) continue;
@@ -107,11 +106,14 @@ void GoCompatibleProfile::Impl::Finish() {
     const int64_t begin = std::max(stay.begin, life->second->start.value_or(0));
     const int64_t end = std::min(stay.end, life->second->end.value_or(last_));
     if (begin >= end) continue;
-    ProfileKey key;
-    key.stack = Representative(stay.stack);
-    internal::AddSample(key, {.count = 1, .time = end - begin}, &samples);
+    ProfileSample& sample = by_pcs[PcsOf(stay.stack)];
+    // The last of those that are the same is shown.
+    sample.key.stack = stay.stack;
+    ++sample.value.count;
+    sample.value.time += end - begin;
   }
-  sorted_ = internal::SortedSamples(samples, interner_);
+  for (const auto& [pcs, sample] : by_pcs) sorted_.push_back(sample);
+  internal::SortSamples(interner_, &sorted_);
 }
 
 GoCompatibleProfile::GoCompatibleProfile(Interner* interner, ProfileType type, std::string start)

@@ -95,8 +95,7 @@ class Profile::Impl {
   // A goroutine.
   struct Entry {
     GoId id;
-    StringId start = StringId::kEmpty;
-    bool has_start = false;
+    StringId start = StringId::kEmpty;  // The function that it started in, as far as is known.
     bool is_seen = false;   // Whether there was an interval. There may be events before.
     bool is_older = false;  // Whether its beginning is not here.
     bool has_ended = false;
@@ -135,7 +134,7 @@ class Profile::Impl {
   void MergeAssists(Impl& next, const InternerMap& ids);
 
   void Add(ProfileKey key, const ProfileValue& value, Entry* entry) {
-    if (!entry->has_start || entry->is_older) {
+    if (entry->start == StringId::kEmpty || entry->is_older) {
       AddSample(key, value, &entry->pending);
     } else {
       AddTo(entry->start, key, value);
@@ -277,10 +276,9 @@ void Profile::Impl::AddGoroutine(const GoInterval& interval) {
     entry->is_seen = true;
     entry->is_older = !interval.starts_life;
   }
-  if (!entry->has_start && interval.stack != StackId::kNone) {
-    entry->has_start = true;
+  if (entry->start == StringId::kEmpty && interval.stack != StackId::kNone) {
     entry->start = interner_.FrameWithIds(interner_.Frames(interval.stack).back()).func;
-    if (!entry->is_older) Settle(entry);
+    if (entry->start != StringId::kEmpty && !entry->is_older) Settle(entry);
   }
   AddInterval(interval, entry);
   if (!interval.ends_life) return;
@@ -321,8 +319,7 @@ void Profile::Impl::Continue(const Entry& rest, Entry* entry) {
     entry->is_seen = rest.is_seen;
     entry->is_older = rest.is_older;
   }
-  if (!entry->has_start && rest.has_start) {
-    entry->has_start = true;
+  if (entry->start == StringId::kEmpty && rest.start != StringId::kEmpty) {
     entry->start = rest.start;
     if (!entry->is_older) Settle(entry);
   }

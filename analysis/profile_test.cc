@@ -17,6 +17,12 @@
 namespace gotrace::internal {
 namespace {
 
+Profile::Options OptionsOf(ProfileType type) {
+  Profile::Options options;
+  options.type = type;
+  return options;
+}
+
 std::unique_ptr<AnalysisSink> MakeSink(Profile::Options options,
                                        AnalysisSink::Options sink_options = {}) {
   return std::make_unique<AnalysisSink>(
@@ -83,7 +89,7 @@ TEST(Profile, IsTheSameHoweverTheTraceIsCut) {
       SCOPED_TRACE(absl::StrCat(test.name, " ", info.name));
       absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
       ASSERT_TRUE(reader.ok());
-      const Profile::Options options = {.type = info.type};
+      const Profile::Options options = OptionsOf(info.type);
       const std::unique_ptr<AnalysisSink> whole = MakeSink(options);
       CutTrace one(1, options);
       CutTrace two(2, options);
@@ -107,11 +113,11 @@ TEST(Profile, SumsToTheTimesOfGoroutines) {
     const std::string bytes = ReadTestTrace(test.name);
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     ASSERT_TRUE(reader.ok());
-    const std::unique_ptr<AnalysisSink> wall = MakeSink({.type = ProfileType::kWall});
-    const std::unique_ptr<AnalysisSink> off = MakeSink({.type = ProfileType::kOffCpu});
-    const std::unique_ptr<AnalysisSink> on = MakeSink({.type = ProfileType::kOnCpu});
-    const std::unique_ptr<AnalysisSink> sched = MakeSink({.type = ProfileType::kSched});
-    const std::unique_ptr<AnalysisSink> syscall = MakeSink({.type = ProfileType::kSyscall});
+    const std::unique_ptr<AnalysisSink> wall = MakeSink(OptionsOf(ProfileType::kWall));
+    const std::unique_ptr<AnalysisSink> off = MakeSink(OptionsOf(ProfileType::kOffCpu));
+    const std::unique_ptr<AnalysisSink> on = MakeSink(OptionsOf(ProfileType::kOnCpu));
+    const std::unique_ptr<AnalysisSink> sched = MakeSink(OptionsOf(ProfileType::kSched));
+    const std::unique_ptr<AnalysisSink> syscall = MakeSink(OptionsOf(ProfileType::kSyscall));
     const auto stats = std::make_unique<AnalysisSink>(
         [&](Interner* interner) {
           return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options());

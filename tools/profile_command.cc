@@ -38,13 +38,13 @@ constexpr CommandText kText = {
         "out.svg\n",
 };
 
-// The functions of a sample for people, the innermost first.
+// The functions of a sample as in folded text, the outermost first.
 std::string StackText(const ProfileKey& key, const Interner& interner) {
   std::vector<ProfileFrame> frames;
   SetProfileFrames(key, interner, &frames);
   std::string text;
-  for (const ProfileFrame& frame : frames) {
-    absl::StrAppend(&text, text.empty() ? "" : " < ", frame.name);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
   }
   return text;
 }

@@ -123,7 +123,10 @@ ReadProfile Parse(const std::string& bytes) {
   return profile;
 }
 
-std::unique_ptr<AnalysisSink> Read(absl::string_view trace, Profile::Options options) {
+std::unique_ptr<AnalysisSink> Read(absl::string_view trace, ProfileType type) {
+  Profile::Options options;
+  options.type = type;
+  options.by_goroutine = true;
   const std::string bytes = ReadTestTrace(trace);
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());
@@ -141,7 +144,7 @@ absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
 TEST(PprofWriter, WritesEverySampleWithItsLabels) {
   for (const ProfileTypeInfo& info : ProfileTypes()) {
     SCOPED_TRACE(info.name);
-    const auto sink = Read("go1.27-gc.trace", {.type = info.type, .by_goroutine = true});
+    const auto sink = Read("go1.27-gc.trace", info.type);
     const absl::Span<const ProfileSample> samples = SamplesOf(*sink);
     const ReadProfile read = Parse(Gunzip(PprofBytes(info.type, samples, sink->interner())));
     std::vector<std::string> types = {absl::StrCat(info.count_name, "/count")};
@@ -155,9 +158,12 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
       ASSERT_EQ(read.samples[i].values, values);
       std::map<std::string, std::string> labels;
       const Interner& interner = sink->interner();
-      if (key.state != GoState::kUndetermined) labels["state"] = GoStateName(key.state);
-      if (key.reason != StringId::kEmpty) labels["reason"] = interner.String(key.reason);
-      if (key.start != StringId::kEmpty) labels["start function"] = interner.String(key.start);
+      if (key.state != GoState::kUndetermined)
+        labels["state"] = std::string(GoStateName(key.state));
+      if (key.reason != StringId::kEmpty)
+        labels["reason"] = std::string(interner.String(key.reason));
+      if (key.start != StringId::kEmpty)
+        labels["start function"] = std::string(interner.String(key.start));
       labels["goroutine"] = absl::StrCat(key.goroutine.value);
       ASSERT_EQ(read.samples[i].labels, labels);
     }
@@ -165,7 +171,7 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
 }
 
 TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
-  const auto sink = Read("go1.27-annotations.trace", {.type = ProfileType::kWall});
+  const auto sink = Read("go1.27-annotations.trace", ProfileType::kWall);
   const ReadProfile read =
       Parse(Gunzip(PprofBytes(ProfileType::kWall, SamplesOf(*sink), sink->interner())));
   std::map<std::string, int64_t> sums;
@@ -181,7 +187,7 @@ TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
 }
 
 TEST(PprofWriter, PutsTheWakerOnTop) {
-  const auto sink = Read("go1.27-annotations.trace", {.type = ProfileType::kWakeup});
+  const auto sink = Read("go1.27-annotations.trace", ProfileType::kWakeup);
   TextBuffer folded;
   AppendFolded(ProfileType::kWakeup, SamplesOf(*sink), sink->interner(), &folded);
   int by_goroutines = 0;
@@ -194,8 +200,8 @@ TEST(PprofWriter, PutsTheWakerOnTop) {
 }
 
 TEST(PprofWriter, GivesTheSameBytesAgain) {
-  const auto first = Read("go1.27-gc.trace", {.type = ProfileType::kOffCpu});
-  const auto second = Read("go1.27-gc.trace", {.type = ProfileType::kOffCpu});
+  const auto first = Read("go1.27-gc.trace", ProfileType::kOffCpu);
+  const auto second = Read("go1.27-gc.trace", ProfileType::kOffCpu);
   EXPECT_EQ(PprofBytes(ProfileType::kOffCpu, SamplesOf(*first), first->interner()),
             PprofBytes(ProfileType::kOffCpu, SamplesOf(*second), second->interner()));
 }
