@@ -22,6 +22,7 @@ _LAYERS = [
     "export/trace2",
     "export/report",
     "export/perfetto",
+    "export/pprof",
     "export/table",
     "tools",
 ]

@@ -13,6 +13,7 @@
 #include "tools/open_trace.h"
 #include "tools/report.h"
 #include "tools/self_trace.h"
+#include "tools/trace_target.h"
 
 namespace gotrace::internal {
 namespace {
@@ -74,24 +75,28 @@ class WatchedSink final : public MergeableSink {
 
 std::vector<Flag> AnalysisCommand::Flags() {
   std::vector<Flag> rows = OwnFlags();
-  AppendRows(
-      {{.name = "format",
-        .value = "FORMAT",
-        .help = "text (default), a table for people; csv; json, one object for each file; or "
-                "jsonl, one object on a line for each row. Only text has rounded numbers: "
-                "the others have nanoseconds and bytes.",
-        .set = SetChoice({"text", "csv", "json", "jsonl"}, &format_)},
-       {.name = "sort",
-        .value = "COLUMN",
-        .help = "Sort by a column, the largest first; texts in alphabetical order. --help "
-                "of docs/analyses.md lists the columns.",
-        .set = SetText(&sort_)},
-       {.name = "top",
-        .value = "N",
-        .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
-                             " as text, and all in other formats."),
-        .set = SetNumber(0, &top_)}},
-      &rows);
+  const OwnFormat own = own_format();
+  std::vector<absl::string_view> formats = {"text", "csv", "json", "jsonl"};
+  if (!own.name.empty()) formats.push_back(own.name);
+  AppendRows({{.name = "format",
+               .value = "FORMAT",
+               .help = absl::StrCat(
+                   "text (default), a table for people; csv; json, one object for each file; or "
+                   "jsonl, one object on a line for each row. Only text has rounded numbers: "
+                   "the others have nanoseconds and bytes.",
+                   own.help),
+               .set = SetChoice(std::move(formats), &format_)},
+              {.name = "sort",
+               .value = "COLUMN",
+               .help = "Sort by a column, the largest first; texts in alphabetical order. "
+                       "docs/analyses.md lists the columns.",
+               .set = SetText(&sort_)},
+              {.name = "top",
+               .value = "N",
+               .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
+                                    " as text, and all in other formats."),
+               .set = SetNumber(0, &top_)}},
+             &rows);
   for (Flag& flag : filter_.Rows()) {
     const bool is_shared = flag.name == "from" || flag.name == "to";
     if (is_shared || (flag.name == "g" && SelectsGoroutines())) rows.push_back(flag);
@@ -194,14 +199,29 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     if (format_ == kJson) AppendUnreadJson(file, result.status, {}, &output->buffer());
     return {.status = std::move(result.status), .can_salvage = can_salvage};
   }
-  Print(result, output);
+  if (TargetPath().empty()) {
+    Print(result, output);
+  } else {
+    absl::Status written = WriteTarget(*result.sink, output);
+    if (!written.ok()) return {.status = std::move(written)};
+  }
   return {.status = std::move(result.status),
           .events = result.sink->event_count(),
           .can_salvage = can_salvage,
           .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
 }
 
+absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* output) const {
+  const TraceTarget target(TargetPath(), &output->out());
+  if (absl::Status status = target.Check(output->file()); !status.ok()) return status;
+  return target.Write([&](Output* out) {
+    out->bytes()->Append(TargetBytes(sink));
+    return out->Finish();
+  });
+}
+
 void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
+  if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
   Table table = MakeTable(&result.sink->analysis(), result.sink->interner());
   const absl::string_view sort = sort_.empty() ? DefaultSort() : sort_;
   // Check() has found that the column exists.

@@ -57,10 +57,22 @@ class AnalysisCommand : public PerFileCommand {
   // The column that the rows are sorted by unless --sort is given; "" to leave them as they are.
   virtual absl::string_view DefaultSort() const = 0;
 
+  // Another format than those of tables: its name, or "", and what help says about it.
+  struct OwnFormat {
+    absl::string_view name;
+    absl::string_view help;
+  };
+  virtual OwnFormat own_format() const { return {}; }
+  virtual void PrintOwnFormat(const AnalysisSink& /*sink*/, TextBuffer* /*out*/) const {}
+
+  // The file to write the result to instead of printing it; "" to print it.
+  virtual std::string TargetPath() const { return ""; }
+  virtual std::string TargetBytes(const AnalysisSink& /*sink*/) const { return ""; }
+
   const FilterFlags& filter() const { return filter_; }
 
  private:
-  enum Format : size_t { kTable, kCsv, kJson, kJsonLines };
+  enum Format : size_t { kTable, kCsv, kJson, kJsonLines, kOwnFormat };
 
   // What reading a file showed, apart from the analysis.
   struct ReadResult {
@@ -76,6 +88,7 @@ class AnalysisCommand : public PerFileCommand {
   ReadResult ReadWindow(const std::string& file, FaultLog* log, Progress* progress) const;
   std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter, bool may_follow) const;
   void Print(const ReadResult& result, FileOutput* output);
+  absl::Status WriteTarget(const AnalysisSink& sink, FileOutput* output) const;
 
   size_t format_ = kTable;
   std::string sort_;

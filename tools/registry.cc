@@ -17,7 +17,8 @@ namespace gotrace::internal {
   ROW(Goroutines)             \
   ROW(Tasks)                  \
   ROW(Regions)                \
-  ROW(Gc)
+  ROW(Gc)                     \
+  ROW(Profile)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

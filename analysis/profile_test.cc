@@ -1,0 +1,204 @@
+#include "gotrace/profile.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+Profile::Options OptionsOf(ProfileType type) {
+  Profile::Options options;
+  options.type = type;
+  return options;
+}
+
+std::unique_ptr<AnalysisSink> MakeSink(Profile::Options options,
+                                       AnalysisSink::Options sink_options = {}) {
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* interner) { return std::make_unique<Profile>(interner, options); },
+      sink_options);
+}
+
+absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
+  return static_cast<const Profile&>(sink.analysis()).samples();
+}
+
+std::string StackText(StackId stack, const Interner& interner) {
+  std::string text;
+  for (const FrameId id : interner.Frames(stack)) {
+    const StackFrame frame = interner.Frame(id);
+    absl::StrAppend(&text, frame.func, ":", frame.line, ";");
+  }
+  return text;
+}
+
+std::string TextOf(absl::Span<const ProfileSample> samples, const Interner& interner) {
+  std::string text;
+  for (const auto& [key, value] : samples) {
+    absl::StrAppend(&text, value.count, " ", value.time, " ", GoStateName(key.state), " ",
+                    interner.String(key.reason), " ", interner.String(key.start), " ",
+                    CauseKindName(key.woken_by), " ", StackText(key.stack, interner), " ",
+                    StackText(key.waker, interner), "\n");
+  }
+  return text;
+}
+
+// Passes events on to the sinks of a trace that is cut before every `size`th generation.
+class CutTrace final : public EventSink {
+ public:
+  CutTrace(size_t size, Profile::Options options) : size_(size), options_(std::move(options)) {}
+
+  void Add(absl::Span<const Event> events) override {
+    const Event& first = events.front();
+    if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
+        generations_++ % size_ == 0) {
+      parts_.push_back(MakeSink(options_, {.may_follow_another = true}));
+    }
+    parts_.back()->Add(events);
+  }
+
+  std::string Merge() {
+    for (size_t i = 1; i < parts_.size(); ++i) parts_[0]->Merge(std::move(*parts_[i]));
+    EXPECT_TRUE(parts_[0]->Finish().ok());
+    return TextOf(SamplesOf(*parts_[0]), parts_[0]->interner());
+  }
+
+ private:
+  const size_t size_;
+  const Profile::Options options_;
+  size_t generations_ = 0;
+  std::vector<std::unique_ptr<AnalysisSink>> parts_;
+};
+
+TEST(Profile, IsTheSameHoweverTheTraceIsCut) {
+  std::map<ProfileType, size_t> most_samples;
+  for (const TestTrace& test : TestTraces()) {
+    const std::string bytes = ReadTestTrace(test.name);
+    for (const ProfileTypeInfo& info : ProfileTypes()) {
+      SCOPED_TRACE(absl::StrCat(test.name, " ", info.name));
+      absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+      ASSERT_TRUE(reader.ok());
+      const Profile::Options options = OptionsOf(info.type);
+      const std::unique_ptr<AnalysisSink> whole = MakeSink(options);
+      CutTrace one(1, options);
+      CutTrace two(2, options);
+      ASSERT_TRUE(ReadInto(*reader, {whole.get(), &one, &two}).ok());
+      const std::string expected = TextOf(SamplesOf(*whole), whole->interner());
+      ASSERT_EQ(one.Merge(), expected);
+      ASSERT_EQ(two.Merge(), expected);
+      size_t& most = most_samples[info.type];
+      most = std::max(most, SamplesOf(*whole).size());
+    }
+  }
+  // Each type has samples in some trace.
+  for (const ProfileTypeInfo& info : ProfileTypes()) {
+    EXPECT_GT(most_samples[info.type], 0) << info.name;
+  }
+}
+
+TEST(Profile, SumsToTheTimesOfGoroutines) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> wall = MakeSink(OptionsOf(ProfileType::kWall));
+    const std::unique_ptr<AnalysisSink> off = MakeSink(OptionsOf(ProfileType::kOffCpu));
+    const std::unique_ptr<AnalysisSink> on = MakeSink(OptionsOf(ProfileType::kOnCpu));
+    const std::unique_ptr<AnalysisSink> sched = MakeSink(OptionsOf(ProfileType::kSched));
+    const std::unique_ptr<AnalysisSink> syscall = MakeSink(OptionsOf(ProfileType::kSyscall));
+    const auto stats = std::make_unique<AnalysisSink>(
+        [&](Interner* interner) {
+          return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options());
+        },
+        AnalysisSink::Options());
+    ASSERT_TRUE(ReadInto(*reader,
+                         {wall.get(), off.get(), on.get(), sched.get(), syscall.get(), stats.get()})
+                    .ok());
+    ExecutionTimes times;
+    std::map<std::string, int64_t> by_start;
+    for (const GoroutineGroup& group :
+         static_cast<const GoroutineStats&>(stats->analysis()).groups()) {
+      times.Add(group.times);
+      by_start[std::string(stats->interner().String(group.name))] += group.times.total;
+    }
+    std::map<std::string, int64_t> found_by_start;
+    for (const ProfileSample& sample : SamplesOf(*wall)) {
+      found_by_start[std::string(wall->interner().String(sample.key.start))] += sample.value.time;
+    }
+    EXPECT_EQ(found_by_start, by_start);
+    const auto sum = [](const AnalysisSink& sink) {
+      int64_t sum = 0;
+      for (const ProfileSample& sample : SamplesOf(sink)) sum += sample.value.time;
+      return sum;
+    };
+    EXPECT_EQ(sum(*wall), times.total);
+    EXPECT_EQ(sum(*off), times.total - times.running);
+    EXPECT_EQ(sum(*on), times.running);
+    EXPECT_EQ(sum(*sched), times.runnable);
+    EXPECT_EQ(sum(*syscall), times.syscall + times.syscall_blocked);
+  }
+}
+
+TEST(GoCompatibleProfile, IsThatOfGoForEveryTrace) {
+  // What testdata/make_go_profiles.sh stored: the trace, the type, the number of stacks, and the
+  // sums and a digest of the samples.
+  std::map<std::string, std::string> stored;
+  const std::string table = ReadTestTrace("go_profiles.tsv");
+  for (const absl::string_view line : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> cells = absl::StrSplit(line, '\t');
+    ASSERT_EQ(cells.size(), 6) << line;
+    stored[absl::StrCat(cells[0], " ", cells[1])] =
+        absl::StrCat(cells[2], " ", cells[3], " ", cells[4], " ", cells[5]);
+  }
+  int compared = 0;
+  for (const TestTrace& test : TestTraces()) {
+    const std::string bytes = ReadTestTrace(test.name);
+    for (const ProfileTypeInfo& info : ProfileTypes()) {
+      if (!info.is_of_go) continue;
+      const std::string name = absl::StrCat(test.name, " ", info.name);
+      SCOPED_TRACE(name);
+      absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+      ASSERT_TRUE(reader.ok());
+      AnalysisSink sink(
+          [&](Interner* interner) {
+            return std::make_unique<GoCompatibleProfile>(interner, info.type, "");
+          },
+          {});
+      ASSERT_TRUE(ReadInto(*reader, {&sink}).ok());
+      const auto& profile = static_cast<const GoCompatibleProfile&>(sink.analysis());
+      uint64_t count = 0;
+      int64_t time = 0;
+      uint64_t digest = 0;
+      for (const auto& [key, value] : profile.samples()) {
+        count += value.count;
+        time += value.time;
+        // FNV-1a of the sample as text; the digest does not depend on the order of samples.
+        uint64_t hash = 14695981039346656037u;
+        for (const char c : absl::StrCat(value.count, " ", value.time, " ",
+                                         StackText(key.stack, sink.interner()))) {
+          hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;
+        }
+        digest += hash;
+      }
+      EXPECT_EQ(absl::StrCat(profile.samples().size(), " ", count, " ", time, " ", digest),
+                stored[name]);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 100);
+}
+
+}  // namespace
+}  // namespace gotrace::internal

@@ -1,0 +1,21 @@
+// Profiles in the format of pprof.
+#ifndef GOTRACE_EXPORT_PPROF_PPROF_WRITER_H_
+#define GOTRACE_EXPORT_PPROF_PPROF_WRITER_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "gotrace/interner.h"
+#include "gotrace/profile.h"
+
+namespace gotrace::internal {
+
+// Returns the profile as a gzipped message Profile of pprof's profile.proto. The same samples give
+// the same bytes: there is no time stamp. What a sample's key has, other than stacks, is in labels:
+// "state", "reason", "start function", "goroutine", "P".
+std::string PprofBytes(ProfileType type, absl::Span<const ProfileSample> samples,
+                       const Interner& interner);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_PPROF_PPROF_WRITER_H_

@@ -1,0 +1,147 @@
+// Profiles: in which stacks goroutines spent their time, by state and by what they waited for.
+#ifndef GOTRACE_PROFILE_H_
+#define GOTRACE_PROFILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+#include "gotrace/states.h"
+
+namespace gotrace {
+
+enum class ProfileType : uint8_t {
+  kWall,      // All time of all goroutines.
+  kOffCpu,    // All time but that on a P.
+  kOnCpu,     // The time on a P, by the stacks of CPU samples.
+  kNet,       // Waiting for the network.
+  kSync,      // Waiting for channels, select, and package sync.
+  kSyscall,   // In syscalls.
+  kSched,     // Waiting for a P, by what made the goroutine ready.
+  kWakeup,    // Waiting, by where the goroutine waited and what woke it.
+  kCreate,    // How many goroutines were created, and where.
+  kGcAssist,  // In assists of the garbage collector.
+};
+
+// What there is to know about a type.
+struct ProfileTypeInfo {
+  ProfileType type;
+  absl::string_view name;        // "gc-assist"
+  absl::string_view help;        // A sentence.
+  absl::string_view count_name;  // What a sample counts: "contentions".
+  absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
+  bool is_of_go;                 // Whether Go's tools have it, so that GoCompatibleProfile does.
+};
+
+// All types, in the order of ProfileType. Static lifetime.
+absl::Span<const ProfileTypeInfo> ProfileTypes();
+const ProfileTypeInfo& InfoOf(ProfileType type);
+
+// What the samples that are added up have in common.
+struct ProfileKey {
+  StackId stack = StackId::kNone;  // Whose time it is; kNone if the trace does not say.
+
+  // kWakeup: what woke the goroutine up, and where that was if it was another goroutine.
+  CauseKind woken_by = CauseKind::kUnknown;
+  StackId waker = StackId::kNone;
+
+  GoState state = GoState::kUndetermined;  // kUndetermined if that does not apply.
+  StringId reason = StringId::kEmpty;      // As GoInterval::reason.
+  StringId start = StringId::kEmpty;       // The function that the goroutine started in.
+  GoId goroutine = GoId::kNone;            // kNone unless asked for.
+  ProcId proc = ProcId::kNone;             // kNone unless asked for, and if it had none.
+
+  friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
+
+  template <class H>
+  friend H AbslHashValue(H h, const ProfileKey& key) {
+    return H::combine(std::move(h), key.stack, key.woken_by, key.waker, key.state, key.reason,
+                      key.start, key.goroutine, key.proc);
+  }
+};
+
+struct ProfileValue {
+  uint64_t count = 0;
+  int64_t time = 0;  // In nanoseconds.
+
+  friend bool operator==(const ProfileValue&, const ProfileValue&) = default;
+};
+
+struct ProfileSample {
+  ProfileKey key;
+  ProfileValue value;
+};
+
+// Computes a profile. Samples are complete: what is cut by the ends of the trace or of the window
+// counts as far as it is inside. Memory is in proportion to the distinct samples, and to the
+// goroutines that exist at a time.
+class Profile final : public Analysis {
+ public:
+  struct Options {
+    ProfileType type = ProfileType::kWall;
+
+    // Whether to keep apart the samples of each goroutine, and of each P.
+    bool by_goroutine = false;
+    bool by_proc = false;
+
+    // Only goroutines that started in this function; "" for all.
+    std::string start;
+
+    // Only goroutines that the filter selects, and of what is not an interval only what is in its
+    // `times`.
+    EventFilter filter = {};
+  };
+
+  // `*interner` must outlive this object.
+  Profile(Interner* interner, Options options);
+  ~Profile() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
+
+  // The result, after Finish(): each key once, and those with the most time first, then those with
+  // the largest count. Equal ones are in the order of their texts.
+  absl::Span<const ProfileSample> samples() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+// Computes a profile of kNet, kSync, kSyscall or kSched exactly as `go tool trace -pprof` of Go
+// 1.27 does; analysis/DIVERGENCES.md says what that leaves out. Keys have only stacks. For
+// comparison with Go's tools: Profile is right, and faster. Not for parts of traces.
+//
+// Memory is in proportion to the samples before they are added up.
+class GoCompatibleProfile final : public Analysis {
+ public:
+  // `*interner` must outlive this object. Samples of goroutines that started in another function
+  // than `start` are left out, unless it is "".
+  GoCompatibleProfile(Interner* interner, ProfileType type, std::string start);
+  ~GoCompatibleProfile() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
+  void Finish(int64_t end) override;
+
+  // As Profile::samples().
+  absl::Span<const ProfileSample> samples() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PROFILE_H_

@@ -1,0 +1,198 @@
+// The command `profile`: in which stacks goroutines spent their time.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "export/pprof/folded.h"
+#include "export/pprof/pprof_writer.h"
+#include "export/pprof/profile_frames.h"
+#include "gotrace/profile.h"
+#include "tools/analysis_command.h"
+#include "tools/registry.h"
+#include "tools/time_columns.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "profile",
+    .summary = "print or write a profile: in which stacks the time was spent",
+    .description =
+        "Adds up the time of goroutines by their stacks, and by what they did there. Prints the "
+        "stacks with the most time, or with -o writes a profile for `go tool pprof`, in which "
+        "samples are labelled with the state, the reason, and the function that the goroutine "
+        "started in.\n"
+        "\n"
+        "What the ends of the trace or of the window cut counts as far as it is inside. Go's own "
+        "four profiles (net, sync, syscall, sched) leave that out, and more besides; with "
+        "--compat=go they are as `go tool trace -pprof` writes them.",
+    .examples =
+        "  gotrace-dump profile trace.out\n"
+        "  gotrace-dump profile --type=offcpu -o offcpu.pprof trace.out && "
+        "go tool pprof -top offcpu.pprof\n"
+        "  gotrace-dump profile --type=sync --func=main.worker --from=1s --to=2s trace.out\n"
+        "  gotrace-dump profile --type=wakeup --format=folded trace.out | flamegraph.pl > "
+        "out.svg\n",
+};
+
+// The functions of a sample as in folded text, the outermost first.
+std::string StackText(const ProfileKey& key, const Interner& interner) {
+  std::vector<ProfileFrame> frames;
+  SetProfileFrames(key, interner, &frames);
+  std::string text;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
+  }
+  return text;
+}
+
+class ProfileCommand final : public AnalysisCommand {
+ public:
+  const CommandText& text() const override { return kText; }
+
+ protected:
+  std::vector<Flag> OwnFlags() override {
+    std::vector<absl::string_view> names;
+    std::string help = "What the profile is of; wall if not given:";
+    for (const ProfileTypeInfo& info : ProfileTypes()) {
+      names.push_back(info.name);
+      absl::StrAppend(&help, "\n  ", info.name, ": ", info.help);
+    }
+    return {
+        {.name = "type",
+         .value = "TYPE",
+         .help = std::move(help),
+         .set = SetChoice(std::move(names), &type_)},
+        {.name = "o",
+         .value = "FILE",
+         .help = "Write the profile in the format of pprof, gzipped, to FILE; - is the "
+                 "standard output.",
+         .set = SetText(&target_),
+         .excludes = "format"},
+        {.name = "func",
+         .value = "FUNCTION",
+         .help = "Only goroutines that started in this function, as in main.worker.",
+         .set = SetText(&start_)},
+        {.name = "by-g",
+         .value = "",
+         .help = "Keep the samples of each goroutine apart.",
+         .set = SetSwitch(&by_goroutine_)},
+        {.name = "by-p",
+         .value = "",
+         .help = "Keep the samples of each P apart: of goroutines that run or are in a syscall.",
+         .set = SetSwitch(&by_proc_)},
+        CompatFlag(&is_compatible_)};
+  }
+
+  absl::Status CheckOwn() const override {
+    if (!is_compatible_) return absl::OkStatus();
+    if (!Info().is_of_go) {
+      return absl::InvalidArgumentError(
+          "--compat=go works only with --type=net, sync, syscall or sched");
+    }
+    if (by_goroutine_ || by_proc_ || !filter().filter.goroutines.empty()) {
+      return absl::InvalidArgumentError("--compat=go works only without --g, --by-g and --by-p");
+    }
+    return CheckCompat(is_compatible_, filter());
+  }
+
+  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
+                                         const EventFilter& filter) const override {
+    if (is_compatible_) return std::make_unique<GoCompatibleProfile>(interner, Info().type, start_);
+    Profile::Options options;
+    options.type = Info().type;
+    options.by_goroutine = by_goroutine_;
+    options.by_proc = by_proc_;
+    options.start = start_;
+    options.filter = filter;
+    return std::make_unique<Profile>(interner, std::move(options));
+  }
+
+  bool IsMergeable() const override { return !is_compatible_; }
+
+  Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    absl::Span<const ProfileSample> samples;
+    if (analysis != nullptr) samples = SamplesOf(*analysis);
+    const auto text = [&](std::string name, absl::string_view title, auto value) {
+      return Column{.name = std::move(name), .title = title, .value = [=](size_t row) {
+                      return Cell(absl::string_view(value(samples[row].key)));
+                    }};
+    };
+    std::vector<Column> columns;
+    if (HasTime()) {
+      columns.push_back({.name = "time_ns",
+                         .title = "TIME",
+                         .unit = Unit::kNanoseconds,
+                         .value = [=](size_t row) { return Cell(samples[row].value.time); }});
+    }
+    columns.push_back({.name = "count", .title = "COUNT", .value = [=](size_t row) {
+                         return Cell(static_cast<int64_t>(samples[row].value.count));
+                       }});
+    columns.push_back(text("state", "STATE", [](const ProfileKey& key) {
+      return key.state == GoState::kUndetermined ? "" : GoStateName(key.state);
+    }));
+    columns.push_back(text("reason", "REASON", [&interner](const ProfileKey& key) {
+      return interner.String(key.reason);
+    }));
+    if (by_goroutine_) {
+      columns.push_back({.name = "g", .title = "G", .value = [=](size_t row) {
+                           const GoId id = samples[row].key.goroutine;
+                           return id == GoId::kNone ? Cell() : Cell(id.value);
+                         }});
+    }
+    if (by_proc_) {
+      columns.push_back({.name = "p", .title = "P", .value = [=](size_t row) {
+                           const ProcId id = samples[row].key.proc;
+                           return id == ProcId::kNone ? Cell() : Cell(id.value);
+                         }});
+    }
+    columns.push_back(text(
+        "start", "", [&interner](const ProfileKey& key) { return interner.String(key.start); }));
+    auto stacks = std::make_shared<std::vector<std::string>>();
+    for (const ProfileSample& sample : samples) stacks->push_back(StackText(sample.key, interner));
+    columns.push_back({.name = "stack", .title = "STACK", .value = [=](size_t row) {
+                         return Cell(absl::string_view((*stacks)[row]));
+                       }});
+    return Table(samples.size(), std::move(columns));
+  }
+
+  absl::string_view RowsName() const override { return "samples"; }
+  absl::string_view DefaultSort() const override { return ""; }  // They are sorted.
+
+  OwnFormat own_format() const override {
+    return {"folded", " folded: a line for each stack, for flame graphs."};
+  }
+  void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
+    AppendFolded(Info().type, SamplesOf(sink.analysis()), sink.interner(), out);
+  }
+
+  std::string TargetPath() const override { return target_; }
+  std::string TargetBytes(const AnalysisSink& sink) const override {
+    return PprofBytes(Info().type, SamplesOf(sink.analysis()), sink.interner());
+  }
+
+ private:
+  const ProfileTypeInfo& Info() const { return ProfileTypes()[type_]; }
+  bool HasTime() const { return !Info().time_name.empty(); }
+
+  absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const {
+    return is_compatible_ ? static_cast<const GoCompatibleProfile&>(analysis).samples()
+                          : static_cast<const Profile&>(analysis).samples();
+  }
+
+  size_t type_ = 0;
+  std::string target_;
+  std::string start_;
+  bool by_goroutine_ = false;
+  bool by_proc_ = false;
+  bool is_compatible_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeProfileCommand() { return std::make_unique<ProfileCommand>(); }
+
+}  // namespace gotrace::internal
