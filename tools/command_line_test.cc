@@ -95,12 +95,11 @@ TEST_F(CommandLineTest, Files) {
     if (command->text().takes_several_files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
-      ExpectError(
-          Words(name, {"a", "b"}),
-          absl::StrCat(
-              "`", name,
-              "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-              "`footprint`, `validate`, `goroutines`, `tasks`, `regions` and `gc` take several"));
+      ExpectError(Words(name, {"a", "b"}),
+                  absl::StrCat("`", name,
+                               "` takes one FILE, found a and b; `events`, `wire`, `info`, "
+                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions`, `gc` "
+                               "and `profile` take several"));
     }
   }
 }
@@ -123,6 +122,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"to", "2s"},
                                                      {"convert to", "chrome"},
                                                      {"until", "2s"},
+                                                     {"profile type", "sync"},
+                                                     {"func", "main.main"},
                                                      {"view", "thread"},
                                                      {"task", "1"},
                                                      {"scheduling", "generic"},
@@ -250,7 +251,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `goroutines`, `tasks`, `regions` and `gc`";
+      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `gc` and `profile`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -320,12 +321,12 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--json", "f"},
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
-  ExpectError(
-      {"info", "--format=json", "f"},
-      "--format is a flag of `events`, `goroutines`, `tasks`, `regions` and `gc`, not of `info`; "
-      "other commands have --json");
+  ExpectError({"info", "--format=json", "f"},
+              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `gc` and "
+              "`profile`, not of `info`; "
+              "other commands have --json");
   ExpectError({"wire", "-o", "x", "f"},
-              "-o is a flag of `assemble`, `repair` and `convert`, not of `wire`");
+              "-o is a flag of `assemble`, `repair`, `convert` and `profile`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 
