@@ -55,6 +55,8 @@ class ProfileCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
+    Flag compat = CompatFlag(&is_compatible_);
+    compat.needs = "type=net|sync|syscall|sched";
     std::vector<absl::string_view> names;
     std::string help = "What the profile is of; wall if not given:";
     for (const ProfileTypeInfo& info : ProfileTypes()) {
@@ -84,15 +86,11 @@ class ProfileCommand final : public AnalysisCommand {
          .value = "",
          .help = "Keep the samples of each P apart: of goroutines that run or are in a syscall.",
          .set = SetSwitch(&by_proc_)},
-        CompatFlag(&is_compatible_)};
+        std::move(compat)};
   }
 
   absl::Status CheckOwn() const override {
     if (!is_compatible_) return absl::OkStatus();
-    if (!Info().is_of_go) {
-      return absl::InvalidArgumentError(
-          "--compat=go works only with --type=net, sync, syscall or sched");
-    }
     if (by_goroutine_ || by_proc_ || !filter().filter.goroutines.empty()) {
       return absl::InvalidArgumentError("--compat=go works only without --g, --by-g and --by-p");
     }
