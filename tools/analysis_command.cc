@@ -108,6 +108,10 @@ std::vector<Flag> AnalysisCommand::Flags() {
 absl::Status AnalysisCommand::Check() const {
   absl::Status status = CheckOwn();
   status.Update(filter_.Check());
+  const bool prints_table = TargetPath().empty() && format_ != kOwnFormat;
+  if (!prints_table && (!sort_.empty() || top_ != kDefaultTop)) {
+    status.Update(absl::InvalidArgumentError("--sort and --top work only with tables"));
+  }
   const Interner none;
   if (!sort_.empty()) status.Update(MakeTable(nullptr, none).Sort(sort_));
   return status;

@@ -80,6 +80,8 @@ TEST(ProfileCommandTest, RefusesWhatDoesNotGoTogether) {
                                              {"--compat=go", "--type=net", "--by-g"},
                                              {"--compat=go", "--type=net", "--from=1ms"},
                                              {"--format=csv", "-o", "x"},
+                                             {"--sort=count", "-o", "x"},
+                                             {"--top=3", "--format=folded"},
                                              {"--type=heap"}}) {
     std::vector<std::string> args = {"profile"};
     args.insert(args.end(), flags.begin(), flags.end());
