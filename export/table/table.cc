@@ -152,8 +152,7 @@ void AppendJsonValue(const Cell& cell, TextBuffer* out) {
 void AppendCsvCell(const Cell& cell, TextBuffer* out) {
   if (const auto* const text = std::get_if<absl::string_view>(&cell)) {
     AppendCsvField(*text, out);
-  } else if (std::holds_alternative<NamedNumbers>(cell) ||
-             std::holds_alternative<JsonText>(cell)) {
+  } else if (std::holds_alternative<NamedNumbers>(cell) || std::holds_alternative<JsonText>(cell)) {
     TextBuffer json;
     AppendJsonValue(cell, &json);
     AppendCsvField(json.view(), out);

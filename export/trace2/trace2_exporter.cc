@@ -116,7 +116,9 @@ EventFilter WithoutKinds(EventFilter filter) {
 class Trace2Exporter::State {
  public:
   State(ByteSink* out, Trace2Options options)
-      : options_(std::move(options)), selection_(options_.filter.WithoutTimes().WithWholeSpans()), sink_(out) {
+      : options_(std::move(options)),
+        selection_(options_.filter.WithoutTimes().WithWholeSpans()),
+        sink_(out) {
     main_.name = "main";
     main_.is_written = true;
   }
