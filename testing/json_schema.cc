@@ -53,9 +53,7 @@ class SchemaChecker {
       return "";
     }
     if (keyword == "$ref") return Check(Resolve(rule.text), value, where);
-    if (keyword == "type") {
-      return HasType(value, rule.text) ? "" : absl::StrCat(where, ": is no ", rule.text);
-    }
+    if (keyword == "type") return CheckType(rule, value, where);
     if (keyword == "enum") {
       const bool found = std::count(rule.elements.begin(), rule.elements.end(), value) > 0;
       return found ? "" : absl::StrCat(where, ": is none of the values allowed");
@@ -87,6 +85,18 @@ class SchemaChecker {
     if (definitions == nullptr || !absl::ConsumePrefix(&reference, "#/$defs/")) return *kNothing;
     const JsonValue* const found = definitions->Find(reference);
     return found == nullptr ? *kNothing : *found;
+  }
+
+  // One type, or several of which any will do.
+  static std::string CheckType(const JsonValue& types, const JsonValue& value,
+                               const std::string& where) {
+    if (types.type != Type::kArray) {
+      return HasType(value, types.text) ? "" : absl::StrCat(where, ": is no ", types.text);
+    }
+    for (const JsonValue& type : types.elements) {
+      if (HasType(value, type.text)) return "";
+    }
+    return absl::StrCat(where, ": has none of the types allowed");
   }
 
   // The error is that of the first schema.

@@ -32,6 +32,9 @@ TEST(JsonSchema, ChecksTypes) {
   EXPECT_EQ(Check(R"({"type":"string"})", "1"), ": is no string");
   EXPECT_EQ(Check(R"({"type":"object"})", "[]"), ": is no object");
   EXPECT_EQ(Check(R"({"type":"boolean"})", "false"), "");
+  EXPECT_EQ(Check(R"({"type":["integer","null"]})", "null"), "");
+  EXPECT_EQ(Check(R"({"type":["integer","null"]})", "3"), "");
+  EXPECT_EQ(Check(R"({"type":["integer","null"]})", "[]"), ": has none of the types allowed");
 }
 
 TEST(JsonSchema, ChecksValues) {
