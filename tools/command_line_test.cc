@@ -98,8 +98,8 @@ TEST_F(CommandLineTest, Files) {
       ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions`, `gc` "
-                               "and `profile` take several"));
+                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions` and `gc` "
+                               "take several"));
     }
   }
 }
@@ -132,6 +132,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"buffer", "circular:64K"},
                                                      {"limit", "6"},
                                                      {"sort", "running"},
+                                                     {"profile sort", "count"},
                                                      {"gc sort", "trigger"},
                                                      {"flags", "stw,perproc"},
                                                      {"windows", "1ms,50ms"},
