@@ -45,6 +45,7 @@ class FxtCommand final : public Command {
   std::vector<Flag> Flags() override { return {}; }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
+    const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
     return Conclude(files[0], Print(files[0], out), out);
   }
 

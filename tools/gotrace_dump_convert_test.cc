@@ -159,7 +159,7 @@ TEST_F(ConvertCommand, WritesTheFormsOfTrace2) {
 }
 
 TEST_F(ConvertCommand, SaysThatNothingHasWhatTheFiltersAskFor) {
-  for (const absl::string_view filter : {"--g=99999", "--kind=CPUSample"}) {
+  for (const absl::string_view filter : {"--g=99999", "--kind=Experimental"}) {
     const SubprocessResult result =
         RunDump({"convert", "--to=fxt", std::string(filter), "-o", target_, trace_});
     EXPECT_EQ(result.exit_code, 0);

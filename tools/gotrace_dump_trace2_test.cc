@@ -131,6 +131,8 @@ TEST_F(DumpTrace2Test, EveryCommand) {
            {"validate", kTrace},
            {"validate", fxt},
            {"repair", "--check", kTrace},
+           {"goroutines", kTrace},
+           {"profile", "--type=wall", kTrace},
            {"convert", "--to=perfetto", "--scheduling=off", "-o", directory_ + "/pf", kTrace},
            {"--help"}}) {
     EXPECT_EQ(Run(args).exit_code, 0) << args[0];
