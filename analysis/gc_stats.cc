@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "analysis/time_sums.h"
 #include "gotrace/event_type.h"
 #include "gotrace/states.h"
 
@@ -34,7 +35,7 @@ GcTrigger TriggerOf(const Stack& stack) {
 
 void AddSpan(int64_t begin, int64_t end, SpanSum* sum) {
   ++sum->count;
-  sum->time += std::max<int64_t>(end - begin, 0);
+  internal::AddTime(std::max<int64_t>(internal::Between(begin, end), 0), &sum->time);
 }
 
 // The time of a GcCycle for mark workers with a label, or nullptr for other labels.
@@ -161,7 +162,7 @@ void GcStats::Impl::EndStop(int64_t time) {
   if (stop_cycle_ == kNoCycle) return;
   GcCycle& cycle = cycles_[stop_cycle_];
   AddSpan(stop.begin, time, &cycle.pauses);
-  cycle.longest_pause = std::max(cycle.longest_pause, time - stop.begin);
+  cycle.longest_pause = std::max(cycle.longest_pause, internal::Between(stop.begin, time));
 }
 
 void GcStats::Impl::EndAssist(GoId goroutine, int64_t time) {
@@ -267,7 +268,9 @@ void GcStats::Impl::AddGoroutine(const GoInterval& interval) {
     // The cycle may end while the worker runs.
     const int64_t end =
         std::min({run.end, interval.end, run.cycle == open_cycle_ ? kForever : cycle.end});
-    if (interval.state == GoState::kRunning && begin < end) cycle.*run.kind += end - begin;
+    if (interval.state == GoState::kRunning && begin < end) {
+      internal::AddTime(internal::Between(begin, end), &(cycle.*run.kind));
+    }
   }
   // Later intervals are after this one.
   const auto is_past = [&](const WorkerRun& run) { return run.end <= interval.end; };

@@ -110,7 +110,7 @@ void GoCompatibleProfile::Impl::Finish() {
     // The last of those that are the same is shown.
     sample.key.stack = stay.stack;
     ++sample.value.count;
-    sample.value.time += end - begin;
+    internal::AddTime(internal::Between(begin, end), &sample.value.time);
   }
   for (const auto& [pcs, sample] : by_pcs) sorted_.push_back(sample);
   internal::SortSamples(interner_, &sorted_);

@@ -8,9 +8,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
@@ -45,11 +45,6 @@ struct Goroutine {
     open_ranges.clear();
     open_regions.clear();
   }
-};
-
-struct TaskEntry {
-  TaskLife life;
-  absl::flat_hash_set<GoId> goroutines;
 };
 
 // Of a P, and the name of a range.
@@ -108,7 +103,7 @@ NamedTime* Find(StringId name, NamedTimes* times) {
 
 class GoCompatibleStats::Impl {
  public:
-  explicit Impl(Interner* interner) : interner_(*interner) {}
+  explicit Impl(Interner* interner) : interner_(*interner), tasks_(interner) {}
 
   void Add(const Event& event);
   void Finish();
@@ -126,7 +121,6 @@ class GoCompatibleStats::Impl {
   void EndRange(const Event& event);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
-  void AddTask(const Event& event);
 
   Goroutine* Find(GoId id) {
     const auto it = goroutines_.find(id);
@@ -141,20 +135,8 @@ class GoCompatibleStats::Impl {
     return goroutine;
   }
 
-  TaskEntry& TaskOf(TaskId id) {
-    TaskEntry& task = tasks_[id];
-    task.life.task = id;
-    return task;
-  }
-
   // Ends the goroutine at `now`, which is the end of the trace if `is_over`.
   void End(int64_t now, bool is_over, Goroutine* goroutine);
-
-  StringId NameOfRange(const Event& event) {
-    const RangeParts range = event.range_parts();
-    return range.has_reason ? interner_.InternString(range.name())
-                            : interner_.InternString(range.what);
-  }
 
   void Sort(NamedTimes* times) const {
     absl::c_sort(*times, [this](const NamedTime& a, const NamedTime& b) {
@@ -169,7 +151,7 @@ class GoCompatibleStats::Impl {
   Interner& interner_;
   const StringId forever_ = interner_.InternString("forever");
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
-  absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+  internal::TaskTable tasks_;
 
   // The goroutine in a syscall that is thought to have the P, and the other way round.
   absl::flat_hash_map<ProcId, GoId> in_syscall_;
@@ -212,14 +194,13 @@ void GoCompatibleStats::Impl::Add(const Event& event) {
       break;
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
-      AddTask(event);
+      if (const TaskId parent = tasks_.AddTask(event).parent; parent != TaskId::kNone) {
+        tasks_.Mention(parent);
+      }
       break;
-    case EventKind::kLog: {
-      TaskEntry& task = TaskOf(event.log().task);
-      task.goroutines.insert(event.goroutine());
-      ++task.life.logs;
+    case EventKind::kLog:
+      tasks_.AddLog(event);
       break;
-    }
     default:
       break;
   }
@@ -265,10 +246,8 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
     LeaveState(from, event.time(), goroutine);
   }
   if (goroutine->life.name == StringId::kEmpty) {
-    const StackId stack = interner_.InternStack(event.transition_stack());
-    if (stack != StackId::kNone) {
-      goroutine->life.name = interner_.FrameWithIds(interner_.Frames(stack).back()).func;
-    }
+    goroutine->life.name =
+        interner_.RootFunctionId(interner_.InternStack(event.transition_stack()));
   }
   EnterState(to, event, goroutine);
 }
@@ -350,7 +329,7 @@ void GoCompatibleStats::Impl::AddProcTransition(const Event& event) {
 void GoCompatibleStats::Impl::BeginRange(const Event& event) {
   const ResourceId scope = event.range_parts().scope;
   Goroutine* goroutine = nullptr;
-  const StringId name = NameOfRange(event);
+  const StringId name = interner_.InternRange(event.range_parts());
   if (scope.kind == ResourceKind::kGoroutine) {
     goroutine = Find(GoId{scope.id});
   } else if (scope.kind == ResourceKind::kProc) {
@@ -372,7 +351,7 @@ void GoCompatibleStats::Impl::BeginRange(const Event& event) {
 void GoCompatibleStats::Impl::EndRange(const Event& event) {
   const ResourceId scope = event.range_parts().scope;
   Goroutine* goroutine = nullptr;
-  const StringId name = NameOfRange(event);
+  const StringId name = interner_.InternRange(event.range_parts());
   if (scope.kind == ResourceKind::kGoroutine) {
     goroutine = Find(GoId{scope.id});
   } else if (scope.kind == ResourceKind::kProc) {
@@ -392,11 +371,10 @@ void GoCompatibleStats::Impl::EndRange(const Event& event) {
 
 void GoCompatibleStats::Impl::BeginRegion(const Event& event) {
   const Region region = event.region();
-  TaskEntry& task = TaskOf(region.task);
-  ++task.life.regions;
+  tasks_.AddRegion(region.task);
   Goroutine* const goroutine = Find(event.goroutine());
   if (goroutine == nullptr) return;
-  task.goroutines.insert(event.goroutine());
+  tasks_.AddGoroutine(region.task, event.goroutine());
   goroutine->open_regions.push_back({.goroutine = event.goroutine(),
                                      .task = region.task,
                                      .type = interner_.InternString(region.type),
@@ -416,31 +394,12 @@ void GoCompatibleStats::Impl::EndRegion(const Event& event) {
     ended.goroutine = event.goroutine();
     ended.task = region.task;
     ended.type = interner_.InternString(region.type);
-    TaskEntry& task = TaskOf(region.task);
-    task.goroutines.insert(event.goroutine());
-    ++task.life.regions;
+    tasks_.AddGoroutine(region.task, event.goroutine());
+    tasks_.AddRegion(region.task);
   }
   ended.times = Difference(TimesAt(event.time(), *goroutine), ended.times);
   ended.end = event.time();
   goroutine->regions.push_back(std::move(ended));
-}
-
-void GoCompatibleStats::Impl::AddTask(const Event& event) {
-  const Task task = event.task();
-  TaskEntry& entry = TaskOf(task.id);
-  TaskLife& life = entry.life;
-  life.type = interner_.InternString(task.type);
-  entry.goroutines.insert(event.goroutine());
-  if (event.kind() == EventKind::kTaskBegin) {
-    life.begin = event.time();
-    life.begin_goroutine = event.goroutine();
-  } else {
-    life.end = event.time();
-    life.end_goroutine = event.goroutine();
-  }
-  if (task.parent == TaskId::kNone || life.parent != TaskId::kNone) return;
-  life.parent = task.parent;
-  TaskOf(task.parent);
 }
 
 void GoCompatibleStats::Impl::End(int64_t now, bool is_over, Goroutine* goroutine) {
@@ -473,11 +432,7 @@ void GoCompatibleStats::Impl::Finish() {
       regions.push_back(std::move(region));
     }
   }
-  for (auto& [id, task] : tasks_) {
-    task.life.goroutines = task.goroutines.size();
-    tasks.push_back(task.life);
-  }
-  absl::c_sort(tasks, [](const TaskLife& a, const TaskLife& b) { return a.task < b.task; });
+  tasks = tasks_.Take();
 }
 
 GoCompatibleStats::GoCompatibleStats(Interner* interner)

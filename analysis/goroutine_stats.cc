@@ -1,28 +1,21 @@
 // The state intervals of a goroutine add up to its ExecutionTimes; ranges come from events.
-//
-// When the statistics of two parts of a trace are merged, a goroutine may have begun in the first
-// part and ended in the second. So a life whose beginning is not in a part is kept apart until the
-// part before is known, and so is one that ended while the intervals across the border were merged,
-// since the second part may have ranges of it.
 #include "gotrace/goroutine_stats.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "analysis/partial_goroutines.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
-#include "util/dense_table.h"
 
 namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
-using internal::DenseTable;
-using internal::kSlotsForGoroutines;
+using internal::PartialGoroutines;
 using internal::SubtractTime;
 
 void AddNamedTime(StringId name, int64_t time, NamedTimes* times) {
@@ -66,7 +59,7 @@ void GoroutineGroup::Add(const ExecutionTimes& one) {
   running.Add(static_cast<uint64_t>(one.running));
   runnable.Add(static_cast<uint64_t>(one.runnable));
   blocked.Add(static_cast<uint64_t>(one.BlockedTotal()));
-  syscall.Add(static_cast<uint64_t>(one.syscall + one.syscall_blocked));
+  syscall.Add(static_cast<uint64_t>(one.syscall) + static_cast<uint64_t>(one.syscall_blocked));
 }
 
 void GoroutineGroup::Merge(const GoroutineGroup& other) {
@@ -131,40 +124,27 @@ class GoroutineStats::Impl {
   absl::Span<const GoroutineGroup> groups() const { return groups_; }
 
  private:
-  struct Entry {
-    GoId id;
+  struct Data {
     GoroutineLife life;
-    int64_t last = 0;      // The end of the last interval.
-    bool is_seen = false;  // Whether there was an interval. There may be ranges before.
+    int64_t last = 0;  // The end of the last interval.
   };
-
-  Entry& EntryOf(GoId id) {
-    Entry* const entry = live_.Find(id);
-    return entry != nullptr ? *entry : *live_.Insert(id);
-  }
+  using Goroutines = PartialGoroutines<Data>;
 
   void AddRange(const Event& event);
   void BookRange(const RangeKey& key, GoId goroutine, int64_t begin, int64_t end);
 
   // Adds a life that is complete.
-  void Keep(const Entry& entry);
+  void Keep(const Goroutines::Entry& entry);
 
   // Adds the rest of a life, from the part of the trace that follows.
-  static void Continue(const Entry& rest, Entry* entry);
+  static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
   void MergeRanges(Impl& next, const InternerMap& ids);
-  static void MapIdsOf(const InternerMap& ids, Entry* entry) {
-    entry->life.name = ids(entry->life.name);
-    MapIds(ids, &entry->life.times);
-  }
 
   Interner& interner_;
   const Options options_;
 
-  DenseTable<Entry> live_{kSlotsForGoroutines};
-  std::vector<Entry> ended_older_;     // Lives that ended, and whose beginning is not here.
-  std::vector<Entry> ended_in_merge_;  // Lives that ended after last_event_.
-  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
 
   Ranges open_;
   // Of ranges that were open before the first event: when that generation began, if it states so,
@@ -197,7 +177,7 @@ void GoroutineStats::Impl::AddEvents(absl::Span<const Event> events) {
         break;
     }
   }
-  last_event_ = std::max(last_event_, events.back().time());
+  goroutines_.SeeEvents(events);
 }
 
 void GoroutineStats::Impl::AddRange(const Event& event) {
@@ -208,9 +188,7 @@ void GoroutineStats::Impl::AddRange(const Event& event) {
   // The time of a range of a P is that of the goroutine that the P runs.
   const GoId goroutine =
       range.scope.kind == ResourceKind::kGoroutine ? GoId{range.scope.id} : event.goroutine();
-  const StringId name =
-      range.has_reason ? interner_.InternString(range.name()) : interner_.InternString(range.what);
-  const RangeKey key = {range.scope.kind, range.scope.id, name};
+  const RangeKey key = {range.scope.kind, range.scope.id, interner_.InternRange(range)};
   const auto open = open_.find(key);
   switch (event.kind()) {
     case EventKind::kRangeBegin:
@@ -239,30 +217,21 @@ void GoroutineStats::Impl::BookRange(const RangeKey& key, GoId goroutine, int64_
   begin = std::max(begin, options_.filter.times.from);
   end = std::min(end, options_.filter.times.to);
   if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
-  AddNamedTime(key.name, Between(begin, end), &EntryOf(goroutine).life.times.ranges);
+  AddNamedTime(key.name, Between(begin, end), &goroutines_.Of(goroutine).data.life.times.ranges);
 }
 
 void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
-  Entry* entry = &EntryOf(interval.goroutine);
-  if (interval.starts_life && entry->is_seen) [[unlikely]] {
-    // The end of the life before is missing.
-    Keep(*entry);
-    live_.Erase(entry);
-    entry = live_.Insert(interval.goroutine);
-  }
-  GoroutineLife& life = entry->life;
-  if (!entry->is_seen) {
-    entry->is_seen = true;
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  GoroutineLife& life = entry.data.life;
+  int64_t& last = entry.data.last;
+  if (life.goroutine == GoId::kNone) {
     life.goroutine = interval.goroutine;
-    life.creation = interval.begin;
-    life.is_older = !interval.starts_life;
-    entry->last = interval.begin;
+    life.creation = last = interval.begin;
+    life.is_older = entry.is_older;
   }
-  if (life.name == StringId::kEmpty && interval.stack != StackId::kNone) {
-    life.name = interner_.FrameWithIds(interner_.Frames(interval.stack).back()).func;
-  }
-  entry->last = std::max(entry->last, interval.end);
+  if (life.name == StringId::kEmpty) life.name = interner_.RootFunctionId(interval.stack);
+  last = std::max(last, interval.end);
   const int64_t duration = static_cast<int64_t>(interval.duration());
   ExecutionTimes& times = life.times;
   switch (interval.state) {
@@ -283,39 +252,34 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
     default:
       break;
   }
-  if (!interval.ends_life) return;
-  life.end = interval.end;
-  if (interval.end > last_event_) {
-    ended_in_merge_.push_back(*entry);
-  } else if (life.is_older) {
-    ended_older_.push_back(*entry);
-  } else {
-    Keep(*entry);
-  }
-  live_.Erase(entry);
+  if (interval.ends_life) life.end = interval.end;
+  goroutines_.End(interval, entry);
 }
 
-void GoroutineStats::Impl::Keep(const Entry& entry) {
+void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
   if (!entry.is_seen) return;
-  const GoroutineLife& life = entry.life;
+  const GoroutineLife& life = entry.data.life;
   GoroutineGroup& group = groups_by_name_[life.name];
   group.name = life.name;
   ExecutionTimes times = life.times;
-  times.total = Between(life.creation, entry.last);
+  times.total = Between(life.creation, entry.data.last);
   group.Add(times);
   if (!options_.keep_each) return;
   lives_.push_back(life);
   lives_.back().times = std::move(times);
 }
 
-void GoroutineStats::Impl::Continue(const Entry& rest, Entry* entry) {
-  GoroutineLife& life = entry->life;
-  if (life.name == StringId::kEmpty) life.name = rest.life.name;
-  if (!life.start.has_value()) life.start = rest.life.start;
-  life.times.Add(rest.life.times);
-  if (!rest.is_seen) return;
-  life.end = rest.life.end;
-  entry->last = rest.last;
+void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
+  // What was not seen has only ranges.
+  if (!entry.is_seen) std::swap(rest.data, entry.data);
+  GoroutineLife& life = entry.data.life;
+  const GoroutineLife& more = rest.data.life;
+  life.times.Add(more.times);
+  if (!entry.is_seen || !rest.is_seen) return;
+  if (life.name == StringId::kEmpty) life.name = more.name;
+  if (!life.start.has_value()) life.start = more.start;
+  life.end = more.end;
+  entry.data.last = rest.data.last;
 }
 
 void GoroutineStats::Impl::MergeRanges(Impl& next, const InternerMap& ids) {
@@ -339,60 +303,10 @@ void GoroutineStats::Impl::MergeRanges(Impl& next, const InternerMap& ids) {
 
 void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   MergeRanges(next, ids);
-  // A life that goes on in `next` is here, or among those that the border's intervals ended.
-  std::vector<Entry> rests = std::move(next.ended_older_);
-  for (Entry* const entry : next.live_.Sorted()) rests.push_back(std::move(*entry));
-  absl::flat_hash_map<GoId, Entry*> ended_in_merge;
-  for (Entry& entry : ended_in_merge_) ended_in_merge.emplace(entry.id, &entry);
-  for (Entry& rest : rests) {
-    MapIdsOf(ids, &rest);
-    Entry* const before = live_.Find(rest.id);
-    if (rest.is_seen && !rest.life.is_older) {
-      // A new life. The end of one before is missing.
-      if (before != nullptr) {
-        Keep(*before);
-        live_.Erase(before);
-      }
-      *live_.Insert(rest.id) = std::move(rest);
-      continue;
-    }
-    if (!rest.is_seen) {
-      const auto ended = ended_in_merge.find(rest.id);
-      if (ended != ended_in_merge.end()) {
-        Continue(rest, ended->second);
-        continue;
-      }
-    }
-    if (before == nullptr) {
-      if (rest.life.end.has_value()) {
-        ended_older_.push_back(std::move(rest));
-      } else {
-        *live_.Insert(rest.id) = std::move(rest);
-      }
-      continue;
-    }
-    if (before->is_seen) {
-      Continue(rest, before);
-    } else {
-      rest.life.times.Add(before->life.times);
-      *before = std::move(rest);
-    }
-    if (!before->life.end.has_value()) continue;
-    if (before->life.is_older) {
-      ended_older_.push_back(*before);
-    } else {
-      Keep(*before);
-    }
-    live_.Erase(before);
-  }
-  for (Entry& entry : ended_in_merge_) {
-    if (entry.life.is_older) {
-      ended_older_.push_back(std::move(entry));
-    } else {
-      Keep(entry);
-    }
-  }
-  ended_in_merge_.clear();
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->life.name = ids(data->life.name);
+    MapIds(ids, &data->life.times);
+  });
   for (GoroutineLife& life : next.lives_) {
     life.name = ids(life.name);
     MapIds(ids, &life.times);
@@ -405,7 +319,6 @@ void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
     into.name = group.name;
     into.Merge(group);
   }
-  last_event_ = std::max(last_event_, next.last_event_);
   generation_begin_ = next.generation_begin_;
   has_events_ |= next.has_events_;
 }
@@ -413,11 +326,7 @@ void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
 void GoroutineStats::Impl::Finish(int64_t end) {
   for (const auto& [key, point] : open_) BookRange(key, point.goroutine, point.time, end);
   open_.clear();
-  for (const std::vector<Entry>* const ended : {&ended_older_, &ended_in_merge_}) {
-    for (const Entry& entry : *ended) Keep(entry);
-  }
-  for (const Entry* const entry : live_.Sorted()) Keep(*entry);
-  live_.Clear();
+  goroutines_.Finish();
   absl::c_sort(lives_, [](const GoroutineLife& a, const GoroutineLife& b) {
     return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
   });

@@ -91,6 +91,10 @@ StackId Interner::InternStack(const Stack& stack) {
   return impl_->FindStack(stack.tables(), stack.id());
 }
 
+StringId Interner::InternRange(const RangeParts& range) {
+  return range.has_reason ? InternString(range.name()) : InternString(range.what);
+}
+
 absl::string_view Interner::String(StringId id) const {
   return impl_->strings[static_cast<size_t>(id)];
 }
@@ -109,10 +113,12 @@ absl::Span<const FrameId> Interner::Frames(StackId id) const {
   return impl_->stacks[static_cast<size_t>(id)];
 }
 
-absl::string_view Interner::RootFunction(StackId id) const {
+StringId Interner::RootFunctionId(StackId id) const {
   const absl::Span<const FrameId> frames = Frames(id);
-  return frames.empty() ? absl::string_view() : Frame(frames.back()).func;
+  return frames.empty() ? StringId::kEmpty : FrameWithIds(frames.back()).func;
 }
+
+absl::string_view Interner::RootFunction(StackId id) const { return String(RootFunctionId(id)); }
 
 size_t Interner::string_count() const { return impl_->strings.size(); }
 size_t Interner::frame_count() const { return impl_->frames.size(); }

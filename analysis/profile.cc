@@ -1,25 +1,24 @@
 // Most samples are the intervals of goroutines, added up by what they have in common. A running
 // goroutine has no stack, and so the function that it started in must be known from an earlier
-// interval. Where only part of a trace is read, goroutines are known by an earlier part: the
-// samples of those that are older than the part are kept with the goroutine until it is merged.
+// interval. Where only part of a trace is read, that may be an interval of an earlier part: so the
+// samples of goroutines that are older than the part are kept with them until it is merged.
 #include "gotrace/profile.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analysis/partial_goroutines.h"
 #include "analysis/profile_samples.h"
+#include "analysis/time_sums.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
-#include "util/dense_table.h"
 
 namespace gotrace {
 
 using internal::AddSample;
-using internal::DenseTable;
-using internal::kSlotsForGoroutines;
+using internal::PartialGoroutines;
 using internal::SampleMap;
 using internal::SampleSource;
 
@@ -92,15 +91,11 @@ class Profile::Impl {
   absl::Span<const ProfileSample> samples() const { return sorted_; }
 
  private:
-  // A goroutine.
-  struct Entry {
-    GoId id;
+  struct Data {
     StringId start = StringId::kEmpty;  // The function that it started in, as far as is known.
-    bool is_seen = false;   // Whether there was an interval. There may be events before.
-    bool is_older = false;  // Whether its beginning is not here.
-    bool has_ended = false;
-    SampleMap pending;  // Samples of one whose `start` may become known later.
+    SampleMap pending;                  // Samples, as long as `start` may become known later.
   };
+  using Goroutines = PartialGoroutines<Data>;
 
   // An assist. If it `is_older`, it was there when the first generation began, at `begin`.
   struct Assist {
@@ -110,11 +105,6 @@ class Profile::Impl {
     int64_t end = 0;
   };
   using Assists = absl::flat_hash_map<GoId, Assist>;
-
-  Entry& EntryOf(GoId id) {
-    Entry* const entry = live_.Find(id);
-    return entry != nullptr ? *entry : *live_.Insert(id);
-  }
 
   // A key of `goroutine`.
   ProfileKey KeyOf(StackId stack, GoState state, GoId goroutine, ProcId proc) const {
@@ -127,17 +117,17 @@ class Profile::Impl {
   }
 
   bool CountsReason(StringId reason);
-  void AddInterval(const GoInterval& interval, Entry* entry);
+  void AddInterval(const GoInterval& interval, Goroutines::Entry* entry);
   void AddCpuSample(const Event& event);
   void AddAssist(const Event& event);
   void BookAssist(GoId goroutine, StackId stack, int64_t begin, int64_t end);
   void MergeAssists(Impl& next, const InternerMap& ids);
 
-  void Add(ProfileKey key, const ProfileValue& value, Entry* entry) {
-    if (entry->start == StringId::kEmpty || entry->is_older) {
-      AddSample(key, value, &entry->pending);
+  void Add(ProfileKey key, const ProfileValue& value, Goroutines::Entry* entry) {
+    if (entry->data.start == StringId::kEmpty || entry->is_older) {
+      AddSample(key, value, &entry->data.pending);
     } else {
-      AddTo(entry->start, key, value);
+      AddTo(entry->data.start, key, value);
     }
   }
 
@@ -148,21 +138,14 @@ class Profile::Impl {
     AddSample(key, value, &samples_);
   }
 
-  // Adds the pending samples of a goroutine, of which all is known.
-  void Settle(Entry* entry) {
-    for (const auto& [key, value] : entry->pending) AddTo(entry->start, key, value);
-    entry->pending.clear();
-  }
-
-  // Takes a goroutine that has ended.
-  void Retire(Entry entry) {
-    if (!entry.is_older) return Settle(&entry);
-    entry.has_ended = true;
-    ended_older_.push_back(std::move(entry));
+  // Adds the pending samples of a goroutine whose start is known, or never will be.
+  void Settle(Data* data) {
+    for (const auto& [key, value] : data->pending) AddTo(data->start, key, value);
+    data->pending.clear();
   }
 
   // Adds the rest of a goroutine, from the part of the trace that follows.
-  void Continue(const Entry& rest, Entry* entry);
+  void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
   Interner& interner_;
   const Options options_;
@@ -171,10 +154,9 @@ class Profile::Impl {
   SampleMap samples_;
   std::vector<ProfileSample> sorted_;
 
-  DenseTable<Entry> live_{kSlotsForGoroutines};
-  std::vector<Entry> ended_older_;     // That ended, and whose beginning is not here.
-  std::vector<Entry> ended_in_merge_;  // That ended after last_event_.
-  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+  Goroutines goroutines_{
+      [this](Goroutines::Entry& entry) { Settle(&entry.data); },
+      [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
 
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
@@ -187,7 +169,7 @@ class Profile::Impl {
 };
 
 void Profile::Impl::AddEvents(absl::Span<const Event> events) {
-  last_event_ = std::max(last_event_, events.back().time());
+  goroutines_.SeeEvents(events);
   if (row_.source == SampleSource::kCpuSamples) {
     for (const Event& event : events) {
       if (event.kind() == EventKind::kStackSample) AddCpuSample(event);
@@ -210,7 +192,7 @@ void Profile::Impl::AddCpuSample(const Event& event) {
   if (id == GoId::kNone || !options_.filter.Selects(id)) return;
   if (!options_.filter.times.Has(event.time())) return;
   Add(KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc()),
-      {.count = 1}, &EntryOf(id));
+      {.count = 1}, &goroutines_.Of(id));
 }
 
 void Profile::Impl::AddAssist(const Event& event) {
@@ -249,7 +231,7 @@ void Profile::Impl::BookAssist(GoId goroutine, StackId stack, int64_t begin, int
   end = std::min(end, options_.filter.times.to);
   if (!options_.filter.Selects(goroutine) || begin >= end) return;
   Add(KeyOf(stack, GoState::kUndetermined, goroutine, ProcId::kNone),
-      {.count = 1, .time = end - begin}, &EntryOf(goroutine));
+      {.count = 1, .time = internal::Between(begin, end)}, &goroutines_.Of(goroutine));
 }
 
 bool Profile::Impl::CountsReason(StringId reason) {
@@ -265,32 +247,17 @@ bool Profile::Impl::CountsReason(StringId reason) {
 
 void Profile::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
-  Entry* entry = &EntryOf(interval.goroutine);
-  if (interval.starts_life && entry->is_seen) [[unlikely]] {
-    // The end of the one before is missing.
-    Retire(std::move(*entry));
-    live_.Erase(entry);
-    entry = live_.Insert(interval.goroutine);
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  Data& data = entry.data;
+  if (data.start == StringId::kEmpty) {
+    data.start = interner_.RootFunctionId(interval.stack);
+    if (data.start != StringId::kEmpty && !entry.is_older) Settle(&data);
   }
-  if (!entry->is_seen) {
-    entry->is_seen = true;
-    entry->is_older = !interval.starts_life;
-  }
-  if (entry->start == StringId::kEmpty && interval.stack != StackId::kNone) {
-    entry->start = interner_.FrameWithIds(interner_.Frames(interval.stack).back()).func;
-    if (entry->start != StringId::kEmpty && !entry->is_older) Settle(entry);
-  }
-  AddInterval(interval, entry);
-  if (!interval.ends_life) return;
-  if (interval.end > last_event_) {
-    ended_in_merge_.push_back(std::move(*entry));
-  } else {
-    Retire(std::move(*entry));
-  }
-  live_.Erase(entry);
+  AddInterval(interval, &entry);
+  goroutines_.End(interval, entry);
 }
 
-void Profile::Impl::AddInterval(const GoInterval& interval, Entry* entry) {
+void Profile::Impl::AddInterval(const GoInterval& interval, Goroutines::Entry* entry) {
   if (row_.source == SampleSource::kCreations) {
     if (!interval.starts_life) return;
     return Add(KeyOf(interval.begun_by.stack, GoState::kUndetermined, interval.goroutine,
@@ -314,16 +281,13 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Entry* entry) {
   Add(key, {count, static_cast<int64_t>(interval.duration())}, entry);
 }
 
-void Profile::Impl::Continue(const Entry& rest, Entry* entry) {
-  if (!entry->is_seen) {
-    entry->is_seen = rest.is_seen;
-    entry->is_older = rest.is_older;
+void Profile::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
+  Data& data = entry->data;
+  if (data.start == StringId::kEmpty && rest.data.start != StringId::kEmpty) {
+    data.start = rest.data.start;
+    if (!entry->is_older) Settle(&data);
   }
-  if (entry->start == StringId::kEmpty && rest.start != StringId::kEmpty) {
-    entry->start = rest.start;
-    if (!entry->is_older) Settle(entry);
-  }
-  for (const auto& [key, value] : rest.pending) Add(key, value, entry);
+  for (const auto& [key, value] : rest.data.pending) Add(key, value, entry);
 }
 
 void Profile::Impl::MergeAssists(Impl& next, const InternerMap& ids) {
@@ -354,48 +318,16 @@ void Profile::Impl::MergeAssists(Impl& next, const InternerMap& ids) {
 void Profile::Impl::Merge(Impl& next, const InternerMap& ids) {
   MergeAssists(next, ids);
   for (const auto& [key, value] : next.samples_) AddSample(MapIds(ids, key), value, &samples_);
-  // A goroutine that goes on in `next` is here, or among those that the border's intervals ended.
-  std::vector<Entry> rests = std::move(next.ended_older_);
-  for (Entry* const entry : next.live_.Sorted()) rests.push_back(std::move(*entry));
-  for (Entry& rest : rests) {
-    rest.start = ids(rest.start);
-    rest.pending = MapIds(ids, rest.pending);
-    Entry* before = live_.Find(rest.id);
-    if (before != nullptr && rest.is_seen && !rest.is_older) {
-      // A new one. The end of the one before is missing.
-      Retire(std::move(*before));
-      live_.Erase(before);
-      before = nullptr;
-    }
-    if (before != nullptr) {
-      Continue(rest, before);
-      if (!rest.has_ended) continue;
-      Retire(std::move(*before));
-      live_.Erase(before);
-    } else if (rest.has_ended) {
-      ended_older_.push_back(std::move(rest));
-    } else {
-      *live_.Insert(rest.id) = std::move(rest);
-    }
-  }
-  for (Entry& entry : ended_in_merge_) {
-    // What events say of it has come apart from it.
-    Entry* const rest = live_.Find(entry.id);
-    if (rest != nullptr && !rest->is_seen) {
-      Continue(*rest, &entry);
-      live_.Erase(rest);
-    }
-    Retire(std::move(entry));
-  }
-  ended_in_merge_.clear();
-  last_event_ = std::max(last_event_, next.last_event_);
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->start = ids(data->start);
+    data->pending = MapIds(ids, data->pending);
+  });
 }
 
 void Profile::Impl::Finish(int64_t end) {
   for (const auto& [id, ended] : ended_) BookAssist(id, ended.stack, ended.begin, ended.end);
   for (const auto& [id, open] : open_) BookAssist(id, open.stack, open.begin, end);
-  for (Entry& entry : ended_older_) Settle(&entry);
-  for (Entry* const entry : live_.Sorted()) Settle(entry);
+  goroutines_.Finish();
   sorted_ = internal::SortedSamples(samples_, interner_);
   if (row_.source == SampleSource::kCpuSamples) Weight(interner_, &sorted_);
 }

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "analysis/time_sums.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
 #include "gotrace/states.h"
@@ -40,7 +41,7 @@ using SampleMap = absl::flat_hash_map<ProfileKey, ProfileValue>;
 inline void AddSample(const ProfileKey& key, const ProfileValue& value, SampleMap* samples) {
   ProfileValue& sum = (*samples)[key];
   sum.count += value.count;
-  sum.time += value.time;
+  AddTime(value.time, &sum.time);
 }
 
 // Returns the samples in the order that Profile::samples() promises.

@@ -9,7 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 
@@ -43,11 +43,6 @@ struct RegionEntry {
   ExecutionTimes before;     // The goroutine's times when it began.
   bool is_outermost = true;  // Of its task, on its goroutine.
   bool is_selected = true;
-};
-
-struct TaskEntry {
-  TaskLife life;
-  absl::flat_hash_set<GoId> goroutines;
 };
 
 void AddInterval(const GoInterval& interval, int64_t until, ExecutionTimes* times) {
@@ -115,7 +110,8 @@ std::vector<SpanGroup> Group(absl::Span<const Life> lives, const Interner& inter
 
 class TaskStats::Impl {
  public:
-  Impl(Interner* interner, EventFilter filter) : interner_(*interner), filter_(std::move(filter)) {}
+  Impl(Interner* interner, EventFilter filter)
+      : interner_(*interner), filter_(std::move(filter)), tasks_(interner) {}
 
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
@@ -128,7 +124,9 @@ class TaskStats::Impl {
   void AddRange(const Event& event);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
-  void AddTask(const Event& event);
+
+  // Adds the region of a begin, or of an end that has none. Returns its index.
+  size_t AddRegion(const Event& event);
 
   // Gives the marks up to the end of the interval their times.
   void ResolveMarks(const GoInterval& interval, Goroutine* goroutine);
@@ -143,18 +141,12 @@ class TaskStats::Impl {
   // Takes the ranges of the goroutine at the region's begin, or at its end.
   void MarkRanges(const Goroutine& goroutine, int64_t now, bool is_end, RegionEntry* region) const;
 
-  TaskEntry& TaskOf(TaskId id) {
-    TaskEntry& task = tasks_[id];
-    task.life.task = id;
-    return task;
-  }
-
   Interner& interner_;
   const EventFilter filter_;
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
   absl::flat_hash_map<std::pair<ProcId, StringId>, GoId> proc_ranges_;
   std::vector<RegionEntry> regions_;
-  absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+  internal::TaskTable tasks_;
   int64_t generation_begin_ = 0;
 };
 
@@ -176,14 +168,11 @@ void TaskStats::Impl::Add(const Event& event) {
       break;
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
-      AddTask(event);
+      tasks_.AddTask(event);
       break;
-    case EventKind::kLog: {
-      TaskEntry& task = TaskOf(event.log().task);
-      task.goroutines.insert(event.goroutine());
-      ++task.life.logs;
+    case EventKind::kLog:
+      tasks_.AddLog(event);
       break;
-    }
     default:
       break;
   }
@@ -192,8 +181,7 @@ void TaskStats::Impl::Add(const Event& event) {
 void TaskStats::Impl::AddRange(const Event& event) {
   const RangeParts range = event.range_parts();
   GoId id;
-  const StringId name =
-      range.has_reason ? interner_.InternString(range.name()) : interner_.InternString(range.what);
+  const StringId name = interner_.InternRange(range);
   const bool is_end = event.kind() == EventKind::kRangeEnd;
   if (range.scope.kind == ResourceKind::kGoroutine) {
     id = GoId{range.scope.id};
@@ -238,42 +226,36 @@ void TaskStats::Impl::MarkRanges(const Goroutine& goroutine, int64_t now, bool i
   }
 }
 
-void TaskStats::Impl::BeginRegion(const Event& event) {
-  const GoId id = event.goroutine();
+size_t TaskStats::Impl::AddRegion(const Event& event) {
   const Region region = event.region();
-  TaskEntry& task = TaskOf(region.task);
-  ++task.life.regions;
-  task.goroutines.insert(id);
-  Goroutine& goroutine = goroutines_[id];
+  tasks_.AddRegion(region.task);
+  tasks_.AddGoroutine(region.task, event.goroutine());
   RegionEntry& entry = regions_.emplace_back();
-  entry.life.goroutine = id;
+  entry.life.goroutine = event.goroutine();
   entry.life.task = region.task;
   entry.life.type = interner_.InternString(region.type);
+  entry.is_selected = filter_.Selects(event.goroutine());
+  return regions_.size() - 1;
+}
+
+void TaskStats::Impl::BeginRegion(const Event& event) {
+  Goroutine& goroutine = goroutines_[event.goroutine()];
+  const size_t index = AddRegion(event);
+  RegionEntry& entry = regions_[index];
   entry.life.begin = event.time();
-  entry.is_selected = filter_.Selects(id);
-  entry.is_outermost = absl::c_none_of(
-      goroutine.open_regions, [&](size_t open) { return regions_[open].life.task == region.task; });
+  entry.is_outermost = absl::c_none_of(goroutine.open_regions, [&](size_t open) {
+    return regions_[open].life.task == entry.life.task;
+  });
   MarkRanges(goroutine, event.time(), /*is_end=*/false, &entry);
-  const size_t index = regions_.size() - 1;
   goroutine.open_regions.push_back(index);
   goroutine.marks.push_back({event.time(), index, /*is_end=*/false});
 }
 
 void TaskStats::Impl::EndRegion(const Event& event) {
-  const GoId id = event.goroutine();
-  const Region region = event.region();
-  Goroutine& goroutine = goroutines_[id];
-  size_t index = regions_.size();
+  Goroutine& goroutine = goroutines_[event.goroutine()];
+  size_t index;
   if (goroutine.open_regions.empty()) {
-    // It began before the trace.
-    TaskEntry& task = TaskOf(region.task);
-    ++task.life.regions;
-    task.goroutines.insert(id);
-    RegionEntry& entry = regions_.emplace_back();
-    entry.life.goroutine = id;
-    entry.life.task = region.task;
-    entry.life.type = interner_.InternString(region.type);
-    entry.is_selected = filter_.Selects(id);
+    index = AddRegion(event);  // It began before the trace.
   } else {
     index = goroutine.open_regions.back();
     goroutine.open_regions.pop_back();
@@ -282,22 +264,6 @@ void TaskStats::Impl::EndRegion(const Event& event) {
   entry.life.end = event.time();
   MarkRanges(goroutine, event.time(), /*is_end=*/true, &entry);
   goroutine.marks.push_back({event.time(), index, /*is_end=*/true});
-}
-
-void TaskStats::Impl::AddTask(const Event& event) {
-  const Task task = event.task();
-  TaskEntry& entry = TaskOf(task.id);
-  TaskLife& life = entry.life;
-  life.type = interner_.InternString(task.type);
-  entry.goroutines.insert(event.goroutine());
-  if (event.kind() == EventKind::kTaskBegin) {
-    life.begin = event.time();
-    life.begin_goroutine = event.goroutine();
-  } else {
-    life.end = event.time();
-    life.end_goroutine = event.goroutine();
-  }
-  if (life.parent == TaskId::kNone) life.parent = task.parent;
 }
 
 void TaskStats::Impl::ResolveMarks(const GoInterval& interval, Goroutine* goroutine) {
@@ -363,19 +329,17 @@ void TaskStats::Impl::Finish(int64_t end) {
   };
   for (RegionEntry& region : regions_) {
     if (!region.is_selected || !has_part(region.life.begin, region.life.end)) continue;
-    if (region.is_outermost) TaskOf(region.life.task).life.times.Add(region.life.times);
+    if (region.is_outermost) tasks_.Mention(region.life.task).times.Add(region.life.times);
     regions.push_back(std::move(region.life));
   }
   absl::c_stable_sort(regions, [](const RegionLife& a, const RegionLife& b) {
     return a.end.has_value() && (!b.end.has_value() || *a.end < *b.end);
   });
-  for (auto& [id, task] : tasks_) {
-    // What belongs to no task belongs to this one.
-    if (id == kBackgroundTask || !has_part(task.life.begin, task.life.end)) continue;
-    task.life.goroutines = task.goroutines.size();
-    tasks.push_back(std::move(task.life));
+  for (TaskLife& task : tasks_.Take()) {
+    // What belongs to no task belongs to the background task.
+    if (task.task == kBackgroundTask || !has_part(task.begin, task.end)) continue;
+    tasks.push_back(std::move(task));
   }
-  absl::c_sort(tasks, [](const TaskLife& a, const TaskLife& b) { return a.task < b.task; });
 }
 
 TaskStats::TaskStats(Interner* interner, EventFilter filter)

@@ -131,7 +131,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   // Sets the name of the goroutine to the function that `stack`, one of its own, began with, if it
   // is not known yet.
   void Learn(Goroutine& goroutine, const Stack& stack);
-  StringId RootOf(StackId stack);
   StringId NameOf(const Goroutine& goroutine) const {
     return goroutine.name == StringId::kEmpty ? goroutine_ : goroutine.name;
   }
@@ -223,7 +222,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   std::map<TaskId, OpenTask> tasks_;
   absl::flat_hash_set<ThreadId> declared_threads_;
   Slices gc_slices_;
-  std::vector<StringId> roots_;  // By StackId; what RootOf() found.
 
   std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)>
       metrics_;  // The last values.
@@ -577,7 +575,7 @@ void PerfettoExporter::Impl::TakeMetric(const Event& event) {
 
 void PerfettoExporter::Impl::TakeRange(const Event& event) {
   const RangeParts parts = event.range_parts();
-  const StringId name = parts.has_reason ? Intern(parts.name()) : Intern(parts.what);
+  const StringId name = interner_.InternRange(parts);
   PerfettoTrack track = PerfettoTrack::Gc();
   Slices* slices = &gc_slices_;
   Goroutine* goroutine = nullptr;
@@ -701,15 +699,7 @@ void PerfettoExporter::Impl::TakeExperimental(const Event& event) {
 
 void PerfettoExporter::Impl::Learn(Goroutine& goroutine, const Stack& stack) {
   if (goroutine.name != StringId::kEmpty || stack.none()) return;
-  goroutine.name = RootOf(interner_.InternStack(stack));
-}
-
-StringId PerfettoExporter::Impl::RootOf(StackId stack) {
-  const size_t index = static_cast<size_t>(stack);
-  if (index >= roots_.size()) roots_.resize(2 * index + 1, StringId::kEmpty);
-  StringId& root = roots_[index];
-  if (root == StringId::kEmpty) root = Intern(interner_.RootFunction(stack));
-  return root;
+  goroutine.name = interner_.RootFunctionId(interner_.InternStack(stack));
 }
 
 PerfettoTrack PerfettoExporter::Impl::TrackOf(Goroutine& goroutine) {

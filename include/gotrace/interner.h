@@ -73,6 +73,9 @@ class Interner {
   // in an array.
   StringId InternString(const internal::EventTables* tables, uint64_t id);
 
+  // The id of the name of `range`, "GC mark assist". Cheap unless the name has a reason.
+  StringId InternRange(const RangeParts& range);
+
   // The id of `stack`; kNone if it has no frames, or if the trace lacks it. If the same stack of
   // the same generation was looked up before, this costs a look-up in an array: no frame is read.
   StackId InternStack(const Stack& stack);
@@ -92,6 +95,9 @@ class Interner {
   // The name of the outermost function of the stack `id`, which is where its goroutine started; ""
   // if the stack has no frames. Valid as long as this object.
   absl::string_view RootFunction(StackId id) const;
+
+  // The id of that name.
+  StringId RootFunctionId(StackId id) const;
 
   // How many there are. Every id is less than the number of its kind.
   size_t string_count() const;

@@ -1,0 +1,43 @@
+#include "analysis/task_table.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "gotrace/event_kind.h"
+
+namespace gotrace::internal {
+
+const TaskLife& TaskTable::AddTask(const Event& event) {
+  const Task task = event.task();
+  AddGoroutine(task.id, event.goroutine());
+  TaskLife& life = Mention(task.id);
+  life.type = interner_.InternString(task.type);
+  if (event.kind() == EventKind::kTaskBegin) {
+    life.begin = event.time();
+    life.begin_goroutine = event.goroutine();
+  } else {
+    life.end = event.time();
+    life.end_goroutine = event.goroutine();
+  }
+  if (life.parent == TaskId::kNone) life.parent = task.parent;
+  return life;
+}
+
+void TaskTable::AddLog(const Event& event) {
+  const TaskId id = event.log().task;
+  AddGoroutine(id, event.goroutine());
+  ++Mention(id).logs;
+}
+
+std::vector<TaskLife> TaskTable::Take() {
+  std::vector<TaskLife> tasks;
+  for (auto& [id, entry] : tasks_) {
+    entry.life.goroutines = entry.goroutines.size();
+    tasks.push_back(std::move(entry.life));
+  }
+  tasks_.clear();
+  absl::c_sort(tasks, [](const TaskLife& a, const TaskLife& b) { return a.task < b.task; });
+  return tasks;
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,57 @@
+// Which tasks a trace has, for analyses of tasks and regions.
+#ifndef GOTRACE_ANALYSIS_TASK_TABLE_H_
+#define GOTRACE_ANALYSIS_TASK_TABLE_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/task_stats.h"
+
+namespace gotrace::internal {
+
+class TaskTable {
+ public:
+  // `*interner` must outlive this object.
+  explicit TaskTable(Interner* interner) : interner_(*interner) {}
+
+  // Takes a kTaskBegin or kTaskEnd event. Returns the task.
+  const TaskLife& AddTask(const Event& event);
+
+  // Takes a kLog event.
+  void AddLog(const Event& event);
+
+  // Counts a region of the task.
+  void AddRegion(TaskId id) { ++Of(id).life.regions; }
+
+  // Adds a goroutine that the task has.
+  void AddGoroutine(TaskId id, GoId goroutine) { Of(id).goroutines.insert(goroutine); }
+
+  // Adds the task if it is not there: it has been named.
+  TaskLife& Mention(TaskId id) { return Of(id).life; }
+
+  // Returns the tasks, in order of their ids, and forgets them.
+  std::vector<TaskLife> Take();
+
+ private:
+  struct Entry {
+    TaskLife life;
+    absl::flat_hash_set<GoId> goroutines;
+  };
+
+  Entry& Of(TaskId id) {
+    Entry& entry = tasks_[id];
+    entry.life.task = id;
+    return entry;
+  }
+
+  Interner& interner_;
+  absl::flat_hash_map<TaskId, Entry> tasks_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_TASK_TABLE_H_
