@@ -148,7 +148,9 @@ void EventSelection::BeginGeneration(const Event& sync) {
 
 EventSelection::Verdict EventSelection::Look(const Event& event) {
   const bool whole_window = options_.whole_window;
-  if (!result_.any_matches) result_.any_matches = filter_without_times_.Matches(event, *start_);
+  if (whole_window && !result_.any_matches) {
+    result_.any_matches = filter_without_times_.Matches(event, *start_);
+  }
   result_.last_time = std::max(result_.last_time, event.time());
   if (options_.filter.has_wall_times()) {
     // Only salvaging reads generations without a clock snapshot.
