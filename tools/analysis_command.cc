@@ -47,10 +47,8 @@ class WatchedSink final : public MergeableSink {
     reached_.bytes += offset - std::exchange(offset_, offset);
     reached_.events += events.size();
     if (!progress_.enabled() || std::this_thread::get_id() != shown_by_) return;
-    for (size_t i = 0; i < events.size(); ++i) {
-      if (progress_.Due()) {
-        progress_.Show({.bytes = reached_.bytes, .total = total_, .events = reached_.events});
-      }
+    if (progress_.Due(events.size())) {
+      progress_.Show({.bytes = reached_.bytes, .total = total_, .events = reached_.events});
     }
   }
 
@@ -131,26 +129,32 @@ std::unique_ptr<AnalysisSink> AnalysisCommand::MakeSink(const EventFilter& filte
       [&](Interner* interner) { return MakeAnalysis(interner, filter); }, options);
 }
 
-AnalysisCommand::ReadResult AnalysisCommand::ReadInParts(const std::string& file,
-                                                         Progress* progress) const {
+AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
+                                                       Progress* progress) const {
   absl::StatusOr<OpenedTrace> input = OpenTrace(file, reading_.input.limits, reading_.input.trace);
   if (!input.ok()) return {.status = input.status()};
   PrintTransportNotes(file, input->notes);
-  ReaderOptions options = reading_.Options(nullptr);
-  if (!IsMergeable()) options.tuning.jobs_from_bytes = ~uint64_t{0};
+  const ReaderOptions options = reading_.Options(nullptr);
   // Bytes are counted as the trace has them, which are more than those of a compressed file.
   const bool is_forkable = input->source->Fork(0) != nullptr;
   const uint64_t total = is_forkable ? input->source->input_size() : 0;
   Reached reached;
   const std::thread::id shown_by = std::this_thread::get_id();
+  const auto make_sink = [&](bool may_follow) {
+    return std::make_unique<WatchedSink>(MakeSink(filter_.filter, may_follow), total, &reached,
+                                         shown_by, progress);
+  };
   std::unique_ptr<MergeableSink> sink;
-  absl::Status status = ReadParallel(
-      std::move(input->source), options,
-      [&] {
-        return std::make_unique<WatchedSink>(MakeSink(filter_.filter, /*may_follow=*/true), total,
-                                             &reached, shown_by, progress);
-      },
-      &sink);
+  absl::Status status;
+  if (IsMergeable()) {
+    status = ReadParallel(
+        std::move(input->source), options, [&] { return make_sink(/*may_follow=*/true); }, &sink);
+  } else {
+    sink = make_sink(/*may_follow=*/false);
+    absl::StatusOr<Reader> reader = Reader::FromSource(std::move(input->source), options);
+    status = reader.status();
+    status.Update(reader.ok() ? ReadInto(*reader, {sink.get()}) : sink->Finish());
+  }
   progress->Wipe();
   WarnOfMoreTraces(file, *input, status);
   return {.status = std::move(status),
@@ -196,7 +200,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     EventFilter filter = filter_.filter;
     filter.goroutines.clear();
     const bool is_whole = filter.MatchesAll() && !filter_.has_wall_times() && !reading_.salvage;
-    result = is_whole ? ReadInParts(file, &progress) : ReadWindow(file, &log, &progress);
+    result = is_whole ? ReadWhole(file, &progress) : ReadWindow(file, &log, &progress);
   }
   const bool can_salvage = !reading_.salvage;
   if (result.sink == nullptr) {

@@ -84,7 +84,7 @@ class AnalysisCommand : public PerFileCommand {
   FileResult RunFile(FileOutput* output) final;
   const ReaderLimits& limits() const final { return reading_.input.limits; }
 
-  ReadResult ReadInParts(const std::string& file, Progress* progress) const;
+  ReadResult ReadWhole(const std::string& file, Progress* progress) const;
   ReadResult ReadWindow(const std::string& file, FaultLog* log, Progress* progress) const;
   std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter, bool may_follow) const;
   void Print(const ReadResult& result, FileOutput* output);

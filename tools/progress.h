@@ -32,8 +32,14 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Whether to call Show(). Cheap: returns true only once in many calls.
-  bool Due() { return enabled_ && ++calls_ % kCallsPerLook == 0; }
+  // Whether to call Show(), after `steps` more steps of the work. Cheap: returns true only once in
+  // many steps.
+  bool Due(uint64_t steps = 1) {
+    if (!enabled_) return false;
+    const uint64_t looks = steps_ / kStepsPerLook;
+    steps_ += steps;
+    return steps_ / kStepsPerLook != looks;
+  }
 
   // Whether anything is ever shown.
   bool enabled() const { return enabled_; }
@@ -44,12 +50,12 @@ class Progress {
   void Wipe();
 
  private:
-  static constexpr uint64_t kCallsPerLook = 4096;
+  static constexpr uint64_t kStepsPerLook = 4096;
 
   const bool enabled_;
   const absl::Time begin_;
   absl::Time last_shown_;
-  uint64_t calls_ = 0;
+  uint64_t steps_ = 0;
   bool visible_ = false;
 };
 
