@@ -106,7 +106,10 @@ class MmuAnalysis final : public Analysis {
     utilization_.Finish(end);
     const MmuCurve curve(utilization_.series());
     for (const int64_t window : windows_) {
-      rows_.push_back({window, curve.Mmu(window), curve.Worst(window, kWorstWindows)});
+      std::vector<UtilizationWindow> worst = curve.Worst(window, kWorstWindows);
+      // The first of them is that of the MMU, if the window is one.
+      const double mmu = worst.empty() ? curve.Mmu(window) : worst.front().utilization;
+      rows_.push_back({window, mmu, std::move(worst)});
     }
   }
   // Never read in parts.
