@@ -41,7 +41,7 @@ struct Times {
 
 using TimesOfGoroutines = std::map<int64_t, Times>;
 
-// What testdata/make_goroutine_stats.sh stored, by the names of traces.
+// What testdata/make_go_numbers.sh stored, by the names of traces.
 std::map<std::string, TimesOfGoroutines> ReadGoTimes() {
   std::map<std::string, TimesOfGoroutines> traces;
   const std::string table = ReadTestTrace("goroutine_stats.tsv");

@@ -15,7 +15,7 @@ namespace gotrace::internal {
 namespace {
 
 TEST(GoCompatibleStats, AreThoseOfGoForEveryTrace) {
-  // What testdata/make_goroutine_stats.sh stored, by the names of traces.
+  // What testdata/make_go_numbers.sh stored, by the names of traces.
   std::map<std::string, std::string> stored;
   const std::string table = ReadTestTrace("goroutine_stats.tsv");
   for (const absl::string_view line : absl::StrSplit(table, '\n', absl::SkipEmpty())) {

@@ -32,7 +32,7 @@ absl::Span<const Series> SeriesOf(const AnalysisSink& sink) {
   return static_cast<const MutatorUtilization&>(sink.analysis()).series();
 }
 
-// The flags as testdata/make_mutator_utilization.sh names them.
+// The flags as testdata/make_go_numbers.sh names them.
 Options ParseFlags(absl::string_view names) {
   const std::map<absl::string_view, bool Options::*> flags = {
       {"stw", &Options::stw},          {"background", &Options::background},
@@ -49,7 +49,7 @@ TEST(MutatorUtilization, IsThatOfGoForEveryTrace) {
     int64_t window = 0;
     double mmu = 0;
   };
-  // What testdata/make_mutator_utilization.sh stored, by traces and flags.
+  // What testdata/make_go_numbers.sh stored, by traces and flags.
   std::map<std::string, std::map<std::string, std::vector<Line>>> stored;
   const std::string table = ReadTestTrace("mutator_utilization.tsv");
   for (const absl::string_view line : absl::StrSplit(table, '\n', absl::SkipEmpty())) {

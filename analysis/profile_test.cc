@@ -152,7 +152,7 @@ TEST(Profile, SumsToTheTimesOfGoroutines) {
 }
 
 TEST(GoCompatibleProfile, IsThatOfGoForEveryTrace) {
-  // What testdata/make_go_profiles.sh stored: the trace, the type, the number of stacks, and the
+  // What testdata/make_go_numbers.sh stored: the trace, the type, the number of stacks, and the
   // sums and a digest of the samples.
   std::map<std::string, std::string> stored;
   const std::string table = ReadTestTrace("go_profiles.tsv");

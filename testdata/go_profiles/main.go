@@ -1,5 +1,6 @@
 // Command go_profiles prints digests of the profiles that `go tool trace -pprof` makes of execution
-// traces. It can be built only as a part of Go; make_go_profiles.sh does so.
+// traces, for which it runs the go command $GO. It can be built only as a part of Go;
+// make_go_numbers.sh does so.
 //
 // It prints lines of tab-separated columns:
 //
@@ -23,10 +24,9 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	goCommand := os.Args[1]
-	for _, path := range os.Args[2:] {
+	for _, path := range os.Args[1:] {
 		for _, kind := range []string{"net", "sync", "syscall", "sched"} {
-			out, err := exec.Command(goCommand, "tool", "trace", "-pprof="+kind, path).Output()
+			out, err := exec.Command(os.Getenv("GO"), "tool", "trace", "-pprof="+kind, path).Output()
 			if err != nil {
 				log.Fatalf("%s %s: %v", path, kind, err)
 			}

@@ -1,5 +1,5 @@
 // Command goroutine_stats prints what Go's own internal/trace computes for the goroutines, regions
-// and tasks of execution traces. It can be built only as a part of Go; make_goroutine_stats.sh does
+// and tasks of execution traces. It can be built only as a part of Go; make_go_numbers.sh does
 // so.
 //
 // It prints lines of tab-separated columns:

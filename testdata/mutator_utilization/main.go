@@ -1,6 +1,6 @@
 // Command mutator_utilization prints what Go's own internal/trace computes for the minimum mutator
 // utilization of execution traces. It can be built only as a part of Go;
-// make_mutator_utilization.sh does so.
+// make_go_numbers.sh does so.
 //
 // It prints lines of tab-separated columns:
 //
