@@ -299,7 +299,7 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
     case EventKind::kRangeActive: {
       const RangeParts range = event.range_parts();
       OpenSlice slice;
-      slice.name = interner_.InternString(range.name());
+      slice.name = interner_.InternRange(range);
       int64_t time = event.time();
       if (event.kind() == EventKind::kRangeActive) {
         OpenSlices& open = SlicesOf(range.scope);
@@ -452,7 +452,7 @@ void FxtExporter::Impl::EndSlice(const ResourceId& scope, OpenSlice* slice, int6
 
 void FxtExporter::Impl::AddRangeEnd(const Event& event) {
   const RangeParts range = event.range_parts();
-  OpenSlice* const slice = SlicesOf(range.scope).LastRange(interner_.InternString(range.name()));
+  OpenSlice* const slice = SlicesOf(range.scope).LastRange(interner_.InternRange(range));
   if (slice == nullptr) return;
   std::vector<FxtArgument> arguments;
   const std::vector<RangeAttribute> attributes = event.range_attributes();
