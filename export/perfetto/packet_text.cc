@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -17,8 +16,10 @@ namespace {
 using perfetto::TracePacket;
 using protozero::pbf_reader;
 
-// A larger difference of two times is a negative one.
-constexpr uint64_t kMaxDelta = std::numeric_limits<int64_t>::max();
+// Whether `delta` after `time` is earlier. Times are signed, so that a delta may be 2^63 or more.
+bool GoesBack(uint64_t time, uint64_t delta) {
+  return static_cast<int64_t>(time + delta) < static_cast<int64_t>(time);
+}
 
 std::string Text(pbf_reader& reader) { return reader.get_string(); }
 
@@ -373,7 +374,7 @@ class PacketText {
     uint64_t time = 0;
     for (size_t i = 0; i < switches; ++i) {
       const uint64_t delta = columns[CompactSched::kSwitchTimestamp][i];
-      if (i > 0 && delta > kMaxDelta) Line("error: switches go back");
+      if (i > 0 && GoesBack(time, delta)) Line("error: switches go back");
       time += delta;
       Line(time, " switch cpu ", cpu, " to ", columns[CompactSched::kSwitchNextPid][i], " \"",
            names.at(columns[CompactSched::kSwitchNextCommIndex][i]), "\", prev state ",
@@ -388,7 +389,7 @@ class PacketText {
     time = 0;
     for (size_t i = 0; i < wakings; ++i) {
       const uint64_t delta = columns[CompactSched::kWakingTimestamp][i];
-      if (i > 0 && delta > kMaxDelta) Line("error: wakings go back");
+      if (i > 0 && GoesBack(time, delta)) Line("error: wakings go back");
       time += delta;
       Line(time, " wake cpu ", cpu, " thread ", columns[CompactSched::kWakingPid][i], " \"",
            names.at(columns[CompactSched::kWakingCommIndex][i]), "\"");
