@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/built_events.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -25,41 +26,16 @@ const GcStats& StatsOf(const AnalysisSink& sink) {
   return static_cast<const GcStats&>(sink.analysis());
 }
 
-// Builds the events of a GC cycle of three Ps.
-class Events {
- public:
-  EventBuilder Builder(EventType type, int64_t time, int64_t p = -1, int64_t g = -1) {
-    EventBuilder builder(type, tables_);
-    builder.Time(time).Thread(ThreadId{1}).Proc(ProcId{p}).Goroutine(GoId{g});
-    return builder;
-  }
-  void Push(const EventBuilder& builder) { events_.push_back(builder.Build()); }
+std::unique_ptr<AnalysisSink> RunOver(const BuiltEvents& events, EventFilter::Times window = {}) {
+  std::unique_ptr<AnalysisSink> sink = MakeSink(window);
+  sink->Add(events.events());
+  EXPECT_TRUE(sink->Finish().ok());
+  return sink;
+}
 
-  void Sync(int64_t time, uint64_t n) { Push(EventBuilder::MakeSync(n, tables_).Time(time)); }
-  void Go(EventType type, int64_t time, int64_t p, int64_t g, GoState from, GoState to) {
-    Push(Builder(type, time, p, g).Transition(GoId{g}, from, to));
-  }
-  void Proc(EventType type, int64_t time, int64_t p, ProcState from, ProcState to) {
-    Push(Builder(type, time, p).Transition(ProcId{p}, from, to));
-  }
-  void Number(EventType type, int64_t time, uint64_t value) {
-    Push(Builder(type, time).Arg(0, value));
-  }
-
-  std::unique_ptr<AnalysisSink> Run(EventFilter::Times window = {}) {
-    std::unique_ptr<AnalysisSink> sink = MakeSink(window);
-    sink->Add(events_);
-    EXPECT_TRUE(sink->Finish().ok());
-    return sink;
-  }
-
- private:
-  const BuiltTables tables_;
-  std::vector<Event> events_;
-};
-
-Events OneCycle() {
-  Events events;
+// The events of a GC cycle of three Ps.
+BuiltEvents OneCycle() {
+  BuiltEvents events;
   using enum EventType;
   constexpr GoState kRunnable = GoState::kRunnable;
   constexpr GoState kRunning = GoState::kRunning;
@@ -104,7 +80,7 @@ Events OneCycle() {
 }
 
 TEST(GcStats, HasACycle) {
-  const std::unique_ptr<AnalysisSink> sink = OneCycle().Run();
+  const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle());
   ASSERT_EQ(StatsOf(*sink).cycles().size(), 1);
   const GcCycle& cycle = StatsOf(*sink).cycles()[0];
   EXPECT_EQ(cycle.number, 1);
@@ -135,7 +111,7 @@ TEST(GcStats, HasACycle) {
 }
 
 TEST(GcStats, HasEachStopOfTheWorld) {
-  const std::unique_ptr<AnalysisSink> sink = OneCycle().Run();
+  const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle());
   const absl::Span<const WorldStop> stops = StatsOf(*sink).stops();
   ASSERT_EQ(stops.size(), 3);
   EXPECT_EQ(sink->interner().String(stops[0].reason), "GC sweep termination");
@@ -153,7 +129,7 @@ TEST(GcStats, HasEachStopOfTheWorld) {
 }
 
 TEST(GcStats, HasOnlyWhatIsInTheWindow) {
-  const std::unique_ptr<AnalysisSink> sink = OneCycle().Run({25, 42});
+  const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle(), {25, 42});
   ASSERT_EQ(StatsOf(*sink).cycles().size(), 1);
   // Of the worker's times only what is in the window.
   EXPECT_EQ(StatsOf(*sink).cycles()[0].dedicated, 8);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/cut_trace.h"
 #include "analysis/stats_text.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/reader.h"
@@ -40,63 +41,14 @@ std::string AllTextOf(const AnalysisSink& sink) {
   return text;
 }
 
-// The sinks of a trace that is cut before every `size`th generation.
-class CutTrace {
- public:
-  explicit CutTrace(size_t size) : size_(size) {}
-
-  void Add(absl::Span<const Event> events) {
-    const Event& first = events.front();
-    if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
-        generations_++ % size_ == 0) {
-      parts_.push_back(MakeSink({.keep_each = true}, {.may_follow_another = true}));
-    }
-    parts_.back()->Add(events);
-  }
-
-  std::string Merge() {
-    for (size_t i = 1; i < parts_.size(); ++i) parts_[0]->Merge(std::move(*parts_[i]));
-    EXPECT_TRUE(parts_[0]->Finish().ok());
-    return AllTextOf(*parts_[0]);
-  }
-
-  size_t size() const { return parts_.size(); }
-
- private:
-  const size_t size_;
-  size_t generations_ = 0;
-  std::vector<std::unique_ptr<AnalysisSink>> parts_;
-};
-
-// Passes events on to a CutTrace.
-class CutSink final : public EventSink {
- public:
-  explicit CutSink(CutTrace* trace) : trace_(*trace) {}
-  void Add(absl::Span<const Event> events) override { trace_.Add(events); }
-
- private:
-  CutTrace& trace_;
-};
-
 TEST(GoroutineStats, AreTheSameHoweverTheTraceIsCut) {
-  size_t most_parts = 0;
   for (const TestTrace& test : TestTraces()) {
     SCOPED_TRACE(test.name);
-    const std::string bytes = ReadTestTrace(test.name);
-    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
-    ASSERT_TRUE(reader.ok());
-    const std::unique_ptr<AnalysisSink> whole = MakeSink({.keep_each = true});
-    CutTrace one(1);
-    CutTrace two(2);
-    CutSink cut_one(&one);
-    CutSink cut_two(&two);
-    ASSERT_TRUE(ReadInto(*reader, {whole.get(), &cut_one, &cut_two}).ok());
-    const std::string expected = AllTextOf(*whole);
-    most_parts = std::max(most_parts, one.size());
-    ASSERT_EQ(one.Merge(), expected);
-    ASSERT_EQ(two.Merge(), expected);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name),
+        [](AnalysisSink::Options options) { return MakeSink({.keep_each = true}, options); },
+        AllTextOf);
   }
-  EXPECT_GT(most_parts, 10);
 }
 
 TEST(GoroutineStats, PartitionLives) {

@@ -1,7 +1,4 @@
-// Most samples are the intervals of goroutines, added up by what they have in common. A running
-// goroutine has no stack, and so the function that it started in must be known from an earlier
-// interval. Where only part of a trace is read, that may be an interval of an earlier part: so the
-// samples of goroutines that are older than the part are kept with them until it is merged.
+// Most samples are the intervals of goroutines, added up by what they have in common.
 #include "gotrace/profile.h"
 
 #include <algorithm>
@@ -9,36 +6,37 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "analysis/partial_goroutines.h"
 #include "analysis/profile_samples.h"
+#include "analysis/runtime_ranges.h"
+#include "analysis/sums_by_start.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 
 namespace gotrace {
 
-using internal::AddSample;
-using internal::PartialGoroutines;
-using internal::SampleMap;
 using internal::SampleSource;
 
 namespace {
 
-ProfileKey MapIds(const InternerMap& ids, const ProfileKey& key) {
-  ProfileKey mapped = key;
-  mapped.stack = ids(key.stack);
-  mapped.waker = ids(key.waker);
-  mapped.reason = ids(key.reason);
-  mapped.start = ids(key.start);
-  return mapped;
-}
+// For SumsByStart.
+struct SampleTraits {
+  using Key = ProfileKey;
+  using Value = ProfileValue;
 
-SampleMap MapIds(const InternerMap& ids, const SampleMap& samples) {
-  SampleMap mapped;
-  mapped.reserve(samples.size());
-  for (const auto& [key, value] : samples) mapped.emplace(MapIds(ids, key), value);
-  return mapped;
-}
+  static ProfileKey MapIds(const InternerMap& ids, const ProfileKey& key) {
+    ProfileKey mapped = key;
+    mapped.stack = ids(key.stack);
+    mapped.waker = ids(key.waker);
+    mapped.reason = ids(key.reason);
+    mapped.start = ids(key.start);
+    return mapped;
+  }
+  static void AddTo(const ProfileValue& value, ProfileValue* sum) {
+    sum->count += value.count;
+    internal::AddTime(value.time, &sum->time);
+  }
+};
 
 // Shares the time of running goroutines out over their CPU samples: over those of all goroutines
 // with the same key, but for the stack. Leaves it as it is where there are no samples.
@@ -91,20 +89,7 @@ class Profile::Impl {
   absl::Span<const ProfileSample> samples() const { return sorted_; }
 
  private:
-  struct Data {
-    StringId start = StringId::kEmpty;  // The function that it started in, as far as is known.
-    SampleMap pending;                  // Samples, as long as `start` may become known later.
-  };
-  using Goroutines = PartialGoroutines<Data>;
-
-  // An assist. If it `is_older`, it was there when the first generation began, at `begin`.
-  struct Assist {
-    int64_t begin = 0;
-    StackId stack = StackId::kNone;
-    bool is_older = false;
-    int64_t end = 0;
-  };
-  using Assists = absl::flat_hash_map<GoId, Assist>;
+  using Samples = internal::SumsByStart<SampleTraits>;
 
   // A key of `goroutine`.
   ProfileKey KeyOf(StackId stack, GoState state, GoId goroutine, ProcId proc) const {
@@ -117,71 +102,41 @@ class Profile::Impl {
   }
 
   bool CountsReason(StringId reason);
-  void AddInterval(const GoInterval& interval, Goroutines::Entry* entry);
+  void AddInterval(const GoInterval& interval, Samples::Entry* entry);
   void AddCpuSample(const Event& event);
-  void AddAssist(const Event& event);
-  void BookAssist(GoId goroutine, StackId stack, int64_t begin, int64_t end);
-  void MergeAssists(Impl& next, const InternerMap& ids);
-
-  void Add(ProfileKey key, const ProfileValue& value, Goroutines::Entry* entry) {
-    if (entry->data.start == StringId::kEmpty || entry->is_older) {
-      AddSample(key, value, &entry->data.pending);
-    } else {
-      AddTo(entry->data.start, key, value);
-    }
-  }
-
-  // Adds a sample of a goroutine that started in `start`.
-  void AddTo(StringId start, ProfileKey key, const ProfileValue& value) {
-    if (!options_.start.empty() && interner_.String(start) != options_.start) return;
-    key.start = start;
-    AddSample(key, value, &samples_);
-  }
-
-  // Adds the pending samples of a goroutine whose start is known, or never will be.
-  void Settle(Data* data) {
-    for (const auto& [key, value] : data->pending) AddTo(data->start, key, value);
-    data->pending.clear();
-  }
-
-  // Adds the rest of a goroutine, from the part of the trace that follows.
-  void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
+  void AddAssist(const internal::RuntimeRange& assist);
 
   Interner& interner_;
   const Options options_;
   const internal::ProfileRow& row_;
 
-  SampleMap samples_;
+  Samples samples_{&interner_, options_.start};
   std::vector<ProfileSample> sorted_;
-
-  Goroutines goroutines_{
-      [this](Goroutines::Entry& entry) { Settle(&entry.data); },
-      [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
 
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
 
-  Assists open_;
-  Assists ended_;  // That are older than the first event, and ended.
-  int64_t generation_begin_ = 0;
-  bool is_first_generation_ = true;
-  bool has_events_ = false;
+  internal::RuntimeRanges assists_{
+      &interner_, [this](const internal::RuntimeRange& assist) { AddAssist(assist); }};
 };
 
 void Profile::Impl::AddEvents(absl::Span<const Event> events) {
-  goroutines_.SeeEvents(events);
+  samples_.SeeEvents(events);
   if (row_.source == SampleSource::kCpuSamples) {
     for (const Event& event : events) {
       if (event.kind() == EventKind::kStackSample) AddCpuSample(event);
     }
   } else if (row_.source == SampleSource::kAssists) {
     for (const Event& event : events) {
-      if (event.kind() == EventKind::kSync) {
-        is_first_generation_ = !has_events_;
-        has_events_ = true;
-        generation_begin_ = event.time();
-      } else {
-        AddAssist(event);
+      switch (event.type()) {
+        case EventType::kSync:
+        case EventType::kGCMarkAssistBegin:
+        case EventType::kGCMarkAssistActive:
+        case EventType::kGCMarkAssistEnd:
+          assists_.Add(event);
+          break;
+        default:
+          break;
       }
     }
   }
@@ -191,47 +146,17 @@ void Profile::Impl::AddCpuSample(const Event& event) {
   const GoId id = event.goroutine();
   if (id == GoId::kNone || !options_.filter.Selects(id)) return;
   if (!options_.filter.times.Has(event.time())) return;
-  Add(KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc()),
-      {.count = 1}, &goroutines_.Of(id));
+  samples_.Add(KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc()),
+               ProfileValue{.count = 1}, &samples_.Of(id));
 }
 
-void Profile::Impl::AddAssist(const Event& event) {
-  switch (event.type()) {
-    case EventType::kGCMarkAssistBegin:
-      open_[event.goroutine()] = {.begin = event.time(),
-                                  .stack = interner_.InternStack(event.stack())};
-      break;
-    case EventType::kGCMarkAssistActive:
-      // It was open when the generation began.
-      open_.emplace(GoId{event.range_parts().scope.id},
-                    Assist{.begin = generation_begin_, .is_older = is_first_generation_});
-      break;
-    case EventType::kGCMarkAssistEnd: {
-      const auto open = open_.find(event.goroutine());
-      if (open == open_.end()) {
-        ended_.emplace(event.goroutine(), Assist{.begin = event.time(), .end = event.time()});
-        break;
-      }
-      if (open->second.is_older) {
-        open->second.end = event.time();
-        ended_.emplace(*open);
-      } else {
-        BookAssist(open->first, open->second.stack, open->second.begin, event.time());
-      }
-      open_.erase(open);
-      break;
-    }
-    default:
-      break;
-  }
-}
-
-void Profile::Impl::BookAssist(GoId goroutine, StackId stack, int64_t begin, int64_t end) {
-  begin = std::max(begin, options_.filter.times.from);
-  end = std::min(end, options_.filter.times.to);
-  if (!options_.filter.Selects(goroutine) || begin >= end) return;
-  Add(KeyOf(stack, GoState::kUndetermined, goroutine, ProcId::kNone),
-      {.count = 1, .time = internal::Between(begin, end)}, &goroutines_.Of(goroutine));
+void Profile::Impl::AddAssist(const internal::RuntimeRange& assist) {
+  const int64_t begin = std::max(assist.begin, options_.filter.times.from);
+  const int64_t end = std::min(assist.end, options_.filter.times.to);
+  if (!options_.filter.Selects(assist.goroutine) || begin >= end) return;
+  samples_.Add(KeyOf(assist.stack, GoState::kUndetermined, assist.goroutine, ProcId::kNone),
+               ProfileValue{.count = 1, .time = internal::Between(begin, end)},
+               &samples_.Of(assist.goroutine));
 }
 
 bool Profile::Impl::CountsReason(StringId reason) {
@@ -247,22 +172,17 @@ bool Profile::Impl::CountsReason(StringId reason) {
 
 void Profile::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
-  Goroutines::Entry& entry = goroutines_.Begin(interval);
-  Data& data = entry.data;
-  if (data.start == StringId::kEmpty) {
-    data.start = interner_.RootFunctionId(interval.stack);
-    if (data.start != StringId::kEmpty && !entry.is_older) Settle(&data);
-  }
+  Samples::Entry& entry = samples_.Begin(interval);
   AddInterval(interval, &entry);
-  goroutines_.End(interval, entry);
+  samples_.End(interval, entry);
 }
 
-void Profile::Impl::AddInterval(const GoInterval& interval, Goroutines::Entry* entry) {
+void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entry) {
   if (row_.source == SampleSource::kCreations) {
     if (!interval.starts_life) return;
-    return Add(KeyOf(interval.begun_by.stack, GoState::kUndetermined, interval.goroutine,
-                     interval.begun_by.proc),
-               {.count = 1}, entry);
+    return samples_.Add(KeyOf(interval.begun_by.stack, GoState::kUndetermined, interval.goroutine,
+                              interval.begun_by.proc),
+                        ProfileValue{.count = 1}, entry);
   }
   if (!row_.HasState(interval.state) || !CountsReason(interval.reason)) return;
   if (row_.source == SampleSource::kWakeUps && interval.ended_by.kind == CauseKind::kUnknown) {
@@ -278,57 +198,18 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Goroutines::Entry* e
   }
   // CPU samples are counted where they are.
   const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
-  Add(key, {count, static_cast<int64_t>(interval.duration())}, entry);
-}
-
-void Profile::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
-  Data& data = entry->data;
-  if (data.start == StringId::kEmpty && rest.data.start != StringId::kEmpty) {
-    data.start = rest.data.start;
-    if (!entry->is_older) Settle(&data);
-  }
-  for (const auto& [key, value] : rest.data.pending) Add(key, value, entry);
-}
-
-void Profile::Impl::MergeAssists(Impl& next, const InternerMap& ids) {
-  for (const auto& [id, ended] : next.ended_) {
-    const auto open = open_.find(id);
-    if (open == open_.end()) {
-      ended_.emplace(id, ended);
-      continue;
-    }
-    Assist whole = open->second;
-    whole.end = ended.end;
-    if (whole.is_older) {
-      ended_.emplace(id, whole);
-    } else {
-      BookAssist(id, whole.stack, whole.begin, whole.end);
-    }
-    open_.erase(open);
-  }
-  for (auto& [id, open] : next.open_) {
-    if (open.is_older && open_.contains(id)) continue;
-    open.stack = ids(open.stack);
-    open_.insert_or_assign(id, open);
-  }
-  generation_begin_ = next.generation_begin_;
-  has_events_ |= next.has_events_;
+  samples_.Add(key, ProfileValue{count, static_cast<int64_t>(interval.duration())}, entry);
 }
 
 void Profile::Impl::Merge(Impl& next, const InternerMap& ids) {
-  MergeAssists(next, ids);
-  for (const auto& [key, value] : next.samples_) AddSample(MapIds(ids, key), value, &samples_);
-  goroutines_.Merge(next.goroutines_, [&](Data* data) {
-    data->start = ids(data->start);
-    data->pending = MapIds(ids, data->pending);
-  });
+  assists_.Merge(next.assists_, ids);
+  samples_.Merge(next.samples_, ids);
 }
 
 void Profile::Impl::Finish(int64_t end) {
-  for (const auto& [id, ended] : ended_) BookAssist(id, ended.stack, ended.begin, ended.end);
-  for (const auto& [id, open] : open_) BookAssist(id, open.stack, open.begin, end);
-  goroutines_.Finish();
-  sorted_ = internal::SortedSamples(samples_, interner_);
+  assists_.Finish(end);
+  samples_.Finish();
+  sorted_ = internal::SortedSamples(samples_.sums(), interner_);
   if (row_.source == SampleSource::kCpuSamples) Weight(interner_, &sorted_);
 }
 

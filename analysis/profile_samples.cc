@@ -8,6 +8,22 @@
 
 namespace gotrace {
 namespace internal {
+int CompareStacks(const Interner& interner, StackId a, StackId b) {
+  if (a == b) return 0;
+  const absl::Span<const FrameId> frames_a = interner.Frames(a);
+  const absl::Span<const FrameId> frames_b = interner.Frames(b);
+  for (size_t i = 1; i <= frames_a.size() && i <= frames_b.size(); ++i) {
+    const StackFrame x = interner.Frame(frames_a[frames_a.size() - i]);
+    const StackFrame y = interner.Frame(frames_b[frames_b.size() - i]);
+    if (const int order = x.func.compare(y.func); order != 0) return order;
+    if (const int order = x.file.compare(y.file); order != 0) return order;
+    const std::tuple place_x(x.line, x.pc);
+    const std::tuple place_y(y.line, y.pc);
+    if (place_x != place_y) return place_x < place_y ? -1 : 1;
+  }
+  return frames_a.size() < frames_b.size() ? -1 : frames_a.size() > frames_b.size() ? 1 : 0;
+}
+
 namespace {
 
 constexpr uint32_t Bit(GoState state) { return uint32_t{1} << static_cast<unsigned>(state); }
@@ -92,23 +108,6 @@ constexpr ProfileRow kRows[] = {
      nullptr,
      false},
 };
-
-// Less than 0, 0, or more than 0, as for strings: the texts of the frames from the outermost on.
-int CompareStacks(const Interner& interner, StackId a, StackId b) {
-  if (a == b) return 0;
-  const absl::Span<const FrameId> frames_a = interner.Frames(a);
-  const absl::Span<const FrameId> frames_b = interner.Frames(b);
-  for (size_t i = 1; i <= frames_a.size() && i <= frames_b.size(); ++i) {
-    const StackFrame x = interner.Frame(frames_a[frames_a.size() - i]);
-    const StackFrame y = interner.Frame(frames_b[frames_b.size() - i]);
-    if (const int order = x.func.compare(y.func); order != 0) return order;
-    if (const int order = x.file.compare(y.file); order != 0) return order;
-    const std::tuple place_x(x.line, x.pc);
-    const std::tuple place_y(y.line, y.pc);
-    if (place_x != place_y) return place_x < place_y ? -1 : 1;
-  }
-  return frames_a.size() < frames_b.size() ? -1 : frames_a.size() > frames_b.size() ? 1 : 0;
-}
 
 bool IsBefore(const Interner& interner, const ProfileSample& a, const ProfileSample& b) {
   if (a.value.time != b.value.time) return a.value.time > b.value.time;

@@ -8,7 +8,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "analysis/time_sums.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
 #include "gotrace/states.h"
@@ -38,11 +37,9 @@ const ProfileRow& RowOf(ProfileType type);
 
 using SampleMap = absl::flat_hash_map<ProfileKey, ProfileValue>;
 
-inline void AddSample(const ProfileKey& key, const ProfileValue& value, SampleMap* samples) {
-  ProfileValue& sum = (*samples)[key];
-  sum.count += value.count;
-  AddTime(value.time, &sum.time);
-}
+// Compares the texts of the frames of two stacks, from the outermost on. Less than 0, 0, or more
+// than 0, as for strings.
+int CompareStacks(const Interner& interner, StackId a, StackId b);
 
 // Returns the samples in the order that Profile::samples() promises.
 std::vector<ProfileSample> SortedSamples(const SampleMap& samples, const Interner& interner);

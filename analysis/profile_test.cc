@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "analysis/cut_trace.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -54,49 +55,16 @@ std::string TextOf(absl::Span<const ProfileSample> samples, const Interner& inte
   return text;
 }
 
-// Passes events on to the sinks of a trace that is cut before every `size`th generation.
-class CutTrace final : public EventSink {
- public:
-  CutTrace(size_t size, Profile::Options options) : size_(size), options_(std::move(options)) {}
-
-  void Add(absl::Span<const Event> events) override {
-    const Event& first = events.front();
-    if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
-        generations_++ % size_ == 0) {
-      parts_.push_back(MakeSink(options_, {.may_follow_another = true}));
-    }
-    parts_.back()->Add(events);
-  }
-
-  std::string Merge() {
-    for (size_t i = 1; i < parts_.size(); ++i) parts_[0]->Merge(std::move(*parts_[i]));
-    EXPECT_TRUE(parts_[0]->Finish().ok());
-    return TextOf(SamplesOf(*parts_[0]), parts_[0]->interner());
-  }
-
- private:
-  const size_t size_;
-  const Profile::Options options_;
-  size_t generations_ = 0;
-  std::vector<std::unique_ptr<AnalysisSink>> parts_;
-};
-
 TEST(Profile, IsTheSameHoweverTheTraceIsCut) {
   std::map<ProfileType, size_t> most_samples;
   for (const TestTrace& test : TestTraces()) {
     const std::string bytes = ReadTestTrace(test.name);
     for (const ProfileTypeInfo& info : ProfileTypes()) {
       SCOPED_TRACE(absl::StrCat(test.name, " ", info.name));
-      absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
-      ASSERT_TRUE(reader.ok());
-      const Profile::Options options = OptionsOf(info.type);
-      const std::unique_ptr<AnalysisSink> whole = MakeSink(options);
-      CutTrace one(1, options);
-      CutTrace two(2, options);
-      ASSERT_TRUE(ReadInto(*reader, {whole.get(), &one, &two}).ok());
-      const std::string expected = TextOf(SamplesOf(*whole), whole->interner());
-      ASSERT_EQ(one.Merge(), expected);
-      ASSERT_EQ(two.Merge(), expected);
+      const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+          bytes,
+          [&](AnalysisSink::Options options) { return MakeSink(OptionsOf(info.type), options); },
+          [](const AnalysisSink& sink) { return TextOf(SamplesOf(sink), sink.interner()); });
       size_t& most = most_samples[info.type];
       most = std::max(most, SamplesOf(*whole).size());
     }

@@ -98,6 +98,18 @@ SetFlag SetText(std::string* value) {
   };
 }
 
+SetFlag SetDuration(std::optional<absl::Duration>* duration) {
+  return [=](absl::string_view text) {
+    absl::Duration parsed;
+    if (!absl::ParseDuration(text, &parsed) || parsed < absl::ZeroDuration()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected a duration, as in 1.5s or 20ms, found ", Quoted(text)));
+    }
+    *duration = parsed;
+    return absl::OkStatus();
+  };
+}
+
 SetFlag SetNumber(uint64_t min, uint64_t* value) {
   return [min, value](absl::string_view text) {
     const absl::string_view digits = absl::StripPrefix(text, "-");

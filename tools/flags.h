@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 namespace gotrace::internal {
@@ -49,6 +51,8 @@ SetFlag SetSwitch(bool* value);
 SetFlag SetText(std::string* value);
 // Accepts numbers from `min` on.
 SetFlag SetNumber(uint64_t min, uint64_t* value);
+// Accepts durations of 0 and more, as in 1.5s or 20ms.
+SetFlag SetDuration(std::optional<absl::Duration>* duration);
 // Accepts the names in `names`, in any case, and stores the position of the name.
 SetFlag SetChoice(std::vector<absl::string_view> names, size_t* position);
 

@@ -153,13 +153,6 @@ std::vector<Column> MmuColumns(absl::Span<const MmuAnalysis::Row> rows) {
            }}};
 }
 
-Cell CellOf(const std::optional<uint64_t>& number) {
-  return number.has_value() ? Cell(static_cast<int64_t>(*number)) : Cell();
-}
-
-Cell CellOf(GoId goroutine) { return goroutine == GoId::kNone ? Cell() : Cell(goroutine.value); }
-Cell CellOf(ProcId proc) { return proc == ProcId::kNone ? Cell() : Cell(proc.value); }
-
 std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   std::string json = "{";
   for (const GoroutineAssists& one : assists) {
@@ -168,28 +161,6 @@ std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   }
   return json + "}";
 }
-
-// Columns of one of `rows`, from functions of a row.
-template <class Row>
-class ColumnList {
- public:
-  explicit ColumnList(absl::Span<const Row> rows) : rows_(rows) {}
-
-  template <class Of>
-  ColumnList& Add(std::string name, absl::string_view title, Unit unit, Of of) {
-    columns_.push_back({.name = std::move(name),
-                        .title = title,
-                        .unit = unit,
-                        .value = [=, rows = rows_](size_t row) { return Cell(of(rows[row])); }});
-    return *this;
-  }
-
-  std::vector<Column> Take() { return std::move(columns_); }
-
- private:
-  const absl::Span<const Row> rows_;
-  std::vector<Column> columns_;
-};
 
 std::vector<Column> CycleColumns(absl::Span<const GcCycle> cycles) {
   using Row = const GcCycle&;

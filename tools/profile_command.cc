@@ -8,7 +8,6 @@
 #include "absl/types/span.h"
 #include "export/pprof/folded.h"
 #include "export/pprof/pprof_writer.h"
-#include "export/pprof/profile_frames.h"
 #include "gotrace/profile.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"
@@ -37,17 +36,6 @@ constexpr CommandText kText = {
         "  gotrace-dump profile --type=wakeup --format=folded trace.out | flamegraph.pl > "
         "out.svg\n",
 };
-
-// The functions of a sample as in folded text, the outermost first.
-std::string StackText(const ProfileKey& key, const Interner& interner) {
-  std::vector<ProfileFrame> frames;
-  SetProfileFrames(key, interner, &frames);
-  std::string text;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
-  }
-  return text;
-}
 
 class ProfileCommand final : public AnalysisCommand {
  public:

@@ -18,6 +18,9 @@ namespace gotrace::internal {
   ROW(Tasks)                  \
   ROW(Regions)                \
   ROW(Gc)                     \
+  ROW(Latency)                \
+  ROW(Procs)                  \
+  ROW(Leaks)                  \
   ROW(Profile)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();

@@ -236,18 +236,6 @@ std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& in
   return columns;
 }
 
-SetFlag SetDuration(std::optional<absl::Duration>* duration) {
-  return [=](absl::string_view text) {
-    absl::Duration parsed;
-    if (!absl::ParseDuration(text, &parsed) || parsed < absl::ZeroDuration()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected a duration, as in 1.5s or 20ms, found \"", text, "\""));
-    }
-    *duration = parsed;
-    return absl::OkStatus();
-  };
-}
-
 // The command for tasks, or for regions.
 template <class Life>
 class SpansCommand final : public AnalysisCommand {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace gotrace::internal {
 namespace {
@@ -17,6 +18,16 @@ std::vector<NamedNumber> Numbers(const NamedTimes& times, const Interner& intern
 }  // namespace
 
 Cell CellOf(const std::optional<int64_t>& time) { return time.has_value() ? Cell(*time) : Cell(); }
+Cell CellOf(const std::optional<uint64_t>& number) {
+  return number.has_value() ? Cell(static_cast<int64_t>(*number)) : Cell();
+}
+Cell CellOf(GoId goroutine) { return goroutine == GoId::kNone ? Cell() : Cell(goroutine.value); }
+Cell CellOf(ProcId proc) { return proc == ProcId::kNone ? Cell() : Cell(proc.value); }
+
+std::string HistogramJson(const Histogram& histogram) {
+  return absl::StrCat("{\"scale\":4,\"offset\":", histogram.first_bucket(), ",\"counts\":[",
+                      absl::StrJoin(histogram.counts(), ","), "]}");
+}
 
 void AppendTimeColumns(const Interner& interner,
                        std::function<const ExecutionTimes&(size_t row)> times,
@@ -68,7 +79,7 @@ void AppendQuantileColumns(absl::string_view name, bool is_shown,
                                      {"p99", "P99", 0.99},
                                      {"max", "MAX", 1}};
   for (const Quantile& quantile : kQuantiles) {
-    columns->push_back({.name = absl::StrCat(name, "_", quantile.name, "_ns"),
+    columns->push_back({.name = absl::StrCat(name, name.empty() ? "" : "_", quantile.name, "_ns"),
                         .title = is_shown ? quantile.title : "",
                         .unit = Unit::kNanoseconds,
                         .value = [=](size_t row) {

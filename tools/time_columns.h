@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 #include "export/table/table.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/histogram.h"
+#include "gotrace/ids.h"
 #include "gotrace/interner.h"
 #include "tools/flags.h"
 #include "tools/shared_flags.h"
@@ -21,17 +23,28 @@ namespace gotrace::internal {
 // A time, or an empty cell.
 Cell CellOf(const std::optional<int64_t>& time);
 
+// A number, or an empty cell for none.
+Cell CellOf(const std::optional<uint64_t>& number);
+Cell CellOf(GoId goroutine);
+Cell CellOf(ProcId proc);
+
 // Appends total_ns, running_ns and so on, of the times that a row has. `interner` must outlive the
 // columns.
 void AppendTimeColumns(const Interner& interner,
                        std::function<const ExecutionTimes&(size_t row)> times,
                        std::vector<Column>* columns);
 
-// Appends the smallest and the largest value of a distribution, and quantiles: "total_min_ns",
+// Appends the smallest and the largest value of a distribution, and quantiles: "total_min_ns", or
+// "min_ns" if `name` is "",
 // "total_p50_ns" and so on. `is_shown` says whether people see some of them.
 void AppendQuantileColumns(absl::string_view name, bool is_shown,
                            std::function<const Histogram&(size_t row)> histogram,
                            std::vector<Column>* columns);
+
+// A distribution as JSON, in the terms of OpenTelemetry's exponential histograms:
+// {"scale":4,"offset":B,"counts":[N,...]}, where counts are those of the buckets from B on. It can
+// be merged with others exactly; docs/analyses.md has the formula.
+std::string HistogramJson(const Histogram& histogram);
 
 // --compat=go
 Flag CompatFlag(bool* is_compatible);

@@ -33,4 +33,14 @@ void AppendFolded(ProfileType type, absl::Span<const ProfileSample> samples,
   }
 }
 
+std::string StackText(const ProfileKey& key, const Interner& interner) {
+  std::vector<ProfileFrame> frames;
+  SetProfileFrames(key, interner, &frames);
+  std::string text;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
+  }
+  return text;
+}
+
 }  // namespace gotrace::internal

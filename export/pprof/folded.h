@@ -2,6 +2,8 @@
 #ifndef GOTRACE_EXPORT_PPROF_FOLDED_H_
 #define GOTRACE_EXPORT_PPROF_FOLDED_H_
 
+#include <string>
+
 #include "absl/types/span.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
@@ -14,6 +16,9 @@ namespace gotrace::internal {
 // order. A sample without a stack is "[unknown]".
 void AppendFolded(ProfileType type, absl::Span<const ProfileSample> samples,
                   const Interner& interner, TextBuffer* out);
+
+// Returns the functions of a sample, the outermost first, with ";" between them.
+std::string StackText(const ProfileKey& key, const Interner& interner);
 
 }  // namespace gotrace::internal
 

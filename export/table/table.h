@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
@@ -39,12 +42,48 @@ enum class Unit {
 };
 
 struct Column {
-  std::string name;         // In CSV and JSON: "running_ns".
+  std::string name;         // In CSV and JSON: "running_ns". They leave out columns with "".
   absl::string_view title;  // For people: "RUNNING". Text leaves out columns with "".
   Unit unit = Unit::kNone;
   std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
   bool is_last_in_text = false;           // Whether people see it behind all others.
 };
+
+// Columns of rows that someone else keeps, from functions of a row.
+template <class Row>
+class ColumnList {
+ public:
+  explicit ColumnList(absl::Span<const Row> rows) : rows_(rows) {}
+
+  // Appends a column whose cell is `of(row)`, which must be cheap.
+  template <class Of>
+  ColumnList& Add(std::string name, absl::string_view title, Unit unit, Of of) {
+    columns_.push_back({.name = std::move(name),
+                        .title = title,
+                        .unit = unit,
+                        .value = [=, rows = rows_](size_t row) { return Cell(of(rows[row])); }});
+    return *this;
+  }
+
+  // The columns that are made otherwise are appended to these.
+  std::vector<Column>& columns() { return columns_; }
+
+  std::vector<Column> Take() { return std::move(columns_); }
+
+ private:
+  const absl::Span<const Row> rows_;
+  std::vector<Column> columns_;
+};
+
+// Returns a column of the texts that `of` makes from the rows, each of them once.
+template <class Row, class Of>
+Column TextColumn(std::string name, absl::string_view title, absl::Span<const Row> rows, Of of) {
+  auto texts = std::make_shared<std::vector<std::string>>();
+  for (const Row& row : rows) texts->push_back(of(row));
+  return {.name = std::move(name), .title = title, .value = [=](size_t row) {
+            return Cell(absl::string_view((*texts)[row]));
+          }};
+}
 
 // Rows that someone else keeps, and what to show of them.
 class Table {

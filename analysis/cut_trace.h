@@ -1,0 +1,72 @@
+// Analyses of traces that are cut into parts, for tests.
+#ifndef GOTRACE_ANALYSIS_CUT_TRACE_H_
+#define GOTRACE_ANALYSIS_CUT_TRACE_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gotrace/analysis.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+
+namespace gotrace::internal {
+
+// Runs an analysis over each part of a trace that is cut before every `size`th generation.
+class CutTrace final : public EventSink {
+ public:
+  using MakeSink = std::function<std::unique_ptr<AnalysisSink>(AnalysisSink::Options options)>;
+
+  CutTrace(size_t size, MakeSink make) : size_(size), make_(std::move(make)) {}
+
+  void Add(absl::Span<const Event> events) override {
+    const Event& first = events.front();
+    if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
+        generations_++ % size_ == 0) {
+      parts_.push_back(make_({.may_follow_another = true}));
+    }
+    parts_.back()->Add(events);
+  }
+
+  // Merges the parts.
+  const AnalysisSink& Merge() {
+    for (size_t i = 1; i < parts_.size(); ++i) parts_[0]->Merge(std::move(*parts_[i]));
+    EXPECT_TRUE(parts_[0]->Finish().ok());
+    return *parts_[0];
+  }
+
+  size_t size() const { return parts_.size(); }
+
+ private:
+  const size_t size_;
+  const MakeSink make_;
+  size_t generations_ = 0;
+  std::vector<std::unique_ptr<AnalysisSink>> parts_;
+};
+
+// Analyses the trace `bytes` as a whole, and expects `text_of` to return the same for it as where
+// it is cut into generations, and into pairs of them. Returns that of the whole.
+inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
+    const std::string& bytes, const CutTrace::MakeSink& make,
+    const std::function<std::string(const AnalysisSink& sink)>& text_of) {
+  std::unique_ptr<AnalysisSink> whole = make({});
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  EXPECT_TRUE(reader.ok());
+  if (!reader.ok()) return whole;
+  CutTrace one(1, make);
+  CutTrace two(2, make);
+  EXPECT_TRUE(ReadInto(*reader, {whole.get(), &one, &two}).ok());
+  const std::string expected = text_of(*whole);
+  EXPECT_EQ(text_of(one.Merge()), expected);
+  EXPECT_EQ(text_of(two.Merge()), expected);
+  return whole;
+}
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_CUT_TRACE_H_

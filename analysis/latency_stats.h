@@ -1,0 +1,116 @@
+// How long goroutines waited, for what, and the worst cases.
+#ifndef GOTRACE_LATENCY_STATS_H_
+#define GOTRACE_LATENCY_STATS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/histogram.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace {
+
+// What took the time.
+enum class LatencyKind : uint8_t {
+  kScheduling,  // The goroutine was ready to run, but waited for a P.
+  kBlocked,     // It was blocked.
+  kSyscall,     // It was in a syscall, with a P or without.
+  kPause,       // It stopped the world: from asking for it until it was started again.
+  kAssist,      // It assisted the garbage collector. It may have been blocked meanwhile.
+};
+inline constexpr size_t kLatencyKindEnd = 5;
+
+// The name of the kind: "scheduling", "blocked". Static lifetime.
+absl::string_view LatencyKindName(LatencyKind kind);
+
+// What durations that are counted together have in common.
+struct LatencyKey {
+  LatencyKind kind = LatencyKind::kScheduling;
+
+  // kBlocked: what it was blocked on, as "chan receive"; "" if that began before the trace. kPause:
+  // what the world was stopped for.
+  StringId reason = StringId::kEmpty;
+
+  StringId start = StringId::kEmpty;  // The function that the goroutine started in.
+  StackId stack = StackId::kNone;     // As GoInterval::stack, or where the pause or assist began.
+
+  friend bool operator==(const LatencyKey&, const LatencyKey&) = default;
+
+  template <class H>
+  friend H AbslHashValue(H h, const LatencyKey& key) {
+    return H::combine(std::move(h), key.kind, key.reason, key.start, key.stack);
+  }
+};
+
+struct LatencyGroup {
+  LatencyKey key;
+  Histogram durations;
+
+  // How many of them began before the trace or window, or lasted longer. These count as long as
+  // they are inside.
+  uint64_t clipped = 0;
+};
+
+// A single wait. Its `key` is complete, but for a `start` that the trace does not say.
+struct LatencyCase : Interval {
+  LatencyKey key;
+  GoId goroutine = GoId::kNone;
+  Cause ended_by;  // What ended it; unknown for pauses and assists.
+};
+
+// Counts how long goroutines waited, and keeps the worst cases. Memory is in proportion to the
+// distinct keys, and to the goroutines that exist at a time.
+class LatencyStats final : public Analysis {
+ public:
+  struct Options {
+    // Which kinds to count, by their number.
+    std::array<bool, kLatencyKindEnd> kinds = {true, true, true, true, true};
+
+    // Whether to keep apart the goroutines that started in different functions, and different
+    // stacks. If not, groups have keys without them.
+    bool by_start = false;
+    bool by_stack = false;
+
+    // How many cases to keep of each kind and reason: the longest.
+    size_t cases = 0;
+
+    // Only goroutines that started in this function; "" for all.
+    std::string start = {};
+
+    // Only goroutines that the filter selects, and only what is in its `times`.
+    EventFilter filter = {};
+  };
+
+  // `*interner` must outlive this object.
+  LatencyStats(Interner* interner, Options options);
+  ~LatencyStats() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
+
+  // The results, after Finish(). Groups in order of kinds, and of a kind those with the most time
+  // first.
+  absl::Span<const LatencyGroup> groups() const;
+  // In order of kinds and reasons, the longest first.
+  absl::Span<const LatencyCase> cases() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_LATENCY_STATS_H_

@@ -1,0 +1,147 @@
+#include "analysis/leak_stats.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "analysis/partial_goroutines.h"
+#include "analysis/profile_samples.h"
+#include "analysis/time_sums.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::PartialGoroutines;
+
+class LeakStats::Impl {
+ public:
+  Impl(Interner* interner, Options options) : interner_(*interner), options_(std::move(options)) {}
+
+  void AddEvents(absl::Span<const Event> events) {
+    begin_ = std::min(begin_, events.front().time());
+    goroutines_.SeeEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids);
+  void Finish(int64_t end);
+
+  absl::Span<const LeakGroup> groups() const { return groups_; }
+
+ private:
+  // What is known of a goroutine, and its last interval.
+  struct Data {
+    StringId start = StringId::kEmpty;
+    StackId created_at = StackId::kNone;
+    bool is_blocked = false;  // If not, the rest is not set.
+    StackId blocked_at = StackId::kNone;
+    StringId reason = StringId::kEmpty;
+    int64_t begin = 0;
+  };
+  using Goroutines = PartialGoroutines<Data>;
+
+  static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
+
+  Interner& interner_;
+  const Options options_;
+  int64_t begin_ = std::numeric_limits<int64_t>::max();
+  // Those that are blocked when they are complete have not ended.
+  std::vector<Data> blocked_;
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) {
+                           if (entry.data.is_blocked) blocked_.push_back(entry.data);
+                         },
+                         Continue};
+  std::vector<LeakGroup> groups_;
+};
+
+void LeakStats::Impl::AddGoroutine(const GoInterval& interval) {
+  if (!options_.filter.Selects(interval.goroutine)) return;
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  Data& data = entry.data;
+  if (interval.starts_life) data.created_at = interval.begun_by.stack;
+  if (data.start == StringId::kEmpty) data.start = interner_.RootFunctionId(interval.stack);
+  data.is_blocked = interval.state == GoState::kWaiting && interval.end_clipped;
+  if (data.is_blocked) {
+    data.blocked_at = interval.stack;
+    data.reason = interval.reason;
+    data.begin = interval.begin;
+  }
+  goroutines_.End(interval, entry);
+}
+
+void LeakStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
+  if (!rest.is_seen) return;
+  const Data before = std::exchange(entry.data, rest.data);
+  if (!entry.is_seen) return;
+  if (before.start != StringId::kEmpty) entry.data.start = before.start;
+  entry.data.created_at = before.created_at;
+}
+
+void LeakStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  begin_ = std::min(begin_, next.begin_);
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->start = ids(data->start);
+    data->created_at = ids(data->created_at);
+    data->blocked_at = ids(data->blocked_at);
+    data->reason = ids(data->reason);
+  });
+}
+
+void LeakStats::Impl::Finish(int64_t end) {
+  goroutines_.Finish();
+  const int64_t begin = std::max(begin_, options_.filter.times.from);
+  const int64_t quarter = Between(begin, end) / static_cast<int64_t>(LeakGroup::kPoints - 1);
+  using Key = std::tuple<StringId, StackId, StackId, StringId>;
+  absl::flat_hash_map<Key, LeakGroup> groups;
+  for (const Data& one : blocked_) {
+    const int64_t length = Between(one.begin, end);
+    if (length < options_.longer) continue;
+    if (absl::StartsWith(interner_.String(one.start), "runtime.")) continue;
+    LeakGroup& group = groups[{one.start, one.created_at, one.blocked_at, one.reason}];
+    group.start = one.start;
+    group.created_at = one.created_at;
+    group.blocked_at = one.blocked_at;
+    group.reason = one.reason;
+    ++group.count;
+    group.longest = std::max(group.longest, length);
+    AddTime(length, &group.total);
+    for (size_t i = 0; i < LeakGroup::kPoints; ++i) {
+      const bool is_last = i + 1 == LeakGroup::kPoints;
+      if (is_last || Between(begin, one.begin) <= quarter * static_cast<int64_t>(i)) {
+        ++group.counts[i];
+      }
+    }
+  }
+  for (const auto& [key, group] : groups) groups_.push_back(group);
+  absl::c_sort(groups_, [&](const LeakGroup& a, const LeakGroup& b) {
+    if (a.count != b.count) return a.count > b.count;
+    if (a.total != b.total) return a.total > b.total;
+    const auto texts = [&](const LeakGroup& group) {
+      return std::pair(interner_.String(group.start), interner_.String(group.reason));
+    };
+    if (texts(a) != texts(b)) return texts(a) < texts(b);
+    const int order = internal::CompareStacks(interner_, a.blocked_at, b.blocked_at);
+    if (order != 0) return order < 0;
+    return internal::CompareStacks(interner_, a.created_at, b.created_at) < 0;
+  });
+}
+
+LeakStats::LeakStats(Interner* interner, Options options)
+    : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
+LeakStats::~LeakStats() = default;
+
+void LeakStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void LeakStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void LeakStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
+  impl_->Merge(*static_cast<LeakStats&>(next).impl_, ids);
+}
+void LeakStats::Finish(int64_t end) { impl_->Finish(end); }
+
+absl::Span<const LeakGroup> LeakStats::groups() const { return impl_->groups(); }
+
+}  // namespace gotrace

@@ -1,0 +1,66 @@
+// Goroutines that may never go on: those that are blocked at the end of a trace, for long.
+#ifndef GOTRACE_LEAK_STATS_H_
+#define GOTRACE_LEAK_STATS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/interner.h"
+
+namespace gotrace {
+
+// Goroutines that were created in the same place and are blocked in the same place.
+struct LeakGroup {
+  StringId start = StringId::kEmpty;    // The function that they started in; "" if unknown.
+  StackId created_at = StackId::kNone;  // kNone for those that are older than the trace.
+  StackId blocked_at = StackId::kNone;  // kNone if the trace does not say.
+  StringId reason = StringId::kEmpty;   // As GoInterval::reason.
+
+  uint64_t count = 0;
+  int64_t longest = 0;  // How long the first of them has been blocked in the trace, in nanoseconds.
+  int64_t total = 0;    // The sum over all of them.
+
+  // How many of them were blocked already at the beginning of the trace or window, after a quarter
+  // of it, and so on, to its end. A leak grows.
+  static constexpr size_t kPoints = 5;
+  std::array<uint64_t, kPoints> counts = {};
+};
+
+// Finds goroutines that are blocked at the end of the trace or window, and have been for long.
+// Goroutines of the runtime, those that started in a function of package runtime, are left out.
+// Memory is in proportion to the goroutines that exist at a time.
+class LeakStats final : public Analysis {
+ public:
+  struct Options {
+    // How long a goroutine must have been blocked, in nanoseconds.
+    int64_t longer = 1'000'000'000;
+
+    // Only goroutines that the filter selects. Its `times` are the window.
+    EventFilter filter = {};
+  };
+
+  // `*interner` must outlive this object.
+  LeakStats(Interner* interner, Options options);
+  ~LeakStats() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
+
+  // The result, after Finish(). The largest groups first.
+  absl::Span<const LeakGroup> groups() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_LEAK_STATS_H_

@@ -1,0 +1,376 @@
+// Times by what a P did are sums of intervals. How many goroutines wait and how many Ps are idle at
+// the same moment is counted from the events of a generation once all of it is known: what a
+// generation states only late was so from its beginning.
+#include "analysis/proc_stats.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "analysis/partial_goroutines.h"
+#include "analysis/time_slices.h"
+#include "analysis/time_sums.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
+#include "gotrace/states.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::SubtractTime;
+
+int64_t ProcTimes::Busy() const {
+  int64_t sum = 0;
+  for (const int64_t part : {user, gc, syscall, scheduler}) AddTime(part, &sum);
+  return sum;
+}
+
+int64_t ProcTimes::Total() const {
+  int64_t sum = Busy();
+  AddTime(idle, &sum);
+  return sum;
+}
+
+void ProcTimes::Add(const ProcTimes& other) {
+  AddTime(other.user, &user);
+  AddTime(other.gc, &gc);
+  AddTime(other.syscall, &syscall);
+  AddTime(other.scheduler, &scheduler);
+  AddTime(other.idle, &idle);
+}
+
+namespace {
+
+// Sums in a slice of time. `times.scheduler` is that of running Ps, whatever they run.
+struct SliceSums {
+  ProcTimes times;
+  int64_t runnable = 0;
+  int64_t idle_while_runnable = 0;
+
+  void Add(const SliceSums& other) {
+    times.Add(other.times);
+    AddTime(other.runnable, &runnable);
+    AddTime(other.idle_while_runnable, &idle_while_runnable);
+  }
+};
+
+// Takes the time of goroutines out of that of running Ps.
+ProcTimes WithSchedulerAlone(ProcTimes times) {
+  for (const int64_t known : {times.user, times.gc, times.syscall}) {
+    SubtractTime(known, &times.scheduler);
+  }
+  // Where events are missing, a goroutine may run on a P that is not known to.
+  times.scheduler = std::max<int64_t>(times.scheduler, 0);
+  return times;
+}
+
+int64_t Multiply(int64_t count, int64_t time) {
+  return static_cast<int64_t>(static_cast<uint64_t>(count) * static_cast<uint64_t>(time));
+}
+
+}  // namespace
+
+class ProcStats::Impl {
+ public:
+  explicit Impl(EventFilter::Times window) : window_(window) {}
+
+  void AddEvents(absl::Span<const Event> events);
+  void AddGoroutine(const GoInterval& interval);
+  void AddProc(const ProcInterval& interval);
+  void Merge(Impl& next);
+  void Finish(int64_t end);
+
+  absl::Span<const ProcUse> procs() const { return procs_; }
+  absl::Span<const ProcLimit> limits() const { return limits_; }
+  std::vector<ProcSlice> Slices(size_t most) const;
+
+ private:
+  // How many goroutines wait to run, and how many Ps are idle.
+  struct Counts {
+    int64_t runnable = 0;
+    int64_t idle = 0;
+  };
+  struct Change {
+    int64_t time = 0;
+    int8_t runnable = 0;
+    int8_t idle = 0;
+  };
+
+  // The Ps on which a goroutine ran first and last.
+  struct Data {
+    ProcId first = ProcId::kNone;
+    ProcId last = ProcId::kNone;
+  };
+  using Goroutines = internal::PartialGoroutines<Data>;
+
+  void AddTransition(const Event& event);
+  void AddLimit(const ProcLimit& limit);
+  void EndGeneration(int64_t end);
+  void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end);
+  bool IsMarkWorker(const GoInterval& interval);
+  void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
+
+  const EventFilter::Times window_;
+
+  absl::flat_hash_map<ProcId, ProcUse> uses_;
+  internal::TimeSlices<SliceSums> slices_;
+  std::vector<ProcLimit> limits_;
+  int64_t begin_ = std::numeric_limits<int64_t>::max();
+  int64_t end_ = 0;
+
+  // The generation that is being read.
+  bool has_generation_ = false;
+  bool is_first_generation_ = true;
+  int64_t generation_begin_ = 0;
+  Counts counts_;  // When it began, as far as is known.
+  std::vector<Change> changes_;
+
+  // When the labels of mark workers were set, until the interval is complete in which that was.
+  absl::flat_hash_map<GoId, std::vector<int64_t>> labels_;
+
+  Goroutines goroutines_{
+      [](Goroutines::Entry& /*entry*/) {},
+      [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
+
+  std::vector<ProcUse> procs_;
+};
+
+void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
+  goroutines_.SeeEvents(events);
+  if (begin_ == std::numeric_limits<int64_t>::max()) {
+    begin_ = generation_begin_ = events.front().time();
+  }
+  for (const Event& event : events) {
+    switch (event.kind()) {
+      case EventKind::kSync:
+        is_first_generation_ = !has_generation_;
+        has_generation_ = true;
+        EndGeneration(event.time());
+        break;
+      case EventKind::kStateTransition:
+        AddTransition(event);
+        break;
+      case EventKind::kLabel:
+        if (absl::StartsWith(event.label().label, "GC (")) {
+          labels_[event.goroutine()].push_back(event.time());
+        }
+        break;
+      default:
+        if (event.type() == EventType::kProcsChange) {
+          AddLimit({event.time(), event.metric().value});
+        }
+        break;
+    }
+  }
+}
+
+void ProcStats::Impl::AddLimit(const ProcLimit& limit) {
+  if (!limits_.empty() && limits_.back().procs == limit.procs) return;
+  limits_.push_back(limit);
+}
+
+void ProcStats::Impl::AddTransition(const Event& event) {
+  const ResourceKind kind = event.transition_resource().kind;
+  const uint8_t from = event.transition_from();
+  const uint8_t to = event.transition_to();
+  const bool is_goroutine = kind == ResourceKind::kGoroutine;
+  if (!is_goroutine && kind != ResourceKind::kProc) return;
+  const auto state = static_cast<uint8_t>(is_goroutine ? static_cast<int>(GoState::kRunnable)
+                                                       : static_cast<int>(ProcState::kIdle));
+  // What the first generation states has been so since it began.
+  const bool is_statement = from == 0 || (from == to && is_first_generation_);
+  static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
+                static_cast<int>(ProcState::kUndetermined) == 0);
+  const bool ends = from == state && !is_statement;
+  const auto by = static_cast<int8_t>((to == state ? 1 : 0) - (ends ? 1 : 0));
+  if (by == 0) return;
+  if (is_statement) {
+    (is_goroutine ? counts_.runnable : counts_.idle) += by;
+  } else if (is_goroutine) {
+    changes_.push_back({.time = event.time(), .runnable = by});
+  } else {
+    changes_.push_back({.time = event.time(), .idle = by});
+  }
+}
+
+void ProcStats::Impl::EndGeneration(int64_t end) {
+  const auto is_earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
+  if (!absl::c_is_sorted(changes_, is_earlier)) absl::c_stable_sort(changes_, is_earlier);
+  int64_t time = std::max(generation_begin_, window_.from);
+  const auto advance = [&](int64_t to) {
+    to = std::min(to, window_.to);
+    if (to <= time) return;
+    const int64_t runnable = std::max<int64_t>(counts_.runnable, 0);
+    const int64_t both = std::clamp<int64_t>(counts_.idle, 0, runnable);
+    if (runnable > 0) {
+      slices_.Spread(time, to, [&](SliceSums& sums, int64_t length) {
+        internal::AddTime(Multiply(runnable, length), &sums.runnable);
+        internal::AddTime(Multiply(both, length), &sums.idle_while_runnable);
+      });
+    }
+    time = to;
+  };
+  for (const Change& change : changes_) {
+    advance(change.time);
+    counts_.runnable += change.runnable;
+    counts_.idle += change.idle;
+  }
+  advance(end);
+  changes_.clear();
+  generation_begin_ = end;
+}
+
+void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end) {
+  if (begin >= end) return;
+  internal::AddTime(Between(begin, end), &(uses_[proc].times.*kind));
+  slices_.Spread(begin, end, [&](SliceSums& sums, int64_t length) {
+    internal::AddTime(length, &(sums.times.*kind));
+  });
+}
+
+// The runtime sets the label each time that a worker begins to run.
+bool ProcStats::Impl::IsMarkWorker(const GoInterval& interval) {
+  if (labels_.empty()) return false;
+  const auto found = labels_.find(interval.goroutine);
+  if (found == labels_.end()) return false;
+  std::vector<int64_t>& times = found->second;
+  const auto later = absl::c_upper_bound(times, interval.end);
+  const bool has_label = later != times.begin();
+  times.erase(times.begin(), later);
+  if (times.empty()) labels_.erase(found);
+  return has_label;
+}
+
+void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  if (interval.state == GoState::kRunning) {
+    const bool is_worker = IsMarkWorker(interval);
+    const ProcId proc = interval.proc;
+    if (proc != ProcId::kNone) {
+      AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end);
+      ProcUse& use = uses_[proc];
+      if (!interval.begin_clipped) ++use.runs;
+      Data& data = entry.data;
+      if (data.last != ProcId::kNone && data.last != proc) ++use.migrations;
+      if (data.first == ProcId::kNone) data.first = proc;
+      data.last = proc;
+    }
+  } else if (interval.state == GoState::kSyscall && interval.proc != ProcId::kNone) {
+    AddTime(interval.proc, &ProcTimes::syscall, interval.begin, interval.proc_until);
+  }
+  goroutines_.End(interval, entry);
+}
+
+void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
+  Data& data = entry->data;
+  const Data& more = rest.data;
+  if (more.first == ProcId::kNone) return;
+  if (data.last != ProcId::kNone && data.last != more.first) ++uses_[more.first].migrations;
+  if (data.first == ProcId::kNone) data.first = more.first;
+  data.last = more.last;
+}
+
+void ProcStats::Impl::AddProc(const ProcInterval& interval) {
+  const bool is_idle = interval.state == ProcState::kIdle;
+  AddTime(interval.proc, is_idle ? &ProcTimes::idle : &ProcTimes::scheduler, interval.begin,
+          interval.end);
+  ProcUse& use = uses_[interval.proc];
+  if (interval.stolen) ++use.steals;
+}
+
+void ProcStats::Impl::Merge(Impl& next) {
+  EndGeneration(next.begin_);
+  generation_begin_ = next.generation_begin_;
+  counts_ = next.counts_;
+  changes_ = std::move(next.changes_);
+  begin_ = std::min(begin_, next.begin_);
+  for (const ProcLimit& limit : next.limits_) AddLimit(limit);
+  for (const auto& [proc, more] : next.uses_) {
+    ProcUse& use = uses_[proc];
+    use.times.Add(more.times);
+    use.runs += more.runs;
+    use.migrations += more.migrations;
+    use.steals += more.steals;
+  }
+  slices_.Merge(next.slices_);
+  for (auto& [goroutine, times] : next.labels_) {
+    std::vector<int64_t>& known = labels_[goroutine];
+    known.insert(known.end(), times.begin(), times.end());
+  }
+  goroutines_.Merge(next.goroutines_, [](Data* /*data*/) {});
+}
+
+void ProcStats::Impl::Finish(int64_t end) {
+  EndGeneration(end);
+  begin_ = std::max(begin_, window_.from);
+  end_ = std::max(end, begin_);
+  goroutines_.Finish();
+  for (auto& [proc, use] : uses_) {
+    use.proc = proc;
+    use.times = WithSchedulerAlone(use.times);
+    procs_.push_back(use);
+  }
+  absl::c_sort(procs_, [](const ProcUse& a, const ProcUse& b) { return a.proc < b.proc; });
+}
+
+std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
+  const auto count = static_cast<int64_t>(slices_.slices().size());
+  if (count == 0) return {};
+  const int64_t last = slices_.first() + count - 1;
+  // 1, 2, 5, 10, 20, 50, ...
+  int64_t factor = 1;
+  const auto index = [&](int64_t i) { return slices_.Divide(i, factor); };
+  for (int step = 0; index(last) - index(slices_.first()) >= static_cast<int64_t>(most); ++step) {
+    factor = step % 3 == 1 ? factor / 2 * 5 : factor * 2;
+  }
+  std::vector<SliceSums> sums(static_cast<size_t>(index(last) - index(slices_.first())) + 1);
+  for (int64_t i = slices_.first(); i <= last; ++i) {
+    sums[static_cast<size_t>(index(i) - index(slices_.first()))].Add(
+        slices_.slices()[static_cast<size_t>(i - slices_.first())]);
+  }
+  std::vector<ProcSlice> result;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const int64_t number = index(slices_.first()) + static_cast<int64_t>(i);
+    ProcSlice& slice = result.emplace_back();
+    slice.begin = i == 0 ? begin_ : number * factor * slices_.width();
+    slice.end = end_;
+    if (i > 0) result[i - 1].end = slice.begin;
+    slice.times = WithSchedulerAlone(sums[i].times);
+    slice.runnable = sums[i].runnable;
+    slice.idle_while_runnable = sums[i].idle_while_runnable;
+  }
+  return result;
+}
+
+ProcStats::ProcStats(EventFilter::Times window) : impl_(std::make_unique<Impl>(window)) {}
+ProcStats::~ProcStats() = default;
+
+void ProcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void ProcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void ProcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
+void ProcStats::Merge(IntervalConsumer&& next, const InternerMap& /*ids*/) {
+  impl_->Merge(*static_cast<ProcStats&>(next).impl_);
+}
+void ProcStats::Finish(int64_t end) { impl_->Finish(end); }
+
+absl::Span<const ProcUse> ProcStats::procs() const { return impl_->procs(); }
+absl::Span<const ProcLimit> ProcStats::limits() const { return impl_->limits(); }
+std::vector<ProcSlice> ProcStats::Slices(size_t most) const { return impl_->Slices(most); }
+
+ProcSlice ProcStats::Sum() const {
+  ProcSlice sum;
+  for (const ProcSlice& slice : Slices(2)) {
+    if (sum.begin == 0 && sum.end == 0) sum.begin = slice.begin;
+    sum.end = slice.end;
+    sum.times.Add(slice.times);
+    internal::AddTime(slice.runnable, &sum.runnable);
+    internal::AddTime(slice.idle_while_runnable, &sum.idle_while_runnable);
+  }
+  return sum;
+}
+
+}  // namespace gotrace

@@ -1,0 +1,106 @@
+// What Ps did: how much of their time went to the program, to the garbage collector, to syscalls,
+// and how much of it was idle although goroutines waited to run.
+#ifndef GOTRACE_PROC_STATS_H_
+#define GOTRACE_PROC_STATS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "gotrace/analysis.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace {
+
+// What the time of a P, or of several, went to. In nanoseconds.
+struct ProcTimes {
+  int64_t user = 0;       // It ran goroutines other than mark workers.
+  int64_t gc = 0;         // It ran mark workers of the garbage collector.
+  int64_t syscall = 0;    // Its goroutine was in a syscall.
+  int64_t scheduler = 0;  // It was running, but no goroutine: it looked for one, or was stopping.
+  int64_t idle = 0;
+
+  // The sum of all of them, and of all but `idle`.
+  int64_t Total() const;
+  int64_t Busy() const;
+
+  void Add(const ProcTimes& other);
+
+  friend bool operator==(const ProcTimes&, const ProcTimes&) = default;
+};
+
+// What one P did.
+struct ProcUse {
+  ProcId proc;
+  ProcTimes times;
+  uint64_t runs = 0;        // How often it began to run a goroutine.
+  uint64_t migrations = 0;  // How many of these goroutines had run on another P before.
+  uint64_t steals = 0;      // How often it was taken away from a thread in a syscall.
+};
+
+// What happened in a slice of time.
+struct ProcSlice {
+  int64_t begin = 0;
+  int64_t end = 0;
+  ProcTimes times;  // Of all Ps.
+
+  // The time that goroutines waited to run, of all of them. Divided by the length of the slice it
+  // is how many of them waited on average.
+  int64_t runnable = 0;
+
+  // Idle time of Ps for which there were goroutines waiting to run: of each moment the number of
+  // idle Ps, or that of waiting goroutines where it is smaller.
+  int64_t idle_while_runnable = 0;
+};
+
+// How many goroutines may run at once from a time on.
+struct ProcLimit {
+  int64_t time = 0;
+  uint64_t procs = 0;  // GOMAXPROCS.
+
+  friend bool operator==(const ProcLimit&, const ProcLimit&) = default;
+};
+
+// Collects what Ps did. Memory is in proportion to the Ps, to the goroutines that exist at a time,
+// and to the events of a generation that change states.
+class ProcStats final : public Analysis {
+ public:
+  // Counts only what is in `window`.
+  explicit ProcStats(EventFilter::Times window);
+  ~ProcStats() override;
+
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void AddProc(const ProcInterval& interval) override;
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
+
+  // The results, after Finish(). In order of Ps.
+  absl::Span<const ProcUse> procs() const;
+
+  // The values of GOMAXPROCS that the trace states, in order of time, each but the first a change.
+  absl::Span<const ProcLimit> limits() const;
+
+  // Cuts the time into slices of a round length (1, 2 or 5 times a power of ten, in nanoseconds, of
+  // at least a microsecond), as many as there can be of at most `most`, which must be at least 2.
+  // Slices begin at multiples of their length, but the first one when the trace or window does, and
+  // the last one ends with it.
+  std::vector<ProcSlice> Slices(size_t most) const;
+
+  // Everything as one slice.
+  ProcSlice Sum() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_PROC_STATS_H_

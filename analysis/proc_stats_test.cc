@@ -1,0 +1,187 @@
+#include "analysis/proc_stats.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/built_events.h"
+#include "analysis/cut_trace.h"
+#include "analysis/time_slices.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* /*interner*/) { return std::make_unique<ProcStats>(options.window); }, options);
+}
+
+const ProcStats& StatsOf(const AnalysisSink& sink) {
+  return static_cast<const ProcStats&>(sink.analysis());
+}
+
+std::string TextOf(const ProcTimes& times) {
+  return absl::StrCat("user ", times.user, " gc ", times.gc, " syscall ", times.syscall,
+                      " scheduler ", times.scheduler, " idle ", times.idle);
+}
+
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  for (const ProcUse& use : StatsOf(sink).procs()) {
+    absl::StrAppend(&text, "P ", use.proc.value, ": ", TextOf(use.times), ", ", use.runs, " runs ",
+                    use.migrations, " migrations ", use.steals, " steals\n");
+  }
+  for (const ProcSlice& slice : StatsOf(sink).Slices(10)) {
+    absl::StrAppend(&text, slice.begin, " to ", slice.end, ": ", TextOf(slice.times), " runnable ",
+                    slice.runnable, " wasted ", slice.idle_while_runnable, "\n");
+  }
+  for (const ProcLimit& limit : StatsOf(sink).limits()) {
+    absl::StrAppend(&text, "at ", limit.time, ": ", limit.procs, "\n");
+  }
+  return text;
+}
+
+TEST(ProcStats, AreTheSameHoweverTheTraceIsCut) {
+  uint64_t migrations = 0;
+  int64_t wasted = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+        ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
+        AllTextOf);
+    for (const ProcUse& use : StatsOf(*whole).procs()) migrations += use.migrations;
+    wasted += StatsOf(*whole).Sum().idle_while_runnable;
+  }
+  EXPECT_GT(migrations, 0);
+  EXPECT_GT(wasted, 0);
+}
+
+TEST(ProcStats, SumToTheTimesOfPsAndGoroutines) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    AnalysisSink goroutines(
+        [](Interner* interner) {
+          return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options());
+        },
+        {});
+    ASSERT_TRUE(ReadInto(*reader, {sink.get(), &goroutines}).ok());
+    ExecutionTimes times;
+    for (const GoroutineGroup& group :
+         static_cast<const GoroutineStats&>(goroutines.analysis()).groups()) {
+      times.Add(group.times);
+    }
+    ProcTimes procs;
+    for (const ProcUse& use : StatsOf(*sink).procs()) procs.Add(use.times);
+    EXPECT_EQ(procs.user + procs.gc, times.running);
+    EXPECT_EQ(procs.syscall, times.syscall);
+    const ProcSlice sum = StatsOf(*sink).Sum();
+    EXPECT_EQ(TextOf(sum.times), TextOf(procs));
+    EXPECT_EQ(sum.runnable, times.runnable);
+    EXPECT_LE(sum.idle_while_runnable, std::min(sum.times.idle, sum.runnable));
+    // All slices together are the same, however many there are.
+    for (const size_t most : {2, 7, 1000}) {
+      const std::vector<ProcSlice> slices = StatsOf(*sink).Slices(most);
+      EXPECT_LE(slices.size(), most);
+      ProcTimes all;
+      for (size_t i = 0; i < slices.size(); ++i) {
+        all.Add(slices[i].times);
+        EXPECT_EQ(slices[i].begin, i == 0 ? sum.begin : slices[i - 1].end);
+      }
+      EXPECT_EQ(all.idle, procs.idle);
+      EXPECT_EQ(all.user, procs.user);
+    }
+  }
+}
+
+// G 7 runs on P 0, waits for 20 while P 1 is idle for all but 5 of it, and goes on there.
+BuiltEvents OneMigration() {
+  using enum EventType;
+  constexpr ProcState kIdle = ProcState::kIdle;
+  constexpr ProcState kRunning = ProcState::kRunning;
+  BuiltEvents events;
+  events.Sync(1000, 1);
+  events.Number(kProcsChange, 1001, 2);
+  events.Proc(kProcStatus, 1002, 0, ProcState::kUndetermined, kRunning);
+  events.Go(kGoStatus, 1003, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Go(kGoStop, 1010, 0, 7, GoState::kRunning, GoState::kRunnable);
+  // P 1 has been idle all the time.
+  events.Proc(kProcStatus, 1025, 1, ProcState::kUndetermined, kIdle);
+  events.Proc(kProcStart, 1025, 1, kIdle, kRunning);
+  events.Go(kGoStart, 1030, 1, 7, GoState::kRunnable, GoState::kRunning);
+  events.Push(events.Builder(kGoLabel, 1030, 1, 7).Label("GC (idle)"));
+  events.Go(kGoSyscallBegin, 1040, 1, 7, GoState::kRunning, GoState::kSyscall);
+  events.Go(kGoSyscallEnd, 1060, 1, 7, GoState::kSyscall, GoState::kRunning);
+  events.Number(kProcsChange, 1070, 2);
+  events.Number(kProcsChange, 1080, 4);
+  events.Sync(1100, 2);
+  return events;
+}
+
+TEST(ProcStats, OfEventsMadeByHand) {
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(OneMigration().events());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_EQ(AllTextOf(*sink),
+            "P 0: user 10 gc 0 syscall 0 scheduler 90 idle 0, 0 runs 0 migrations 0 steals\n"
+            "P 1: user 40 gc 10 syscall 20 scheduler 5 idle 25, 2 runs 1 migrations 0 steals\n"
+            "1000 to 1100: user 50 gc 10 syscall 20 scheduler 95 idle 25 runnable 20 wasted 15\n"
+            "at 1001: 2\n"
+            "at 1080: 4\n");
+}
+
+TEST(ProcStats, HaveAWindow) {
+  AnalysisSink::Options options;
+  options.window = {.from = 1015, .to = 1050};
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+  sink->Add(OneMigration().events());
+  ASSERT_TRUE(sink->Finish().ok());
+  const ProcSlice sum = StatsOf(*sink).Sum();
+  EXPECT_EQ(TextOf(sum.times), "user 0 gc 10 syscall 10 scheduler 40 idle 10");
+  EXPECT_EQ(sum.begin, 1015);
+  EXPECT_EQ(sum.end, 1050);
+  EXPECT_EQ(sum.runnable, 15);
+  EXPECT_EQ(sum.idle_while_runnable, 10);
+}
+
+struct Length {
+  int64_t length = 0;
+  void Add(const Length& other) { length += other.length; }
+};
+
+TEST(TimeSlices, KeepSumsAsTheyGrow) {
+  const auto add = [](Length& sum, int64_t length) { sum.length += length; };
+  TimeSlices<Length> slices;
+  slices.Spread(-1500, 2500, add);
+  ASSERT_EQ(slices.slices().size(), 5);
+  EXPECT_EQ(slices.first(), -2);
+  EXPECT_EQ(slices.slices()[0].length, 500);
+  EXPECT_EQ(slices.slices()[4].length, 500);
+  // Too far away for slices of this length.
+  slices.Spread(50'000'000, 50'000'001, add);
+  EXPECT_EQ(slices.width(), 10'000);
+  EXPECT_EQ(slices.first(), -1);
+  EXPECT_EQ(slices.slices().front().length, 1500);
+  EXPECT_EQ(slices.slices()[1].length, 2500);
+  EXPECT_EQ(slices.slices().back().length, 1);
+
+  TimeSlices<Length> far;
+  far.Spread(INT64_MIN, INT64_MAX, [](Length& sum, int64_t /*length*/) { ++sum.length; });
+  far.Merge(slices);
+  slices.Merge(far);
+  EXPECT_EQ(slices.width(), far.width());
+  EXPECT_LE(slices.slices().size(), 10'000);
+}
+
+}  // namespace
+}  // namespace gotrace::internal

@@ -1,0 +1,79 @@
+// Mark assists and stops of the world, put together from the events of their begins and ends, where
+// a trace is read in parts that are merged.
+#ifndef GOTRACE_ANALYSIS_RUNTIME_RANGES_H_
+#define GOTRACE_ANALYSIS_RUNTIME_RANGES_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace::internal {
+
+// A range that a goroutine was in.
+struct RuntimeRange : Interval {
+  absl::string_view what;              // "GC mark assist", "stop-the-world". Static lifetime.
+  StringId reason = StringId::kEmpty;  // Of a stop of the world.
+  GoId goroutine = GoId::kNone;
+  StackId stack = StackId::kNone;  // Where it began; kNone if unknown.
+};
+
+// A range that was there when the first generation began is held back, since it may have begun in
+// an earlier part of the trace.
+class RuntimeRanges {
+ public:
+  using Take = std::function<void(const RuntimeRange& range)>;
+
+  // Gives ranges to `take`, in order of their ends but for those that were held back. `*interner`
+  // must outlive this object.
+  RuntimeRanges(Interner* interner, Take take) : interner_(*interner), take_(std::move(take)) {}
+
+  // Takes a kSync event, or one of a range that a goroutine begins and ends.
+  void Add(const Event& event);
+
+  // Appends the ranges of `next`, which took the part of the trace that follows.
+  void Merge(RuntimeRanges& next, const InternerMap& ids);
+
+  // Ends what is open, and gives what was held back. `end` is the end of the trace.
+  void Finish(int64_t end);
+
+ private:
+  struct Key {
+    GoId goroutine;
+    absl::string_view what;
+
+    friend bool operator==(const Key&, const Key&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.goroutine, key.what);
+    }
+  };
+
+  // A range that `is_older` was there when the first generation began.
+  struct Entry {
+    RuntimeRange range;
+    bool is_older = false;
+  };
+  using Entries = absl::flat_hash_map<Key, Entry>;
+
+  void End(Entry entry, int64_t end);
+
+  Interner& interner_;
+  const Take take_;
+  Entries open_;
+  Entries ended_;  // The older ones that ended. Without their begin in this part, they are empty.
+  int64_t generation_begin_ = 0;
+  bool is_first_generation_ = true;
+  bool has_events_ = false;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_RUNTIME_RANGES_H_
