@@ -24,6 +24,7 @@ _LAYERS = [
     "export/perfetto",
     "export/pprof",
     "export/table",
+    "export/summary",
     "tools",
 ]
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace gotrace {
 namespace {
@@ -62,6 +63,28 @@ int Histogram::BucketOf(uint64_t nanoseconds) {
 
 uint64_t Histogram::MiddleOf(int bucket) {
   return kMiddles[bucket % kBucketsPerDoubling] >> (63 - bucket / kBucketsPerDoubling);
+}
+
+std::optional<Histogram> Histogram::FromCounts(int first_bucket, std::vector<uint64_t> counts,
+                                               uint64_t sum, uint64_t min, uint64_t max) {
+  Histogram histogram;
+  if (counts.empty()) {
+    if (first_bucket != 0 || sum != 0 || min != 0 || max != 0) return std::nullopt;
+    return histogram;
+  }
+  if (counts.size() > kBuckets || counts.front() == 0 || counts.back() == 0) return std::nullopt;
+  const int last_bucket = first_bucket + static_cast<int>(counts.size()) - 1;
+  if (BucketOf(min) != first_bucket || BucketOf(max) != last_bucket) return std::nullopt;
+  for (const uint64_t count : counts) {
+    if (count > ~histogram.count_) return std::nullopt;
+    histogram.count_ += count;
+  }
+  histogram.sum_ = sum;
+  histogram.min_ = min;
+  histogram.max_ = max;
+  histogram.first_ = first_bucket;
+  histogram.counts_ = std::move(counts);
+  return histogram;
 }
 
 inline uint64_t& Histogram::CountOf(int bucket) {

@@ -1,4 +1,4 @@
-#include "analysis/latency_stats.h"
+#include "gotrace/latency_stats.h"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "analysis/leak_stats.h"
+#include "gotrace/leak_stats.h"
 
 #include <cstdint>
 #include <memory>

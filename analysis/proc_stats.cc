@@ -1,7 +1,7 @@
 // Times by what a P did are sums of intervals. How many goroutines wait and how many Ps are idle at
 // the same moment is counted from the events of a generation once all of it is known: what a
 // generation states only late was so from its beginning.
-#include "analysis/proc_stats.h"
+#include "gotrace/proc_stats.h"
 
 #include <algorithm>
 #include <limits>

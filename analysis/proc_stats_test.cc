@@ -1,4 +1,4 @@
-#include "analysis/proc_stats.h"
+#include "gotrace/proc_stats.h"
 
 #include <cstdint>
 #include <memory>

@@ -73,6 +73,20 @@ class WatchedSink final : public MergeableSink {
 
 std::vector<Flag> AnalysisCommand::Flags() {
   std::vector<Flag> rows = OwnFlags();
+  if (IsTable()) {
+    AppendTableFlags(&rows);
+  } else {
+    rows.push_back(JsonFlag(&json_));
+  }
+  for (Flag& flag : filter_.Rows()) {
+    const bool is_shared = flag.name == "from" || flag.name == "to";
+    if (is_shared || (flag.name == "g" && SelectsGoroutines())) rows.push_back(flag);
+  }
+  AppendRows(reading_.Rows(), &rows);
+  return rows;
+}
+
+void AnalysisCommand::AppendTableFlags(std::vector<Flag>* rows) {
   const OwnFormat own = own_format();
   std::vector<absl::string_view> formats = {"text", "csv", "json", "jsonl"};
   if (!own.name.empty()) formats.push_back(own.name);
@@ -94,13 +108,7 @@ std::vector<Flag> AnalysisCommand::Flags() {
                .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
                                     " as text, and all in other formats."),
                .set = SetNumber(0, &top_)}},
-             &rows);
-  for (Flag& flag : filter_.Rows()) {
-    const bool is_shared = flag.name == "from" || flag.name == "to";
-    if (is_shared || (flag.name == "g" && SelectsGoroutines())) rows.push_back(flag);
-  }
-  AppendRows(reading_.Rows(), &rows);
-  return rows;
+             rows);
 }
 
 absl::Status AnalysisCommand::Check() const {
@@ -204,7 +212,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
   }
   const bool can_salvage = !reading_.salvage;
   if (result.sink == nullptr) {
-    if (format_ == kJson) AppendUnreadJson(file, result.status, {}, &output->buffer());
+    if (prints_json()) AppendUnreadJson(file, result.status, {}, &output->buffer());
     return {.status = std::move(result.status), .can_salvage = can_salvage};
   }
   if (TargetPath().empty()) {
@@ -230,6 +238,11 @@ absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* 
 
 void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
+  const std::string file = NameOf(output->file());
+  if (!IsTable() && !json_) {
+    output->BeginText();
+    return PrintPage(*result.sink, file, &output->buffer());
+  }
   Table table = MakeTable(&result.sink->analysis(), result.sink->interner());
   const absl::string_view sort = sort_.empty() ? DefaultSort() : sort_;
   // Check() has found that the column exists.
@@ -237,10 +250,9 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   const size_t all = table.rows();
   const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
   if (top > 0) table.Truncate(top);
-  const std::string file = NameOf(output->file());
   const absl::string_view file_column = output->several() ? "file" : "";
   TextBuffer& out = output->buffer();
-  switch (format_) {
+  switch (json_ ? kJson : format_) {
     case kTable:
       output->BeginText();
       table.AppendText(kTextWidth, &output->buffer());
@@ -257,10 +269,14 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
       json.BeginObject();
       AppendFileMembers(file, &json);
       AppendCompleteness(result.status, result.losses, &json);
-      json.Key(RowsName());
-      json.BeginArray();
-      table.AppendJson(",", "", "", &out);
-      json.EndArray();
+      if (IsTable()) {
+        json.Key(RowsName());
+        json.BeginArray();
+        table.AppendJson(",", "", "", &out);
+        json.EndArray();
+      } else {
+        AppendMembers(*result.sink, file, &json);
+      }
       json.EndObject();
       out.Append('\n');
       break;

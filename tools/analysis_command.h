@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "export/json/json_text.h"
 #include "export/table/table.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -28,7 +29,7 @@ class AnalysisCommand : public PerFileCommand {
   std::vector<Flag> Flags() final;
   absl::Status Check() const final;
 
-  int Run(const std::vector<std::string>& files, Output* out) final;
+  int Run(const std::vector<std::string>& files, Output* out) override;
 
  protected:
   // The flags that only this command has.
@@ -47,15 +48,27 @@ class AnalysisCommand : public PerFileCommand {
   // Whether the command has the flag --g.
   virtual bool SelectsGoroutines() const { return true; }
 
+  // Whether the result is a table. If not, the command has neither the formats nor the flags of
+  // tables, and overrides PrintPage().
+  virtual bool IsTable() const { return true; }
+
+  // Prints the result of one file as text, or appends the members of a JSON object.
+  virtual void PrintPage(const AnalysisSink& /*sink*/, const std::string& /*file*/,
+                         TextBuffer* /*out*/) const {}
+  virtual void AppendMembers(const AnalysisSink& /*sink*/, const std::string& /*file*/,
+                             JsonWriter* /*json*/) const {}
+
   // The table of the analysis, which it may point to. If `analysis` is nullptr, the columns of an
   // empty one.
-  virtual Table MakeTable(const Analysis* analysis, const Interner& interner) const = 0;
+  virtual Table MakeTable(const Analysis* /*analysis*/, const Interner& /*interner*/) const {
+    return Table(0, {});
+  }
 
   // What the rows are: the name of their array in JSON.
-  virtual absl::string_view RowsName() const = 0;
+  virtual absl::string_view RowsName() const { return ""; }
 
   // The column that the rows are sorted by unless --sort is given; "" to leave them as they are.
-  virtual absl::string_view DefaultSort() const = 0;
+  virtual absl::string_view DefaultSort() const { return ""; }
 
   // Another format than those of tables: its name, or "", and what help says about it.
   struct OwnFormat {
@@ -70,6 +83,7 @@ class AnalysisCommand : public PerFileCommand {
   virtual std::string TargetBytes(const AnalysisSink& /*sink*/) const { return ""; }
 
   const FilterFlags& filter() const { return filter_; }
+  bool prints_json() const { return json_ || format_ == kJson; }
 
  private:
   enum Format : size_t { kTable, kCsv, kJson, kJsonLines, kOwnFormat };
@@ -86,11 +100,13 @@ class AnalysisCommand : public PerFileCommand {
 
   ReadResult ReadWhole(const std::string& file, Progress* progress) const;
   ReadResult ReadWindow(const std::string& file, FaultLog* log, Progress* progress) const;
+  void AppendTableFlags(std::vector<Flag>* rows);
   std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter, bool may_follow) const;
   void Print(const ReadResult& result, FileOutput* output);
   absl::Status WriteTarget(const AnalysisSink& sink, FileOutput* output) const;
 
   size_t format_ = kTable;
+  bool json_ = false;
   std::string sort_;
   uint64_t top_ = kDefaultTop;
   FilterFlags filter_;

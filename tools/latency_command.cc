@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "analysis/latency_stats.h"
+#include "gotrace/latency_stats.h"
 #include "export/pprof/folded.h"
 #include "gotrace/profile.h"
 #include "tools/analysis_command.h"

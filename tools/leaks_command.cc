@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "analysis/leak_stats.h"
+#include "gotrace/leak_stats.h"
 #include "export/pprof/folded.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "analysis/proc_stats.h"
+#include "gotrace/proc_stats.h"
 #include "parser/event/trace_clock.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"

@@ -14,6 +14,7 @@ namespace gotrace::internal {
   ROW(Validate)               \
   ROW(Repair)                 \
   ROW(Convert)                \
+  ROW(Summary)                \
   ROW(Goroutines)             \
   ROW(Tasks)                  \
   ROW(Regions)                \

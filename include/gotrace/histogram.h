@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gotrace {
@@ -24,6 +25,11 @@ class Histogram {
 
   // Returns the middle of a bucket, 2^((b+0.5)/16), rounded down. Requires 0 <= bucket < kBuckets.
   static uint64_t MiddleOf(int bucket);
+
+  // Returns the histogram that has these, as the functions below return them; nullopt if there can
+  // be none: buckets out of range, or `min`, `max` and counts that do not fit together.
+  static std::optional<Histogram> FromCounts(int first_bucket, std::vector<uint64_t> counts,
+                                             uint64_t sum, uint64_t min, uint64_t max);
 
   // Counts a duration.
   void Add(uint64_t nanoseconds);

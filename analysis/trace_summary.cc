@@ -1,0 +1,344 @@
+#include "gotrace/trace_summary.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "analysis/sums_by_start.h"
+#include "analysis/time_sums.h"
+#include "gotrace/event_type.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/leak_stats.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+
+namespace {
+
+using Latency = TraceSummary::Latency;
+using Function = TraceSummary::Function;
+using Place = TraceSummary::Place;
+using Leak = TraceSummary::Leak;
+
+// Each kind of row: what rows have in common that are added up, how they are, and their order.
+
+auto KeyOf(const Latency& row) { return std::tie(row.kind, row.reason); }
+void AddRow(const Latency& row, Latency* sum) {
+  sum->durations.Merge(row.durations);
+  sum->clipped += row.clipped;
+  sum->longest.Merge(row.longest);
+}
+bool IsBefore(const Latency& a, const Latency& b) {
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.durations.sum() != b.durations.sum() ? a.durations.sum() > b.durations.sum()
+                                                : a.reason < b.reason;
+}
+
+auto KeyOf(const Function& row) { return std::tie(row.name); }
+void AddRow(const Function& row, Function* sum) {
+  sum->count += row.count;
+  AddTime(row.running, &sum->running);
+  AddTime(row.runnable, &sum->runnable);
+  AddTime(row.syscall, &sum->syscall);
+  AddTime(row.blocked, &sum->blocked);
+}
+bool IsBefore(const Function& a, const Function& b) {
+  return a.running != b.running ? a.running > b.running : a.name < b.name;
+}
+
+auto KeyOf(const Place& row) { return std::tie(row.kind, row.reason, row.function); }
+void AddRow(const Place& row, Place* sum) {
+  sum->count += row.count;
+  AddTime(row.time, &sum->time);
+  sum->longest = std::max(sum->longest, row.longest);
+}
+bool IsBefore(const Place& a, const Place& b) {
+  return a.time != b.time ? a.time > b.time : KeyOf(a) < KeyOf(b);
+}
+
+auto KeyOf(const Leak& row) { return std::tie(row.start, row.reason, row.function); }
+void AddRow(const Leak& row, Leak* sum) {
+  sum->count += row.count;
+  sum->grown += row.grown;
+  sum->longest = std::max(sum->longest, row.longest);
+}
+bool IsBefore(const Leak& a, const Leak& b) {
+  return a.count != b.count ? a.count > b.count : KeyOf(a) < KeyOf(b);
+}
+
+// Adds up the rows with the same key, and sorts them.
+template <class Row>
+void Combine(std::vector<Row>* rows) {
+  absl::c_sort(*rows, [](const Row& a, const Row& b) { return KeyOf(a) < KeyOf(b); });
+  std::vector<Row> sums;
+  for (Row& row : *rows) {
+    if (!sums.empty() && KeyOf(sums.back()) == KeyOf(row)) {
+      AddRow(row, &sums.back());
+    } else {
+      sums.push_back(std::move(row));
+    }
+  }
+  absl::c_sort(sums, [](const Row& a, const Row& b) { return IsBefore(a, b); });
+  *rows = std::move(sums);
+}
+
+template <class Row>
+void MergeRows(const std::vector<Row>& more, std::vector<Row>* rows) {
+  rows->insert(rows->end(), more.begin(), more.end());
+  Combine(rows);
+}
+
+// For SumsByStart: the longest run of goroutines that started in a function.
+struct RunTraits {
+  struct Key {
+    StringId start = StringId::kEmpty;
+
+    friend bool operator==(const Key&, const Key&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.start);
+    }
+  };
+  using Value = TraceSummary::Longest;
+
+  static Key MapIds(const InternerMap& ids, const Key& key) { return {ids(key.start)}; }
+  static void AddTo(const Value& value, Value* longest) { longest->Merge(value); }
+};
+
+bool IsOfRuntime(absl::string_view function) { return absl::StartsWith(function, "runtime."); }
+
+}  // namespace
+
+void TraceSummary::Longest::Merge(const Longest& other) {
+  const auto place = [](const Longest& one) {
+    return std::tie(one.file, one.begin, one.goroutine);
+  };
+  if (other.length > length || (other.length == length && place(other) < place(*this))) {
+    *this = other;
+  }
+}
+
+void TraceSummary::Merge(const TraceSummary& other) {
+  traces += other.traces;
+  events += other.events;
+  AddTime(other.duration, &duration);
+  gomaxprocs = std::max(gomaxprocs, other.gomaxprocs);
+  procs.Add(other.procs);
+  AddTime(other.runnable, &runnable);
+  AddTime(other.idle_while_runnable, &idle_while_runnable);
+  gc_cycles += other.gc_cycles;
+  max_heap = std::max(max_heap, other.max_heap);
+  MergeRows(other.latencies, &latencies);
+  MergeRows(other.functions, &functions);
+  MergeRows(other.places, &places);
+  MergeRows(other.leaks, &leaks);
+  longest_run.Merge(other.longest_run);
+}
+
+void TraceSummary::SetFile(const std::string& file) {
+  for (Latency& latency : latencies) latency.longest.file = file;
+  longest_run.file = file;
+}
+
+class SummaryStats::Impl {
+ public:
+  Impl(Interner* interner, EventFilter::Times window)
+      : interner_(*interner),
+        window_(window),
+        goroutines_(interner, {.filter = FilterOf(window)}),
+        latencies_(interner, LatencyOptions(window)),
+        procs_(window),
+        leaks_(interner, {.filter = FilterOf(window)}) {}
+
+  void AddEvents(absl::Span<const Event> events);
+  void AddGoroutine(const GoInterval& interval);
+  void AddProc(const ProcInterval& interval) { procs_.AddProc(interval); }
+  void Merge(Impl& next, const InternerMap& ids);
+  void Finish(int64_t end);
+
+  const TraceSummary& summary() const { return summary_; }
+
+ private:
+  static EventFilter FilterOf(EventFilter::Times window) {
+    EventFilter filter;
+    filter.times = window;
+    return filter;
+  }
+  static LatencyStats::Options LatencyOptions(EventFilter::Times window) {
+    LatencyStats::Options options;
+    options.by_start = true;
+    options.by_stack = true;
+    options.cases = 1;
+    options.filter = FilterOf(window);
+    return options;
+  }
+
+  // A function for TraceSummary::Place of a goroutine that started in `start`.
+  std::string FunctionOf(StackId stack, StringId start) const;
+
+  void AddLatencies();
+
+  Interner& interner_;
+  const EventFilter::Times window_;
+  GoroutineStats goroutines_;
+  LatencyStats latencies_;
+  ProcStats procs_;
+  LeakStats leaks_;
+  int64_t begin_ = std::numeric_limits<int64_t>::max();
+  TraceSummary summary_;
+  internal::SumsByStart<RunTraits> runs_{&interner_, ""};
+};
+
+void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
+  goroutines_.AddEvents(events);
+  latencies_.AddEvents(events);
+  procs_.AddEvents(events);
+  leaks_.AddEvents(events);
+  runs_.SeeEvents(events);
+  begin_ = std::min(begin_, events.front().time());
+  for (const Event& event : events) {
+    if (!window_.Has(event.time())) continue;
+    ++summary_.events;
+    if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
+    if (event.type() == EventType::kHeapAlloc) {
+      summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
+    }
+  }
+}
+
+void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
+  goroutines_.AddGoroutine(interval);
+  latencies_.AddGoroutine(interval);
+  procs_.AddGoroutine(interval);
+  leaks_.AddGoroutine(interval);
+  auto& entry = runs_.Begin(interval);
+  if (interval.state == GoState::kRunning) {
+    TraceSummary::Longest run;
+    run.length = static_cast<int64_t>(interval.duration());
+    run.begin = interval.begin;
+    run.goroutine = interval.goroutine.value;
+    runs_.Add(RunTraits::Key(), run, &entry);
+  }
+  runs_.End(interval, entry);
+}
+
+void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  goroutines_.Merge(std::move(next.goroutines_), ids);
+  latencies_.Merge(std::move(next.latencies_), ids);
+  procs_.Merge(std::move(next.procs_), ids);
+  leaks_.Merge(std::move(next.leaks_), ids);
+  runs_.Merge(next.runs_, ids);
+  begin_ = std::min(begin_, next.begin_);
+  summary_.events += next.summary_.events;
+  summary_.gc_cycles += next.summary_.gc_cycles;
+  summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
+}
+
+std::string SummaryStats::Impl::FunctionOf(StackId stack, StringId start) const {
+  for (const FrameId id : interner_.Frames(stack)) {
+    const absl::string_view function = interner_.String(interner_.FrameWithIds(id).func);
+    const bool is_library = IsOfRuntime(function) || absl::StartsWith(function, "sync.") ||
+                            absl::StartsWith(function, "internal/");
+    if (!is_library) return std::string(function);
+  }
+  return std::string(interner_.String(start));
+}
+
+void SummaryStats::Impl::AddLatencies() {
+  for (const LatencyGroup& group : latencies_.groups()) {
+    const LatencyKey& key = group.key;
+    Latency& latency = summary_.latencies.emplace_back();
+    latency.kind = key.kind;
+    latency.reason = std::string(interner_.String(key.reason));
+    latency.durations = group.durations;
+    latency.clipped = group.clipped;
+    const bool is_place = key.kind == LatencyKind::kBlocked || key.kind == LatencyKind::kSyscall;
+    if (!is_place || IsOfRuntime(interner_.String(key.start))) continue;
+    TraceSummary::Place& place = summary_.places.emplace_back();
+    place.kind = key.kind;
+    place.reason = latency.reason;
+    place.function = FunctionOf(key.stack, key.start);
+    place.count = group.durations.count();
+    place.time = static_cast<int64_t>(group.durations.sum());
+    place.longest = static_cast<int64_t>(group.durations.max());
+  }
+  for (const LatencyCase& one : latencies_.cases()) {
+    Latency& latency = summary_.latencies.emplace_back();
+    latency.kind = one.key.kind;
+    latency.reason = std::string(interner_.String(one.key.reason));
+    latency.longest.length = static_cast<int64_t>(one.duration());
+    latency.longest.begin = one.begin;
+    latency.longest.goroutine = one.goroutine.value;
+    latency.longest.function = std::string(interner_.String(one.key.start));
+  }
+  Combine(&summary_.latencies);
+  Combine(&summary_.places);
+}
+
+void SummaryStats::Impl::Finish(int64_t end) {
+  goroutines_.Finish(end);
+  latencies_.Finish(end);
+  procs_.Finish(end);
+  leaks_.Finish(end);
+  runs_.Finish();
+  summary_.traces = 1;
+  summary_.duration = std::max<int64_t>(internal::Between(std::max(begin_, window_.from), end), 0);
+  for (const ProcLimit& limit : procs_.limits()) {
+    summary_.gomaxprocs = std::max(summary_.gomaxprocs, limit.procs);
+  }
+  const ProcSlice sum = procs_.Sum();
+  summary_.procs = sum.times;
+  summary_.runnable = sum.runnable;
+  summary_.idle_while_runnable = sum.idle_while_runnable;
+  AddLatencies();
+  for (const GoroutineGroup& group : goroutines_.groups()) {
+    Function& function = summary_.functions.emplace_back();
+    function.name = std::string(interner_.String(group.name));
+    function.count = group.count;
+    function.running = group.times.running;
+    function.runnable = group.times.runnable;
+    function.syscall = group.times.syscall;
+    AddTime(group.times.syscall_blocked, &function.syscall);
+    function.blocked = group.times.BlockedTotal();
+  }
+  Combine(&summary_.functions);
+  for (const LeakGroup& group : leaks_.groups()) {
+    Leak& leak = summary_.leaks.emplace_back();
+    leak.start = std::string(interner_.String(group.start));
+    leak.reason = std::string(interner_.String(group.reason));
+    leak.function = FunctionOf(group.blocked_at, group.start);
+    leak.count = group.count;
+    leak.grown = group.count - group.counts[LeakGroup::kPoints / 2];
+    leak.longest = group.longest;
+  }
+  Combine(&summary_.leaks);
+  for (const auto& [key, run] : runs_.sums()) {
+    const absl::string_view function = interner_.String(key.start);
+    if (IsOfRuntime(function)) continue;
+    TraceSummary::Longest named = run;
+    named.function = std::string(function);
+    summary_.longest_run.Merge(named);
+  }
+}
+
+SummaryStats::SummaryStats(Interner* interner, EventFilter::Times window)
+    : impl_(std::make_unique<Impl>(interner, window)) {}
+SummaryStats::~SummaryStats() = default;
+
+void SummaryStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void SummaryStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void SummaryStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
+void SummaryStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
+  impl_->Merge(*static_cast<SummaryStats&>(next).impl_, ids);
+}
+void SummaryStats::Finish(int64_t end) { impl_->Finish(end); }
+const TraceSummary& SummaryStats::summary() const { return impl_->summary(); }
+
+}  // namespace gotrace

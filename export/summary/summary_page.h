@@ -1,0 +1,30 @@
+// Summaries of traces as a page of text.
+#ifndef GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
+#define GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gotrace/trace_summary.h"
+#include "util/text_buffer.h"
+
+namespace gotrace::internal {
+
+// Something in a summary that may be a problem.
+struct Suspicion {
+  std::string what;           // A sentence.
+  absl::string_view command;  // Which shows more, without the name of the program and the file.
+};
+
+// Looks for what may be a problem, the worst first: too few Ps, Ps that are idle while goroutines
+// wait, locks that make goroutines wait, goroutines that keep a P, slow stops of the world, a busy
+// garbage collector, goroutines that may leak.
+std::vector<Suspicion> FindSuspicions(const TraceSummary& summary);
+
+// Appends a page of about 40 lines, of at most `width` columns.
+void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
