@@ -169,6 +169,7 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
   selected.trace = reading_.input.trace;
   selected.to_end = reading_.salvage;
   selected.whole_window = true;
+  selected.from_beginning = NeedsBeginning();
   absl::StatusOr<std::unique_ptr<EventSelection>> selection =
       EventSelection::Open(file, selected, reading_.Options(log), progress);
   if (!selection.ok()) return {.status = selection.status()};
@@ -207,6 +208,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     if (format_ == kJson) AppendUnreadJson(file, result.status, {}, &output->buffer());
     return {.status = std::move(result.status), .can_salvage = can_salvage};
   }
+  if (const std::string note = NoteOn(result.sink->analysis()); !note.empty()) Note(file, note);
   if (TargetPath().empty()) {
     Print(result, output);
   } else {

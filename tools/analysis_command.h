@@ -44,12 +44,18 @@ class AnalysisCommand : public PerFileCommand {
   // Whether the analysis may be run in parts that are merged.
   virtual bool IsMergeable() const { return true; }
 
+  // Whether the analysis of a window needs all events from the beginning of the trace.
+  virtual bool NeedsBeginning() const { return false; }
+
   // Whether the command has the flag --g.
   virtual bool SelectsGoroutines() const { return true; }
 
   // The table of the analysis, which it may point to. If `analysis` is nullptr, the columns of an
   // empty one.
   virtual Table MakeTable(const Analysis* analysis, const Interner& interner) const = 0;
+
+  // What is to be said about the result on the standard error, or "".
+  virtual std::string NoteOn(const Analysis& /*analysis*/) const { return ""; }
 
   // What the rows are: the name of their array in JSON.
   virtual absl::string_view RowsName() const = 0;

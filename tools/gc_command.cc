@@ -14,6 +14,7 @@
 #include "gotrace/gc_stats.h"
 #include "gotrace/mutator_utilization.h"
 #include "tools/analysis_command.h"
+#include "tools/column_list.h"
 #include "tools/registry.h"
 #include "tools/time_columns.h"
 #include "util/quote.h"
@@ -168,28 +169,6 @@ std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   }
   return json + "}";
 }
-
-// Columns of one of `rows`, from functions of a row.
-template <class Row>
-class ColumnList {
- public:
-  explicit ColumnList(absl::Span<const Row> rows) : rows_(rows) {}
-
-  template <class Of>
-  ColumnList& Add(std::string name, absl::string_view title, Unit unit, Of of) {
-    columns_.push_back({.name = std::move(name),
-                        .title = title,
-                        .unit = unit,
-                        .value = [=, rows = rows_](size_t row) { return Cell(of(rows[row])); }});
-    return *this;
-  }
-
-  std::vector<Column> Take() { return std::move(columns_); }
-
- private:
-  const absl::Span<const Row> rows_;
-  std::vector<Column> columns_;
-};
 
 std::vector<Column> CycleColumns(absl::Span<const GcCycle> cycles) {
   using Row = const GcCycle&;

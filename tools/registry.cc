@@ -18,6 +18,7 @@ namespace gotrace::internal {
   ROW(Tasks)                  \
   ROW(Regions)                \
   ROW(Gc)                     \
+  ROW(Heap)                   \
   ROW(Profile)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
