@@ -98,7 +98,7 @@ TEST_F(CommandLineTest, Files) {
       ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions` and `gc` "
+                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions`, `gc` and `heap` "
                                "take several"));
     }
   }
@@ -134,6 +134,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"sort", "running"},
                                                      {"profile sort", "count"},
                                                      {"gc sort", "trigger"},
+                                                     {"heap sort", "live"},
+                                                     {"by", "func"},
                                                      {"flags", "stw,perproc"},
                                                      {"windows", "1ms,50ms"},
                                                      {"top", "5"},
@@ -252,7 +254,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `gc` and `profile`";
+      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `gc`, `heap` and `profile`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -323,7 +325,7 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `gc` and "
+              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `gc`, `heap` and "
               "`profile`, not of `info`; "
               "other commands have --json");
   ExpectError({"wire", "-o", "x", "f"},

@@ -19,7 +19,7 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "heap",
-    .summary = "print what the heap consists of, by type, function, time, age or span",
+    .summary = "print what the heap consists of, by type, function or time",
     .description =
         "Prints a row for each type of object: how many there were at the start of the trace, were "
         "allocated, freed, and left at the end, the most bytes at a time, the rate of allocation, "
@@ -32,7 +32,6 @@ constexpr CommandText kText = {
         "found it dead, and has the size of its slot. Objects without pointers, such as the bytes "
         "of strings, often have no type.",
     .examples =
-        "  GODEBUG=traceallocfree=1 ./program  # which writes trace.out\n"
         "  gotrace-dump heap trace.out\n"
         "  gotrace-dump heap --sort=per_second --top=10 trace.out\n"
         "  gotrace-dump heap --by=func --from=1s --to=2s trace.out\n"
