@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "export/json/json_text.h"
 #include "export/table/table.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -28,7 +29,7 @@ class AnalysisCommand : public PerFileCommand {
   std::vector<Flag> Flags() final;
   absl::Status Check() const final;
 
-  int Run(const std::vector<std::string>& files, Output* out) final;
+  int Run(const std::vector<std::string>& files, Output* out) override;
 
  protected:
   // The flags that only this command has.
@@ -75,25 +76,39 @@ class AnalysisCommand : public PerFileCommand {
   virtual std::string TargetPath() const { return ""; }
   virtual std::string TargetBytes(const AnalysisSink& /*sink*/) const { return ""; }
 
+  // Adds members to the JSON object that has the rows.
+  virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
+
   const FilterFlags& filter() const { return filter_; }
+
+  // What reading a file showed.
+  struct ReadResult {
+    absl::Status status = absl::OkStatus();
+    Losses losses = {};
+    FaultLog log = {};                             // With --salvage.
+    std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.
+  };
+
+  // Runs the analysis over what `filter` selects of the file.
+  ReadResult Read(const std::string& file, const FilterFlags& filter) const;
+
+  // Returns what to report about the file. `result.sink` may be none.
+  FileResult Report(const std::string& file, const ReadResult& result) const;
+
+  // Prints the table of the analysis, in the format that was asked for.
+  void Print(const ReadResult& result, FileOutput* output);
 
  private:
   enum Format : size_t { kTable, kCsv, kJson, kJsonLines, kOwnFormat };
 
-  // What reading a file showed, apart from the analysis.
-  struct ReadResult {
-    absl::Status status = absl::OkStatus();
-    Losses losses = {};
-    std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.
-  };
-
   FileResult RunFile(FileOutput* output) final;
   const ReaderLimits& limits() const final { return reading_.input.limits; }
 
-  ReadResult ReadWhole(const std::string& file, Progress* progress) const;
-  ReadResult ReadWindow(const std::string& file, FaultLog* log, Progress* progress) const;
+  ReadResult ReadWhole(const std::string& file, const EventFilter& filter,
+                       Progress* progress) const;
+  ReadResult ReadWindow(const std::string& file, const FilterFlags& filter,
+                        Progress* progress) const;
   std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter, bool may_follow) const;
-  void Print(const ReadResult& result, FileOutput* output);
   absl::Status WriteTarget(const AnalysisSink& sink, FileOutput* output) const;
 
   size_t format_ = kTable;

@@ -126,7 +126,8 @@ Table SliceTable(const HeapStats* stats, const Interner& interner) {
   ColumnList<Row> columns(rows);
   columns.Add("begin_ns", "", Unit::kNone, [](const Row& s) { return s.begin; })
       .Add("end_ns", "", Unit::kNone, [](const Row& s) { return s.end; })
-      .Add("until_ns", "UNTIL", Unit::kNanoseconds, [=](const Row& s) { return Signed(static_cast<uint64_t>(s.end) - begin); })
+      .Add("until_ns", "UNTIL", Unit::kNanoseconds,
+           [=](const Row& s) { return Signed(static_cast<uint64_t>(s.end) - begin); })
       .Add("cycles", "GCS", Unit::kNone, [](const Row& s) { return Signed(s.cycles); });
   AddAmount(
       "live", "OBJECTS", "LIVE", [](const Row& s) { return s.changes.end; }, &columns);

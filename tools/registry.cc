@@ -19,6 +19,7 @@ namespace gotrace::internal {
   ROW(Regions)                \
   ROW(Gc)                     \
   ROW(Heap)                   \
+  ROW(Diff)                   \
   ROW(Profile)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
