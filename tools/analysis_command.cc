@@ -219,7 +219,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
   const std::string& file = output->file();
   const ReadResult result = Read(file, filter_);
   if (result.sink == nullptr) {
-    if (format_ == kJson) AppendUnreadJson(file, result.status, {}, &output->buffer());
+    Print(result, output);
     return Report(file, result);
   }
   if (const std::string note = NoteOn(result.sink->analysis()); !note.empty()) Note(file, note);
@@ -242,6 +242,10 @@ absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* 
 }
 
 void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
+  if (result.sink == nullptr) {
+    if (format_ == kJson) AppendUnreadJson(output->file(), result.status, {}, &output->buffer());
+    return;
+  }
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
   Table table = MakeTable(&result.sink->analysis(), result.sink->interner());
   const absl::string_view sort = sort_.empty() ? DefaultSort() : sort_;

@@ -95,7 +95,8 @@ class AnalysisCommand : public PerFileCommand {
   // Returns what to report about the file. `result.sink` may be none.
   FileResult Report(const std::string& file, const ReadResult& result) const;
 
-  // Prints the table of the analysis, in the format that was asked for.
+  // Prints the table of the analysis, in the format that was asked for. If the file could not be
+  // opened, only JSON says so.
   void Print(const ReadResult& result, FileOutput* output);
 
  private:

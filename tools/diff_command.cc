@@ -89,16 +89,17 @@ class DiffCommand final : public AnalysisCommand {
     const ReadResult b = Read(file_b, has_b_ ? b_ : filter());
     const FileResult report_a = Report(file_a, a);
     const FileResult report_b = Report(file_b, b);
+    // What is printed is about A, unless only B cannot be opened.
+    const bool is_about_b = a.sink != nullptr && b.sink == nullptr;
+    bool is_first = true;
+    FileOutput output(is_about_b ? file_b : file_a, /*has_heading=*/false, &is_first, out);
     if (a.sink != nullptr && b.sink != nullptr) {
-      Compare(file_a, MetricsOf(*a.sink), a.sink->interner(), file_b, MetricsOf(*b.sink),
-              b.sink->interner());
-      bool is_first = true;
-      FileOutput output(file_a, /*has_heading=*/false, &is_first, out);
+      Compare(file_a, *a.sink, file_b, *b.sink);
       a.status.Update(b.status);
       if (!a.losses.any()) a.losses = b.losses;
       file_b_ = NameOf(file_b);
-      Print(a, &output);
     }
+    Print(is_about_b ? b : a, &output);
     const int exit_code = Conclude(file_a, report_a, out);
     return std::max(exit_code, Conclude(file_b, report_b, out));
   }
@@ -182,10 +183,6 @@ class DiffCommand final : public AnalysisCommand {
   absl::string_view DefaultSort() const override { return ""; }  // They are sorted.
 
  private:
-  static const TraceMetrics& MetricsOf(const AnalysisSink& sink) {
-    return static_cast<const TraceMetrics&>(sink.analysis());
-  }
-
   static SetFlag SetWindowOf(FilterFlags* window, bool* is_given) {
     return [=](absl::string_view text) {
       *is_given = true;
@@ -207,11 +204,15 @@ class DiffCommand final : public AnalysisCommand {
     return absl::OkStatus();
   }
 
-  void Compare(const std::string& file_a, const TraceMetrics& a, const Interner& a_names,
-               const std::string& file_b, const TraceMetrics& b, const Interner& b_names) {
-    changes_ = CompareTraces(a, a_names, b, b_names, base());
+  // Sets changes_.
+  void Compare(const std::string& file_a, const AnalysisSink& a, const std::string& file_b,
+               const AnalysisSink& b) {
+    const auto& metrics_a = static_cast<const TraceMetrics&>(a.analysis());
+    const auto& metrics_b = static_cast<const TraceMetrics&>(b.analysis());
+    changes_ = CompareTraces(metrics_a, a.interner(), metrics_b, b.interner(), base());
     if (base() != MetricBase::kTask) return;
-    for (const auto& [file, metrics] : {std::pair(&file_a, &a), std::pair(&file_b, &b)}) {
+    for (const auto& [file, metrics] :
+         {std::pair(&file_a, &metrics_a), std::pair(&file_b, &metrics_b)}) {
       if (metrics->tasks() > 0) continue;
       Note(*file, "no task ends in the trace or window, so nothing can be given per task");
     }

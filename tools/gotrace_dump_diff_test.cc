@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "testing/json_schema.h"
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
 #include "testing/test_directory.h"
@@ -81,6 +82,24 @@ TEST_F(DiffCommand, DividesByTasks) {
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_EQ(none.out, "no changes\n");
   EXPECT_TRUE(absl::StrContains(none.err, "no task ends")) << none.err;
+}
+
+TEST_F(DiffCommand, PrintsJsonAsTheSchemaSays) {
+  const JsonValue schema = ReadSchema("docs/diff.schema.json");
+  const std::string broken = WriteFile(absl::StrCat(directory_, "/broken"), "no trace");
+  const std::string bytes = ReadTestTrace("go1.27-generations.trace");
+  const std::string cut =
+      WriteFile(absl::StrCat(directory_, "/cut"), bytes.substr(0, bytes.size() - 100));
+  for (const std::string& b : {a_, b_, cut, broken, std::string("/nowhere")}) {
+    const std::string out = RunDump({"diff", "--format=json", a_, b}).out;
+    const absl::StatusOr<JsonValue> value = ParseJson(out);
+    ASSERT_TRUE(value.ok()) << out;
+    EXPECT_EQ(CheckAgainstSchema(schema, *value), "") << out;
+    const bool is_complete = b == a_ || b == b_;
+    EXPECT_EQ(value->Find("complete")->text, is_complete ? "true" : "false") << out;
+    EXPECT_EQ(value->Find("changes") != nullptr, is_complete || b == cut) << out;
+    EXPECT_EQ(value->Find("file")->text, is_complete || b == cut ? a_ : b);
+  }
 }
 
 TEST_F(DiffCommand, ExplainsWhatIsWrong) {

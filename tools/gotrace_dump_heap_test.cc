@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "testing/json_schema.h"
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
 #include "testing/test_directory.h"
@@ -82,6 +83,21 @@ TEST(HeapCommand, AWindowKnowsWhatWasThereBefore) {
   double start = 0;
   for (const JsonValue& type : types) start += Number(type, "start_objects");
   EXPECT_GT(start, 300);
+}
+
+TEST(HeapCommand, PrintsJsonAsTheSchemaSays) {
+  const std::string directory = MakeTestDirectory();
+  const JsonValue schema = ReadSchema("docs/heap.schema.json");
+  for (const std::string view : {"type", "func", "time", "age", "span"}) {
+    for (const std::string name : {"go1.23-alloc.trace", "go1.27-alloc.trace", "broken"}) {
+      const std::string file = WriteFile(absl::StrCat(directory, "/", name),
+                                         name == "broken" ? "no trace" : ReadTestTrace(name));
+      const std::string out = RunDump({"heap", "--format=json", "--by=" + view, file}).out;
+      const absl::StatusOr<JsonValue> value = ParseJson(out);
+      ASSERT_TRUE(value.ok()) << out;
+      EXPECT_EQ(CheckAgainstSchema(schema, *value), "") << view << out;
+    }
+  }
 }
 
 TEST(HeapCommand, SaysHowToRecord) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/heap_stats.h"
 #include "tools/analysis_command.h"
@@ -149,7 +150,14 @@ Table SliceTable(const HeapStats* stats, const Interner& interner) {
       .Add("types_bytes", "LARGEST TYPE", Unit::kBytes, [&interner](const Row& s) {
         std::vector<NamedNumber> numbers;
         for (const HeapTypeBytes& type : s.types) {
-          numbers.push_back({interner.String(type.name), Signed(type.bytes)});
+          const absl::string_view name = interner.String(type.name);
+          const auto same = absl::c_find_if(
+              numbers, [&](const NamedNumber& number) { return number.name == name; });
+          if (same == numbers.end()) {
+            numbers.push_back({name, Signed(type.bytes)});
+          } else {
+            same->number = Signed(static_cast<uint64_t>(same->number) + type.bytes);
+          }
         }
         return numbers;
       });
