@@ -138,6 +138,7 @@ std::unique_ptr<AnalysisSink> AnalysisCommand::MakeSink(const EventFilter& filte
 }
 
 AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
+                                                       const EventFilter& filter,
                                                        Progress* progress) const {
   absl::StatusOr<OpenedTrace> input = OpenTrace(file, reading_.input.limits, reading_.input.trace);
   if (!input.ok()) return {.status = input.status()};
@@ -149,8 +150,8 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
   Reached reached;
   const std::thread::id shown_by = std::this_thread::get_id();
   const auto make_sink = [&](bool may_follow) {
-    return std::make_unique<WatchedSink>(MakeSink(filter_.filter, may_follow), total, &reached,
-                                         shown_by, progress);
+    return std::make_unique<WatchedSink>(MakeSink(filter, may_follow), total, &reached, shown_by,
+                                         progress);
   };
   std::unique_ptr<MergeableSink> sink;
   absl::Status status;
@@ -170,21 +171,27 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
           .sink = static_cast<WatchedSink&>(*sink).TakeSink()};
 }
 
-AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file, FaultLog* log,
+AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
+                                                        const FilterFlags& flags,
                                                         Progress* progress) const {
+  ReadResult result;
   SelectionOptions selected;
-  selected.filter = filter_;
+  selected.filter = flags;
   selected.trace = reading_.input.trace;
   selected.to_end = reading_.salvage;
   selected.whole_window = true;
+  selected.from_beginning = NeedsBeginning();
   absl::StatusOr<std::unique_ptr<EventSelection>> selection =
-      EventSelection::Open(file, selected, reading_.Options(log), progress);
-  if (!selection.ok()) return {.status = selection.status()};
-  ReadResult result;
+      EventSelection::Open(file, selected, reading_.Options(&result.log), progress);
+  result.status = selection.status();
+  if (!selection.ok()) return result;
   const Event* event = (*selection)->Next();
   absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
-  if (event != nullptr && !filter.ok()) return {.status = filter.status()};
-  result.sink = MakeSink(filter.ok() ? *filter : filter_.filter, /*may_follow=*/false);
+  if (event != nullptr && !filter.ok()) {
+    result.status = filter.status();
+    return result;
+  }
+  result.sink = MakeSink(filter.ok() ? *filter : flags.filter, /*may_follow=*/false);
   for (; event != nullptr; event = (*selection)->Next()) {
     result.sink->Add(absl::MakeConstSpan(event, 1));
   }
@@ -193,38 +200,44 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
   progress->Wipe();
   result.losses = read.losses;
   result.status.Update(read.status);
-  if (result.status.ok()) NoteEmptyWindow(file, filter_, read);
+  if (result.status.ok()) NoteEmptyWindow(file, flags, read);
   NoteTimelessGeneration(file, read);
   return result;
 }
 
+AnalysisCommand::ReadResult AnalysisCommand::Read(const std::string& file,
+                                                  const FilterFlags& flags) const {
+  const Trace2Region reading(SelfTrace(), "trace", "read");
+  Progress progress(/*prints_along=*/false);
+  EventFilter times = flags.filter;
+  times.goroutines.clear();
+  const bool is_whole = times.MatchesAll() && !flags.has_wall_times() && !reading_.salvage;
+  return is_whole ? ReadWhole(file, flags.filter, &progress) : ReadWindow(file, flags, &progress);
+}
+
+FileResult AnalysisCommand::Report(const std::string& file, const ReadResult& result) const {
+  FileResult report = {.status = result.status, .can_salvage = !reading_.salvage};
+  if (result.sink == nullptr) return report;
+  report.events = result.sink->event_count();
+  report.salvage_report = SalvageReport(ShownNameOf(file), result.log, result.losses);
+  return report;
+}
+
 FileResult AnalysisCommand::RunFile(FileOutput* output) {
   const std::string& file = output->file();
-  FaultLog log;
-  ReadResult result;
-  {
-    const Trace2Region reading(SelfTrace(), "trace", "read");
-    Progress progress(/*prints_along=*/false);
-    EventFilter filter = filter_.filter;
-    filter.goroutines.clear();
-    const bool is_whole = filter.MatchesAll() && !filter_.has_wall_times() && !reading_.salvage;
-    result = is_whole ? ReadWhole(file, &progress) : ReadWindow(file, &log, &progress);
-  }
-  const bool can_salvage = !reading_.salvage;
+  const ReadResult result = Read(file, filter_);
   if (result.sink == nullptr) {
-    if (prints_json()) AppendUnreadJson(file, result.status, {}, &output->buffer());
-    return {.status = std::move(result.status), .can_salvage = can_salvage};
+    Print(result, output);
+    return Report(file, result);
   }
+  if (const std::string note = NoteOn(result.sink->analysis()); !note.empty()) Note(file, note);
   if (TargetPath().empty()) {
     Print(result, output);
   } else {
     absl::Status written = WriteTarget(*result.sink, output);
     if (!written.ok()) return {.status = std::move(written)};
   }
-  return {.status = std::move(result.status),
-          .events = result.sink->event_count(),
-          .can_salvage = can_salvage,
-          .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+  return Report(file, result);
 }
 
 absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* output) const {
@@ -237,6 +250,10 @@ absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* 
 }
 
 void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
+  if (result.sink == nullptr) {
+    if (prints_json()) AppendUnreadJson(output->file(), result.status, {}, &output->buffer());
+    return;
+  }
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
   const std::string file = NameOf(output->file());
   if (!IsTable() && !json_) {
@@ -268,6 +285,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
       JsonWriter json(&out);
       json.BeginObject();
       AppendFileMembers(file, &json);
+      AppendOwnMembers(&json);
       AppendCompleteness(result.status, result.losses, &json);
       if (IsTable()) {
         json.Key(RowsName());

@@ -45,6 +45,9 @@ class AnalysisCommand : public PerFileCommand {
   // Whether the analysis may be run in parts that are merged.
   virtual bool IsMergeable() const { return true; }
 
+  // Whether the analysis of a window needs all events from the beginning of the trace.
+  virtual bool NeedsBeginning() const { return false; }
+
   // Whether the command has the flag --g.
   virtual bool SelectsGoroutines() const { return true; }
 
@@ -64,6 +67,9 @@ class AnalysisCommand : public PerFileCommand {
     return Table(0, {});
   }
 
+  // What is to be said about the result on the standard error, or "".
+  virtual std::string NoteOn(const Analysis& /*analysis*/) const { return ""; }
+
   // What the rows are: the name of their array in JSON.
   virtual absl::string_view RowsName() const { return ""; }
 
@@ -82,27 +88,42 @@ class AnalysisCommand : public PerFileCommand {
   virtual std::string TargetPath() const { return ""; }
   virtual std::string TargetBytes(const AnalysisSink& /*sink*/) const { return ""; }
 
+  // Adds members to the JSON object that has the rows.
+  virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
+
   const FilterFlags& filter() const { return filter_; }
   bool prints_json() const { return json_ || format_ == kJson; }
+
+  // What reading a file showed.
+  struct ReadResult {
+    absl::Status status = absl::OkStatus();
+    Losses losses = {};
+    FaultLog log = {};                             // With --salvage.
+    std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.
+  };
+
+  // Runs the analysis over what `filter` selects of the file.
+  ReadResult Read(const std::string& file, const FilterFlags& filter) const;
+
+  // Returns what to report about the file. `result.sink` may be none.
+  FileResult Report(const std::string& file, const ReadResult& result) const;
+
+  // Prints the table of the analysis, in the format that was asked for. If the file could not be
+  // opened, only JSON says so.
+  void Print(const ReadResult& result, FileOutput* output);
 
  private:
   enum Format : size_t { kTable, kCsv, kJson, kJsonLines, kOwnFormat };
 
-  // What reading a file showed, apart from the analysis.
-  struct ReadResult {
-    absl::Status status = absl::OkStatus();
-    Losses losses = {};
-    std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.
-  };
-
   FileResult RunFile(FileOutput* output) final;
   const ReaderLimits& limits() const final { return reading_.input.limits; }
 
-  ReadResult ReadWhole(const std::string& file, Progress* progress) const;
-  ReadResult ReadWindow(const std::string& file, FaultLog* log, Progress* progress) const;
+  ReadResult ReadWhole(const std::string& file, const EventFilter& filter,
+                       Progress* progress) const;
+  ReadResult ReadWindow(const std::string& file, const FilterFlags& filter,
+                        Progress* progress) const;
   void AppendTableFlags(std::vector<Flag>* rows);
   std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter, bool may_follow) const;
-  void Print(const ReadResult& result, FileOutput* output);
   absl::Status WriteTarget(const AnalysisSink& sink, FileOutput* output) const;
 
   size_t format_ = kTable;

@@ -12,7 +12,10 @@ std::string Command::Help() {
   const CommandText& about = text();
   std::string help =
       absl::StrCat("Usage: gotrace-dump ", about.name, Flags().empty() ? "" : " [FLAGS]", " FILE",
-                   about.takes_several_files ? "..." : "", "\n\n");
+                   about.takes_several_files ? "..."
+                   : about.takes_two_files   ? " [FILE]"
+                                             : "",
+                   "\n\n");
   AppendWrapped(about.description, 0, 0, &help);
   if (about.takes_several_files) {
     help.append("\n\n");

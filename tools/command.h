@@ -30,6 +30,7 @@ struct CommandText {
   absl::string_view examples;  // Lines as they are to be printed.
   absl::string_view exit_codes = kUsualExitCodes;
   bool takes_several_files = false;  // And directories.
+  bool takes_two_files = false;      // One or two, if it does not take several.
 };
 
 class Command {
@@ -51,8 +52,8 @@ class Command {
   // Called after all flags were set.
   virtual absl::string_view mode() const { return ""; }
 
-  // Does the work, and returns the exit code. There is at least one file, and only one unless
-  // text().takes_several_files. "-" stands for the standard input.
+  // Does the work, and returns the exit code. There is at least one file, and not more than text()
+  // says. "-" stands for the standard input.
   virtual int Run(const std::vector<std::string>& files, Output* out) = 0;
 
   // Returns the text that `gotrace-dump help COMMAND` prints.

@@ -92,14 +92,14 @@ TEST_F(CommandLineTest, Files) {
   ExpectLine({"a.out", "--", "info"}, "events", {"a.out", "info"});
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
-    if (command->text().takes_several_files) {
+    if (command->text().takes_several_files || command->text().takes_two_files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
       ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions` and `gc` "
-                               "take several"));
+                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions`, `gc` "
+                               "and `heap` take several"));
     }
   }
 }
@@ -134,6 +134,12 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"sort", "running"},
                                                      {"profile sort", "count"},
                                                      {"gc sort", "trigger"},
+                                                     {"heap sort", "live"},
+                                                     {"by", "func"},
+                                                     {"diff sort", "change"},
+                                                     {"per", "task"},
+                                                     {"a", "1s,2s"},
+                                                     {"b", "@5,"},
                                                      {"flags", "stw,perproc"},
                                                      {"windows", "1ms,50ms"},
                                                      {"top", "5"},
@@ -252,7 +258,8 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `gc` and `profile`";
+      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `gc`, `heap`, `diff` and "
+      "`profile`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -323,8 +330,8 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `gc` and "
-              "`profile`, not of `info`; "
+              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `gc`, `heap`, "
+              "`diff` and `profile`, not of `info`; "
               "other commands have --json");
   ExpectError({"wire", "-o", "x", "f"},
               "-o is a flag of `assemble`, `repair`, `convert` and `profile`, not of `wire`");

@@ -84,7 +84,10 @@ absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
   if (!options.quiet) PrintTransportNotes(file, input->notes);
   std::optional<int64_t> start;
   absl::StatusOr<Reader> reader =
-      OpenAtFirstTime(std::move(input->source), std::move(reader_options), options.filter, &start);
+      options.from_beginning
+          ? Reader::FromSource(std::move(input->source), std::move(reader_options))
+          : OpenAtFirstTime(std::move(input->source), std::move(reader_options), options.filter,
+                            &start);
   if (!reader.ok()) return reader.status();
   if (absl::Status status = CheckWallTimes(file, options.filter, reader->version()); !status.ok()) {
     return status;

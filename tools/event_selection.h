@@ -34,6 +34,9 @@ struct SelectionOptions {
   // A generation states what a goroutine did in it from its beginning only when that changes, or at
   // its end.
   bool whole_window = false;
+  // Reads from the beginning of the trace even if the first time is later. With whole_window, all
+  // events before the window are selected then, too.
+  bool from_beginning = false;
   // Prints no notes on how the trace was opened, because they were printed before.
   bool quiet = false;
 };

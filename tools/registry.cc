@@ -22,6 +22,8 @@ namespace gotrace::internal {
   ROW(Latency)                \
   ROW(Procs)                  \
   ROW(Leaks)                  \
+  ROW(Heap)                   \
+  ROW(Diff)                   \
   ROW(Profile)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();

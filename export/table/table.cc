@@ -45,6 +45,11 @@ std::string FormatNumber(int64_t number, Unit unit) {
   }
 }
 
+int64_t Rounded(double number) {
+  constexpr double kLimit = 9.2e18;  // Of int64_t.
+  return std::llround(std::clamp(number, -kLimit, kLimit));
+}
+
 double SumOf(const NamedNumbers& numbers) {
   double sum = 0;
   for (const NamedNumber& one : numbers) sum += static_cast<double>(one.number);
@@ -70,8 +75,15 @@ std::string FormatCell(const Cell& cell, Unit unit) {
   }
   if (const auto* const numbers = std::get_if<NamedNumbers>(&cell)) return FormatLargest(*numbers);
   if (const auto* const number = std::get_if<double>(&cell)) {
-    return unit == Unit::kShare ? absl::StrFormat("%.1f%%", 100 * *number)
-                                : absl::StrFormat("%g", *number);
+    switch (unit) {
+      case Unit::kShare:
+        return absl::StrFormat("%.1f%%", 100 * *number);
+      case Unit::kNone:
+        return std::abs(*number) < 999.5 ? absl::StrFormat("%.3g", *number)
+                                         : absl::StrCat(Rounded(*number));
+      default:
+        return FormatNumber(Rounded(*number), unit);
+    }
   }
   return "";
 }
@@ -232,7 +244,8 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
     for (const size_t row : order_) {
       const Cell cell = column->value(row);
       text.is_text |= IsText(cell);
-      text.cells.push_back(FormatCell(cell, column->unit));
+      const Unit unit = column->unit_of == nullptr ? column->unit : column->unit_of(row);
+      text.cells.push_back(FormatCell(cell, unit));
       is_zero &= text.cells.back().empty() || text.cells.back() == "0";
     }
     if (is_zero) continue;

@@ -47,6 +47,7 @@ struct Column {
   Unit unit = Unit::kNone;
   std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
   bool is_last_in_text = false;           // Whether people see it behind all others.
+  std::function<Unit(size_t row)> unit_of = nullptr;  // If set, the unit depends on the row.
 };
 
 // Columns of rows that someone else keeps, from functions of a row.
