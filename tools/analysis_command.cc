@@ -213,6 +213,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     absl::Status written = WriteTarget(*result.sink, output);
     if (!written.ok()) return {.status = std::move(written)};
   }
+  for (const std::string& note : NotesOn(result.sink->analysis())) Note(file, note);
   return {.status = std::move(result.status),
           .events = result.sink->event_count(),
           .can_salvage = can_salvage,

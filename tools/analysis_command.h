@@ -69,6 +69,9 @@ class AnalysisCommand : public PerFileCommand {
   virtual std::string TargetPath() const { return ""; }
   virtual std::string TargetBytes(const AnalysisSink& /*sink*/) const { return ""; }
 
+  // What to tell the user about the result, one line each, on the standard error.
+  virtual std::vector<std::string> NotesOn(const Analysis& /*analysis*/) const { return {}; }
+
   const FilterFlags& filter() const { return filter_; }
 
  private:

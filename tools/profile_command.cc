@@ -38,17 +38,6 @@ constexpr CommandText kText = {
         "out.svg\n",
 };
 
-// The functions of a sample as in folded text, the outermost first.
-std::string StackText(const ProfileKey& key, const Interner& interner) {
-  std::vector<ProfileFrame> frames;
-  SetProfileFrames(key, interner, &frames);
-  std::string text;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
-  }
-  return text;
-}
-
 class ProfileCommand final : public AnalysisCommand {
  public:
   const CommandText& text() const override { return kText; }
@@ -164,12 +153,12 @@ class ProfileCommand final : public AnalysisCommand {
     return {"folded", " folded: a line for each stack, for flame graphs."};
   }
   void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
-    AppendFolded(Info().type, SamplesOf(sink.analysis()), sink.interner(), out);
+    AppendFolded(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner(), out);
   }
 
   std::string TargetPath() const override { return target_; }
   std::string TargetBytes(const AnalysisSink& sink) const override {
-    return PprofBytes(Info().type, SamplesOf(sink.analysis()), sink.interner());
+    return PprofBytes(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner());
   }
 
  private:

@@ -17,6 +17,7 @@ namespace gotrace::internal {
   ROW(Goroutines)             \
   ROW(Tasks)                  \
   ROW(Regions)                \
+  ROW(Path)                   \
   ROW(Gc)                     \
   ROW(Profile)
 

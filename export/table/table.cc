@@ -185,12 +185,13 @@ absl::Status Table::Sort(absl::string_view column) {
   };
   const auto found = std::find_if(columns_.begin(), columns_.end(), has_name);
   if (found == columns_.end()) {
-    const auto append_name = [](std::string* list, const Column& known) {
-      absl::StrAppend(list, known.name);
-    };
+    std::vector<absl::string_view> names;
+    for (const Column& known : columns_) {
+      if (!known.name.empty()) names.push_back(known.name);
+    }
     return absl::InvalidArgumentError(absl::StrCat("--sort: there is no column ", Quoted(column),
                                                    "; the columns are ",
-                                                   absl::StrJoin(columns_, ", ", append_name)));
+                                                   absl::StrJoin(names, ", ")));
   }
   std::vector<SortKey> keys;
   keys.reserve(order_.size());
@@ -267,13 +268,16 @@ void Table::AppendCsv(bool has_names, absl::string_view before, absl::string_vie
   if (has_names) {
     absl::string_view comma;
     if (!before.empty()) out->Append(before), comma = ",";
-    for (const Column& column : columns_) out->Append(std::exchange(comma, ","), column.name);
+    for (const Column& column : columns_) {
+      if (!column.name.empty()) out->Append(std::exchange(comma, ","), column.name);
+    }
     out->Append('\n');
   }
   for (const size_t row : order_) {
     absl::string_view comma;
     if (!before.empty()) AppendCsvField(before_value, out), comma = ",";
     for (const Column& column : columns_) {
+      if (column.name.empty()) continue;
       out->Append(std::exchange(comma, ","));
       AppendCsvCell(column.value(row), out);
     }
@@ -294,6 +298,7 @@ void Table::AppendJson(absl::string_view separator, absl::string_view before,
       comma = ",";
     }
     for (const Column& column : columns_) {
+      if (column.name.empty()) continue;
       out->Append(std::exchange(comma, ","), "\"", column.name, "\":");
       AppendJsonValue(column.value(order_[i]), out);
     }

@@ -39,7 +39,7 @@ enum class Unit {
 };
 
 struct Column {
-  std::string name;         // In CSV and JSON: "running_ns".
+  std::string name;         // In CSV and JSON: "running_ns". They leave out columns with "".
   absl::string_view title;  // For people: "RUNNING". Text leaves out columns with "".
   Unit unit = Unit::kNone;
   std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
