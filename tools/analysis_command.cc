@@ -230,7 +230,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     Print(result, output);
     return Report(file, result);
   }
-  if (const std::string note = NoteOn(result.sink->analysis()); !note.empty()) Note(file, note);
+  for (const std::string& note : NotesOn(result.sink->analysis())) Note(file, note);
   if (TargetPath().empty()) {
     Print(result, output);
   } else {

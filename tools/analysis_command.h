@@ -67,9 +67,6 @@ class AnalysisCommand : public PerFileCommand {
     return Table(0, {});
   }
 
-  // What is to be said about the result on the standard error, or "".
-  virtual std::string NoteOn(const Analysis& /*analysis*/) const { return ""; }
-
   // What the rows are: the name of their array in JSON.
   virtual absl::string_view RowsName() const { return ""; }
 
@@ -90,6 +87,8 @@ class AnalysisCommand : public PerFileCommand {
 
   // Adds members to the JSON object that has the rows.
   virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
+  // What to tell the user about the result, one line each, on the standard error.
+  virtual std::vector<std::string> NotesOn(const Analysis& /*analysis*/) const { return {}; }
 
   const FilterFlags& filter() const { return filter_; }
   bool prints_json() const { return json_ || format_ == kJson; }

@@ -61,6 +61,7 @@ class CommandLineTest : public testing::Test {
                                         const std::vector<std::string>& more) {
     std::vector<std::string> words = {name};
     if (name == "convert") words.push_back("--to=chrome");
+    if (name == "path") words.push_back("--g=1");
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -140,6 +141,9 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"per", "task"},
                                                      {"a", "1s,2s"},
                                                      {"b", "@5,"},
+                                                     {"path sort", "length"},
+                                                     {"region", "query"},
+                                                     {"id", "1"},
                                                      {"flags", "stw,perproc"},
                                                      {"windows", "1ms,50ms"},
                                                      {"top", "5"},
@@ -160,7 +164,11 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
     const std::string name(command->text().name);
     for (const Flag& flag : command->Flags()) {
       SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
-      std::vector<std::string> args = Words(name, {"f"});
+      // `path` is of one of these.
+      const std::set<absl::string_view> path_choices = {"task", "g", "type", "region"};
+      const bool is_choice = name == "path" && path_choices.contains(flag.name);
+      std::vector<std::string> args =
+          is_choice ? std::vector<std::string>{name, "f"} : Words(name, {"f"});
       if (flag.name == "related") args.push_back("--g=1");
       // Of several values that it may need, the first.
       const absl::string_view needs = flag.needs.substr(0, flag.needs.find('|'));
@@ -258,8 +266,7 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `gc`, `heap`, `diff` and "
-      "`profile`";
+      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `path`, `gc` and `profile`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -330,11 +337,12 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `gc`, `heap`, "
-              "`diff` and `profile`, not of `info`; "
+              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc` and "
+              "`profile`, not of `info`; "
               "other commands have --json");
-  ExpectError({"wire", "-o", "x", "f"},
-              "-o is a flag of `assemble`, `repair`, `convert` and `profile`, not of `wire`");
+  ExpectError(
+      {"wire", "-o", "x", "f"},
+      "-o is a flag of `assemble`, `repair`, `convert`, `path` and `profile`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 

@@ -263,17 +263,18 @@ class HeapCommand final : public AnalysisCommand {
     }
   }
 
-  std::string NoteOn(const Analysis& analysis) const override {
+  std::vector<std::string> NotesOn(const Analysis& analysis) const override {
     const auto& stats = static_cast<const HeapStats&>(analysis);
     if (!stats.has_events()) {
-      return "the trace does not say what was allocated; record it with "
-             "GODEBUG=traceallocfree=1 in the environment of the program (Go 1.23 and later)";
+      return {
+          "the trace does not say what was allocated; record it with "
+          "GODEBUG=traceallocfree=1 in the environment of the program (Go 1.23 and later)"};
     }
-    if (stats.objects_without_span() == 0 && stats.unknown_frees() == 0) return "";
-    return absl::StrCat("the beginning of the trace is missing, or the trace is damaged: ",
-                        stats.objects_without_span(),
-                        " objects are of unknown size and count as 0 bytes, and ",
-                        stats.unknown_frees(), " were freed that are not known");
+    if (stats.objects_without_span() == 0 && stats.unknown_frees() == 0) return {};
+    return {absl::StrCat("the beginning of the trace is missing, or the trace is damaged: ",
+                         stats.objects_without_span(),
+                         " objects are of unknown size and count as 0 bytes, and ",
+                         stats.unknown_frees(), " were freed that are not known")};
   }
 
   absl::string_view RowsName() const override {

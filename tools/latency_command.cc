@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/latency_stats.h"
-#include "export/pprof/folded.h"
 #include "gotrace/profile.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"

@@ -152,12 +152,12 @@ class ProfileCommand final : public AnalysisCommand {
     return {"folded", " folded: a line for each stack, for flame graphs."};
   }
   void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
-    AppendFolded(Info().type, SamplesOf(sink.analysis()), sink.interner(), out);
+    AppendFolded(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner(), out);
   }
 
   std::string TargetPath() const override { return target_; }
   std::string TargetBytes(const AnalysisSink& sink) const override {
-    return PprofBytes(Info().type, SamplesOf(sink.analysis()), sink.interner());
+    return PprofBytes(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner());
   }
 
  private:

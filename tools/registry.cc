@@ -18,6 +18,7 @@ namespace gotrace::internal {
   ROW(Goroutines)             \
   ROW(Tasks)                  \
   ROW(Regions)                \
+  ROW(Path)                   \
   ROW(Gc)                     \
   ROW(Latency)                \
   ROW(Procs)                  \

@@ -1,6 +1,7 @@
 // The commands `tasks` and `regions`: what the tasks and regions of runtime/trace took, and where
-// the time in them went.
+// the time in them went; or what happened in one task.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "gotrace/event_kind.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/task_stats.h"
+#include "gotrace/task_story.h"
 #include "parser/event/trace_clock.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"
@@ -49,11 +51,14 @@ constexpr CommandText kTasksText = {
         "(runnable), in syscalls, and blocked. Tasks that lack their begin or end in the trace are "
         "counted as open, and are in no percentile.\n"
         "\n"
-        "With --each there is a row for each task instead.",
+        "With --each there is a row for each task instead. With --id the whole story of one task "
+        "is printed, in order: its begin and end, those of its regions and children, its messages, "
+        "and what its goroutines did meanwhile, what they waited for, and what woke them up.",
     .examples =
         "  gotrace-dump tasks trace.out\n"
         "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
-        "  gotrace-dump tasks --each --log=timeout trace.out\n",
+        "  gotrace-dump tasks --each --log=timeout trace.out\n"
+        "  gotrace-dump tasks --id=282 trace.out\n",
     .takes_several_files = true,
 };
 
@@ -84,6 +89,10 @@ struct SpanFilter {
   std::optional<absl::Duration> min;
   std::optional<absl::Duration> max;
   std::string log;
+
+  bool is_set() const {
+    return !type.empty() || min.has_value() || max.has_value() || !log.empty();
+  }
 
   template <class Life>
   bool Selects(const Life& life, const Interner& interner, const LogSearch& search) const {
@@ -236,6 +245,98 @@ std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& in
   return columns;
 }
 
+absl::string_view StoryKindName(const StoryRow& row) {
+  switch (row.kind) {
+    case StoryKind::kTaskBegin:
+      return "task begins";
+    case StoryKind::kTaskEnd:
+      return "task ends";
+    case StoryKind::kChildBegin:
+      return "child begins";
+    case StoryKind::kChildEnd:
+      return "child ends";
+    case StoryKind::kRegionBegin:
+      return "region begins";
+    case StoryKind::kRegionEnd:
+      return "region ends";
+    case StoryKind::kLog:
+      return "message";
+    case StoryKind::kState:
+      break;
+  }
+  switch (row.state) {
+    case GoState::kRunnable:
+      return "runnable";
+    case GoState::kRunning:
+      return "running";
+    case GoState::kWaiting:
+      return "blocked";
+    case GoState::kSyscall:
+      return "syscall";
+    default:
+      return "";
+  }
+}
+
+// The function that the goroutine was in, or that woke it up.
+absl::string_view LeafFunction(StackId stack, const Interner& interner) {
+  const absl::Span<const FrameId> frames = interner.Frames(stack);
+  return frames.empty() ? "" : interner.Frame(frames.front()).func;
+}
+
+// For people: what the row is about.
+std::string DetailText(const StoryRow& row, const Interner& interner) {
+  const absl::string_view text = interner.String(row.text);
+  if (row.kind == StoryKind::kLog) return absl::StrCat(interner.String(row.category), ": ", text);
+  if (row.child != TaskId::kNone) return absl::StrCat(row.child.value, " ", text);
+  if (row.kind != StoryKind::kState) return std::string(text);
+  std::string detail(interner.String(row.reason));
+  if (row.woken_by.kind == CauseKind::kGoroutine) {
+    absl::StrAppend(&detail, detail.empty() ? "" : ", ", "until G ", row.woken_by.goroutine.value);
+  } else if (row.woken_by.kind != CauseKind::kUnknown) {
+    absl::StrAppend(&detail, detail.empty() ? "" : ", ", "until ",
+                    CauseKindName(row.woken_by.kind));
+  }
+  return detail;
+}
+
+Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
+  std::vector<Column> columns;
+  const auto add = [&](std::string name, absl::string_view title, Unit unit, auto of) {
+    columns.push_back(
+        {.name = std::move(name), .title = title, .unit = unit, .value = [=](size_t row) {
+           return Cell(of(rows[row]));
+         }});
+  };
+  using Row = const StoryRow&;
+  constexpr Unit kNone = Unit::kNone;
+  add("begin_ns", "TIME", kNone, [](Row r) { return r.begin; });
+  add("end_ns", "", kNone, [](Row r) { return r.end; });
+  add("length_ns", "LENGTH", Unit::kNanoseconds, [](Row r) {
+    return r.kind == StoryKind::kState ? Cell(TraceClock::Subtract(r.end, r.begin)) : Cell();
+  });
+  add("g", "G", kNone, [](Row r) { return IdCell(r.goroutine); });
+  add("what", "WHAT", kNone, [](Row r) { return StoryKindName(r); });
+  add("child", "", kNone, [](Row r) { return IdCell(r.child); });
+  add("text", "", kNone, [&interner](Row r) { return interner.String(r.text); });
+  add("category", "", kNone, [&interner](Row r) { return interner.String(r.category); });
+  add("reason", "", kNone, [&interner](Row r) { return interner.String(r.reason); });
+  add("woken_by", "", kNone, [](Row r) {
+    return r.woken_by.kind == CauseKind::kUnknown ? "" : CauseKindName(r.woken_by.kind);
+  });
+  add("waker", "", kNone, [](Row r) { return IdCell(r.woken_by.goroutine); });
+  add("waker_function", "", kNone,
+      [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); });
+  const auto details = std::make_shared<std::map<size_t, std::string>>();
+  columns.push_back({.name = "", .title = "DETAIL", .value = [=, &interner](size_t row) {
+                       std::string& detail = (*details)[row];
+                       detail = DetailText(rows[row], interner);
+                       return Cell(absl::string_view(detail));
+                     }});
+  add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); });
+  return Table(rows.size(), std::move(columns));
+}
+
 // The command for tasks, or for regions.
 template <class Life>
 class SpansCommand final : public AnalysisCommand {
@@ -266,6 +367,11 @@ class SpansCommand final : public AnalysisCommand {
                        .value = "TEXT",
                        .help = "Only tasks with a log message that contains the text.",
                        .set = SetText(&spans_.log)});
+      flags.push_back({.name = "id",
+                       .value = "ID",
+                       .help = "Print what happened in this task, in order.",
+                       .set = SetTaskId(&story_of_),
+                       .excludes = "each"});
     }
     flags.push_back(CompatFlag(&is_compatible_));
     return flags;
@@ -275,17 +381,30 @@ class SpansCommand final : public AnalysisCommand {
     if (spans_.min.has_value() && spans_.max.has_value() && *spans_.min > *spans_.max) {
       return absl::InvalidArgumentError("--min is longer than --max");
     }
+    if (story_of_.has_value() &&
+        (spans_.is_set() || is_compatible_ || !filter().filter.goroutines.empty())) {
+      return absl::InvalidArgumentError(
+          "--id works only without --type, --min, --max, --log, --g and --compat");
+    }
     return CheckCompat(is_compatible_, filter());
   }
 
   std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
                                          const EventFilter& filter) const override {
+    if (story_of_.has_value()) {
+      return std::make_unique<TaskStory>(interner, *story_of_, filter.times);
+    }
     return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_, is_compatible_);
   }
 
   bool IsMergeable() const override { return false; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    if (story_of_.has_value()) {
+      absl::Span<const StoryRow> rows;
+      if (analysis != nullptr) rows = static_cast<const TaskStory&>(*analysis).rows();
+      return StoryTable(rows, interner);
+    }
     absl::Span<const Life> lives;
     absl::Span<const SpanGroup> groups;
     if (analysis != nullptr) {
@@ -297,12 +416,26 @@ class SpansCommand final : public AnalysisCommand {
                  : Table(groups.size(), GroupColumns(groups, interner));
   }
 
-  absl::string_view RowsName() const override { return kIsTask ? "tasks" : "regions"; }
-  absl::string_view DefaultSort() const override { return each_ ? "duration_ns" : "total_ns"; }
+  absl::string_view RowsName() const override {
+    return story_of_.has_value() ? "story" : kIsTask ? "tasks" : "regions";
+  }
+  absl::string_view DefaultSort() const override {
+    return story_of_.has_value() ? "" : each_ ? "duration_ns" : "total_ns";
+  }
 
  private:
   static constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
 
+  static SetFlag SetTaskId(std::optional<TaskId>* id) {
+    return [=](absl::string_view text) {
+      uint64_t number = 0;
+      absl::Status status = SetNumber(0, &number)(text);
+      if (status.ok()) *id = TaskId{number};
+      return status;
+    };
+  }
+
+  std::optional<TaskId> story_of_;
   bool each_ = false;
   SpanFilter spans_;
   bool is_compatible_ = false;

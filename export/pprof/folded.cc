@@ -7,17 +7,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "export/pprof/profile_frames.h"
 
 namespace gotrace::internal {
 
-void AppendFolded(ProfileType type, absl::Span<const ProfileSample> samples,
+void AppendFolded(const ProfileForm& form, absl::Span<const ProfileSample> samples,
                   const Interner& interner, TextBuffer* out) {
-  const bool has_time = !InfoOf(type).time_name.empty();
+  const bool has_time = !form.time_name.empty();
   std::map<std::string, uint64_t> sums;
   std::vector<ProfileFrame> frames;
   for (const ProfileSample& sample : samples) {
-    SetProfileFrames(sample.key, interner, &frames);
+    SetProfileFrames(form, sample.key, interner, &frames);
     std::string stack;
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       if (!stack.empty()) stack += ';';
@@ -31,16 +30,6 @@ void AppendFolded(ProfileType type, absl::Span<const ProfileSample> samples,
   for (const auto& [stack, sum] : sums) {
     if (sum > 0) out->Append(stack, " ", sum, "\n");
   }
-}
-
-std::string StackText(const ProfileKey& key, const Interner& interner) {
-  std::vector<ProfileFrame> frames;
-  SetProfileFrames(key, interner, &frames);
-  std::string text;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
-  }
-  return text;
 }
 
 }  // namespace gotrace::internal

@@ -10,7 +10,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "export/pprof/profile_frames.h"
 #include "gotrace/states.h"
 #include "protozero/pbf_writer.hpp"
 
@@ -51,15 +50,15 @@ enum : uint32_t { kId = 1, kName = 2, kSystemName = 3, kFilename = 4 };
 
 class PprofWriter {
  public:
-  explicit PprofWriter(const Interner& interner) : interner_(interner), out_(bytes_) {
+  PprofWriter(const ProfileForm& form, const Interner& interner)
+      : form_(form), interner_(interner), out_(bytes_) {
     StringIndex("");  // The first string must be this.
   }
 
-  std::string Write(ProfileType type, absl::Span<const ProfileSample> samples) {
-    const ProfileTypeInfo& info = InfoOf(type);
-    const bool has_time = !info.time_name.empty();
-    AddValueType(profile::kSampleType, info.count_name, "count");
-    if (has_time) AddValueType(profile::kSampleType, info.time_name, "nanoseconds");
+  std::string Write(absl::Span<const ProfileSample> samples) {
+    const bool has_time = !form_.time_name.empty();
+    AddValueType(profile::kSampleType, form_.count_name, "count");
+    if (has_time) AddValueType(profile::kSampleType, form_.time_name, "nanoseconds");
     for (const ProfileSample& sample : samples) AddSample(sample, has_time);
     AddValueType(profile::kPeriodType, "trace", "count");
     out_.add_int64(profile::kPeriod, 1);
@@ -86,7 +85,7 @@ class PprofWriter {
   }
 
   void AddSample(const ProfileSample& added, bool has_time) {
-    SetProfileFrames(added.key, interner_, &frames_);
+    SetProfileFrames(form_, added.key, interner_, &frames_);
     locations_of_sample_.clear();
     for (const ProfileFrame& frame : frames_) locations_of_sample_.push_back(LocationId(frame));
     protozero::pbf_writer message(out_, profile::kSample);
@@ -150,6 +149,7 @@ class PprofWriter {
     return it->second;
   }
 
+  const ProfileForm form_;
   const Interner& interner_;
   std::string bytes_;
   protozero::pbf_writer out_;
@@ -193,9 +193,9 @@ std::string Gzip(absl::string_view bytes) {
 
 }  // namespace
 
-std::string PprofBytes(ProfileType type, absl::Span<const ProfileSample> samples,
+std::string PprofBytes(const ProfileForm& form, absl::Span<const ProfileSample> samples,
                        const Interner& interner) {
-  return Gzip(PprofWriter(interner).Write(type, samples));
+  return Gzip(PprofWriter(form, interner).Write(samples));
 }
 
 }  // namespace gotrace::internal

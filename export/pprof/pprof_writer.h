@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
 
@@ -13,7 +14,7 @@ namespace gotrace::internal {
 // Returns the profile as a gzipped message Profile of pprof's profile.proto. The same samples give
 // the same bytes: there is no time stamp. What a sample's key has, other than stacks, is in labels:
 // "state", "reason", "start function", "goroutine", "P".
-std::string PprofBytes(ProfileType type, absl::Span<const ProfileSample> samples,
+std::string PprofBytes(const ProfileForm& form, absl::Span<const ProfileSample> samples,
                        const Interner& interner);
 
 }  // namespace gotrace::internal

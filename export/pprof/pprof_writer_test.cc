@@ -146,7 +146,8 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
     SCOPED_TRACE(info.name);
     const auto sink = Read("go1.27-gc.trace", info.type);
     const absl::Span<const ProfileSample> samples = SamplesOf(*sink);
-    const ReadProfile read = Parse(Gunzip(PprofBytes(info.type, samples, sink->interner())));
+    const ReadProfile read =
+        Parse(Gunzip(PprofBytes(FormOf(info.type), samples, sink->interner())));
     std::vector<std::string> types = {absl::StrCat(info.count_name, "/count")};
     if (!info.time_name.empty()) types.push_back(absl::StrCat(info.time_name, "/nanoseconds"));
     EXPECT_EQ(read.sample_types, types);
@@ -173,7 +174,7 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
 TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
   const auto sink = Read("go1.27-annotations.trace", ProfileType::kWall);
   const ReadProfile read =
-      Parse(Gunzip(PprofBytes(ProfileType::kWall, SamplesOf(*sink), sink->interner())));
+      Parse(Gunzip(PprofBytes(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner())));
   std::map<std::string, int64_t> sums;
   for (const ReadProfile::Sample& sample : read.samples) sums[sample.folded] += sample.values[1];
   std::string expected;
@@ -181,7 +182,7 @@ TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
     if (sum > 0) absl::StrAppend(&expected, stack.empty() ? "[unknown]" : stack, " ", sum, "\n");
   }
   TextBuffer folded;
-  AppendFolded(ProfileType::kWall, SamplesOf(*sink), sink->interner(), &folded);
+  AppendFolded(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner(), &folded);
   EXPECT_EQ(folded.view(), expected);
   EXPECT_GT(sums.size(), 5);
 }
@@ -189,7 +190,7 @@ TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
 TEST(PprofWriter, PutsTheWakerOnTop) {
   const auto sink = Read("go1.27-annotations.trace", ProfileType::kWakeup);
   TextBuffer folded;
-  AppendFolded(ProfileType::kWakeup, SamplesOf(*sink), sink->interner(), &folded);
+  AppendFolded(FormOf(ProfileType::kWakeup), SamplesOf(*sink), sink->interner(), &folded);
   int by_goroutines = 0;
   for (const absl::string_view line : absl::StrSplit(folded.view(), '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> parts =
@@ -202,8 +203,8 @@ TEST(PprofWriter, PutsTheWakerOnTop) {
 TEST(PprofWriter, GivesTheSameBytesAgain) {
   const auto first = Read("go1.27-gc.trace", ProfileType::kOffCpu);
   const auto second = Read("go1.27-gc.trace", ProfileType::kOffCpu);
-  EXPECT_EQ(PprofBytes(ProfileType::kOffCpu, SamplesOf(*first), first->interner()),
-            PprofBytes(ProfileType::kOffCpu, SamplesOf(*second), second->interner()));
+  EXPECT_EQ(PprofBytes(FormOf(ProfileType::kOffCpu), SamplesOf(*first), first->interner()),
+            PprofBytes(FormOf(ProfileType::kOffCpu), SamplesOf(*second), second->interner()));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "export/pprof/profile_frames.h"
 
+#include "absl/strings/str_cat.h"
 #include "gotrace/state_tracker.h"
+#include "gotrace/states.h"
 
 namespace gotrace::internal {
 namespace {
@@ -29,6 +31,12 @@ absl::string_view WakerName(CauseKind woken_by) {
   return "";
 }
 
+absl::string_view StateName(GoState state) {
+  constexpr absl::string_view kNames[] = {"[not in the trace]", "[does not exist]", "[runnable]",
+                                          "[running]",          "[waiting]",        "[syscall]"};
+  return kNames[static_cast<size_t>(state)];
+}
+
 void AppendStack(StackId stack, const Interner& interner, std::vector<ProfileFrame>* frames) {
   for (const FrameId id : interner.Frames(stack)) {
     frames->push_back({id, interner.String(interner.FrameWithIds(id).func)});
@@ -37,9 +45,29 @@ void AppendStack(StackId stack, const Interner& interner, std::vector<ProfileFra
 
 }  // namespace
 
-void SetProfileFrames(const ProfileKey& key, const Interner& interner,
+ProfileForm FormOf(ProfileType type) {
+  const ProfileTypeInfo& info = InfoOf(type);
+  return {.count_name = info.count_name, .time_name = info.time_name};
+}
+
+std::string StackText(const ProfileKey& key, const Interner& interner) {
+  std::vector<ProfileFrame> frames;
+  SetProfileFrames({}, key, interner, &frames);
+  std::string text;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    absl::StrAppend(&text, text.empty() ? "" : ";", frame->name);
+  }
+  return text;
+}
+
+void SetProfileFrames(const ProfileForm& form, const ProfileKey& key, const Interner& interner,
                       std::vector<ProfileFrame>* frames) {
   frames->clear();
+  if (form.shows_states) {
+    const absl::string_view reason = interner.String(key.reason);
+    if (!reason.empty()) frames->push_back({std::nullopt, reason});
+    frames->push_back({std::nullopt, StateName(key.state)});
+  }
   if (const absl::string_view waker = WakerName(key.woken_by); !waker.empty()) {
     AppendStack(key.waker, interner, frames);
     frames->push_back({std::nullopt, waker});

@@ -1,8 +1,9 @@
-// The frames of a profile's sample.
+// How a profile shows its samples, and the frames of a sample.
 #ifndef GOTRACE_EXPORT_PPROF_PROFILE_FRAMES_H_
 #define GOTRACE_EXPORT_PPROF_PROFILE_FRAMES_H_
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -10,6 +11,17 @@
 #include "gotrace/profile.h"
 
 namespace gotrace::internal {
+
+struct ProfileForm {
+  absl::string_view count_name;  // What a sample counts: "contentions".
+  absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
+
+  // Whether the innermost frames say what the goroutine did, and why: "[waiting]", "network".
+  bool shows_states = false;
+};
+
+// The form of the profiles of Profile.
+ProfileForm FormOf(ProfileType type);
 
 // A frame of a stack, or what takes the place of one where the trace has no stack: the function
 // that a goroutine started in, or "[woken by the network]".
@@ -19,8 +31,11 @@ struct ProfileFrame {
 };
 
 // Sets `*frames` to those of the sample, the innermost first. A waker's are on top.
-void SetProfileFrames(const ProfileKey& key, const Interner& interner,
+void SetProfileFrames(const ProfileForm& form, const ProfileKey& key, const Interner& interner,
                       std::vector<ProfileFrame>* frames);
+
+// Returns the functions of the sample, the outermost first, with ";" between them. Without states.
+std::string StackText(const ProfileKey& key, const Interner& interner);
 
 }  // namespace gotrace::internal
 

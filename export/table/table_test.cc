@@ -107,6 +107,26 @@ TEST(Table, IsJson) {
             "\"name\":\"\\u001b[31m\"}");
 }
 
+TEST(Table, HasColumnsForPeopleOnly) {
+  const auto name = [](size_t row) { return Cell(Rows()[row].name); };
+  Table table(
+      1,
+      {{.name = "time_ns", .title = "", .value = [](size_t row) { return Cell(Rows()[row].time); }},
+       {.name = "", .title = "NAME", .value = name}});
+  TextBuffer out;
+  table.AppendText(100, &out);
+  table.AppendCsv(/*has_names=*/true, "", "", &out);
+  table.AppendJson("\n", "", "", &out);
+  EXPECT_EQ(out.view(),
+            "NAME\n"
+            "main.worker\n"
+            "time_ns\n"
+            "1240000\n"
+            "{\"time_ns\":1240000}");
+  EXPECT_EQ(table.Sort("speed").message(),
+            "--sort: there is no column \"speed\"; the columns are time_ns");
+}
+
 TEST(Table, SortsByAColumn) {
   const auto sorted_by = [](absl::string_view column) {
     Table table = MakeTable();

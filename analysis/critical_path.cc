@@ -1,0 +1,581 @@
+// The stays of each goroutine in its states are kept in order of time. A path is then found by a
+// walk back from its end. Where the walk follows a waker, it comes back later to the goroutine that
+// waited, so there is a stack of such goroutines. It is a vector, since a trace can make it as deep
+// as it has intervals.
+#include "gotrace/critical_path.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "analysis/profile_samples.h"
+#include "analysis/time_sums.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+
+namespace {
+
+constexpr size_t kMaxProcs = 4096;
+
+// The index of a goroutine.
+using Slot = uint32_t;
+constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
+
+// A goroutine's stay in a state. There are many.
+struct Stay {
+  int64_t begin;
+  int64_t end;
+  StackId stack;
+  StringId reason;
+  Slot waker;           // kWaiting: which goroutine ended the stay; kNoSlot if none did.
+  StackId waker_stack;  // Where that was then.
+  GoState state;
+  CauseKind ended_by;
+  bool starts_life;
+};
+static_assert(sizeof(Stay) == 40);
+
+struct Life {
+  int64_t begin = 0;
+  StringId start = StringId::kEmpty;
+  Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before what was read.
+  StackId creator_stack = StackId::kNone;
+};
+
+struct TimeSpan {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+struct Goroutine {
+  GoId id;
+  bool has_ended = false;              // The last life.
+  std::vector<Stay> stays;             // In order of time. They do not overlap.
+  absl::InlinedVector<Life, 1> lives;  // In order of time.
+};
+
+// When a goroutine had a P.
+struct Turn : TimeSpan {
+  Slot goroutine = kNoSlot;
+};
+
+struct TaskEntry {
+  StringId type = StringId::kEmpty;
+  std::optional<int64_t> begin;
+  std::optional<int64_t> end;
+  GoId begin_goroutine;
+  GoId end_goroutine;
+  StackId end_stack = StackId::kNone;
+};
+
+struct RegionEntry {
+  PathSpan span;
+  bool has_begin = false;
+  bool has_end = false;
+};
+
+// Where the walk is: on a goroutine, at the time `to`, and about to go back to `from`.
+struct Position {
+  Slot goroutine = kNoSlot;
+  size_t stays = 0;  // How many stays of the goroutine begin before `to`.
+  int64_t from = 0;
+  int64_t to = 0;
+  StackId stack = StackId::kNone;  // Where the goroutine was at `to`.
+  uint64_t depth = 0;
+};
+
+// Appends a span that begins no earlier than the last one ends, and otherwise what is left of it.
+template <class Span>
+void AppendInOrder(Span span, std::vector<Span>* spans) {
+  if (!spans->empty()) span.begin = std::max(span.begin, spans->back().end);
+  if (span.begin < span.end) spans->push_back(span);
+}
+
+}  // namespace
+
+class CriticalPaths::Impl {
+ public:
+  Impl(Interner* interner, const Options& options)
+      : interner_(*interner),
+        options_(options),
+        assist_(interner->InternString("GC mark assist")) {}
+
+  void Add(const Event& event);
+  void AddGoroutine(const GoInterval& interval);
+  void Finish(int64_t end);
+
+  absl::Span<const PathSpan> tasks() const { return tasks_; }
+  absl::Span<const PathSpan> regions() const { return regions_; }
+  std::optional<PathSpan> LifeOf(GoId id) const;
+
+  // Calls `emit` with the pieces of the path, the last one first.
+  template <class Emit>
+  void Walk(const PathSpan& span, const Emit& emit) const;
+
+  std::vector<std::vector<GoroutineTime>> HadProcsDuring(absl::Span<const PathPiece> pieces) const;
+  const Interner& interner() const { return interner_; }
+
+ private:
+  void AddTask(const Event& event);
+  void BeginRegion(const Event& event);
+  void EndRegion(const Event& event);
+  void CloseRegion(size_t index, int64_t end);
+  void AddAssist(const Event& event);
+  void EndAssist(GoId id, int64_t end);
+  void AddTurn(const GoInterval& interval, Slot goroutine);
+
+  Slot SlotOf(GoId id);
+  Slot FindSlot(GoId id) const;
+  const Life& LifeAt(const Goroutine& goroutine, int64_t time) const;
+
+  Position PositionAt(Slot goroutine, int64_t from, int64_t to, StackId stack,
+                      uint64_t depth) const;
+
+  // Whether the goroutine can be what happened at `time` came from: whether it did not wait then.
+  bool IsAwake(Slot goroutine, int64_t time) const;
+
+  // Calls `emit` with the stay from `begin` to `position.to`, where it is split at mark assists.
+  template <class Emit>
+  void EmitStay(const Position& position, const Stay& stay, int64_t begin, const Emit& emit) const;
+
+  // Leaves a stay that the position is in, at its begin or at the end of the walk.
+  void LeaveStay(const Stay& stay, Position* position) const;
+
+  // Cuts a span to what was read. Returns whether anything is left of it.
+  bool Cut(bool has_begin, bool has_end, PathSpan* span) const;
+
+  Interner& interner_;
+  const Options options_;
+  const StringId assist_;
+
+  std::vector<Goroutine> goroutines_;
+  absl::flat_hash_map<GoId, Slot> slots_;
+
+  std::vector<std::vector<Turn>> turns_;  // By P.
+  absl::flat_hash_map<ProcId, size_t> procs_;
+
+  absl::flat_hash_map<GoId, int64_t> open_assists_;  // Since when.
+  absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
+
+  absl::flat_hash_map<TaskId, TaskEntry> task_entries_;
+  std::vector<RegionEntry> region_entries_;
+  absl::flat_hash_map<GoId, std::vector<size_t>> open_regions_;          // From the outermost on.
+  absl::flat_hash_map<std::pair<GoId, StringId>, uint64_t> open_types_;  // How many are open.
+  std::vector<PathSpan> tasks_;
+  std::vector<PathSpan> regions_;
+
+  bool has_events_ = false;
+  int64_t first_time_ = 0;
+  int64_t generation_begin_ = 0;
+  int64_t end_ = 0;
+};
+
+Slot CriticalPaths::Impl::SlotOf(GoId id) {
+  if (id == GoId::kNone) return kNoSlot;
+  const auto [it, is_new] = slots_.try_emplace(id, static_cast<Slot>(goroutines_.size()));
+  if (is_new) goroutines_.emplace_back().id = id;
+  return it->second;
+}
+
+Slot CriticalPaths::Impl::FindSlot(GoId id) const {
+  const auto it = slots_.find(id);
+  return it == slots_.end() ? kNoSlot : it->second;
+}
+
+void CriticalPaths::Impl::Add(const Event& event) {
+  if (!has_events_) {
+    has_events_ = true;
+    first_time_ = event.time();
+  }
+  switch (event.kind()) {
+    case EventKind::kSync:
+      generation_begin_ = event.time();
+      break;
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      AddTask(event);
+      break;
+    case EventKind::kRegionBegin:
+      BeginRegion(event);
+      break;
+    case EventKind::kRegionEnd:
+      EndRegion(event);
+      break;
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      AddAssist(event);
+      break;
+    default:
+      break;
+  }
+}
+
+void CriticalPaths::Impl::AddTask(const Event& event) {
+  const Task task = event.task();
+  TaskEntry& entry = task_entries_[task.id];
+  if (!task.type.empty()) entry.type = interner_.InternString(task.type);
+  if (event.kind() == EventKind::kTaskBegin) {
+    entry.begin = event.time();
+    entry.begin_goroutine = event.goroutine();
+  } else {
+    entry.end = event.time();
+    entry.end_goroutine = event.goroutine();
+    entry.end_stack = interner_.InternStack(event.stack());
+  }
+}
+
+void CriticalPaths::Impl::BeginRegion(const Event& event) {
+  const Region region = event.region();
+  RegionEntry& entry = region_entries_.emplace_back();
+  entry.span.goroutine = event.goroutine();
+  entry.span.begin = event.time();
+  entry.span.task = region.task;
+  entry.span.type = interner_.InternString(region.type);
+  entry.span.is_nested = open_types_[{event.goroutine(), entry.span.type}]++ > 0;
+  entry.has_begin = true;
+  open_regions_[event.goroutine()].push_back(region_entries_.size() - 1);
+}
+
+void CriticalPaths::Impl::CloseRegion(size_t index, int64_t end) {
+  RegionEntry& entry = region_entries_[index];
+  entry.span.end = end;
+  entry.has_end = true;
+  const auto open = open_types_.find({entry.span.goroutine, entry.span.type});
+  if (--open->second == 0) open_types_.erase(open);
+}
+
+void CriticalPaths::Impl::EndRegion(const Event& event) {
+  const StackId stack = interner_.InternStack(event.stack());
+  const auto open = open_regions_.find(event.goroutine());
+  if (open != open_regions_.end() && !open->second.empty()) {
+    CloseRegion(open->second.back(), event.time());
+    region_entries_[open->second.back()].span.end_stack = stack;
+    open->second.pop_back();
+    return;
+  }
+  // It began before the trace.
+  const Region region = event.region();
+  RegionEntry& entry = region_entries_.emplace_back();
+  entry.span.goroutine = event.goroutine();
+  entry.span.end = event.time();
+  entry.span.task = region.task;
+  entry.span.type = interner_.InternString(region.type);
+  entry.span.end_stack = stack;
+  entry.has_end = true;
+}
+
+void CriticalPaths::Impl::AddAssist(const Event& event) {
+  switch (event.type()) {
+    case EventType::kGCMarkAssistBegin:
+      open_assists_.insert_or_assign(event.goroutine(), event.time());
+      break;
+    case EventType::kGCMarkAssistActive:
+      // It was open when the generation began.
+      open_assists_.try_emplace(GoId{event.range_parts().scope.id}, generation_begin_);
+      break;
+    case EventType::kGCMarkAssistEnd:
+      EndAssist(event.goroutine(), event.time());
+      open_assists_.erase(event.goroutine());
+      break;
+    default:
+      break;
+  }
+}
+
+void CriticalPaths::Impl::EndAssist(GoId id, int64_t end) {
+  const auto open = open_assists_.find(id);
+  const int64_t begin = open == open_assists_.end() ? first_time_ : open->second;
+  if (id != GoId::kNone) AppendInOrder<TimeSpan>({begin, end}, &assists_[SlotOf(id)]);
+}
+
+void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
+  const Slot slot = SlotOf(interval.goroutine);
+  const Slot waker =
+      interval.state == GoState::kWaiting ? SlotOf(interval.ended_by.goroutine) : kNoSlot;
+  const Slot creator = interval.starts_life ? SlotOf(interval.begun_by.goroutine) : kNoSlot;
+  Goroutine& goroutine = goroutines_[slot];
+  const bool is_new = goroutine.lives.empty() || goroutine.has_ended || interval.starts_life;
+  AppendInOrder<Stay>({.begin = interval.begin,
+                       .end = interval.end,
+                       .stack = interval.stack,
+                       .reason = interval.reason,
+                       .waker = waker,
+                       .waker_stack = interval.ended_by.stack,
+                       .state = interval.state,
+                       .ended_by = interval.ended_by.kind,
+                       .starts_life = is_new},
+                      &goroutine.stays);
+  if (is_new) {
+    Life& life = goroutine.lives.emplace_back();
+    life.begin = interval.begin;
+    life.creator = creator;
+    life.creator_stack = interval.begun_by.stack;
+  }
+  Life& life = goroutine.lives.back();
+  if (life.start == StringId::kEmpty) life.start = interner_.RootFunctionId(interval.stack);
+  if (options_.keep_procs) AddTurn(interval, slot);
+  goroutine.has_ended = interval.ends_life;
+  if (!interval.ends_life) return;
+  const auto open = open_regions_.find(interval.goroutine);
+  if (open == open_regions_.end()) return;
+  for (const size_t region : open->second) CloseRegion(region, interval.end);
+  open_regions_.erase(open);
+}
+
+void CriticalPaths::Impl::AddTurn(const GoInterval& interval, Slot goroutine) {
+  if (interval.proc == ProcId::kNone) return;
+  const auto [it, is_new] = procs_.try_emplace(interval.proc, turns_.size());
+  if (it->second >= kMaxProcs) return;
+  if (is_new) turns_.emplace_back();
+  AppendInOrder<Turn>({{interval.begin, interval.proc_until}, goroutine}, &turns_[it->second]);
+}
+
+bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) const {
+  const int64_t first = std::max(first_time_, options_.window.from);
+  if (!has_begin || span->begin < first) {
+    span->begin = first;
+    span->begin_clipped = true;
+  }
+  if (!has_end || span->end > end_) {
+    span->end = end_;
+    span->end_stack = StackId::kNone;
+    span->end_clipped = true;
+  }
+  return span->begin <= span->end;
+}
+
+void CriticalPaths::Impl::Finish(int64_t end) {
+  end_ = end;
+  for (const auto& [id, begin] : open_assists_) EndAssist(id, end);
+  for (const auto& [id, entry] : task_entries_) {
+    PathSpan span;
+    span.task = id;
+    span.type = entry.type;
+    span.begin = entry.begin.value_or(0);
+    span.end = entry.end.value_or(0);
+    span.end_stack = entry.end_stack;
+    if (!Cut(entry.begin.has_value(), entry.end.has_value(), &span)) continue;
+    span.goroutine = span.end_clipped ? entry.begin_goroutine : entry.end_goroutine;
+    tasks_.push_back(span);
+  }
+  absl::c_sort(tasks_, [](const PathSpan& a, const PathSpan& b) { return a.task < b.task; });
+  for (RegionEntry& entry : region_entries_) {
+    if (Cut(entry.has_begin, entry.has_end, &entry.span)) regions_.push_back(entry.span);
+  }
+  absl::c_stable_sort(regions_, [](const PathSpan& a, const PathSpan& b) {
+    return std::pair(a.end_clipped, a.end) < std::pair(b.end_clipped, b.end);
+  });
+}
+
+std::optional<PathSpan> CriticalPaths::Impl::LifeOf(GoId id) const {
+  const Slot slot = FindSlot(id);
+  if (slot == kNoSlot || goroutines_[slot].stays.empty()) return std::nullopt;
+  const Goroutine& goroutine = goroutines_[slot];
+  PathSpan span;
+  span.goroutine = id;
+  span.begin = std::min(goroutine.lives.back().begin, goroutine.stays.back().begin);
+  span.end = goroutine.stays.back().end;
+  return span;
+}
+
+const Life& CriticalPaths::Impl::LifeAt(const Goroutine& goroutine, int64_t time) const {
+  static const Life& none = *new Life;
+  const auto after = absl::c_upper_bound(
+      goroutine.lives, time, [](int64_t wanted, const Life& life) { return wanted < life.begin; });
+  return after == goroutine.lives.begin() ? none : *(after - 1);
+}
+
+Position CriticalPaths::Impl::PositionAt(Slot goroutine, int64_t from, int64_t to, StackId stack,
+                                         uint64_t depth) const {
+  Position position{goroutine, 0, from, to, stack, depth};
+  if (goroutine == kNoSlot) return position;
+  const std::vector<Stay>& stays = goroutines_[goroutine].stays;
+  position.stays = static_cast<size_t>(
+      absl::c_lower_bound(stays, to, [](const Stay& s, int64_t time) { return s.begin < time; }) -
+      stays.begin());
+  return position;
+}
+
+bool CriticalPaths::Impl::IsAwake(Slot goroutine, int64_t time) const {
+  const Position position = PositionAt(goroutine, time, time, StackId::kNone, 0);
+  if (position.stays == 0) return false;
+  const Stay& stay = goroutines_[goroutine].stays[position.stays - 1];
+  return stay.end >= time && stay.state != GoState::kWaiting;
+}
+
+template <class Emit>
+void CriticalPaths::Impl::EmitStay(const Position& position, const Stay& stay, int64_t begin,
+                                   const Emit& emit) const {
+  const Goroutine& goroutine = goroutines_[position.goroutine];
+  PathPiece piece;
+  piece.goroutine = goroutine.id;
+  piece.state = stay.state;
+  piece.reason = stay.reason;
+  piece.stack = stay.stack;
+  piece.start = LifeAt(goroutine, begin).start;
+  piece.depth = position.depth;
+  int64_t end = position.to;
+  const auto emit_from = [&](int64_t from, StringId reason) {
+    piece.begin = from;
+    piece.end = end;
+    piece.reason = reason;
+    if (from < end) emit(piece);
+    end = from;
+  };
+  if (stay.state == GoState::kWaiting && stay.end == position.to) piece.woken_by = stay.ended_by;
+  if (stay.state != GoState::kRunning) return emit_from(begin, stay.reason);
+  piece.stack = position.stack;
+  if (const auto found = assists_.find(position.goroutine); found != assists_.end()) {
+    const std::vector<TimeSpan>& assists = found->second;
+    auto assist = absl::c_lower_bound(
+        assists, end, [](const TimeSpan& span, int64_t time) { return span.begin < time; });
+    while (assist != assists.begin() && (--assist)->end > begin) {
+      emit_from(std::min(end, assist->end), StringId::kEmpty);
+      emit_from(std::max(begin, assist->begin), assist_);
+    }
+  }
+  emit_from(begin, StringId::kEmpty);
+}
+
+void CriticalPaths::Impl::LeaveStay(const Stay& stay, Position* position) const {
+  position->to = std::max(stay.begin, position->from);
+  position->stack = stay.stack;
+  --position->stays;
+  if (!stay.starts_life || position->to == position->from) return;
+  // What was before is the creator's.
+  const Life& life = LifeAt(goroutines_[position->goroutine], stay.begin);
+  *position = PositionAt(life.creator, position->from, position->to, life.creator_stack,
+                         position->depth + 1);
+}
+
+template <class Emit>
+void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
+  std::vector<Position> positions;
+  if (span.begin < span.end) {
+    positions.push_back(
+        PositionAt(FindSlot(span.goroutine), span.begin, span.end, span.end_stack, /*depth=*/0));
+  }
+  while (!positions.empty()) {
+    Position& position = positions.back();
+    const Stay* const stay = position.goroutine == kNoSlot || position.stays == 0
+                                 ? nullptr
+                                 : &goroutines_[position.goroutine].stays[position.stays - 1];
+    if (stay == nullptr || stay->end < position.to) {
+      PathPiece unknown;
+      unknown.begin = stay == nullptr ? position.from : std::max(stay->end, position.from);
+      unknown.end = position.to;
+      if (position.goroutine != kNoSlot) unknown.goroutine = goroutines_[position.goroutine].id;
+      unknown.depth = position.depth;
+      emit(unknown);
+      position.to = unknown.begin;
+      position.stack = StackId::kNone;
+    } else if (stay->waker != kNoSlot && stay->end == position.to &&
+               IsAwake(stay->waker, position.to)) {
+      const int64_t begin = std::max(stay->begin, position.from);
+      const Position waker =
+          PositionAt(stay->waker, begin, position.to, stay->waker_stack, position.depth + 1);
+      LeaveStay(*stay, &position);
+      // So that a long chain of wakers needs no memory.
+      if (position.to == position.from) {
+        position = waker;
+      } else {
+        positions.push_back(waker);
+      }
+      continue;
+    } else {
+      EmitStay(position, *stay, std::max(stay->begin, position.from), emit);
+      LeaveStay(*stay, &position);
+    }
+    if (position.to == position.from) positions.pop_back();
+  }
+}
+
+std::vector<std::vector<GoroutineTime>> CriticalPaths::Impl::HadProcsDuring(
+    absl::Span<const PathPiece> pieces) const {
+  std::vector<std::vector<GoroutineTime>> result(pieces.size());
+  std::vector<size_t> next(turns_.size(), 0);  // Of each P: the first turn that is not over yet.
+  absl::flat_hash_map<Slot, int64_t> sums;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const PathPiece& piece = pieces[i];
+    if (piece.state != GoState::kRunnable) continue;
+    sums.clear();
+    for (size_t p = 0; p < turns_.size(); ++p) {
+      const std::vector<Turn>& turns = turns_[p];
+      while (next[p] < turns.size() && turns[next[p]].end <= piece.begin) ++next[p];
+      for (size_t t = next[p]; t < turns.size() && turns[t].begin < piece.end; ++t) {
+        AddTime(Between(std::max(turns[t].begin, piece.begin), std::min(turns[t].end, piece.end)),
+                &sums[turns[t].goroutine]);
+      }
+    }
+    for (const auto& [slot, time] : sums) {
+      const Goroutine& goroutine = goroutines_[slot];
+      result[i].push_back({goroutine.id, LifeAt(goroutine, piece.begin).start, time});
+    }
+    absl::c_sort(result[i], [](const GoroutineTime& a, const GoroutineTime& b) {
+      return a.time != b.time ? a.time > b.time : a.goroutine < b.goroutine;
+    });
+  }
+  return result;
+}
+
+CriticalPaths::CriticalPaths(Interner* interner, const Options& options)
+    : impl_(std::make_unique<Impl>(interner, options)) {}
+CriticalPaths::~CriticalPaths() = default;
+
+void CriticalPaths::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) impl_->Add(event);
+}
+void CriticalPaths::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void CriticalPaths::Finish(int64_t end) { impl_->Finish(end); }
+void CriticalPaths::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
+
+absl::Span<const PathSpan> CriticalPaths::tasks() const { return impl_->tasks(); }
+absl::Span<const PathSpan> CriticalPaths::regions() const { return impl_->regions(); }
+std::optional<PathSpan> CriticalPaths::LifeOf(GoId goroutine) const {
+  return impl_->LifeOf(goroutine);
+}
+
+std::vector<PathPiece> CriticalPaths::Find(const PathSpan& span) const {
+  std::vector<PathPiece> pieces;
+  impl_->Walk(span, [&](const PathPiece& piece) { pieces.push_back(piece); });
+  absl::c_reverse(pieces);
+  return pieces;
+}
+
+PathSum CriticalPaths::Sum(absl::Span<const PathSpan> spans, uint64_t max_pieces) const {
+  PathSum sum;
+  internal::SampleMap samples;
+  uint64_t pieces = 0;
+  for (const PathSpan& span : spans) {
+    if (pieces > max_pieces) break;
+    ++sum.paths;
+    impl_->Walk(span, [&](const PathPiece& piece) {
+      ++pieces;
+      ProfileKey key;
+      key.stack = piece.stack;
+      key.woken_by = piece.woken_by;
+      key.state = piece.state;
+      key.reason = piece.reason;
+      key.start = piece.start;
+      internal::AddSample(key, {.count = 1, .time = Between(piece.begin, piece.end)}, &samples);
+    });
+  }
+  sum.samples = internal::SortedSamples(samples, impl_->interner());
+  return sum;
+}
+
+std::vector<std::vector<GoroutineTime>> CriticalPaths::HadProcsDuring(
+    absl::Span<const PathPiece> pieces) const {
+  return impl_->HadProcsDuring(pieces);
+}
+
+}  // namespace gotrace

@@ -1,0 +1,186 @@
+// A goroutine takes part in the task while it is in one of the task's regions, or if it began the
+// task, until the task ends. An interval is given when it ends, and by then it is known in which
+// part of it the goroutine took part.
+#include "gotrace/task_story.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "gotrace/event_kind.h"
+
+namespace gotrace {
+namespace {
+
+constexpr int64_t kStillOpen = std::numeric_limits<int64_t>::max();
+
+// A time in which a goroutine takes part in the task.
+struct Part {
+  int64_t begin = 0;
+  int64_t end = kStillOpen;
+};
+
+struct Participant {
+  uint64_t open = 0;                 // How many reasons there are to take part now.
+  std::deque<Part> parts;            // In order of time, as long as intervals may overlap them.
+  std::vector<TaskId> open_regions;  // Of all tasks, from the outermost on.
+};
+
+}  // namespace
+
+class TaskStory::Impl {
+ public:
+  Impl(Interner* interner, TaskId task, EventFilter::Times window)
+      : interner_(*interner), task_(task), window_(window) {}
+
+  void Add(const Event& event);
+  void AddGoroutine(const GoInterval& interval);
+  void Finish();
+
+  absl::Span<const StoryRow> rows() const { return rows_; }
+
+ private:
+  void AddTask(const Event& event);
+  void AddRegion(const Event& event);
+  void AddRow(StoryKind kind, const Event& event, absl::string_view text);
+
+  // The goroutine takes part for one reason more, or less.
+  void Enter(Participant* participant, int64_t time);
+  void Leave(Participant* participant, int64_t time);
+
+  Interner& interner_;
+  const TaskId task_;
+  const EventFilter::Times window_;
+  absl::flat_hash_map<GoId, Participant> participants_;
+  absl::flat_hash_set<TaskId> children_;
+  GoId owner_ = GoId::kNone;  // Which began the task, until it ends.
+  std::vector<StoryRow> rows_;
+};
+
+void TaskStory::Impl::AddRow(StoryKind kind, const Event& event, absl::string_view text) {
+  if (!window_.Has(event.time())) return;
+  StoryRow& row = rows_.emplace_back();
+  row.kind = kind;
+  row.begin = row.end = event.time();
+  row.goroutine = event.goroutine();
+  row.text = interner_.InternString(text);
+  if (kind == StoryKind::kChildBegin || kind == StoryKind::kChildEnd) row.child = event.task().id;
+  if (kind == StoryKind::kLog) row.category = interner_.InternString(event.log().category);
+}
+
+void TaskStory::Impl::Add(const Event& event) {
+  switch (event.kind()) {
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      AddTask(event);
+      break;
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+      AddRegion(event);
+      break;
+    case EventKind::kLog:
+      if (event.log().task == task_) AddRow(StoryKind::kLog, event, event.log().message);
+      break;
+    default:
+      break;
+  }
+}
+
+void TaskStory::Impl::AddTask(const Event& event) {
+  const Task task = event.task();
+  const bool is_begin = event.kind() == EventKind::kTaskBegin;
+  if (task.id == task_) {
+    AddRow(is_begin ? StoryKind::kTaskBegin : StoryKind::kTaskEnd, event, task.type);
+    if (owner_ != GoId::kNone) Leave(&participants_[owner_], event.time());
+    owner_ = is_begin ? event.goroutine() : GoId::kNone;
+    if (owner_ != GoId::kNone) Enter(&participants_[owner_], event.time());
+  } else if (task.parent == task_ || children_.contains(task.id)) {
+    children_.insert(task.id);
+    AddRow(is_begin ? StoryKind::kChildBegin : StoryKind::kChildEnd, event, task.type);
+  }
+}
+
+void TaskStory::Impl::AddRegion(const Event& event) {
+  const Region region = event.region();
+  const bool is_begin = event.kind() == EventKind::kRegionBegin;
+  if (region.task == task_) {
+    AddRow(is_begin ? StoryKind::kRegionBegin : StoryKind::kRegionEnd, event, region.type);
+  }
+  const auto found = participants_.find(event.goroutine());
+  if (is_begin) {
+    // Regions of other tasks matter only where they are inside of one of this task.
+    if (region.task != task_ && found == participants_.end()) return;
+    Participant& participant = participants_[event.goroutine()];
+    participant.open_regions.push_back(region.task);
+    if (region.task == task_) Enter(&participant, event.time());
+  } else if (found != participants_.end() && !found->second.open_regions.empty()) {
+    const TaskId ended = found->second.open_regions.back();
+    found->second.open_regions.pop_back();
+    if (ended == task_) Leave(&found->second, event.time());
+  }
+}
+
+void TaskStory::Impl::Enter(Participant* participant, int64_t time) {
+  if (participant->open++ == 0) participant->parts.push_back({.begin = time});
+}
+
+void TaskStory::Impl::Leave(Participant* participant, int64_t time) {
+  if (participant->open == 0 || --participant->open > 0) return;
+  if (!participant->parts.empty()) participant->parts.back().end = time;
+}
+
+void TaskStory::Impl::AddGoroutine(const GoInterval& interval) {
+  const auto found = participants_.find(interval.goroutine);
+  if (found == participants_.end()) return;
+  std::deque<Part>& parts = found->second.parts;
+  while (!parts.empty() && parts.front().begin < interval.end) {
+    const Part& part = parts.front();
+    StoryRow row;
+    row.begin = std::max(interval.begin, part.begin);
+    row.end = std::min(interval.end, part.end);
+    if (row.begin < row.end) {
+      row.goroutine = interval.goroutine;
+      row.state = interval.state;
+      row.reason = interval.reason;
+      row.stack = interval.stack;
+      if (interval.state == GoState::kWaiting && row.end == interval.end) {
+        row.woken_by = interval.ended_by;
+      }
+      rows_.push_back(row);
+    }
+    if (part.end > interval.end) break;
+    parts.pop_front();
+  }
+  if (!interval.ends_life) return;
+  if (owner_ == interval.goroutine) owner_ = GoId::kNone;
+  participants_.erase(found);
+}
+
+void TaskStory::Impl::Finish() {
+  absl::c_stable_sort(rows_, [](const StoryRow& a, const StoryRow& b) {
+    const auto key = [](const StoryRow& row) {
+      return std::pair(row.begin, row.kind == StoryKind::kState);
+    };
+    return key(a) < key(b);
+  });
+}
+
+TaskStory::TaskStory(Interner* interner, TaskId task, EventFilter::Times window)
+    : impl_(std::make_unique<Impl>(interner, task, window)) {}
+TaskStory::~TaskStory() = default;
+
+void TaskStory::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) impl_->Add(event);
+}
+void TaskStory::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void TaskStory::Finish(int64_t /*end*/) { impl_->Finish(); }
+void TaskStory::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
+
+absl::Span<const StoryRow> TaskStory::rows() const { return impl_->rows(); }
+
+}  // namespace gotrace

@@ -1,0 +1,389 @@
+// The command `path`: why a task, a region or a goroutine took so long.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "export/json/json_text.h"
+#include "export/pprof/folded.h"
+#include "export/pprof/pprof_writer.h"
+#include "export/pprof/profile_frames.h"
+#include "gotrace/critical_path.h"
+#include "parser/event/trace_clock.h"
+#include "tools/analysis_command.h"
+#include "tools/registry.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "path",
+    .summary = "print the critical path of a task: why it took so long",
+    .description =
+        "Prints which goroutine a task had to wait for, at each time from its begin to its end, "
+        "and whether that was running, waiting for a P (runnable), in a syscall, or blocked on "
+        "something other than a goroutine. The path leads back from the goroutine that ended the "
+        "task. Where that was blocked until another goroutine woke it up, the path is on that one; "
+        "and before it was created, on its creator. The lengths of all pieces add up to that of "
+        "the task.\n"
+        "\n"
+        "With --type or --region, adds up the paths of all tasks or regions of a type, and prints "
+        "where the most time was spent, or with -o writes that as a profile for `go tool pprof`.",
+    .examples =
+        "  gotrace-dump path --task=282 trace.out\n"
+        "  gotrace-dump path --g=7 --from=1s --to=1.5s trace.out\n"
+        "  gotrace-dump path --type=request trace.out\n"
+        "  gotrace-dump path --region=query --format=folded trace.out | flamegraph.pl > out.svg\n",
+};
+
+// Which paths to find: one of these is set.
+struct PathChoice {
+  std::optional<TaskId> task;
+  std::optional<GoId> goroutine;
+  std::string task_type;
+  std::string region_type;
+
+  bool is_single() const { return task.has_value() || goroutine.has_value(); }
+};
+
+class PathAnalysis final : public Analysis {
+ public:
+  PathAnalysis(Interner* interner, const PathChoice& choice, EventFilter::Times window)
+      : interner_(*interner),
+        choice_(choice),
+        paths_(interner, {.window = window, .keep_procs = choice.is_single()}) {}
+
+  void AddEvents(absl::Span<const Event> events) override { paths_.AddEvents(events); }
+  void AddGoroutine(const GoInterval& interval) override { paths_.AddGoroutine(interval); }
+  // Never read in parts.
+  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
+
+  void Finish(int64_t end) override {
+    paths_.Finish(end);
+    const std::vector<PathSpan> spans = Spans();
+    // That takes some seconds.
+    constexpr uint64_t kMaxPieces = uint64_t{1} << 28;
+    PathSum sum = paths_.Sum(spans, kMaxPieces);
+    samples_ = std::move(sum.samples);
+    if (sum.paths < spans.size()) {
+      notes_.push_back(absl::StrCat("added up only the first ", sum.paths, " of ", spans.size(),
+                                    " paths, which have too many pieces"));
+    }
+    if (!choice_.is_single() || spans.empty()) return;
+    pieces_ = paths_.Find(spans[0]);
+    ran_ = paths_.HadProcsDuring(pieces_);
+  }
+
+  // The pieces of a single path, and for each of them which goroutines had a P.
+  absl::Span<const PathPiece> pieces() const { return pieces_; }
+  absl::Span<const std::vector<GoroutineTime>> ran() const { return ran_; }
+
+  absl::Span<const ProfileSample> samples() const { return samples_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::vector<PathSpan> Spans() {
+    std::vector<PathSpan> spans;
+    if (choice_.goroutine.has_value()) {
+      if (const auto life = paths_.LifeOf(*choice_.goroutine)) spans.push_back(*life);
+      return spans;
+    }
+    const bool is_region = !choice_.region_type.empty();
+    const std::string& type = is_region ? choice_.region_type : choice_.task_type;
+    uint64_t clipped = 0;
+    for (const PathSpan& span : is_region ? paths_.regions() : paths_.tasks()) {
+      if (choice_.task.has_value()) {
+        if (span.task != *choice_.task) continue;
+        spans.push_back(span);
+        NoteClips(span);
+      } else if (!span.is_nested && interner_.String(span.type) == type) {
+        if (span.begin_clipped || span.end_clipped) {
+          ++clipped;
+        } else {
+          spans.push_back(span);
+        }
+      }
+    }
+    if (clipped > 0) {
+      notes_.push_back(absl::StrCat("left out ", clipped, " of ", clipped + spans.size(),
+                                    is_region ? " regions" : " tasks",
+                                    ", which lack their begin or end in what was read"));
+    }
+    return spans;
+  }
+
+  void NoteClips(const PathSpan& task) {
+    if (task.begin_clipped) {
+      notes_.push_back("the task began before what was read, and its path is cut there");
+    }
+    if (task.end_clipped) {
+      notes_.push_back(
+          "the task did not end in what was read; the path is that of the goroutine that began it");
+    }
+  }
+
+  const Interner& interner_;
+  const PathChoice choice_;
+  CriticalPaths paths_;
+  std::vector<PathPiece> pieces_;
+  std::vector<std::vector<GoroutineTime>> ran_;
+  std::vector<ProfileSample> samples_;
+  std::vector<std::string> notes_;
+};
+
+absl::string_view StateText(GoState state) {
+  return state == GoState::kUndetermined ? "" : GoStateName(state);
+}
+
+absl::string_view WokenByText(CauseKind kind) {
+  return kind == CauseKind::kUnknown ? "" : CauseKindName(kind);
+}
+
+// The texts of stacks, which a table shows and nothing else keeps.
+class StackTexts {
+ public:
+  explicit StackTexts(const Interner& interner) : interner_(interner) {}
+
+  // Valid as long as this object.
+  absl::string_view Of(StackId stack, StringId start) {
+    std::string& text = texts_[{stack, start}];
+    if (text.empty()) {
+      ProfileKey key;
+      key.stack = stack;
+      key.start = start;
+      text = StackText(key, interner_);
+    }
+    return text;
+  }
+
+ private:
+  const Interner& interner_;
+  std::map<std::pair<StackId, StringId>, std::string> texts_;
+};
+
+// Which functions the goroutines started in that had a P.
+std::vector<NamedNumber> RanByFunction(absl::Span<const GoroutineTime> ran,
+                                       const Interner& interner) {
+  std::map<absl::string_view, int64_t> sums;
+  for (const GoroutineTime& one : ran) {
+    int64_t& sum = sums[interner.String(one.start)];
+    sum = TraceClock::Add(sum, one.time);
+  }
+  std::vector<NamedNumber> numbers;
+  for (const auto& [name, sum] : sums) numbers.push_back({name, sum});
+  return numbers;
+}
+
+// The goroutines that had a P for the longest time, as JSON.
+std::string RanText(absl::Span<const GoroutineTime> ran, const Interner& interner) {
+  constexpr size_t kGoroutines = 10;
+  TextBuffer json;
+  json.Append('[');
+  for (const GoroutineTime& one : ran.first(std::min(ran.size(), kGoroutines))) {
+    json.Append(json.view().size() > 1 ? "," : "", "{\"g\":", one.goroutine.value, ",\"name\":");
+    AppendJsonString(interner.String(one.start), &json);
+    json.Append(",\"time_ns\":", one.time, "}");
+  }
+  json.Append(']');
+  return std::string(json.view());
+}
+
+// Why a goroutine does not run, for people. For one that waits for a P: what the Ps ran.
+std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
+                    const Interner& interner) {
+  if (piece.state == GoState::kUndetermined) return "not in the trace";
+  if (piece.state != GoState::kRunnable) return std::string(interner.String(piece.reason));
+  int64_t sum = 0;
+  NamedNumber largest;
+  for (const NamedNumber& one : ran) {
+    sum = TraceClock::Add(sum, one.number);
+    if (one.number > largest.number) largest = one;
+  }
+  if (sum <= 0) return "Ps: idle";
+  return absl::StrFormat("Ps: %s %.0f%%", largest.name.empty() ? "(unknown)" : largest.name,
+                         100 * static_cast<double>(largest.number) / static_cast<double>(sum));
+}
+
+class PathCommand final : public AnalysisCommand {
+ public:
+  const CommandText& text() const override { return kText; }
+
+ protected:
+  std::vector<Flag> OwnFlags() override {
+    return {{.name = "task",
+             .value = "ID",
+             .help = "The path of this task.",
+             .set = SetId<TaskId>(&choice_.task)},
+            {.name = "g",
+             .value = "ID",
+             .help = "The path of this goroutine, from its first to its last event in the trace, "
+                     "or in the window.",
+             .set = SetId<GoId>(&choice_.goroutine)},
+            {.name = "type",
+             .value = "TYPE",
+             .help = "The sum of the paths of all tasks of this type that have their begin and end "
+                     "in the trace.",
+             .set = SetText(&choice_.task_type)},
+            {.name = "region",
+             .value = "TYPE",
+             .help = "The same of all regions of this type. Of those inside of another one of the "
+                     "same type, only the outermost counts.",
+             .set = SetText(&choice_.region_type)},
+            {.name = "o",
+             .value = "FILE",
+             .help = "Write a profile in the format of pprof, gzipped, to FILE; - is the standard "
+                     "output.",
+             .set = SetText(&target_),
+             .excludes = "format"}};
+  }
+
+  absl::Status CheckOwn() const override {
+    const int given = choice_.task.has_value() + choice_.goroutine.has_value() +
+                      !choice_.task_type.empty() + !choice_.region_type.empty();
+    if (given == 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "give one of --task, --g, --type and --region: what to print the path of");
+  }
+
+  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
+                                         const EventFilter& filter) const override {
+    return std::make_unique<PathAnalysis>(interner, choice_, filter.times);
+  }
+
+  bool IsMergeable() const override { return false; }
+  bool SelectsGoroutines() const override { return false; }
+
+  Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    static const PathAnalysis& none = *[] {
+      static Interner unused;
+      return new PathAnalysis(&unused, {}, {});
+    }();
+    const PathAnalysis& paths =
+        analysis == nullptr ? none : static_cast<const PathAnalysis&>(*analysis);
+    return choice_.is_single() ? PieceTable(paths, interner) : SampleTable(paths, interner);
+  }
+
+  absl::string_view RowsName() const override { return choice_.is_single() ? "pieces" : "samples"; }
+  absl::string_view DefaultSort() const override { return ""; }
+
+  OwnFormat own_format() const override {
+    return {"folded", " folded: a line for each stack, for flame graphs."};
+  }
+  void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
+    AppendFolded(kForm, SamplesOf(sink), sink.interner(), out);
+  }
+
+  std::vector<std::string> NotesOn(const Analysis& analysis) const override {
+    return static_cast<const PathAnalysis&>(analysis).notes();
+  }
+
+  std::string TargetPath() const override { return target_; }
+  std::string TargetBytes(const AnalysisSink& sink) const override {
+    return PprofBytes(kForm, SamplesOf(sink), sink.interner());
+  }
+
+ private:
+  static constexpr ProfileForm kForm = {
+      .count_name = "pieces", .time_name = "time", .shows_states = true};
+
+  template <class Id>
+  static SetFlag SetId(std::optional<Id>* id) {
+    return [=](absl::string_view text) {
+      uint64_t number = 0;
+      absl::Status status = SetNumber(0, &number)(text);
+      if (status.ok()) *id = Id{static_cast<decltype(Id::value)>(number)};
+      return status;
+    };
+  }
+
+  static absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
+    return static_cast<const PathAnalysis&>(sink.analysis()).samples();
+  }
+
+  static Table PieceTable(const PathAnalysis& paths, const Interner& interner) {
+    const absl::Span<const PathPiece> pieces = paths.pieces();
+    const absl::Span<const std::vector<GoroutineTime>> ran = paths.ran();
+    const auto stacks = std::make_shared<StackTexts>(interner);
+    const auto reasons = std::make_shared<std::map<size_t, std::string>>();
+    std::vector<Column> columns;
+    const auto add = [&](std::string name, absl::string_view title, Unit unit, auto of) {
+      columns.push_back({.name = std::move(name), .title = title, .unit = unit, .value = of});
+    };
+    constexpr Unit kTime = Unit::kNanoseconds;
+    constexpr Unit kNone = Unit::kNone;
+    add("begin_ns", "BEGIN", kNone, [=](size_t row) { return Cell(pieces[row].begin); });
+    add("end_ns", "", kNone, [=](size_t row) { return Cell(pieces[row].end); });
+    add("length_ns", "LENGTH", kTime,
+        [=](size_t row) { return Cell(TraceClock::Subtract(pieces[row].end, pieces[row].begin)); });
+    add("depth", "DEPTH", kNone,
+        [=](size_t row) { return Cell(static_cast<int64_t>(pieces[row].depth)); });
+    add("g", "G", kNone, [=](size_t row) {
+      const GoId id = pieces[row].goroutine;
+      return id == GoId::kNone ? Cell() : Cell(id.value);
+    });
+    add("state", "STATE", kNone, [=](size_t row) { return Cell(StateText(pieces[row].state)); });
+    add("reason", "", kNone,
+        [=, &interner](size_t row) { return Cell(interner.String(pieces[row].reason)); });
+    add("", "REASON", kNone, [=, &interner](size_t row) {
+      std::string& text = (*reasons)[row];
+      text = WhyText(pieces[row], RanByFunction(ran[row], interner), interner);
+      return Cell(absl::string_view(text));
+    });
+    add("woken_by", "", kNone, [=](size_t row) { return Cell(WokenByText(pieces[row].woken_by)); });
+    add("ran_ns", "", kTime,
+        [=, &interner](size_t row) { return Cell(RanByFunction(ran[row], interner)); });
+    add("ran", "", kNone,
+        [=, &interner](size_t row) { return Cell(JsonText{RanText(ran[row], interner)}); });
+    add("start", "", kNone,
+        [=, &interner](size_t row) { return Cell(interner.String(pieces[row].start)); });
+    add("stack", "STACK", kNone,
+        [=](size_t row) { return Cell(stacks->Of(pieces[row].stack, pieces[row].start)); });
+    return Table(pieces.size(), std::move(columns));
+  }
+
+  static Table SampleTable(const PathAnalysis& paths, const Interner& interner) {
+    const absl::Span<const ProfileSample> samples = paths.samples();
+    const auto stacks = std::make_shared<StackTexts>(interner);
+    double sum = 0;
+    for (const ProfileSample& sample : samples) sum += static_cast<double>(sample.value.time);
+    std::vector<Column> columns;
+    const auto add = [&](std::string name, absl::string_view title, Unit unit, auto of) {
+      columns.push_back({.name = std::move(name), .title = title, .unit = unit, .value = of});
+    };
+    constexpr Unit kNone = Unit::kNone;
+    add("time_ns", "TIME", Unit::kNanoseconds,
+        [=](size_t row) { return Cell(samples[row].value.time); });
+    add("share", "SHARE", Unit::kShare,
+        [=](size_t row) { return Cell(static_cast<double>(samples[row].value.time) / sum); });
+    add("count", "COUNT", kNone,
+        [=](size_t row) { return Cell(static_cast<int64_t>(samples[row].value.count)); });
+    add("state", "STATE", kNone,
+        [=](size_t row) { return Cell(StateText(samples[row].key.state)); });
+    add("reason", "REASON", kNone,
+        [=, &interner](size_t row) { return Cell(interner.String(samples[row].key.reason)); });
+    add("woken_by", "", kNone,
+        [=](size_t row) { return Cell(WokenByText(samples[row].key.woken_by)); });
+    add("start", "", kNone,
+        [=, &interner](size_t row) { return Cell(interner.String(samples[row].key.start)); });
+    add("stack", "STACK", kNone, [=](size_t row) {
+      return Cell(stacks->Of(samples[row].key.stack, samples[row].key.start));
+    });
+    return Table(samples.size(), std::move(columns));
+  }
+
+  PathChoice choice_;
+  std::string target_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakePathCommand() { return std::make_unique<PathCommand>(); }
+
+}  // namespace gotrace::internal
