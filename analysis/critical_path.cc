@@ -566,7 +566,9 @@ PathSum CriticalPaths::Sum(absl::Span<const PathSpan> spans, uint64_t max_pieces
       key.state = piece.state;
       key.reason = piece.reason;
       key.start = piece.start;
-      internal::AddSample(key, {.count = 1, .time = Between(piece.begin, piece.end)}, &samples);
+      ProfileValue& value = samples[key];
+      ++value.count;
+      AddTime(Between(piece.begin, piece.end), &value.time);
     });
   }
   sum.samples = internal::SortedSamples(samples, impl_->interner());

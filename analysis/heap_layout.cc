@@ -140,8 +140,7 @@ HeapLayout::Place HeapLayout::Find(uint64_t address) const {
 
 HeapSlot HeapLayout::FindSlotAt(uint64_t address) const {
   const Place place = Find(address);
-  if (place.span == nullptr || place.span->size_class == HeapSpan::kManual)
-    return {nullptr, address};
+  if (place.span == nullptr || place.span->Slots() == 0) return {nullptr, address};
   const uint64_t slot_bytes = place.span->SlotBytes();
   if (place.offset / slot_bytes >= place.span->Slots()) return {nullptr, address};
   return {place.span, address - place.offset % slot_bytes};

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -440,31 +441,23 @@ void HeapStats::Impl::SortFunctions() {
 }
 
 void HeapStats::Impl::CountSpans() {
-  // The order of the result: large objects come after small ones.
-  std::map<std::pair<int, bool>, HeapSpanClass> classes;
+  std::map<std::tuple<HeapSpanUse, uint64_t, bool>, HeapSpanClass> classes;
   const auto class_of = [&](const HeapSpan& span) -> HeapSpanClass& {
-    const int order = span.size_class == HeapSpan::kLarge    ? HeapSpan::kManual - 1
-                      : span.size_class == HeapSpan::kManual ? HeapSpan::kManual
-                                                             : span.size_class - 1;
-    return classes[{order, span.has_pointers}];
+    const HeapSpanUse use = span.size_class == HeapSpan::kLarge    ? HeapSpanUse::kLarge
+                            : span.size_class == HeapSpan::kManual ? HeapSpanUse::kManual
+                                                                   : HeapSpanUse::kSmall;
+    const uint64_t slot_bytes = use == HeapSpanUse::kSmall ? span.SlotBytes() : 0;
+    HeapSpanClass& one = classes[{use, slot_bytes, span.has_pointers}];
+    one.use = use;
+    one.slot_bytes = slot_bytes;
+    one.has_pointers = span.has_pointers;
+    return one;
   };
   for (const auto& [page, span] : layout_.spans()) {
     HeapSpanClass& one = class_of(span);
     ++one.spans;
     one.bytes += span.bytes;
     one.slots += span.Slots();
-    one.has_pointers = span.has_pointers;
-    switch (span.size_class) {
-      case HeapSpan::kLarge:
-        one.use = HeapSpanUse::kLarge;
-        break;
-      case HeapSpan::kManual:
-        one.use = HeapSpanUse::kManual;
-        break;
-      default:
-        one.slot_bytes = span.SlotBytes();
-        break;
-    }
   }
   for (const auto& [address, object] : objects_) {
     const HeapSlot slot = layout_.FindSlotAt(address);
@@ -477,7 +470,7 @@ void HeapStats::Impl::CountSpans() {
     if (span == nullptr || span->size_class != HeapSpan::kManual) continue;
     gotrace::Add({1, bytes}, &class_of(*span).used);
   }
-  for (const auto& [order, one] : classes) span_classes_.push_back(one);
+  for (const auto& [key, one] : classes) span_classes_.push_back(one);
 }
 
 void HeapStats::Impl::Finish(int64_t end) {

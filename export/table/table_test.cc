@@ -84,6 +84,24 @@ TEST(Table, LeavesOutTimesThatAreZeroAndPutsNamesLast) {
             "    0  813 ns  net/http.(*conn).serve\n");
 }
 
+TEST(Table, MayHaveAUnitForEachRow) {
+  static constexpr double kNumbers[] = {1240000.4, 2048, 0.12345, 73000.6, -1e300};
+  static constexpr Unit kUnits[] = {Unit::kNanoseconds, Unit::kBytes, Unit::kNone, Unit::kNone,
+                                    Unit::kBytes};
+  Column column = {
+      .name = "value", .title = "VALUE", .value = [](size_t row) { return Cell(kNumbers[row]); }};
+  column.unit_of = [](size_t row) { return kUnits[row]; };
+  TextBuffer out;
+  Table(5, {column}).AppendText(100, &out);
+  EXPECT_EQ(out.view(),
+            "       VALUE\n"
+            "     1.24 ms\n"
+            "    2.00 KiB\n"
+            "       0.123\n"
+            "       73001\n"
+            "-8367351 TiB\n");
+}
+
 TEST(Table, IsCsv) {
   TextBuffer out;
   MakeTable().AppendCsv(/*has_names=*/true, "file", "a\"b", &out);
