@@ -1,6 +1,7 @@
 // Runs the commands `latency`, `procs` and `leaks` as their users do.
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
