@@ -99,8 +99,9 @@ TEST_F(CommandLineTest, Files) {
       ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `goroutines`, `tasks`, `regions`, `gc` "
-                               "and `heap` take several"));
+                               "`footprint`, `validate`, `summary`, `goroutines`, `tasks`, "
+                               "`regions`, `gc`, `latency`, `procs`, `leaks` and `heap` take "
+                               "several"));
     }
   }
 }
@@ -145,6 +146,14 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"region", "query"},
                                                      {"id", "1"},
                                                      {"flags", "stw,perproc"},
+                                                     {"latency kind", "scheduling,pause"},
+                                                     {"latency sort", "p99"},
+                                                     {"by", "stack"},
+                                                     {"worst", "5"},
+                                                     {"procs sort", "idle"},
+                                                     {"slices", "20"},
+                                                     {"leaks sort", "longest"},
+                                                     {"longer", "100ms"},
                                                      {"windows", "1ms,50ms"},
                                                      {"top", "5"},
                                                      {"compat", "go"},
@@ -266,7 +275,8 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `goroutines`, `tasks`, `regions`, `path`, `gc` and `profile`";
+      "`repair`, `convert`, `summary`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
+      "`latency`, `procs`, `leaks`, `heap`, `diff` and `profile`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -337,8 +347,8 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
-              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc` and "
-              "`profile`, not of `info`; "
+              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
+              "`latency`, `procs`, `leaks`, `heap`, `diff` and `profile`, not of `info`; "
               "other commands have --json");
   ExpectError(
       {"wire", "-o", "x", "f"},

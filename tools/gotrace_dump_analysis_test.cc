@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -99,29 +100,68 @@ TEST_F(AnalysisCommands, PrintCsvAndJson) {
 
 TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
   const std::string broken = Write("broken.trace", "Not a trace.");
-  for (const std::string command : {"goroutines", "tasks", "regions"}) {
-    const JsonValue schema = ReadSchema(absl::StrCat("docs/", command, ".schema.json"));
-    for (const std::string each : {"--each", "--noeach"}) {
-      for (const std::string& file : {annotations_, trace_, broken}) {
-        const std::string out = RunDump({command, each, "--format=json", file}).out;
-        EXPECT_EQ(CheckAgainstSchema(schema, Parse(out)), "") << command << " " << each << out;
-      }
-    }
+  const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
+  const std::string gc = Write("gc.trace", ReadTestTrace("go1.27-gc.trace"));
+  // Each command with the flags that give its rows other columns, and the name of the rows.
+  struct Form {
+    std::vector<std::string> args;
+    absl::string_view rows;
+  };
+  const Form forms[] = {
+      {{"goroutines"}, "goroutines"},
+      {{"goroutines", "--each"}, "goroutines"},
+      {{"tasks"}, "tasks"},
+      {{"tasks", "--each"}, "tasks"},
+      {{"regions"}, "regions"},
+      {{"regions", "--each"}, "regions"},
+      {{"gc"}, "cycles"},
+      {{"gc", "--pauses"}, "pauses"},
+      {{"gc", "--mmu"}, "mmu"},
+      {{"latency"}, "latencies"},
+      {{"latency", "--by=func"}, "latencies"},
+      {{"latency", "--by=stack"}, "latencies"},
+      {{"latency", "--worst=3"}, "waits"},
+      {{"procs"}, "procs"},
+      {{"procs", "--slices=9"}, "slices"},
+      {{"leaks", "--longer=1us"}, "leaks"},
+      {{"profile"}, "samples"},
+      {{"profile", "--by-g", "--by-p"}, "samples"},
+      {{"profile", "--type=create"}, "samples"},
+  };
+  for (const Form& form : forms) {
+    SCOPED_TRACE(absl::StrJoin(form.args, " "));
+    const JsonValue schema = ReadSchema(absl::StrCat("docs/", form.args[0], ".schema.json"));
+    size_t rows = 0;
+    const auto check = [&](const std::string& file, absl::string_view flag) {
+      std::vector<std::string> args = form.args;
+      args.insert(args.end(), {"--format=json", std::string(flag), file});
+      const std::string out = RunDump(args).out;
+      const JsonValue value = Parse(out);
+      EXPECT_EQ(CheckAgainstSchema(schema, value), "") << out;
+      if (const JsonValue* const found = value.Find(form.rows)) rows += found->elements.size();
+    };
+    for (const std::string& file : {annotations_, trace_, gc, broken, cut}) check(file, "--top=0");
+    check(cut, "--salvage");
+    EXPECT_GT(rows, 3);
   }
 }
 
 TEST_F(AnalysisCommands, DoNotDependOnTheCores) {
-  for (const absl::string_view command : {"goroutines", "tasks", "regions"}) {
-    const auto run = [&](absl::string_view jobs) {
-      return DumpOutput(
-          {std::string(command), "--each", "--format=csv", std::string(jobs), trace_});
+  const std::vector<std::string> commands[] = {{"goroutines", "--each"}, {"tasks", "--each"},
+                                               {"regions", "--each"},    {"latency"},
+                                               {"latency", "--worst=5"}, {"procs"},
+                                               {"procs", "--slices=9"},  {"leaks", "--longer=1ms"}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(absl::StrJoin(command, " "));
+    const auto run = [&](const std::string& jobs, const std::string& file) {
+      std::vector<std::string> args = command;
+      args.insert(args.end(), {"--format=csv", jobs, file});
+      return DumpOutput(args, {.input = bytes_});
     };
-    const std::string one = run("--jobs=1");
-    EXPECT_GT(Lines(one).size(), 1) << command;
-    EXPECT_EQ(run("--jobs=4"), one) << command;
-    EXPECT_EQ(DumpOutput({std::string(command), "--each", "--format=csv", "-"}, {.input = bytes_}),
-              one)
-        << command;
+    const std::string one = run("--jobs=1", trace_);
+    EXPECT_GT(Lines(one).size(), 1);
+    EXPECT_EQ(run("--jobs=4", trace_), one);
+    EXPECT_EQ(run("--jobs=4", "-"), one);
   }
 }
 

@@ -1,0 +1,254 @@
+// Runs the commands `latency`, `procs` and `leaks` as their users do.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/json_value.h"
+#include "testing/subprocess.h"
+#include "testing/test_directory.h"
+
+namespace gotrace::internal {
+namespace {
+
+std::vector<std::string> Lines(absl::string_view text) {
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
+}
+
+std::string Text(const JsonValue& object, absl::string_view name) {
+  const JsonValue* const value = object.Find(name);
+  EXPECT_NE(value, nullptr) << name;
+  return value == nullptr ? "" : value->text;
+}
+
+int64_t Number(const JsonValue& object, absl::string_view name) {
+  int64_t number = 0;
+  const std::string text = Text(object, name);
+  EXPECT_TRUE(absl::SimpleAtoi(text, &number)) << name << ": " << text;
+  return number;
+}
+
+class LatencyCommands : public testing::Test {
+ protected:
+  LatencyCommands() {
+    const std::string directory = MakeTestDirectory();
+    gc_ = WriteFile(absl::StrCat(directory, "/gc.trace"), ReadTestTrace("go1.27-gc.trace"));
+    blocking_ = WriteFile(absl::StrCat(directory, "/blocking.trace"),
+                          ReadTestTrace("go1.27-blocking.trace"));
+  }
+
+  // The rows of a table.
+  static std::vector<JsonValue> Rows(std::vector<std::string> args) {
+    args.push_back("--format=jsonl");
+    std::vector<JsonValue> rows;
+    for (const std::string& line : Lines(DumpOutput(args))) {
+      absl::StatusOr<JsonValue> row = ParseJson(line);
+      EXPECT_TRUE(row.ok()) << row.status() << ": " << line;
+      if (row.ok()) rows.push_back(*std::move(row));
+    }
+    return rows;
+  }
+
+  // What the command prints about wrong flags.
+  std::string Error(std::vector<std::string> args) const {
+    args.push_back(blocking_);
+    const SubprocessResult result = RunDump(args);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  }
+
+  std::string gc_;
+  std::string blocking_;
+};
+
+TEST_F(LatencyCommands, PrintDistributions) {
+  const std::vector<JsonValue> rows = Rows({"latency", gc_});
+  ASSERT_EQ(rows.size(), 18);
+  EXPECT_EQ(Text(rows[0], "kind"), "scheduling");
+  EXPECT_EQ(Number(rows[0], "count"), 1202);
+  EXPECT_EQ(Number(rows[0], "clipped"), 0);
+  EXPECT_EQ(Number(rows[0], "total_ns"), 286'363'860);
+  EXPECT_EQ(Number(rows[0], "min_ns"), 1);
+  EXPECT_EQ(Number(rows[0], "p50_ns"), 18'258);
+  EXPECT_EQ(Number(rows[0], "p99_ns"), 1'881'888);
+  EXPECT_EQ(Number(rows[0], "max_ns"), 3'870'592);
+  EXPECT_EQ(Text(rows[1], "kind"), "blocked");
+  EXPECT_EQ(Text(rows[1], "reason"), "system goroutine wait");
+  EXPECT_EQ(Number(rows[1], "clipped"), 7);
+  EXPECT_EQ(Text(rows.back(), "kind"), "assist");
+  EXPECT_EQ(Number(rows.back(), "count"), 311);
+  for (const JsonValue& row : rows) {
+    const JsonValue& histogram = *row.Find("histogram");
+    EXPECT_EQ(Number(histogram, "scale"), 4);
+    int64_t count = 0;
+    for (const JsonValue& bucket : histogram.Find("counts")->elements) {
+      int64_t number = 0;
+      EXPECT_TRUE(absl::SimpleAtoi(bucket.text, &number));
+      count += number;
+    }
+    EXPECT_EQ(count, Number(row, "count"));
+  }
+  // 2^(165/16) = 1271.7 <= 1280 < 2^(166/16) = 1328.0.
+  EXPECT_EQ(Number(rows.back(), "min_ns"), 1280);
+  EXPECT_EQ(Number(*rows.back().Find("histogram"), "offset"), 165);
+}
+
+TEST_F(LatencyCommands, SplitDistributions) {
+  const std::vector<JsonValue> by_func =
+      Rows({"latency", "--kind=scheduling", "--by=func", "--sort=p99", gc_});
+  ASSERT_EQ(by_func.size(), 9);
+  EXPECT_EQ(Text(by_func[1], "start"), "main.mark.func1");
+  EXPECT_EQ(Number(by_func[1], "count"), 160);
+  EXPECT_EQ(Number(by_func[1], "max_ns"), 3'870'592);
+  int64_t total = 0;
+  for (const JsonValue& row : by_func) total += Number(row, "total_ns");
+  EXPECT_EQ(total, 286'363'860);
+
+  const std::vector<JsonValue> one = Rows({"latency", "--func=main.mark.func1", gc_});
+  EXPECT_EQ(Number(one[0], "count"), 160);
+  EXPECT_EQ(Text(one[0], "start"), "");
+
+  // Two statements of the function send: their stacks differ in the line.
+  std::vector<int64_t> totals;
+  for (const JsonValue& row : Rows({"latency", "--kind=blocked", "--by=stack", blocking_})) {
+    if (Text(row, "stack") != "main.channels.func1;runtime.chansend1") continue;
+    EXPECT_EQ(Text(row, "reason"), "chan send");
+    EXPECT_EQ(Text(row, "start"), "main.channels.func1");
+    totals.push_back(Number(row, "total_ns"));
+  }
+  EXPECT_EQ(totals, std::vector<int64_t>({2'184'576, 2'149'504}));
+  EXPECT_EQ(Lines(DumpOutput({"latency", "--kind=scheduling", "--by=func", gc_}))[0],
+            "COUNT    TOTAL      P50      P99      MAX  KIND        REASON  STARTED IN");
+}
+
+TEST_F(LatencyCommands, PrintTheWorstCases) {
+  const std::vector<JsonValue> waits = Rows({"latency", "--worst=2", "--kind=blocked", blocking_});
+  size_t sends = 0;
+  for (const JsonValue& wait : waits) {
+    EXPECT_EQ(Text(wait, "kind"), "blocked");
+    if (Text(wait, "reason") != "chan send") continue;
+    if (++sends > 1) continue;
+    EXPECT_EQ(Number(wait, "begin_ns"), 2'186'221'637'312);
+    EXPECT_EQ(Number(wait, "length_ns"), 2'184'576);
+    EXPECT_EQ(Text(wait, "clipped"), "false");
+    EXPECT_EQ(Number(wait, "g"), 8);
+    EXPECT_EQ(Text(wait, "start"), "main.channels.func1");
+    EXPECT_EQ(Text(wait, "ended_by"), "G 1");
+    EXPECT_EQ(Number(wait, "ended_by_g"), 1);
+    EXPECT_EQ(Text(wait, "stack"), "main.channels.func1;runtime.chansend1");
+    EXPECT_EQ(Text(wait, "ended_by_stack"), "main.main;main.channels;runtime.chanrecv1");
+  }
+  EXPECT_GE(sends, 1);
+  EXPECT_LE(sends, 2);
+
+  const std::vector<JsonValue> worst =
+      Rows({"latency", "--worst=3", "--kind=scheduling,pause", "--sort=length", gc_});
+  ASSERT_GT(worst.size(), 6);
+  EXPECT_EQ(Text(worst[0], "kind"), "pause");
+  EXPECT_EQ(Text(worst[0], "reason"), "GC sweep termination");
+  EXPECT_EQ(Number(worst[0], "length_ns"), 3'989'696);
+  EXPECT_EQ(Text(worst[1], "kind"), "scheduling");
+  EXPECT_EQ(Text(worst[1], "ended_by"), "scheduler");
+  EXPECT_EQ(Text(worst[1], "ended_by_g"), "null");
+}
+
+TEST_F(LatencyCommands, PrintWhatPsDid) {
+  const std::vector<JsonValue> procs = Rows({"procs", gc_});
+  ASSERT_EQ(procs.size(), 8);
+  EXPECT_EQ(Number(procs[0], "p"), 0);
+  EXPECT_EQ(Number(procs[0], "user_ns"), 35'714'171);
+  EXPECT_EQ(Number(procs[0], "gc_ns"), 38'534'784);
+  EXPECT_EQ(Number(procs[0], "syscall_ns"), 93'824);
+  EXPECT_EQ(Number(procs[0], "scheduler_ns"), 10'468'293);
+  EXPECT_EQ(Number(procs[0], "idle_ns"), 159'598'849);
+  EXPECT_EQ(Number(procs[0], "total_ns"), 244'409'921);
+  EXPECT_EQ(Number(procs[0], "runs"), 158);
+  EXPECT_EQ(Number(procs[0], "migrations"), 103);
+  EXPECT_EQ(Number(procs[0], "steals"), 3);
+  // People see shares of the time.
+  const std::vector<std::string> text = Lines(DumpOutput({"procs", gc_}));
+  EXPECT_EQ(text[0],
+            "P    TIME   USER     GC  SYSCALL  SCHEDULER   IDLE  RUNS  MIGRATIONS  STEALS");
+  EXPECT_EQ(text[1],
+            "0  244 ms  14.6%  15.8%     0.0%       4.3%  65.3%   158         103       3");
+}
+
+TEST_F(LatencyCommands, PrintSlicesOfTime) {
+  const std::vector<JsonValue> slices = Rows({"procs", "--slices=5", gc_});
+  ASSERT_EQ(slices.size(), 5);
+  EXPECT_EQ(Number(slices[1], "begin_ns"), 2'084'200'000'000);
+  EXPECT_EQ(Number(slices[1], "length_ns"), 50'000'000);
+  EXPECT_EQ(Number(slices[3], "user_ns"), 90'494'976);
+  EXPECT_EQ(Number(slices[3], "runnable_ns"), 131'726'242);
+  EXPECT_EQ(Number(slices[3], "wasted_ns"), 119'681'186);
+  EXPECT_EQ(Number(slices[3], "gomaxprocs"), 8);
+  int64_t length = 0;
+  int64_t user = 0;
+  for (const JsonValue& slice : slices) {
+    length += Number(slice, "length_ns");
+    user += Number(slice, "user_ns");
+  }
+  EXPECT_EQ(length, 244'409'921);
+  int64_t user_of_procs = 0;
+  for (const JsonValue& proc : Rows({"procs", gc_})) user_of_procs += Number(proc, "user_ns");
+  EXPECT_EQ(user, user_of_procs);
+  // The program changes GOMAXPROCS.
+  const std::vector<JsonValue> changing = Rows({"procs", "--slices=5", blocking_});
+  ASSERT_EQ(changing.size(), 4);
+  EXPECT_EQ(Number(changing[0], "gomaxprocs"), 2);
+  EXPECT_EQ(Number(changing[1], "gomaxprocs"), 1);
+  EXPECT_EQ(Number(changing[3], "gomaxprocs"), 2);
+}
+
+TEST_F(LatencyCommands, PrintLeaks) {
+  EXPECT_EQ(DumpOutput({"leaks", blocking_}), "no leaks\n");
+  const std::vector<JsonValue> leaks = Rows({"leaks", "--longer=1ms", blocking_});
+  ASSERT_EQ(leaks.size(), 3);
+  EXPECT_EQ(Number(leaks[1], "count"), 1);
+  EXPECT_EQ(Number(leaks[1], "longest_ns"), 4'341'185);
+  EXPECT_EQ(Number(leaks[1], "total_ns"), 4'341'185);
+  EXPECT_EQ(Text(leaks[1], "reason"), "forever");
+  EXPECT_EQ(Text(leaks[1], "start"), "main.main.func1");
+  EXPECT_EQ(Text(leaks[1], "created_at"), "main.main");
+  EXPECT_EQ(Text(leaks[1], "blocked_at"), "main.main.func1;runtime.block");
+  const auto counts = [](const JsonValue& leak) {
+    std::string text;
+    for (const JsonValue& count : leak.Find("counts")->elements) absl::StrAppend(&text, count.text);
+    return text;
+  };
+  EXPECT_EQ(counts(leaks[0]), "01111");
+  EXPECT_EQ(counts(leaks[1]), "00001");
+  EXPECT_EQ(Rows({"leaks", "--longer=4340674ns", blocking_}).size(), 2);
+  const std::vector<std::string> text = Lines(DumpOutput({"leaks", "--longer=1ms", blocking_}));
+  ASSERT_EQ(text.size(), 4);
+  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT  LONGEST  OVER TIME  REASON ")) << text[0];
+  EXPECT_TRUE(absl::StartsWith(text[2], "    1  4.34 ms  0 0 0 0 1  forever ")) << text[2];
+}
+
+TEST_F(LatencyCommands, ExplainWhatIsWrong) {
+  EXPECT_TRUE(absl::StrContains(
+      Error({"latency", "--kind=scheduling,mutex"}),
+      "--kind: expected scheduling or blocked or syscall or pause or assist, found \"mutex\""));
+  EXPECT_TRUE(absl::StrContains(Error({"latency", "--by=task"}),
+                                "--by: expected what or func or stack, found \"task\""));
+  EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=0"}), "--worst: must be 1 or more"));
+  EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=3", "--by=func"}),
+                                "--by and --worst cannot be used together"));
+  EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=3", "--sort=p99"}),
+                                "there is no column \"p99\"; the columns are begin_ns, length_ns"));
+  EXPECT_TRUE(absl::StrContains(Error({"procs", "--slices=1"}), "--slices: must be 2 or more"));
+  EXPECT_TRUE(absl::StrContains(Error({"procs", "--g=1"}), "--g is a flag of"));
+  EXPECT_TRUE(absl::StrContains(Error({"leaks", "--longer=soon"}), "expected a duration"));
+  EXPECT_TRUE(absl::StrContains(Error({"leaks", "--longer=-1s"}), "expected a duration"));
+}
+
+}  // namespace
+}  // namespace gotrace::internal
