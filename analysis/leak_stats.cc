@@ -101,7 +101,8 @@ void LeakStats::Impl::Finish(int64_t end) {
   for (const Data& one : blocked_) {
     const int64_t length = Between(one.begin, end);
     if (length < options_.longer) continue;
-    if (absl::StartsWith(interner_.String(one.start), "runtime.")) continue;
+    const absl::string_view start = interner_.String(one.start);
+    if (absl::StartsWith(start, "runtime.") || absl::StartsWith(start, "runtime/")) continue;
     LeakGroup& group = groups[{one.start, one.created_at, one.blocked_at, one.reason}];
     group.start = one.start;
     group.created_at = one.created_at;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -89,15 +90,25 @@ class ProcStats::Impl {
   std::vector<ProcSlice> Slices(size_t most) const;
 
  private:
-  // How many goroutines wait to run, and how many Ps are idle.
-  struct Counts {
+  // How many goroutines wait to run, and which Ps are idle.
+  struct Waiting {
     int64_t runnable = 0;
-    int64_t idle = 0;
+    std::set<ProcId> idle;
+    uint64_t limit = std::numeric_limits<uint64_t>::max();  // GOMAXPROCS, as far as is known.
+
+    // The number of idle Ps that may run goroutines.
+    int64_t IdleWithinLimit() const {
+      int64_t count = 0;
+      for (const ProcId proc : idle) count += static_cast<uint64_t>(proc.value) < limit ? 1 : 0;
+      return count;
+    }
   };
   struct Change {
+    enum Kind : uint32_t { kRunnable, kNotRunnable, kIdle, kNotIdle, kLimit };
+
     int64_t time = 0;
-    int8_t runnable = 0;
-    int8_t idle = 0;
+    Kind kind = kRunnable;
+    uint32_t number = 0;  // The P, or GOMAXPROCS.
   };
 
   // The Ps on which a goroutine ran first and last.
@@ -109,6 +120,8 @@ class ProcStats::Impl {
 
   void AddTransition(const Event& event);
   void AddLimit(const ProcLimit& limit);
+  void NoteLimit(const ProcLimit& limit);
+  void Apply(const Change& change);
   void EndGeneration(int64_t end);
   void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end);
   bool IsMarkWorker(const GoInterval& interval);
@@ -126,7 +139,8 @@ class ProcStats::Impl {
   bool has_generation_ = false;
   bool is_first_generation_ = true;
   int64_t generation_begin_ = 0;
-  Counts counts_;  // When it began, as far as is known.
+  Waiting waiting_;         // When it began, as far as is known.
+  bool has_limit_ = false;  // Whether the generation has stated one.
   std::vector<Change> changes_;
 
   // When the labels of mark workers were set, until the interval is complete in which that was.
@@ -168,32 +182,71 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
   }
 }
 
+// Each generation states the limit when it begins, and when it changes.
 void ProcStats::Impl::AddLimit(const ProcLimit& limit) {
+  const Change change = {.time = limit.time,
+                         .kind = Change::kLimit,
+                         .number = static_cast<uint32_t>(std::min<uint64_t>(
+                             limit.procs, std::numeric_limits<uint32_t>::max()))};
+  if (std::exchange(has_limit_, true)) {
+    changes_.push_back(change);
+  } else {
+    Apply(change);
+  }
+  NoteLimit(limit);
+}
+
+void ProcStats::Impl::NoteLimit(const ProcLimit& limit) {
   if (!limits_.empty() && limits_.back().procs == limit.procs) return;
   limits_.push_back(limit);
 }
 
 void ProcStats::Impl::AddTransition(const Event& event) {
-  const ResourceKind kind = event.transition_resource().kind;
+  const ResourceId resource = event.transition_resource();
   const uint8_t from = event.transition_from();
   const uint8_t to = event.transition_to();
-  const bool is_goroutine = kind == ResourceKind::kGoroutine;
-  if (!is_goroutine && kind != ResourceKind::kProc) return;
+  const bool is_goroutine = resource.kind == ResourceKind::kGoroutine;
+  if (!is_goroutine && resource.kind != ResourceKind::kProc) return;
   const auto state = static_cast<uint8_t>(is_goroutine ? static_cast<int>(GoState::kRunnable)
                                                        : static_cast<int>(ProcState::kIdle));
   // What the first generation states has been so since it began.
   const bool is_statement = from == 0 || (from == to && is_first_generation_);
   static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
                 static_cast<int>(ProcState::kUndetermined) == 0);
-  const bool ends = from == state && !is_statement;
-  const auto by = static_cast<int8_t>((to == state ? 1 : 0) - (ends ? 1 : 0));
-  if (by == 0) return;
-  if (is_statement) {
-    (is_goroutine ? counts_.runnable : counts_.idle) += by;
-  } else if (is_goroutine) {
-    changes_.push_back({.time = event.time(), .runnable = by});
+  const bool was = from == state && !is_statement;
+  const bool is = to == state;
+  if (was == is) return;
+  Change change = {.time = event.time()};
+  if (is_goroutine) {
+    change.kind = is ? Change::kRunnable : Change::kNotRunnable;
   } else {
-    changes_.push_back({.time = event.time(), .idle = by});
+    change.kind = is ? Change::kIdle : Change::kNotIdle;
+    change.number = static_cast<uint32_t>(resource.id);
+  }
+  if (is_statement) {
+    Apply(change);
+  } else {
+    changes_.push_back(change);
+  }
+}
+
+void ProcStats::Impl::Apply(const Change& change) {
+  switch (change.kind) {
+    case Change::kRunnable:
+      ++waiting_.runnable;
+      break;
+    case Change::kNotRunnable:
+      --waiting_.runnable;
+      break;
+    case Change::kIdle:
+      waiting_.idle.insert(ProcId{change.number});
+      break;
+    case Change::kNotIdle:
+      waiting_.idle.erase(ProcId{change.number});
+      break;
+    case Change::kLimit:
+      waiting_.limit = change.number;
+      break;
   }
 }
 
@@ -201,26 +254,27 @@ void ProcStats::Impl::EndGeneration(int64_t end) {
   const auto is_earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
   if (!absl::c_is_sorted(changes_, is_earlier)) absl::c_stable_sort(changes_, is_earlier);
   int64_t time = std::max(generation_begin_, window_.from);
+  int64_t idle = waiting_.IdleWithinLimit();
   const auto advance = [&](int64_t to) {
     to = std::min(to, window_.to);
     if (to <= time) return;
-    const int64_t runnable = std::max<int64_t>(counts_.runnable, 0);
-    const int64_t both = std::clamp<int64_t>(counts_.idle, 0, runnable);
+    const int64_t runnable = std::max<int64_t>(waiting_.runnable, 0);
     if (runnable > 0) {
       slices_.Spread(time, to, [&](SliceSums& sums, int64_t length) {
         internal::AddTime(Multiply(runnable, length), &sums.runnable);
-        internal::AddTime(Multiply(both, length), &sums.idle_while_runnable);
+        internal::AddTime(Multiply(std::min(idle, runnable), length), &sums.idle_while_runnable);
       });
     }
     time = to;
   };
   for (const Change& change : changes_) {
     advance(change.time);
-    counts_.runnable += change.runnable;
-    counts_.idle += change.idle;
+    Apply(change);
+    if (change.kind >= Change::kIdle) idle = waiting_.IdleWithinLimit();
   }
   advance(end);
   changes_.clear();
+  has_limit_ = false;
   generation_begin_ = end;
 }
 
@@ -285,10 +339,11 @@ void ProcStats::Impl::AddProc(const ProcInterval& interval) {
 void ProcStats::Impl::Merge(Impl& next) {
   EndGeneration(next.begin_);
   generation_begin_ = next.generation_begin_;
-  counts_ = next.counts_;
+  waiting_ = std::move(next.waiting_);
+  has_limit_ = next.has_limit_;
   changes_ = std::move(next.changes_);
   begin_ = std::min(begin_, next.begin_);
-  for (const ProcLimit& limit : next.limits_) AddLimit(limit);
+  for (const ProcLimit& limit : next.limits_) NoteLimit(limit);
   for (const auto& [proc, more] : next.uses_) {
     ProcUse& use = uses_[proc];
     use.times.Add(more.times);

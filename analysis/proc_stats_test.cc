@@ -154,6 +154,23 @@ TEST(ProcStats, HaveAWindow) {
   EXPECT_EQ(sum.idle_while_runnable, 10);
 }
 
+// P 1 is idle because it may not run anything.
+TEST(ProcStats, LeaveOutPsAboveTheLimit) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(1000, 1);
+  events.Proc(kProcStatus, 1002, 1, ProcState::kUndetermined, ProcState::kIdle);
+  events.Go(kGoStatus, 1003, 0, 7, GoState::kUndetermined, GoState::kRunnable);
+  events.Number(kProcsChange, 1004, 1);
+  events.Number(kProcsChange, 1090, 2);
+  events.Sync(1100, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_EQ(StatsOf(*sink).Sum().runnable, 100);
+  EXPECT_EQ(StatsOf(*sink).Sum().idle_while_runnable, 10);
+}
+
 struct Length {
   int64_t length = 0;
   void Add(const Length& other) { length += other.length; }

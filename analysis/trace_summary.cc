@@ -112,7 +112,9 @@ struct RunTraits {
   static void AddTo(const Value& value, Value* longest) { longest->Merge(value); }
 };
 
-bool IsOfRuntime(absl::string_view function) { return absl::StartsWith(function, "runtime."); }
+bool IsOfRuntime(absl::string_view function) {
+  return absl::StartsWith(function, "runtime.") || absl::StartsWith(function, "runtime/");
+}
 
 }  // namespace
 

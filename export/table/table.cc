@@ -230,6 +230,7 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
     bool is_text = false;
     size_t width = 0;
   };
+  constexpr size_t kWidest = 36;  // For a text that is not in the last column.
   std::vector<const Column*> columns;
   for (const bool is_last : {false, true}) {
     for (const Column& column : columns_) {
@@ -249,7 +250,11 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
       is_zero &= text.cells.back().empty() || text.cells.back() == "0";
     }
     if (is_zero) continue;
-    for (const std::string& cell : text.cells) text.width = std::max(text.width, WidthOf(cell));
+    for (std::string& cell : text.cells) {
+      const bool is_too_wide = text.is_text && column != columns.back() && WidthOf(cell) > kWidest;
+      if (is_too_wide) cell = CutOnTheLeft(cell, kWidest);
+      text.width = std::max(text.width, WidthOf(cell));
+    }
     shown.push_back(std::move(text));
   }
   constexpr absl::string_view kGap = "  ";
@@ -257,22 +262,24 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
   size_t before_last = 0;
   for (size_t i = 0; i + 1 < shown.size(); ++i) before_last += shown[i].width + kGap.size();
   const size_t room = std::max(width > before_last ? width - before_last : 0, kNarrowest);
+  std::string text;
   for (size_t line = 0; line <= order_.size(); ++line) {
+    text.clear();
     for (size_t i = 0; i < shown.size(); ++i) {
       const TextColumn& column = shown[i];
       const std::string& cell = column.cells[line];
       const bool is_last = i + 1 == shown.size();
-      if (i > 0) out->Append(kGap);
+      if (i > 0) absl::StrAppend(&text, kGap);
       const std::string padding(column.width - WidthOf(cell), ' ');
       if (!column.is_text) {
-        out->Append(padding, cell);
+        absl::StrAppend(&text, padding, cell);
       } else if (is_last) {
-        out->Append(WidthOf(cell) > room ? CutOnTheLeft(cell, room) : cell);
+        absl::StrAppend(&text, WidthOf(cell) > room ? CutOnTheLeft(cell, room) : cell);
       } else {
-        out->Append(cell, padding);
+        absl::StrAppend(&text, cell, padding);
       }
     }
-    out->Append('\n');
+    out->Append(absl::StripTrailingAsciiWhitespace(text), "\n");
   }
 }
 

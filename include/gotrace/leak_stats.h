@@ -32,8 +32,8 @@ struct LeakGroup {
 };
 
 // Finds goroutines that are blocked at the end of the trace or window, and have been for long.
-// Goroutines of the runtime, those that started in a function of package runtime, are left out.
-// Memory is in proportion to the goroutines that exist at a time.
+// Goroutines of the runtime, those that started in a function of package runtime or of one below
+// it, are left out. Memory is in proportion to the goroutines that exist at a time.
 class LeakStats final : public Analysis {
  public:
   struct Options {

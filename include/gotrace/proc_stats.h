@@ -55,7 +55,7 @@ struct ProcSlice {
   int64_t runnable = 0;
 
   // Idle time of Ps for which there were goroutines waiting to run: of each moment the number of
-  // idle Ps, or that of waiting goroutines where it is smaller.
+  // idle Ps below GOMAXPROCS, or that of waiting goroutines where it is smaller.
   int64_t idle_while_runnable = 0;
 };
 

@@ -23,10 +23,10 @@ struct TraceSummary {
   // The longest of something, and where it is.
   struct Longest {
     int64_t length = 0;
-    std::string file;        // The name that was given to Merge(); "" if none was.
-    int64_t begin = 0;       // A value of Event::time().
-    int64_t goroutine = -1;  // -1 if unknown.
-    std::string function;    // In which the goroutine started; "" if unknown.
+    std::string file = {};      // The name that was given to Merge(); "" if none was.
+    int64_t begin = 0;          // A value of Event::time().
+    int64_t goroutine = -1;     // -1 if unknown.
+    std::string function = {};  // In which the goroutine started; "" if unknown.
 
     // Keeps the longer of the two, and of equal ones that whose file, begin and goroutine are
     // first.
@@ -36,7 +36,7 @@ struct TraceSummary {
   // Waits of a kind and reason. See LatencyKey and LatencyGroup.
   struct Latency {
     LatencyKind kind = LatencyKind::kScheduling;
-    std::string reason;
+    std::string reason = {};
     Histogram durations;
     uint64_t clipped = 0;
     Longest longest;
@@ -44,7 +44,7 @@ struct TraceSummary {
 
   // Goroutines that started in a function.
   struct Function {
-    std::string name;
+    std::string name = {};
     uint64_t count = 0;
     int64_t running = 0;
     int64_t runnable = 0;
@@ -56,8 +56,8 @@ struct TraceSummary {
   // function that does not belong to the runtime, or to packages sync and internal/.
   struct Place {
     LatencyKind kind = LatencyKind::kBlocked;  // kBlocked or kSyscall.
-    std::string reason;
-    std::string function;
+    std::string reason = {};
+    std::string function = {};
     uint64_t count = 0;
     int64_t time = 0;
     int64_t longest = 0;
@@ -65,9 +65,9 @@ struct TraceSummary {
 
   // Goroutines that have been blocked for at least a second at the end. See LeakGroup.
   struct Leak {
-    std::string start;
-    std::string reason;
-    std::string function;  // As Place::function.
+    std::string start = {};
+    std::string reason = {};
+    std::string function = {};  // As Place::function.
     uint64_t count = 0;
     uint64_t grown = 0;  // How many of them were not blocked yet when half of the trace was over.
     int64_t longest = 0;

@@ -1,0 +1,176 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "analysis/cut_trace.h"
+#include "export/summary/summary_json.h"
+#include "export/summary/summary_page.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/trace_summary.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace {
+
+std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* interner) { return std::make_unique<SummaryStats>(interner, options.window); },
+      options);
+}
+
+const TraceSummary& SummaryOf(const AnalysisSink& sink) {
+  return static_cast<const SummaryStats&>(sink.analysis()).summary();
+}
+
+std::string JsonOf(const TraceSummary& summary) {
+  TextBuffer text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  AppendSummaryMembers(summary, &json);
+  json.EndObject();
+  return std::string(text.view());
+}
+
+std::string PageOf(const TraceSummary& summary) {
+  TextBuffer text;
+  AppendSummaryPage(summary, 100, &text);
+  return std::string(text.view());
+}
+
+TraceSummary Summarize(const std::string& name) {
+  const std::string bytes = ReadTestTrace(name);
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  EXPECT_TRUE(reader.ok());
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  EXPECT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  TraceSummary summary = SummaryOf(*sink);
+  summary.SetFile(name);
+  return summary;
+}
+
+TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+        ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
+        [](const AnalysisSink& sink) { return JsonOf(SummaryOf(sink)); });
+    // The page is what it should be at most: one page.
+    const std::string page = PageOf(SummaryOf(*whole));
+    EXPECT_LE(std::vector<std::string>(absl::StrSplit(page, '\n')).size(), 50) << page;
+  }
+}
+
+TEST(SummaryJson, CanBeReadAgain) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string json = JsonOf(Summarize(std::string(test.name)));
+    const absl::StatusOr<TraceSummary> read = ParseSummary(json);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(JsonOf(*read), json);
+  }
+}
+
+TEST(TraceSummary, MergesInAnyOrder) {
+  const TraceSummary a = Summarize("go1.27-gc.trace");
+  const TraceSummary b = Summarize("go1.25-blocking.trace");
+  const TraceSummary c = Summarize("go1.26-syscalls.trace");
+  TraceSummary abc;
+  for (const TraceSummary* one : {&a, &b, &c}) abc.Merge(*one);
+  TraceSummary cba;
+  for (const TraceSummary* one : {&c, &b, &a}) cba.Merge(*one);
+  TraceSummary bc = b;
+  bc.Merge(c);
+  TraceSummary a_bc = a;
+  a_bc.Merge(bc);
+  EXPECT_EQ(JsonOf(abc), JsonOf(cba));
+  EXPECT_EQ(JsonOf(abc), JsonOf(a_bc));
+  EXPECT_EQ(abc.traces, 3);
+  EXPECT_EQ(abc.events, a.events + b.events + c.events);
+  EXPECT_EQ(abc.procs.Total(), a.procs.Total() + b.procs.Total() + c.procs.Total());
+  EXPECT_TRUE(absl::StrContains(PageOf(abc), "3 traces: ")) << PageOf(abc);
+  // Which of them has the longest wait.
+  EXPECT_TRUE(absl::StrContains(JsonOf(abc), "\"file\":\"go1.27-gc.trace\""));
+}
+
+TEST(SummaryJson, ExplainsWhatIsWrong) {
+  const std::string json = JsonOf(Summarize("go1.27-gc.trace"));
+  const auto error = [&](const std::string& text) {
+    const absl::StatusOr<TraceSummary> read = ParseSummary(text);
+    EXPECT_FALSE(read.ok()) << text;
+    return std::string(read.status().message());
+  };
+  EXPECT_EQ(error("{"), "it is not JSON");
+  EXPECT_EQ(error(std::string(100'000, '[')), "it is not JSON");
+  EXPECT_EQ(error("[]"), "it is not an object");
+  EXPECT_EQ(error("{}"), "the member \"traces\" is missing");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    EXPECT_TRUE(absl::StrContains(json, from)) << from;
+    return error(absl::StrReplaceAll(json, {{from, to}}));
+  };
+  EXPECT_EQ(changed("\"traces\":1", "\"traces\":-1"), "\"traces\" is not a number from 0 on");
+  EXPECT_EQ(changed("\"gc_ns\":", "\"gc_ns\":1.5e"), "\"procs.gc_ns\" is not an integer");
+  EXPECT_EQ(changed("\"kind\":\"scheduling\"", "\"kind\":\"other\""),
+            "\"latencies[0].kind\" is not the name of a kind");
+  EXPECT_EQ(changed("\"scale\":4", "\"scale\":5"), "\"latencies[0].durations\" is not a histogram");
+  EXPECT_EQ(changed("\"offset\":", "\"offset\":9"),
+            "\"latencies[0].durations\" is not a histogram");
+  EXPECT_EQ(changed("\"leaks\":[", "\"leaks\":[7"), "\"leaks[0]\" is not an object");
+  EXPECT_TRUE(absl::IsNotFound(
+      ParseSummary("{\"file\":\"x\",\"complete\":false,\"error\":\"why\"}").status()));
+}
+
+TEST(SummaryPage, SaysWhatToLookAt) {
+  EXPECT_TRUE(FindSuspicions(TraceSummary()).empty());
+  TraceSummary summary;
+  summary.traces = 1;
+  summary.duration = 1'000'000'000;
+  summary.procs = {.user = 600, .gc = 300, .idle = 100};
+  summary.idle_while_runnable = 50;
+  TraceSummary::Latency& scheduling = summary.latencies.emplace_back();
+  scheduling.durations.Add(30'000'000);
+  TraceSummary::Latency& pause = summary.latencies.emplace_back();
+  pause.kind = LatencyKind::kPause;
+  pause.reason = "GC mark termination";
+  pause.durations.Add(2'000'000);
+  pause.longest = {.length = 2'000'000, .file = "a.trace", .begin = 77, .goroutine = 5};
+  summary.places.push_back({.reason = "sync",
+                            .function = "main.(*cache).get",
+                            .count = 12,
+                            .time = 700'000'000,
+                            .longest = 1});
+  summary.leaks.push_back({.start = "main.worker",
+                           .reason = "chan send",
+                           .function = "main.send",
+                           .count = 40,
+                           .grown = 30,
+                           .longest = 2'000'000'000});
+  summary.longest_run = {.length = 50'000'000, .begin = 99, .function = "main.spin"};
+  std::string found;
+  for (const Suspicion& suspicion : FindSuspicions(summary)) {
+    absl::StrAppend(&found, suspicion.what, " ", suspicion.command, "\n");
+  }
+  EXPECT_EQ(found,
+            "A goroutine in a hundred waits at least 30.0 ms for a P: there are too few of them. "
+            "latency --kind=scheduling --by=func\n"
+            "For 5.0% of their time, Ps were idle although goroutines waited to run. "
+            "procs --slices=20\n"
+            "Goroutines waited for a lock in main.(*cache).get: 700 ms in 12 waits. "
+            "profile --type=sync\n"
+            "A goroutine of main.spin kept its P for 50.0 ms at 99. profile --type=oncpu\n"
+            "The world was stopped for 2.00 ms (GC mark termination) in a.trace at 77. "
+            "gc --pauses --sort=length\n"
+            "Mark workers of the garbage collector took 33.3% of the time in which Ps were busy. "
+            "gc\n"
+            "40 goroutines of main.worker have been blocked for more than a second in main.send, "
+            "30 of them since the second half: they may leak. leaks\n");
+}
+
+}  // namespace
+}  // namespace gotrace::internal
