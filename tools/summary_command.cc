@@ -74,6 +74,10 @@ absl::Status MergeFile(const std::string& path, TraceSummary* all, uint64_t* unr
   return MergeLines(file, all, unread);
 }
 
+absl::Status WithName(const std::string& path, const absl::Status& status) {
+  return {status.code(), absl::StrCat(ShownNameOf(path), ": ", status.message())};
+}
+
 class SummaryCommand final : public AnalysisCommand {
  public:
   const CommandText& text() const override { return kText; }
@@ -119,7 +123,8 @@ class SummaryCommand final : public AnalysisCommand {
     for (const ListedFile& file : ListFiles(files)) {
       FileResult result;
       uint64_t unread = 0;
-      result.status = MergeFile(file.path, &all, &unread);
+      const absl::Status status = MergeFile(file.path, &all, &unread);
+      if (!status.ok()) result.status = WithName(file.path, status);
       if (unread > 0) {
         Note(file.path, absl::StrCat(unread, " of its traces could not be read, and are missing"));
       }
@@ -141,7 +146,8 @@ class SummaryCommand final : public AnalysisCommand {
 
   static int ReportNone(const std::vector<std::string>& files) {
     FileResult result;
-    result.status = absl::InvalidArgumentError("there are no summaries in it");
+    result.status =
+        WithName(files.front(), absl::InvalidArgumentError("there are no summaries in it"));
     result.is_trace = false;
     return ReportError(files.front(), result);
   }

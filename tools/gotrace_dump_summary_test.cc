@@ -1,0 +1,114 @@
+// Runs the command `summary` as its users do.
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/json_schema.h"
+#include "testing/json_value.h"
+#include "testing/subprocess.h"
+#include "testing/test_directory.h"
+
+namespace gotrace::internal {
+namespace {
+
+class SummaryCommand : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& bytes) const {
+    return WriteFile(absl::StrCat(directory_, "/", name), bytes);
+  }
+
+  static JsonValue Parse(const std::string& text) {
+    absl::StatusOr<JsonValue> value = ParseJson(text);
+    EXPECT_TRUE(value.ok()) << value.status() << ": " << text;
+    return value.ok() ? *std::move(value) : JsonValue();
+  }
+
+  static std::string Member(const JsonValue& object, absl::string_view name) {
+    const JsonValue* const member = object.Find(name);
+    return member == nullptr ? "" : member->text;
+  }
+
+  const std::string directory_ = MakeTestDirectory();
+  const std::string bytes_ = ReadTestTrace("go1.27-gc.trace");
+  const std::string gc_ = Write("gc.trace", bytes_);
+  const std::string blocking_ = Write("blocking.trace", ReadTestTrace("go1.27-blocking.trace"));
+};
+
+TEST_F(SummaryCommand, PrintsAPage) {
+  const std::string page = DumpOutput({"summary", gc_});
+  EXPECT_TRUE(absl::StrContains(page, "GOMAXPROCS 8")) << page;
+  EXPECT_TRUE(absl::StrContains(page, "GC: 47 cycles")) << page;
+  EXPECT_TRUE(absl::StrContains(page, "\nLatencies (latency)\n")) << page;
+  EXPECT_TRUE(absl::StrContains(page, "The world was stopped for 3.99 ms (GC sweep termination)"))
+      << page;
+  EXPECT_TRUE(absl::StrContains(page, "gotrace-dump gc --pauses --sort=length\n")) << page;
+  // Several files have headings.
+  const std::string both = DumpOutput({"summary", gc_, blocking_});
+  EXPECT_TRUE(absl::StrContains(both, blocking_)) << both;
+  EXPECT_TRUE(absl::StrContains(both, page)) << both;
+}
+
+TEST_F(SummaryCommand, PrintsJsonAsTheSchemaSays) {
+  const JsonValue schema = ReadSchema("docs/summary.schema.json");
+  const std::string broken = Write("broken.trace", "Not a trace.");
+  const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
+  for (const std::string& file : {gc_, blocking_, broken, cut}) {
+    for (const std::string flag : {"--nosalvage", "--salvage"}) {
+      const std::string out = RunDump({"summary", "--json", flag, file}).out;
+      EXPECT_EQ(CheckAgainstSchema(schema, Parse(out)), "") << out;
+    }
+  }
+  const std::string merged = DumpOutput(
+      {"summary", "--merge", "--json", Write("one.json", DumpOutput({"summary", "--json", gc_}))});
+  EXPECT_EQ(CheckAgainstSchema(schema, Parse(merged)), "") << merged;
+}
+
+TEST_F(SummaryCommand, MergesWhatItPrinted) {
+  const std::string one = DumpOutput({"summary", "--json", gc_});
+  const std::string two = DumpOutput({"summary", "--json", blocking_});
+  const std::string both = DumpOutput({"summary", "--json", gc_, blocking_});
+  EXPECT_EQ(both, one + two);
+  const std::string in_one_file =
+      DumpOutput({"summary", "--merge", "--json", "-"}, {.input = both});
+  const std::string in_two_files =
+      DumpOutput({"summary", "--merge", "--json", Write("two.json", two), Write("one.json", one)});
+  EXPECT_EQ(in_one_file, in_two_files);
+  const JsonValue merged = Parse(in_one_file);
+  EXPECT_EQ(Member(merged, "traces"), "2");
+  EXPECT_EQ(Member(merged, "gc_cycles"), absl::StrCat(std::stoll(Member(Parse(one), "gc_cycles")) +
+                                                      std::stoll(Member(Parse(two), "gc_cycles"))));
+  EXPECT_TRUE(
+      absl::StrContains(DumpOutput({"summary", "--merge", "-"}, {.input = both}), "2 traces: "));
+  // Merged summaries can be merged again.
+  const JsonValue four = Parse(DumpOutput({"summary", "--merge", "--json", "-"},
+                                          {.input = in_one_file + "\n" + in_two_files}));
+  EXPECT_EQ(Member(four, "traces"), "4");
+}
+
+TEST_F(SummaryCommand, ExplainsWhatIsWrong) {
+  const std::string broken = Write("broken.trace", "Not a trace.");
+  const std::string lines = RunDump({"summary", "--json", broken, gc_}).out;
+  const SubprocessResult part = RunDump({"summary", "--merge", "-"}, {.input = lines});
+  EXPECT_EQ(part.exit_code, 0);
+  EXPECT_TRUE(absl::StrContains(part.err, "1 of its traces could not be read, and are missing"))
+      << part.err;
+  const auto error = [&](const std::string& input) {
+    const SubprocessResult result = RunDump({"summary", "--merge", "-"}, {.input = input});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_TRUE(absl::StrContains(error("\n{\"traces\":1}\n"),
+                                "line 2 is not a summary as `summary --json` prints it: the member "
+                                "\"events\" is missing"));
+  EXPECT_TRUE(absl::StrContains(error(""), "there are no summaries in it"));
+  EXPECT_EQ(RunDump({"summary", "--merge", directory_ + "/none.json"}).exit_code, 2);
+  EXPECT_EQ(RunDump({"summary", "--format=csv", gc_}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace gotrace::internal
