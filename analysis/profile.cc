@@ -5,12 +5,14 @@
 #include "gotrace/profile.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/profile_samples.h"
+#include "analysis/region_parts.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
@@ -19,6 +21,7 @@ namespace gotrace {
 
 using internal::AddSample;
 using internal::PartialGoroutines;
+using internal::RegionParts;
 using internal::SampleMap;
 using internal::SampleSource;
 
@@ -30,6 +33,7 @@ ProfileKey MapIds(const InternerMap& ids, const ProfileKey& key) {
   mapped.waker = ids(key.waker);
   mapped.reason = ids(key.reason);
   mapped.start = ids(key.start);
+  mapped.region = ids(key.region);
   return mapped;
 }
 
@@ -81,7 +85,9 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
 class Profile::Impl {
  public:
   Impl(Interner* interner, Options options)
-      : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {}
+      : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {
+    if (options_.has_regions()) regions_.emplace(interner, options_.task, options_.region);
+  }
 
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -103,6 +109,7 @@ class Profile::Impl {
     StackId stack = StackId::kNone;
     bool is_older = false;
     int64_t end = 0;
+    RegionParts::Part part = {};  // Where it began.
   };
   using Assists = absl::flat_hash_map<GoId, Assist>;
 
@@ -116,11 +123,23 @@ class Profile::Impl {
     return key;
   }
 
+  // Sets in `*key` what was asked for. Returns whether the sample counts.
+  bool SetPart(const RegionParts::Part& part, ProfileKey* key) const {
+    if (!regions_.has_value()) return true;
+    if (options_.by_task) key->task = part.task;
+    if (options_.by_region) key->region = part.region;
+    return part.counts;
+  }
+
+  RegionParts::Part PartNow(GoId id) const {
+    return regions_.has_value() ? regions_->Now(id) : RegionParts::Part();
+  }
+
   bool CountsReason(StringId reason);
   void AddInterval(const GoInterval& interval, Goroutines::Entry* entry);
   void AddCpuSample(const Event& event);
   void AddAssist(const Event& event);
-  void BookAssist(GoId goroutine, StackId stack, int64_t begin, int64_t end);
+  void BookAssist(GoId goroutine, const Assist& assist, int64_t end);
   void MergeAssists(Impl& next, const InternerMap& ids);
 
   void Add(ProfileKey key, const ProfileValue& value, Goroutines::Entry* entry) {
@@ -158,6 +177,8 @@ class Profile::Impl {
       [this](Goroutines::Entry& entry) { Settle(&entry.data); },
       [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
 
+  std::optional<RegionParts> regions_;  // Unless regions do not matter.
+
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
 
@@ -170,19 +191,19 @@ class Profile::Impl {
 
 void Profile::Impl::AddEvents(absl::Span<const Event> events) {
   goroutines_.SeeEvents(events);
-  if (row_.source == SampleSource::kCpuSamples) {
-    for (const Event& event : events) {
-      if (event.kind() == EventKind::kStackSample) AddCpuSample(event);
-    }
-  } else if (row_.source == SampleSource::kAssists) {
-    for (const Event& event : events) {
-      if (event.kind() == EventKind::kSync) {
-        is_first_generation_ = !has_events_;
-        has_events_ = true;
-        generation_begin_ = event.time();
-      } else {
-        AddAssist(event);
-      }
+  const bool has_samples = row_.source == SampleSource::kCpuSamples;
+  const bool has_assists = row_.source == SampleSource::kAssists;
+  if (!has_samples && !has_assists && !regions_.has_value()) return;
+  for (const Event& event : events) {
+    if (regions_.has_value() && options_.filter.Selects(event.goroutine())) regions_->Add(event);
+    if (has_samples && event.kind() == EventKind::kStackSample) AddCpuSample(event);
+    if (!has_assists) continue;
+    if (event.kind() == EventKind::kSync) {
+      is_first_generation_ = !has_events_;
+      has_events_ = true;
+      generation_begin_ = event.time();
+    } else {
+      AddAssist(event);
     }
   }
 }
@@ -191,20 +212,23 @@ void Profile::Impl::AddCpuSample(const Event& event) {
   const GoId id = event.goroutine();
   if (id == GoId::kNone || !options_.filter.Selects(id)) return;
   if (!options_.filter.times.Has(event.time())) return;
-  Add(KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc()),
-      {.count = 1}, &goroutines_.Of(id));
+  ProfileKey key = KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc());
+  if (SetPart(PartNow(id), &key)) Add(key, {.count = 1}, &goroutines_.Of(id));
 }
 
 void Profile::Impl::AddAssist(const Event& event) {
   switch (event.type()) {
     case EventType::kGCMarkAssistBegin:
       open_[event.goroutine()] = {.begin = event.time(),
-                                  .stack = interner_.InternStack(event.stack())};
+                                  .stack = interner_.InternStack(event.stack()),
+                                  .part = PartNow(event.goroutine())};
       break;
     case EventType::kGCMarkAssistActive:
       // It was open when the generation began.
       open_.emplace(GoId{event.range_parts().scope.id},
-                    Assist{.begin = generation_begin_, .is_older = is_first_generation_});
+                    Assist{.begin = generation_begin_,
+                           .is_older = is_first_generation_,
+                           .part = PartNow(GoId{event.range_parts().scope.id})});
       break;
     case EventType::kGCMarkAssistEnd: {
       const auto open = open_.find(event.goroutine());
@@ -216,7 +240,7 @@ void Profile::Impl::AddAssist(const Event& event) {
         open->second.end = event.time();
         ended_.emplace(*open);
       } else {
-        BookAssist(open->first, open->second.stack, open->second.begin, event.time());
+        BookAssist(open->first, open->second, event.time());
       }
       open_.erase(open);
       break;
@@ -226,12 +250,13 @@ void Profile::Impl::AddAssist(const Event& event) {
   }
 }
 
-void Profile::Impl::BookAssist(GoId goroutine, StackId stack, int64_t begin, int64_t end) {
-  begin = std::max(begin, options_.filter.times.from);
+void Profile::Impl::BookAssist(GoId goroutine, const Assist& assist, int64_t end) {
+  const int64_t begin = std::max(assist.begin, options_.filter.times.from);
   end = std::min(end, options_.filter.times.to);
   if (!options_.filter.Selects(goroutine) || begin >= end) return;
-  Add(KeyOf(stack, GoState::kUndetermined, goroutine, ProcId::kNone),
-      {.count = 1, .time = internal::Between(begin, end)}, &goroutines_.Of(goroutine));
+  ProfileKey key = KeyOf(assist.stack, GoState::kUndetermined, goroutine, ProcId::kNone);
+  if (!SetPart(assist.part, &key)) return;
+  Add(key, {.count = 1, .time = internal::Between(begin, end)}, &goroutines_.Of(goroutine));
 }
 
 bool Profile::Impl::CountsReason(StringId reason) {
@@ -264,8 +289,11 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Goroutines::Entry* e
                      interval.begun_by.proc),
                {.count = 1}, entry);
   }
-  if (!row_.HasState(interval.state) || !CountsReason(interval.reason)) return;
-  if (row_.source == SampleSource::kWakeUps && interval.ended_by.kind == CauseKind::kUnknown) {
+  const bool counts =
+      row_.HasState(interval.state) && CountsReason(interval.reason) &&
+      (row_.source != SampleSource::kWakeUps || interval.ended_by.kind != CauseKind::kUnknown);
+  if (!counts) {
+    if (regions_.has_value()) regions_->Skip(interval);
     return;
   }
   const bool has_cause = row_.is_cause && interval.begun_by.stack != StackId::kNone;
@@ -278,7 +306,13 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Goroutines::Entry* e
   }
   // CPU samples are counted where they are.
   const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
-  Add(key, {count, static_cast<int64_t>(interval.duration())}, entry);
+  if (!regions_.has_value()) {
+    return Add(key, {count, static_cast<int64_t>(interval.duration())}, entry);
+  }
+  // Regions begin and end while their goroutine runs: nothing else is cut.
+  regions_->Cut(interval, [&](int64_t begin, int64_t end, const RegionParts::Part& part) {
+    if (SetPart(part, &key)) Add(key, {count, internal::Between(begin, end)}, entry);
+  });
 }
 
 void Profile::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
@@ -302,7 +336,7 @@ void Profile::Impl::MergeAssists(Impl& next, const InternerMap& ids) {
     if (whole.is_older) {
       ended_.emplace(id, whole);
     } else {
-      BookAssist(id, whole.stack, whole.begin, whole.end);
+      BookAssist(id, whole, whole.end);
     }
     open_.erase(open);
   }
@@ -325,8 +359,8 @@ void Profile::Impl::Merge(Impl& next, const InternerMap& ids) {
 }
 
 void Profile::Impl::Finish(int64_t end) {
-  for (const auto& [id, ended] : ended_) BookAssist(id, ended.stack, ended.begin, ended.end);
-  for (const auto& [id, open] : open_) BookAssist(id, open.stack, open.begin, end);
+  for (const auto& [id, ended] : ended_) BookAssist(id, ended, ended.end);
+  for (const auto& [id, open] : open_) BookAssist(id, open, end);
   goroutines_.Finish();
   sorted_ = internal::SortedSamples(samples_, interner_);
   if (row_.source == SampleSource::kCpuSamples) Weight(interner_, &sorted_);
