@@ -2,11 +2,13 @@
 #include "gotrace/profile.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/profile_samples.h"
+#include "analysis/region_parts.h"
 #include "analysis/runtime_ranges.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/time_sums.h"
@@ -15,6 +17,7 @@
 
 namespace gotrace {
 
+using internal::RegionParts;
 using internal::SampleSource;
 
 namespace {
@@ -30,6 +33,7 @@ struct SampleTraits {
     mapped.waker = ids(key.waker);
     mapped.reason = ids(key.reason);
     mapped.start = ids(key.start);
+    mapped.region = ids(key.region);
     return mapped;
   }
   static void AddTo(const ProfileValue& value, ProfileValue* sum) {
@@ -79,7 +83,9 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
 class Profile::Impl {
  public:
   Impl(Interner* interner, Options options)
-      : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {}
+      : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {
+    if (options_.has_regions()) regions_.emplace(interner, options_.task, options_.region);
+  }
 
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -101,9 +107,22 @@ class Profile::Impl {
     return key;
   }
 
+  // Sets in `*key` what was asked for. Returns whether the sample counts.
+  bool SetPart(const RegionParts::Part& part, ProfileKey* key) const {
+    if (!regions_.has_value()) return true;
+    if (options_.by_task) key->task = part.task;
+    if (options_.by_region) key->region = part.region;
+    return part.counts;
+  }
+
+  RegionParts::Part PartNow(GoId id) const {
+    return regions_.has_value() ? regions_->Now(id) : RegionParts::Part();
+  }
+
   bool CountsReason(StringId reason);
   void AddInterval(const GoInterval& interval, Samples::Entry* entry);
   void AddCpuSample(const Event& event);
+  void AddAssistEvent(const Event& event);
   void AddAssist(const internal::RuntimeRange& assist);
 
   Interner& interner_;
@@ -112,6 +131,12 @@ class Profile::Impl {
 
   Samples samples_{&interner_, options_.start};
   std::vector<ProfileSample> sorted_;
+
+  std::optional<RegionParts> regions_;  // Unless regions do not matter.
+  // Where the last assist of a goroutine began, and where it was in the one that is older than the
+  // trace.
+  absl::flat_hash_map<GoId, RegionParts::Part> assist_parts_;
+  absl::flat_hash_map<GoId, RegionParts::Part> older_assist_parts_;
 
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
@@ -122,23 +147,13 @@ class Profile::Impl {
 
 void Profile::Impl::AddEvents(absl::Span<const Event> events) {
   samples_.SeeEvents(events);
-  if (row_.source == SampleSource::kCpuSamples) {
-    for (const Event& event : events) {
-      if (event.kind() == EventKind::kStackSample) AddCpuSample(event);
-    }
-  } else if (row_.source == SampleSource::kAssists) {
-    for (const Event& event : events) {
-      switch (event.type()) {
-        case EventType::kSync:
-        case EventType::kGCMarkAssistBegin:
-        case EventType::kGCMarkAssistActive:
-        case EventType::kGCMarkAssistEnd:
-          assists_.Add(event);
-          break;
-        default:
-          break;
-      }
-    }
+  const bool has_samples = row_.source == SampleSource::kCpuSamples;
+  const bool has_assists = row_.source == SampleSource::kAssists;
+  if (!has_samples && !has_assists && !regions_.has_value()) return;
+  for (const Event& event : events) {
+    if (regions_.has_value() && options_.filter.Selects(event.goroutine())) regions_->Add(event);
+    if (has_samples && event.kind() == EventKind::kStackSample) AddCpuSample(event);
+    if (has_assists) AddAssistEvent(event);
   }
 }
 
@@ -146,16 +161,39 @@ void Profile::Impl::AddCpuSample(const Event& event) {
   const GoId id = event.goroutine();
   if (id == GoId::kNone || !options_.filter.Selects(id)) return;
   if (!options_.filter.times.Has(event.time())) return;
-  samples_.Add(KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc()),
-               ProfileValue{.count = 1}, &samples_.Of(id));
+  ProfileKey key = KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc());
+  if (SetPart(PartNow(id), &key)) samples_.Add(key, ProfileValue{.count = 1}, &samples_.Of(id));
+}
+
+void Profile::Impl::AddAssistEvent(const Event& event) {
+  switch (event.type()) {
+    case EventType::kGCMarkAssistBegin:
+      if (regions_.has_value()) assist_parts_[event.goroutine()] = PartNow(event.goroutine());
+      break;
+    case EventType::kGCMarkAssistActive:
+      if (regions_.has_value()) {
+        const GoId goroutine{event.range_parts().scope.id};
+        older_assist_parts_.emplace(goroutine, PartNow(goroutine));
+      }
+      break;
+    case EventType::kSync:
+    case EventType::kGCMarkAssistEnd:
+      break;
+    default:
+      return;
+  }
+  assists_.Add(event);
 }
 
 void Profile::Impl::AddAssist(const internal::RuntimeRange& assist) {
   const int64_t begin = std::max(assist.begin, options_.filter.times.from);
   const int64_t end = std::min(assist.end, options_.filter.times.to);
   if (!options_.filter.Selects(assist.goroutine) || begin >= end) return;
-  samples_.Add(KeyOf(assist.stack, GoState::kUndetermined, assist.goroutine, ProcId::kNone),
-               ProfileValue{.count = 1, .time = internal::Between(begin, end)},
+  ProfileKey key = KeyOf(assist.stack, GoState::kUndetermined, assist.goroutine, ProcId::kNone);
+  const auto& parts = assist.begin_clipped ? older_assist_parts_ : assist_parts_;
+  const auto part = parts.find(assist.goroutine);
+  if (!SetPart(part == parts.end() ? RegionParts::Part() : part->second, &key)) return;
+  samples_.Add(key, ProfileValue{.count = 1, .time = internal::Between(begin, end)},
                &samples_.Of(assist.goroutine));
 }
 
@@ -184,8 +222,11 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entr
                               interval.begun_by.proc),
                         ProfileValue{.count = 1}, entry);
   }
-  if (!row_.HasState(interval.state) || !CountsReason(interval.reason)) return;
-  if (row_.source == SampleSource::kWakeUps && interval.ended_by.kind == CauseKind::kUnknown) {
+  const bool counts =
+      row_.HasState(interval.state) && CountsReason(interval.reason) &&
+      (row_.source != SampleSource::kWakeUps || interval.ended_by.kind != CauseKind::kUnknown);
+  if (!counts) {
+    if (regions_.has_value()) regions_->Skip(interval);
     return;
   }
   const bool has_cause = row_.is_cause && interval.begun_by.stack != StackId::kNone;
@@ -198,7 +239,15 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entr
   }
   // CPU samples are counted where they are.
   const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
-  samples_.Add(key, ProfileValue{count, static_cast<int64_t>(interval.duration())}, entry);
+  if (!regions_.has_value()) {
+    const auto time = static_cast<int64_t>(interval.duration());
+    return samples_.Add(key, ProfileValue{count, time}, entry);
+  }
+  // Regions begin and end while their goroutine runs: nothing else is cut.
+  regions_->Cut(interval, [&](int64_t begin, int64_t end, const RegionParts::Part& part) {
+    if (!SetPart(part, &key)) return;
+    samples_.Add(key, ProfileValue{count, internal::Between(begin, end)}, entry);
+  });
 }
 
 void Profile::Impl::Merge(Impl& next, const InternerMap& ids) {

@@ -1,8 +1,10 @@
 #include "gotrace/profile.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "analysis/cut_trace.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/reader.h"
+#include "gotrace/task_stats.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
@@ -166,6 +169,86 @@ TEST(GoCompatibleProfile, IsThatOfGoForEveryTrace) {
     }
   }
   EXPECT_GT(compared, 100);
+}
+
+Profile::Options ByRegion(ProfileType type) {
+  Profile::Options options = OptionsOf(type);
+  options.by_task = options.by_region = true;
+  return options;
+}
+
+// The sum of the times of all samples for which `counts` is true.
+template <class Counts>
+int64_t SumOf(const AnalysisSink& sink, const Counts& counts) {
+  int64_t sum = 0;
+  for (const ProfileSample& sample : SamplesOf(sink)) {
+    if (counts(sample.key)) sum += sample.value.time;
+  }
+  return sum;
+}
+
+// What is in regions, and in none, adds up to the whole; and what is in the regions of a task or of
+// a type is what TaskStats has, if these are not nested.
+TEST(Profile, TellsRegionsApart) {
+  size_t tasks = 0;
+  size_t types = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    for (const ProfileType type : {ProfileType::kWall, ProfileType::kOffCpu, ProfileType::kNet,
+                                   ProfileType::kOnCpu, ProfileType::kGcAssist}) {
+      absl::StatusOr<Reader> again = Reader::FromBytes(bytes);
+      const std::unique_ptr<AnalysisSink> whole = MakeSink(OptionsOf(type));
+      const std::unique_ptr<AnalysisSink> parts = MakeSink(ByRegion(type));
+      ASSERT_TRUE(ReadInto(*again, {whole.get(), parts.get()}).ok());
+      const auto all = [](const ProfileKey&) { return true; };
+      EXPECT_EQ(SumOf(*parts, all), SumOf(*whole, all));
+    }
+    const std::unique_ptr<AnalysisSink> stats = std::make_unique<AnalysisSink>(
+        [](Interner* interner) { return std::make_unique<TaskStats>(interner, EventFilter()); },
+        AnalysisSink::Options());
+    ASSERT_TRUE(ReadInto(*reader, {stats.get()}).ok());
+    std::map<TaskId, int64_t> by_task;
+    std::map<std::string, int64_t> by_type;
+    std::map<std::pair<GoId, std::string>, int64_t> last_ends;
+    std::set<TaskId> left_out;
+    std::set<std::string> nested;
+    for (const RegionLife& region : static_cast<const TaskStats&>(stats->analysis()).regions()) {
+      const std::string name(stats->interner().String(region.type));
+      if (!region.begin.has_value()) left_out.insert(region.task), nested.insert(name);
+      by_type[name] += region.times.total;
+      int64_t& last_end = last_ends.try_emplace({region.goroutine, name}, INT64_MIN).first->second;
+      if (region.begin.value_or(INT64_MIN) < last_end) nested.insert(name);
+      last_end = std::max(last_end, region.end.value_or(INT64_MAX));
+    }
+    for (const TaskLife& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
+      by_task[task.task] = task.times.total;
+    }
+    const auto selected = [&](Profile::Options options) {
+      absl::StatusOr<Reader> again = Reader::FromBytes(bytes);
+      const std::unique_ptr<AnalysisSink> sink = MakeSink(std::move(options));
+      EXPECT_TRUE(ReadInto(*again, {sink.get()}).ok());
+      return SumOf(*sink, [](const ProfileKey&) { return true; });
+    };
+    for (const auto& [id, time] : by_task) {
+      if (left_out.contains(id)) continue;
+      Profile::Options options = OptionsOf(ProfileType::kWall);
+      options.task = id;
+      EXPECT_EQ(selected(options), time) << id;
+      tasks += time > 0;
+    }
+    for (const auto& [name, time] : by_type) {
+      if (nested.contains(name) || name.empty()) continue;
+      Profile::Options options = OptionsOf(ProfileType::kWall);
+      options.region = name;
+      EXPECT_EQ(selected(options), time) << name;
+      types += time > 0;
+    }
+  }
+  EXPECT_GT(tasks, 20);
+  EXPECT_GT(types, 20);
 }
 
 }  // namespace

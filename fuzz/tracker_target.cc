@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/critical_path.h"
 #include "analysis/interval_log.h"
+#include "gotrace/task_story.h"
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
 #include "gotrace/go_stats.h"
@@ -120,6 +122,36 @@ void CheckMode(absl::string_view input, ReadMode mode) {
   }
 }
 
+// The pieces of each path must partition its span.
+void CheckPaths(const CriticalPaths& paths, absl::Span<const GoroutineLife> lives) {
+  std::vector<PathSpan> spans(paths.tasks().begin(), paths.tasks().end());
+  spans.insert(spans.end(), paths.regions().begin(), paths.regions().end());
+  for (const GoroutineLife& life : lives) {
+    if (const std::optional<PathSpan> span = paths.LifeOf(life.goroutine)) spans.push_back(*span);
+  }
+  constexpr size_t kMaxSpans = 500;
+  for (const PathSpan& span : absl::MakeConstSpan(spans).first(std::min(kMaxSpans, spans.size()))) {
+    const std::vector<PathPiece> pieces = paths.Find(span);
+    int64_t time = span.begin;
+    for (const PathPiece& piece : pieces) {
+      FUZZ_CHECK(piece.begin == time && piece.end > time, "");
+      time = piece.end;
+    }
+    FUZZ_CHECK(time == span.end, "");
+    FUZZ_CHECK(paths.HadProcsDuring(pieces).size() == pieces.size(), "");
+  }
+}
+
+// Rows must be in order of time.
+void CheckStory(const TaskStory& story) {
+  int64_t last = std::numeric_limits<int64_t>::min();
+  for (const StoryRow& row : story.rows()) {
+    FUZZ_CHECK(row.begin >= last, "");
+    FUZZ_CHECK(row.kind == StoryKind::kState ? row.end > row.begin : row.end == row.begin, "");
+    last = row.begin;
+  }
+}
+
 // What is computed from intervals must add up.
 void CheckAnalyses(absl::string_view input, ReadMode mode) {
   ReaderOptions options;
@@ -133,10 +165,22 @@ void CheckAnalyses(absl::string_view input, ReadMode mode) {
       {});
   AnalysisSink tasks(
       [](Interner* interner) { return std::make_unique<TaskStats>(interner, EventFilter()); }, {});
+  AnalysisSink paths(
+      [](Interner* interner) {
+        return std::make_unique<CriticalPaths>(interner, CriticalPaths::Options{{}, true});
+      },
+      {});
+  AnalysisSink story(
+      [](Interner* interner) {
+        return std::make_unique<TaskStory>(interner, TaskId{1}, EventFilter::Times());
+      },
+      {});
   Interner interner;
   GoCompatibleStats go(&interner);
-  ReadInto(*reader, {&goroutines, &tasks, &go}).IgnoreError();
+  ReadInto(*reader, {&goroutines, &tasks, &paths, &story, &go}).IgnoreError();
   const auto& stats = static_cast<const GoroutineStats&>(goroutines.analysis());
+  CheckPaths(static_cast<const CriticalPaths&>(paths.analysis()), stats.lives());
+  CheckStory(static_cast<const TaskStory&>(story.analysis()));
   std::map<StringId, ExecutionTimes> sums;
   for (const GoroutineLife& life : stats.lives()) sums[life.name].Add(life.times);
   FUZZ_CHECK(stats.groups().size() == sums.size(), "");

@@ -344,7 +344,7 @@ TEST_F(CommandLineTest, TheLastOfTwoCounts) {
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
   ExpectError({"--json", "f"},
-              "--json is a flag of `info`, `footprint` and `validate`, not of `events`; "
+              "--json is a flag of `info`, `footprint`, `validate` and `summary`, not of `events`; "
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
               "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "

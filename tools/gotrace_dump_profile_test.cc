@@ -74,6 +74,25 @@ TEST(ProfileCommandTest, SelectsByFunctionGoroutineAndTime) {
   EXPECT_EQ(sum({"--type=oncpu"}) + sum({"--type=offcpu"}), whole);
 }
 
+TEST(ProfileCommandTest, TellsRegionsApart) {
+  const std::string trace = TestFilePath("go1.27-annotations.trace.zst");
+  const auto run = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"profile", "--format=csv"});
+    flags.push_back(trace);
+    return DumpOutput(flags);
+  };
+  // As `tasks --each` has it.
+  EXPECT_EQ(CsvSum(run({"--task=9"})), 2'400'178'624);
+  EXPECT_EQ(CsvSum(run({"--task=3", "--region=worker"})), 3'328);
+  const std::string whole = run({});
+  const std::string apart = run({"--by-task", "--by-region"});
+  EXPECT_EQ(CsvSum(apart), CsvSum(whole));
+  EXPECT_GT(LinesOf(apart).size(), LinesOf(whole).size());
+  EXPECT_TRUE(absl::StrContains(apart, "time_ns,count,state,reason,task,region,start,stack\n"));
+  EXPECT_TRUE(absl::StrContains(apart, ",Running,,3,worker,main.nesting.func2,main.nesting.func2"))
+      << apart;
+}
+
 TEST(ProfileCommandTest, RefusesWhatDoesNotGoTogether) {
   for (const std::vector<std::string>& flags :
        std::vector<std::vector<std::string>>{{"--compat=go"},
@@ -82,6 +101,8 @@ TEST(ProfileCommandTest, RefusesWhatDoesNotGoTogether) {
                                              {"--format=csv", "-o", "x"},
                                              {"--sort=count", "-o", "x"},
                                              {"--top=3", "--format=folded"},
+                                             {"--compat=go", "--type=net", "--by-task"},
+                                             {"--type=create", "--region=query"},
                                              {"--type=heap"}}) {
     std::vector<std::string> args = {"profile"};
     args.insert(args.end(), flags.begin(), flags.end());

@@ -261,13 +261,18 @@ class PathCommand final : public AnalysisCommand {
   bool SelectsGoroutines() const override { return false; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    static const PathAnalysis& none = *[] {
-      static Interner unused;
-      return new PathAnalysis(&unused, {}, {});
-    }();
-    const PathAnalysis& paths =
-        analysis == nullptr ? none : static_cast<const PathAnalysis&>(*analysis);
-    return choice_.is_single() ? PieceTable(paths, interner) : SampleTable(paths, interner);
+    if (choice_.is_single()) {
+      absl::Span<const PathPiece> pieces;
+      absl::Span<const std::vector<GoroutineTime>> ran;
+      if (analysis != nullptr) {
+        pieces = static_cast<const PathAnalysis&>(*analysis).pieces();
+        ran = static_cast<const PathAnalysis&>(*analysis).ran();
+      }
+      return PieceTable(pieces, ran, interner);
+    }
+    absl::Span<const ProfileSample> samples;
+    if (analysis != nullptr) samples = static_cast<const PathAnalysis&>(*analysis).samples();
+    return SampleTable(samples, interner);
   }
 
   absl::string_view RowsName() const override { return choice_.is_single() ? "pieces" : "samples"; }
@@ -307,9 +312,9 @@ class PathCommand final : public AnalysisCommand {
     return static_cast<const PathAnalysis&>(sink.analysis()).samples();
   }
 
-  static Table PieceTable(const PathAnalysis& paths, const Interner& interner) {
-    const absl::Span<const PathPiece> pieces = paths.pieces();
-    const absl::Span<const std::vector<GoroutineTime>> ran = paths.ran();
+  static Table PieceTable(absl::Span<const PathPiece> pieces,
+                          absl::Span<const std::vector<GoroutineTime>> ran,
+                          const Interner& interner) {
     const auto stacks = std::make_shared<StackTexts>(interner);
     const auto reasons = std::make_shared<std::map<size_t, std::string>>();
     std::vector<Column> columns;
@@ -348,8 +353,7 @@ class PathCommand final : public AnalysisCommand {
     return Table(pieces.size(), std::move(columns));
   }
 
-  static Table SampleTable(const PathAnalysis& paths, const Interner& interner) {
-    const absl::Span<const ProfileSample> samples = paths.samples();
+  static Table SampleTable(absl::Span<const ProfileSample> samples, const Interner& interner) {
     const auto stacks = std::make_shared<StackTexts>(interner);
     double sum = 0;
     for (const ProfileSample& sample : samples) sum += static_cast<double>(sample.value.time);

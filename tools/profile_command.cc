@@ -33,6 +33,7 @@ constexpr CommandText kText = {
         "  gotrace-dump profile --type=offcpu -o offcpu.pprof trace.out && "
         "go tool pprof -top offcpu.pprof\n"
         "  gotrace-dump profile --type=sync --func=main.worker --from=1s --to=2s trace.out\n"
+        "  gotrace-dump profile --type=offcpu --task=282 trace.out\n"
         "  gotrace-dump profile --type=wakeup --format=folded trace.out | flamegraph.pl > "
         "out.svg\n",
 };
@@ -74,10 +75,37 @@ class ProfileCommand final : public AnalysisCommand {
          .value = "",
          .help = "Keep the samples of each P apart: of goroutines that run or are in a syscall.",
          .set = SetSwitch(&by_proc_)},
+        {.name = "task",
+         .value = "ID",
+         .help = "Only what goroutines do while they are in a region of this task.",
+         .set =
+             [this](absl::string_view text) {
+               uint64_t number = 0;
+               absl::Status status = SetNumber(0, &number)(text);
+               if (status.ok()) regions_.task = TaskId{number};
+               return status;
+             }},
+        {.name = "region",
+         .value = "TYPE",
+         .help = "Only what goroutines do while they are in a region of this type.",
+         .set = SetText(&regions_.region)},
+        {.name = "by-task",
+         .value = "",
+         .help = "Keep the samples of each task apart: that of the innermost region.",
+         .set = SetSwitch(&regions_.by_task)},
+        {.name = "by-region",
+         .value = "",
+         .help = "Keep the samples of each type of region apart: that of the innermost one.",
+         .set = SetSwitch(&regions_.by_region)},
         std::move(compat)};
   }
 
   absl::Status CheckOwn() const override {
+    if (regions_.has_regions() && (is_compatible_ || Info().type == ProfileType::kCreate)) {
+      return absl::InvalidArgumentError(
+          "--task, --region, --by-task and --by-region do not work with --compat and "
+          "--type=create");
+    }
     if (!is_compatible_) return absl::OkStatus();
     if (by_goroutine_ || by_proc_ || !filter().filter.goroutines.empty()) {
       return absl::InvalidArgumentError("--compat=go works only without --g, --by-g and --by-p");
@@ -88,7 +116,7 @@ class ProfileCommand final : public AnalysisCommand {
   std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
                                          const EventFilter& filter) const override {
     if (is_compatible_) return std::make_unique<GoCompatibleProfile>(interner, Info().type, start_);
-    Profile::Options options;
+    Profile::Options options = regions_;
     options.type = Info().type;
     options.by_goroutine = by_goroutine_;
     options.by_proc = by_proc_;
@@ -97,7 +125,7 @@ class ProfileCommand final : public AnalysisCommand {
     return std::make_unique<Profile>(interner, std::move(options));
   }
 
-  bool IsMergeable() const override { return !is_compatible_; }
+  bool IsMergeable() const override { return !is_compatible_ && !regions_.has_regions(); }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     absl::Span<const ProfileSample> samples;
@@ -134,6 +162,18 @@ class ProfileCommand final : public AnalysisCommand {
                            const ProcId id = samples[row].key.proc;
                            return id == ProcId::kNone ? Cell() : Cell(id.value);
                          }});
+    }
+    if (regions_.by_task) {
+      columns.push_back({.name = "task", .title = "TASK", .value = [=](size_t row) {
+                           const TaskId id = samples[row].key.task;
+                           return id == TaskId::kNone ? Cell()
+                                                      : Cell(static_cast<int64_t>(id.value));
+                         }});
+    }
+    if (regions_.by_region) {
+      columns.push_back(text("region", "REGION", [&interner](const ProfileKey& key) {
+        return interner.String(key.region);
+      }));
     }
     columns.push_back(text(
         "start", "", [&interner](const ProfileKey& key) { return interner.String(key.start); }));
@@ -174,6 +214,7 @@ class ProfileCommand final : public AnalysisCommand {
   std::string start_;
   bool by_goroutine_ = false;
   bool by_proc_ = false;
+  Profile::Options regions_;  // Only what is about regions.
   bool is_compatible_ = false;
 };
 

@@ -101,6 +101,10 @@ class PprofWriter {
     AddLabel("start function", interner_.String(key.start), &message);
     if (key.goroutine != GoId::kNone) AddLabel("goroutine", key.goroutine.value, &message);
     if (key.proc != ProcId::kNone) AddLabel("P", key.proc.value, &message);
+    if (key.task != TaskId::kNone) {
+      AddLabel("task", static_cast<int64_t>(key.task.value), &message);
+    }
+    AddLabel("region", interner_.String(key.region), &message);
   }
 
   void AddLabel(absl::string_view key, absl::string_view value, protozero::pbf_writer* sample) {

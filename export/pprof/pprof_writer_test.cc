@@ -127,6 +127,7 @@ std::unique_ptr<AnalysisSink> Read(absl::string_view trace, ProfileType type) {
   Profile::Options options;
   options.type = type;
   options.by_goroutine = true;
+  options.by_task = options.by_region = type != ProfileType::kCreate;
   const std::string bytes = ReadTestTrace(trace);
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());
@@ -142,33 +143,40 @@ absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
 }
 
 TEST(PprofWriter, WritesEverySampleWithItsLabels) {
-  for (const ProfileTypeInfo& info : ProfileTypes()) {
-    SCOPED_TRACE(info.name);
-    const auto sink = Read("go1.27-gc.trace", info.type);
-    const absl::Span<const ProfileSample> samples = SamplesOf(*sink);
-    const ReadProfile read =
-        Parse(Gunzip(PprofBytes(FormOf(info.type), samples, sink->interner())));
-    std::vector<std::string> types = {absl::StrCat(info.count_name, "/count")};
-    if (!info.time_name.empty()) types.push_back(absl::StrCat(info.time_name, "/nanoseconds"));
-    EXPECT_EQ(read.sample_types, types);
-    ASSERT_EQ(read.samples.size(), samples.size());
-    for (size_t i = 0; i < samples.size(); ++i) {
-      const auto& [key, value] = samples[i];
-      std::vector<int64_t> values = {static_cast<int64_t>(value.count)};
-      if (!info.time_name.empty()) values.push_back(value.time);
-      ASSERT_EQ(read.samples[i].values, values);
-      std::map<std::string, std::string> labels;
-      const Interner& interner = sink->interner();
-      if (key.state != GoState::kUndetermined)
-        labels["state"] = std::string(GoStateName(key.state));
-      if (key.reason != StringId::kEmpty)
-        labels["reason"] = std::string(interner.String(key.reason));
-      if (key.start != StringId::kEmpty)
-        labels["start function"] = std::string(interner.String(key.start));
-      labels["goroutine"] = absl::StrCat(key.goroutine.value);
-      ASSERT_EQ(read.samples[i].labels, labels);
+  int in_tasks = 0;
+  for (const absl::string_view trace : {"go1.27-gc.trace", "go1.27-annotations.trace"}) {
+    for (const ProfileTypeInfo& info : ProfileTypes()) {
+      SCOPED_TRACE(absl::StrCat(trace, " ", info.name));
+      const auto sink = Read(trace, info.type);
+      const absl::Span<const ProfileSample> samples = SamplesOf(*sink);
+      const ReadProfile read =
+          Parse(Gunzip(PprofBytes(FormOf(info.type), samples, sink->interner())));
+      std::vector<std::string> types = {absl::StrCat(info.count_name, "/count")};
+      if (!info.time_name.empty()) types.push_back(absl::StrCat(info.time_name, "/nanoseconds"));
+      EXPECT_EQ(read.sample_types, types);
+      ASSERT_EQ(read.samples.size(), samples.size());
+      for (size_t i = 0; i < samples.size(); ++i) {
+        const auto& [key, value] = samples[i];
+        std::vector<int64_t> values = {static_cast<int64_t>(value.count)};
+        if (!info.time_name.empty()) values.push_back(value.time);
+        ASSERT_EQ(read.samples[i].values, values);
+        std::map<std::string, std::string> labels;
+        const Interner& interner = sink->interner();
+        const auto add = [&](const std::string& name, absl::string_view text) {
+          if (!text.empty()) labels[name] = std::string(text);
+        };
+        add("state", key.state == GoState::kUndetermined ? "" : GoStateName(key.state));
+        add("reason", interner.String(key.reason));
+        add("start function", interner.String(key.start));
+        add("goroutine", absl::StrCat(key.goroutine.value));
+        add("task", key.task == TaskId::kNone ? "" : absl::StrCat(key.task.value));
+        add("region", interner.String(key.region));
+        in_tasks += key.task != TaskId::kNone;
+        ASSERT_EQ(read.samples[i].labels, labels);
+      }
     }
   }
+  EXPECT_GT(in_tasks, 10);
 }
 
 TEST(PprofWriter, HasTheStacksOfTheFoldedText) {

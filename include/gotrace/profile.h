@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -58,13 +59,15 @@ struct ProfileKey {
   StringId start = StringId::kEmpty;       // The function that the goroutine started in.
   GoId goroutine = GoId::kNone;            // kNone unless asked for.
   ProcId proc = ProcId::kNone;             // kNone unless asked for, and if it had none.
+  TaskId task = TaskId::kNone;             // Of the innermost region; kNone unless asked for.
+  StringId region = StringId::kEmpty;      // Its type; kEmpty unless asked for.
 
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 
   template <class H>
   friend H AbslHashValue(H h, const ProfileKey& key) {
     return H::combine(std::move(h), key.stack, key.woken_by, key.waker, key.state, key.reason,
-                      key.start, key.goroutine, key.proc);
+                      key.start, key.goroutine, key.proc, key.task, key.region);
   }
 };
 
@@ -92,8 +95,22 @@ class Profile final : public Analysis {
     bool by_goroutine = false;
     bool by_proc = false;
 
+    // Whether to keep apart the samples in each task, and in each type of region: those of the
+    // innermost region that the goroutine is in.
+    bool by_task = false;
+    bool by_region = false;
+
     // Only goroutines that started in this function; "" for all.
     std::string start;
+
+    // Only what a goroutine does while it is in a region of this task, and in one of this type; ""
+    // for any. A region counts if its begin is in the trace.
+    std::optional<TaskId> task = std::nullopt;
+    std::string region = {};
+
+    // Whether any of these is set that are about regions. Then the profile cannot be merged, and
+    // `type` must not be kCreate.
+    bool has_regions() const { return by_task || by_region || task.has_value() || !region.empty(); }
 
     // Only goroutines that the filter selects, and of what is not an interval only what is in its
     // `times`.
