@@ -298,6 +298,8 @@ void CriticalPaths::Impl::EndAssist(GoId id, int64_t end) {
 }
 
 void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
+  // A damaged trace can have a goroutine with that id.
+  if (interval.goroutine == GoId::kNone) return;
   const Slot slot = SlotOf(interval.goroutine);
   const Slot waker =
       interval.state == GoState::kWaiting ? SlotOf(interval.ended_by.goroutine) : kNoSlot;
@@ -312,7 +314,7 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
                        .waker_stack = interval.ended_by.stack,
                        .state = interval.state,
                        .ended_by = interval.ended_by.kind,
-                       .starts_life = is_new},
+                       .starts_life = interval.starts_life || goroutine.has_ended},
                       &goroutine.stays);
   if (is_new) {
     Life& life = goroutine.lives.emplace_back();

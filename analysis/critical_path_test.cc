@@ -259,6 +259,25 @@ TEST(CriticalPaths, AreCutToTheTrace) {
             "25-30 G1 Running depth 0\n");
 }
 
+// A goroutine that is not seen before the second generation was somewhere before.
+TEST(CriticalPaths, StayOnAGoroutineThatIsSeenLate) {
+  Events events(0);
+  events.Status(1, 1, kRunning);
+  events.BeginTask(10, 1);
+  events.Block(20, 1, "sync");
+  events.Sync(30, 2);
+  events.Push(events.Builder(EventType::kGoStatus, 31, 2).Transition(GoId{2}, kRunning, kRunning));
+  events.Wake(40, 1, /*by=*/2);
+  events.Start(45, 1);
+  events.EndTask(50, 1);
+  EXPECT_EQ(events.TaskPath(),
+            "10-20 G1 Running depth 0\n"
+            "20-30 G2 Undetermined depth 1\n"
+            "30-40 G2 Running depth 1\n"
+            "40-45 G1 Runnable depth 0\n"
+            "45-50 G1 Running depth 0\n");
+}
+
 TEST(CriticalPaths, AreCutToTheWindow) {
   Events events(0);
   events.Status(1, 1, kRunning);
@@ -367,6 +386,18 @@ TEST(CriticalPaths, DoNotGoInCircles) {
             "0-10 G1 Waiting by goroutine depth 0\n"
             "10-11 G1 Runnable depth 0\n"
             "11-20 G1 Running depth 0\n");
+}
+
+TEST(CriticalPaths, LeaveOutAGoroutineWithoutAnId) {
+  Events events(0);
+  events.Status(1, -1, kRunning);
+  events.Status(2, 1, kWaiting);
+  events.Wake(10, 1, /*by=*/-1);
+  events.Start(11, 1);
+  events.EndTask(20, 1);
+  const std::unique_ptr<AnalysisSink> sink = events.Run();
+  EXPECT_FALSE(PathsOf(*sink).LifeOf(GoId::kNone).has_value());
+  EXPECT_EQ(PathsOf(*sink).Find(PathsOf(*sink).tasks()[0]).size(), 3);
 }
 
 // Each goroutine waits for the next one, from the first to the last.

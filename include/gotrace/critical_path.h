@@ -97,7 +97,7 @@ struct GoroutineTime {
 // goroutine that waited. Where a goroutine was created, it continues with its creator. So at each
 // time a path is on exactly one goroutine, and its pieces partition the span.
 //
-// Memory is in proportion to the intervals of all goroutines, 40 bytes each, and to the tasks,
+// Memory is in proportion to the intervals of all goroutines, some 40 bytes each, and to the tasks,
 // regions and mark assists. For a trace that is read in one piece: it cannot be merged.
 class CriticalPaths final : public Analysis {
  public:
