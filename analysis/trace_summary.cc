@@ -175,17 +175,36 @@ class SummaryStats::Impl {
   }
   static LatencyStats::Options LatencyOptions(EventFilter::Times window) {
     LatencyStats::Options options;
-    options.by_start = true;
-    options.by_stack = true;
     options.cases = 1;
     options.filter = FilterOf(window);
     return options;
   }
 
-  // A function for TraceSummary::Place of a goroutine that started in `start`.
-  std::string FunctionOf(StackId stack, StringId start) const;
+  struct PlaceKey {
+    LatencyKind kind = LatencyKind::kBlocked;
+    StringId reason = StringId::kEmpty;
+    StringId function = StringId::kEmpty;
+
+    friend bool operator==(const PlaceKey&, const PlaceKey&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const PlaceKey& key) {
+      return H::combine(std::move(h), key.kind, key.reason, key.function);
+    }
+  };
+  // The function of a stack for TraceSummary::Place; `is_place` if it has one that counts.
+  struct StackFunction {
+    bool is_known = false;
+    bool is_place = false;
+    StringId function = StringId::kEmpty;
+  };
+
+  StackFunction FindFunction(StackId stack) const;
+  const StackFunction& FunctionOf(StackId stack);
+  void AddPlace(const GoInterval& interval);
 
   void AddLatencies();
+  void AddPlaces();
 
   Interner& interner_;
   const EventFilter::Times window_;
@@ -195,6 +214,8 @@ class SummaryStats::Impl {
   LeakStats leaks_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
+  absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
+  std::vector<StackFunction> functions_;                       // By StackId.
   internal::SumsByStart<RunTraits> runs_{&interner_, ""};
 };
 
@@ -227,6 +248,8 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
     run.begin = interval.begin;
     run.goroutine = interval.goroutine.value;
     runs_.Add(RunTraits::Key(), run, &entry);
+  } else if (interval.state == GoState::kWaiting || interval.state == GoState::kSyscall) {
+    AddPlace(interval);
   }
   runs_.End(interval, entry);
 }
@@ -237,20 +260,55 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   procs_.Merge(std::move(next.procs_), ids);
   leaks_.Merge(std::move(next.leaks_), ids);
   runs_.Merge(next.runs_, ids);
+  for (const auto& [key, more] : next.places_) {
+    TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
+    place.count += more.count;
+    AddTime(more.time, &place.time);
+    place.longest = std::max(place.longest, more.longest);
+  }
   begin_ = std::min(begin_, next.begin_);
   summary_.events += next.summary_.events;
   summary_.gc_cycles += next.summary_.gc_cycles;
   summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
 }
 
-std::string SummaryStats::Impl::FunctionOf(StackId stack, StringId start) const {
+SummaryStats::Impl::StackFunction SummaryStats::Impl::FindFunction(StackId stack) const {
+  const StringId root = interner_.RootFunctionId(stack);
+  StackFunction found = {.is_known = true, .function = root};
+  found.is_place = root != StringId::kEmpty && !IsOfRuntime(interner_.String(root));
+  if (!found.is_place) return found;
   for (const FrameId id : interner_.Frames(stack)) {
-    const absl::string_view function = interner_.String(interner_.FrameWithIds(id).func);
-    const bool is_library = IsOfRuntime(function) || absl::StartsWith(function, "sync.") ||
-                            absl::StartsWith(function, "internal/");
-    if (!is_library) return std::string(function);
+    const StringId function = interner_.FrameWithIds(id).func;
+    const absl::string_view name = interner_.String(function);
+    const bool is_library =
+        IsOfRuntime(name) || absl::StartsWith(name, "sync.") || absl::StartsWith(name, "internal/");
+    if (is_library) continue;
+    found.function = function;
+    break;
   }
-  return std::string(interner_.String(start));
+  return found;
+}
+
+const SummaryStats::Impl::StackFunction& SummaryStats::Impl::FunctionOf(StackId stack) {
+  const auto index = static_cast<size_t>(stack);
+  if (index >= functions_.size()) functions_.resize(index + 1);
+  if (!functions_[index].is_known) functions_[index] = FindFunction(stack);
+  return functions_[index];
+}
+
+void SummaryStats::Impl::AddPlace(const GoInterval& interval) {
+  const StackFunction& function = FunctionOf(interval.stack);
+  if (!function.is_place) return;
+  const bool is_syscall = interval.state == GoState::kSyscall;
+  PlaceKey key;
+  key.kind = is_syscall ? LatencyKind::kSyscall : LatencyKind::kBlocked;
+  if (!is_syscall) key.reason = interval.reason;
+  key.function = function.function;
+  const auto length = static_cast<int64_t>(interval.duration());
+  TraceSummary::Place& place = places_[key];
+  ++place.count;
+  AddTime(length, &place.time);
+  place.longest = std::max(place.longest, length);
 }
 
 void SummaryStats::Impl::AddLatencies() {
@@ -261,15 +319,6 @@ void SummaryStats::Impl::AddLatencies() {
     latency.reason = std::string(interner_.String(key.reason));
     latency.durations = group.durations;
     latency.clipped = group.clipped;
-    const bool is_place = key.kind == LatencyKind::kBlocked || key.kind == LatencyKind::kSyscall;
-    if (!is_place || IsOfRuntime(interner_.String(key.start))) continue;
-    TraceSummary::Place& place = summary_.places.emplace_back();
-    place.kind = key.kind;
-    place.reason = latency.reason;
-    place.function = FunctionOf(key.stack, key.start);
-    place.count = group.durations.count();
-    place.time = static_cast<int64_t>(group.durations.sum());
-    place.longest = static_cast<int64_t>(group.durations.max());
   }
   for (const LatencyCase& one : latencies_.cases()) {
     Latency& latency = summary_.latencies.emplace_back();
@@ -281,6 +330,15 @@ void SummaryStats::Impl::AddLatencies() {
     latency.longest.function = std::string(interner_.String(one.key.start));
   }
   Combine(&summary_.latencies);
+}
+
+void SummaryStats::Impl::AddPlaces() {
+  for (auto& [key, sums] : places_) {
+    TraceSummary::Place& place = summary_.places.emplace_back(std::move(sums));
+    place.kind = key.kind;
+    place.reason = std::string(interner_.String(key.reason));
+    place.function = std::string(interner_.String(key.function));
+  }
   Combine(&summary_.places);
 }
 
@@ -300,6 +358,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   summary_.runnable = sum.runnable;
   summary_.idle_while_runnable = sum.idle_while_runnable;
   AddLatencies();
+  AddPlaces();
   for (const GoroutineGroup& group : goroutines_.groups()) {
     Function& function = summary_.functions.emplace_back();
     function.name = std::string(interner_.String(group.name));
@@ -315,7 +374,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
     Leak& leak = summary_.leaks.emplace_back();
     leak.start = std::string(interner_.String(group.start));
     leak.reason = std::string(interner_.String(group.reason));
-    leak.function = FunctionOf(group.blocked_at, group.start);
+    leak.function = std::string(interner_.String(FunctionOf(group.blocked_at).function));
     leak.count = group.count;
     leak.grown = group.count - group.counts[LeakGroup::kPoints / 2];
     leak.longest = group.longest;
