@@ -230,7 +230,7 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
     bool is_text = false;
     size_t width = 0;
   };
-  constexpr size_t kWidest = 36;  // For a text that is not in the last column.
+  constexpr size_t kWidest = 48;  // For a text that is not in the last column.
   std::vector<const Column*> columns;
   for (const bool is_last : {false, true}) {
     for (const Column& column : columns_) {
