@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gotrace/critical_path.h"
 #include "analysis/interval_log.h"
-#include "gotrace/task_story.h"
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
+#include "gotrace/critical_path.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/reader.h"
 #include "gotrace/task_stats.h"
+#include "gotrace/task_story.h"
 
 namespace gotrace::internal {
 namespace {
