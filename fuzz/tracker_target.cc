@@ -16,11 +16,13 @@
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
 #include "gotrace/critical_path.h"
+#include "gotrace/gc_stats.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/reader.h"
 #include "gotrace/task_stats.h"
 #include "gotrace/task_story.h"
+#include "gotrace/trace_summary.h"
 
 namespace gotrace::internal {
 namespace {
@@ -152,6 +154,24 @@ void CheckStory(const TaskStory& story) {
   }
 }
 
+// The waits of a summary must be those of the goroutines.
+void CheckSummary(const TraceSummary& summary, absl::Span<const GoroutineGroup> groups) {
+  ExecutionTimes times;
+  for (const GoroutineGroup& group : groups) times.Add(group.times);
+  uint64_t scheduling = 0;
+  uint64_t blocked = 0;
+  for (const TraceSummary::Latency& latency : summary.latencies) {
+    if (latency.kind == LatencyKind::kScheduling) scheduling += latency.durations.sum();
+    if (latency.kind == LatencyKind::kBlocked) blocked += latency.durations.sum();
+  }
+  FUZZ_CHECK(scheduling == static_cast<uint64_t>(times.runnable), "");
+  FUZZ_CHECK(blocked == static_cast<uint64_t>(times.BlockedTotal()), "");
+  TraceSummary twice = summary;
+  twice.Merge(summary);
+  FUZZ_CHECK(twice.latencies.size() == summary.latencies.size(), "");
+  FUZZ_CHECK(twice.events == 2 * summary.events, "");
+}
+
 // What is computed from intervals must add up.
 void CheckAnalyses(absl::string_view input, ReadMode mode) {
   ReaderOptions options;
@@ -175,12 +195,21 @@ void CheckAnalyses(absl::string_view input, ReadMode mode) {
         return std::make_unique<TaskStory>(interner, TaskId{1}, EventFilter::Times());
       },
       {});
+  AnalysisSink gc(
+      [](Interner* interner) { return std::make_unique<GcStats>(interner, EventFilter::Times()); },
+      {});
+  AnalysisSink summary(
+      [](Interner* interner) {
+        return std::make_unique<SummaryStats>(interner, EventFilter::Times());
+      },
+      {});
   Interner interner;
   GoCompatibleStats go(&interner);
-  ReadInto(*reader, {&goroutines, &tasks, &paths, &story, &go}).IgnoreError();
+  ReadInto(*reader, {&goroutines, &tasks, &paths, &story, &gc, &summary, &go}).IgnoreError();
   const auto& stats = static_cast<const GoroutineStats&>(goroutines.analysis());
   CheckPaths(static_cast<const CriticalPaths&>(paths.analysis()), stats.lives());
   CheckStory(static_cast<const TaskStory&>(story.analysis()));
+  CheckSummary(static_cast<const SummaryStats&>(summary.analysis()).summary(), stats.groups());
   std::map<StringId, ExecutionTimes> sums;
   for (const GoroutineLife& life : stats.lives()) sums[life.name].Add(life.times);
   FUZZ_CHECK(stats.groups().size() == sums.size(), "");

@@ -269,6 +269,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   if (top > 0) table.Truncate(top);
   const absl::string_view file_column = output->several() ? "file" : "";
   TextBuffer& out = output->buffer();
+  const auto flush = [output] { output->out().MaybeFlush(); };
   switch (json_ ? kJson : format_) {
     case kTable:
       output->BeginText();
@@ -279,7 +280,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
       }
       break;
     case kCsv:
-      table.AppendCsv(!std::exchange(has_csv_names_, true), file_column, file, &out);
+      table.AppendCsv(!std::exchange(has_csv_names_, true), file_column, file, &out, flush);
       break;
     case kJson: {
       JsonWriter json(&out);
@@ -290,7 +291,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
       if (IsTable()) {
         json.Key(RowsName());
         json.BeginArray();
-        table.AppendJson(",", "", "", &out);
+        table.AppendJson(",", "", "", &out, flush);
         json.EndArray();
       } else {
         AppendMembers(*result.sink, file, &json);
@@ -300,7 +301,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
       break;
     }
     default:
-      table.AppendJson("\n", file_column, file, &out);
+      table.AppendJson("\n", file_column, file, &out, flush);
       if (table.rows() > 0) out.Append('\n');
       break;
   }

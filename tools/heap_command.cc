@@ -13,6 +13,7 @@
 #include "gotrace/heap_stats.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"
+#include "tools/time_columns.h"
 
 namespace gotrace::internal {
 namespace {
@@ -40,10 +41,6 @@ constexpr CommandText kText = {
 };
 
 int64_t Signed(uint64_t number) { return static_cast<int64_t>(number); }
-
-Cell CellOf(const std::optional<uint64_t>& number) {
-  return number.has_value() ? Cell(Signed(*number)) : Cell();
-}
 
 // The rows of `stats`, or none if it is nullptr.
 template <class Row>

@@ -55,7 +55,7 @@ absl::Status SetKinds(absl::string_view text, std::array<bool, kLatencyKindEnd>*
 
 template <class Row>
 Column StackColumn(absl::string_view title, absl::Span<const Row> rows, const Interner& interner) {
-  return TextColumn("stack", title, rows, [&](const Row& row) {
+  return TextColumn("stack", title, rows, [&interner](const Row& row) {
     return StackText({.stack = row.key.stack, .start = row.key.start}, interner);
   });
 }
@@ -116,7 +116,7 @@ std::vector<Column> CaseColumns(absl::Span<const LatencyCase> cases, const Inter
   columns.Add("ended_by_g", "", Unit::kNone, [](Row c) { return CellOf(c.ended_by.goroutine); });
   std::vector<Column> all = columns.Take();
   all.push_back(StackColumn("STACK", cases, interner));
-  all.push_back(TextColumn("ended_by_stack", "", cases, [&](Row c) {
+  all.push_back(TextColumn("ended_by_stack", "", cases, [&interner](Row c) {
     return StackText({.stack = c.ended_by.stack}, interner);
   }));
   return all;

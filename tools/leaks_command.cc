@@ -72,9 +72,9 @@ class LeaksCommand final : public AnalysisCommand {
         .Add("start", "STARTED IN", Unit::kNone,
              [&interner](Row g) { return interner.String(g.start); });
     const auto stack = [&](std::string name, absl::string_view title, StackId LeakGroup::*id) {
-      columns.columns().push_back(TextColumn(std::move(name), title, groups, [&](Row g) {
-        return StackText({.stack = g.*id}, interner);
-      }));
+      columns.columns().push_back(
+          TextColumn(std::move(name), title, groups,
+                     [&interner, id](Row g) { return StackText({.stack = g.*id}, interner); }));
     };
     stack("created_at", "", &LeakGroup::created_at);
     stack("blocked_at", "BLOCKED AT", &LeakGroup::blocked_at);

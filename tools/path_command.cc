@@ -19,6 +19,7 @@
 #include "parser/event/trace_clock.h"
 #include "tools/analysis_command.h"
 #include "tools/registry.h"
+#include "tools/time_columns.h"
 
 namespace gotrace::internal {
 namespace {
@@ -145,28 +146,6 @@ absl::string_view StateText(GoState state) {
 absl::string_view WokenByText(CauseKind kind) {
   return kind == CauseKind::kUnknown ? "" : CauseKindName(kind);
 }
-
-// The texts of stacks, which a table shows and nothing else keeps.
-class StackTexts {
- public:
-  explicit StackTexts(const Interner& interner) : interner_(interner) {}
-
-  // Valid as long as this object.
-  absl::string_view Of(StackId stack, StringId start) {
-    std::string& text = texts_[{stack, start}];
-    if (text.empty()) {
-      ProfileKey key;
-      key.stack = stack;
-      key.start = start;
-      text = StackText(key, interner_);
-    }
-    return text;
-  }
-
- private:
-  const Interner& interner_;
-  std::map<std::pair<StackId, StringId>, std::string> texts_;
-};
 
 // Which functions the goroutines started in that had a P.
 std::vector<NamedNumber> RanByFunction(absl::Span<const GoroutineTime> ran,
@@ -315,71 +294,55 @@ class PathCommand final : public AnalysisCommand {
   static Table PieceTable(absl::Span<const PathPiece> pieces,
                           absl::Span<const std::vector<GoroutineTime>> ran,
                           const Interner& interner) {
-    const auto stacks = std::make_shared<StackTexts>(interner);
-    const auto reasons = std::make_shared<std::map<size_t, std::string>>();
-    std::vector<Column> columns;
-    const auto add = [&](std::string name, absl::string_view title, Unit unit, auto of) {
-      columns.push_back({.name = std::move(name), .title = title, .unit = unit, .value = of});
-    };
-    constexpr Unit kTime = Unit::kNanoseconds;
+    using Row = const PathPiece&;
     constexpr Unit kNone = Unit::kNone;
-    add("begin_ns", "BEGIN", kNone, [=](size_t row) { return Cell(pieces[row].begin); });
-    add("end_ns", "", kNone, [=](size_t row) { return Cell(pieces[row].end); });
-    add("length_ns", "LENGTH", kTime,
-        [=](size_t row) { return Cell(TraceClock::Subtract(pieces[row].end, pieces[row].begin)); });
-    add("depth", "DEPTH", kNone,
-        [=](size_t row) { return Cell(static_cast<int64_t>(pieces[row].depth)); });
-    add("g", "G", kNone, [=](size_t row) {
-      const GoId id = pieces[row].goroutine;
-      return id == GoId::kNone ? Cell() : Cell(id.value);
-    });
-    add("state", "STATE", kNone, [=](size_t row) { return Cell(StateText(pieces[row].state)); });
-    add("reason", "", kNone,
-        [=, &interner](size_t row) { return Cell(interner.String(pieces[row].reason)); });
-    add("", "REASON", kNone, [=, &interner](size_t row) {
-      std::string& text = (*reasons)[row];
-      text = WhyText(pieces[row], RanByFunction(ran[row], interner), interner);
-      return Cell(absl::string_view(text));
-    });
-    add("woken_by", "", kNone, [=](size_t row) { return Cell(WokenByText(pieces[row].woken_by)); });
-    add("ran_ns", "", kTime,
-        [=, &interner](size_t row) { return Cell(RanByFunction(ran[row], interner)); });
-    add("ran", "", kNone,
-        [=, &interner](size_t row) { return Cell(JsonText{RanText(ran[row], interner)}); });
-    add("start", "", kNone,
-        [=, &interner](size_t row) { return Cell(interner.String(pieces[row].start)); });
-    add("stack", "STACK", kNone,
-        [=](size_t row) { return Cell(stacks->Of(pieces[row].stack, pieces[row].start)); });
-    return Table(pieces.size(), std::move(columns));
+    // Each piece has what ran during it.
+    const auto ran_during = [pieces, ran](Row piece) -> absl::Span<const GoroutineTime> {
+      return ran[static_cast<size_t>(&piece - pieces.data())];
+    };
+    ColumnList<PathPiece> columns(pieces);
+    columns.Add("begin_ns", "BEGIN", kNone, [](Row p) { return p.begin; })
+        .Add("end_ns", "", kNone, [](Row p) { return p.end; })
+        .Add("length_ns", "LENGTH", Unit::kNanoseconds,
+             [](Row p) { return TraceClock::Subtract(p.end, p.begin); })
+        .Add("depth", "DEPTH", kNone, [](Row p) { return static_cast<int64_t>(p.depth); })
+        .Add("g", "G", kNone, [](Row p) { return CellOf(p.goroutine); })
+        .Add("state", "STATE", kNone, [](Row p) { return StateText(p.state); })
+        .Add("reason", "", kNone, [&interner](Row p) { return interner.String(p.reason); });
+    columns.columns().push_back(TextColumn("", "REASON", pieces, [=, &interner](Row p) {
+      return WhyText(p, RanByFunction(ran_during(p), interner), interner);
+    }));
+    columns.Add("woken_by", "", kNone, [](Row p) { return WokenByText(p.woken_by); })
+        .Add("ran_ns", "", Unit::kNanoseconds,
+             [=, &interner](Row p) { return RanByFunction(ran_during(p), interner); })
+        .Add("ran", "", kNone,
+             [=, &interner](Row p) { return JsonText{RanText(ran_during(p), interner)}; })
+        .Add("start", "", kNone, [&interner](Row p) { return interner.String(p.start); });
+    columns.columns().push_back(TextColumn("stack", "STACK", pieces, [&interner](Row p) {
+      return StackText({.stack = p.stack, .start = p.start}, interner);
+    }));
+    return Table(pieces.size(), columns.Take());
   }
 
   static Table SampleTable(absl::Span<const ProfileSample> samples, const Interner& interner) {
-    const auto stacks = std::make_shared<StackTexts>(interner);
-    double sum = 0;
-    for (const ProfileSample& sample : samples) sum += static_cast<double>(sample.value.time);
-    std::vector<Column> columns;
-    const auto add = [&](std::string name, absl::string_view title, Unit unit, auto of) {
-      columns.push_back({.name = std::move(name), .title = title, .unit = unit, .value = of});
-    };
+    using Row = const ProfileSample&;
     constexpr Unit kNone = Unit::kNone;
-    add("time_ns", "TIME", Unit::kNanoseconds,
-        [=](size_t row) { return Cell(samples[row].value.time); });
-    add("share", "SHARE", Unit::kShare,
-        [=](size_t row) { return Cell(static_cast<double>(samples[row].value.time) / sum); });
-    add("count", "COUNT", kNone,
-        [=](size_t row) { return Cell(static_cast<int64_t>(samples[row].value.count)); });
-    add("state", "STATE", kNone,
-        [=](size_t row) { return Cell(StateText(samples[row].key.state)); });
-    add("reason", "REASON", kNone,
-        [=, &interner](size_t row) { return Cell(interner.String(samples[row].key.reason)); });
-    add("woken_by", "", kNone,
-        [=](size_t row) { return Cell(WokenByText(samples[row].key.woken_by)); });
-    add("start", "", kNone,
-        [=, &interner](size_t row) { return Cell(interner.String(samples[row].key.start)); });
-    add("stack", "STACK", kNone, [=](size_t row) {
-      return Cell(stacks->Of(samples[row].key.stack, samples[row].key.start));
-    });
-    return Table(samples.size(), std::move(columns));
+    double sum = 0;
+    for (Row sample : samples) sum += static_cast<double>(sample.value.time);
+    ColumnList<ProfileSample> columns(samples);
+    columns.Add("time_ns", "TIME", Unit::kNanoseconds, [](Row s) { return s.value.time; })
+        .Add("share", "SHARE", Unit::kShare,
+             [=](Row s) { return static_cast<double>(s.value.time) / sum; })
+        .Add("count", "COUNT", kNone, [](Row s) { return static_cast<int64_t>(s.value.count); })
+        .Add("state", "STATE", kNone, [](Row s) { return StateText(s.key.state); })
+        .Add("reason", "REASON", kNone,
+             [&interner](Row s) { return interner.String(s.key.reason); })
+        .Add("woken_by", "", kNone, [](Row s) { return WokenByText(s.key.woken_by); })
+        .Add("start", "", kNone, [&interner](Row s) { return interner.String(s.key.start); });
+    columns.columns().push_back(TextColumn("stack", "STACK", samples, [&interner](Row s) {
+      return StackText({.stack = s.key.stack, .start = s.key.start}, interner);
+    }));
+    return Table(samples.size(), columns.Take());
   }
 
   PathChoice choice_;

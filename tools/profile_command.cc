@@ -177,11 +177,9 @@ class ProfileCommand final : public AnalysisCommand {
     }
     columns.push_back(text(
         "start", "", [&interner](const ProfileKey& key) { return interner.String(key.start); }));
-    auto stacks = std::make_shared<std::vector<std::string>>();
-    for (const ProfileSample& sample : samples) stacks->push_back(StackText(sample.key, interner));
-    columns.push_back({.name = "stack", .title = "STACK", .value = [=](size_t row) {
-                         return Cell(absl::string_view((*stacks)[row]));
-                       }});
+    columns.push_back(TextColumn(
+        "stack", "STACK", samples,
+        [&interner](const ProfileSample& sample) { return StackText(sample.key, interner); }));
     return Table(samples.size(), std::move(columns));
   }
 

@@ -186,11 +186,6 @@ std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Inter
   return columns;
 }
 
-Cell IdCell(GoId id) { return id == GoId::kNone ? Cell() : Cell(id.value); }
-Cell IdCell(TaskId id) {
-  return id == TaskId::kNone ? Cell() : Cell(static_cast<int64_t>(id.value));
-}
-
 // How long it took, or is known to have taken.
 template <class Life>
 Cell DurationOf(const Life& life) {
@@ -203,16 +198,16 @@ std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& in
   constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
   const auto goroutine = [=](size_t row) {
     if constexpr (kIsTask) {
-      return IdCell(lives[row].begin_goroutine);
+      return CellOf(lives[row].begin_goroutine);
     } else {
-      return IdCell(lives[row].goroutine);
+      return CellOf(lives[row].goroutine);
     }
   };
   std::vector<Column> columns = {
       {.name = "g", .title = "G", .value = goroutine},
       {.name = "task",
        .title = "TASK",
-       .value = [=](size_t row) { return IdCell(lives[row].task); }},
+       .value = [=](size_t row) { return CellOf(lives[row].task); }},
       {.name = "begin_ns",
        .title = "",
        .value = [=](size_t row) { return CellOf(lives[row].begin); }},
@@ -228,10 +223,10 @@ std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& in
                          }});
     };
     columns.push_back({.name = "parent", .title = "PARENT", .value = [=](size_t row) {
-                         return IdCell(lives[row].parent);
+                         return CellOf(lives[row].parent);
                        }});
     columns.push_back({.name = "end_g", .title = "", .value = [=](size_t row) {
-                         return IdCell(lives[row].end_goroutine);
+                         return CellOf(lives[row].end_goroutine);
                        }});
     add("goroutines", "GS", &TaskLife::goroutines);
     add("regions", "REGIONS", &TaskLife::regions);
@@ -301,40 +296,34 @@ std::string DetailText(const StoryRow& row, const Interner& interner) {
 }
 
 Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
-  std::vector<Column> columns;
-  const auto add = [&](std::string name, absl::string_view title, Unit unit, auto of) {
-    columns.push_back(
-        {.name = std::move(name), .title = title, .unit = unit, .value = [=](size_t row) {
-           return Cell(of(rows[row]));
-         }});
-  };
   using Row = const StoryRow&;
   constexpr Unit kNone = Unit::kNone;
-  add("begin_ns", "TIME", kNone, [](Row r) { return r.begin; });
-  add("end_ns", "", kNone, [](Row r) { return r.end; });
-  add("length_ns", "LENGTH", Unit::kNanoseconds, [](Row r) {
-    return r.kind == StoryKind::kState ? Cell(TraceClock::Subtract(r.end, r.begin)) : Cell();
-  });
-  add("g", "G", kNone, [](Row r) { return IdCell(r.goroutine); });
-  add("what", "WHAT", kNone, [](Row r) { return StoryKindName(r); });
-  add("child", "", kNone, [](Row r) { return IdCell(r.child); });
-  add("text", "", kNone, [&interner](Row r) { return interner.String(r.text); });
-  add("category", "", kNone, [&interner](Row r) { return interner.String(r.category); });
-  add("reason", "", kNone, [&interner](Row r) { return interner.String(r.reason); });
-  add("woken_by", "", kNone, [](Row r) {
-    return r.woken_by.kind == CauseKind::kUnknown ? "" : CauseKindName(r.woken_by.kind);
-  });
-  add("waker", "", kNone, [](Row r) { return IdCell(r.woken_by.goroutine); });
-  add("waker_function", "", kNone,
-      [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); });
-  const auto details = std::make_shared<std::map<size_t, std::string>>();
-  columns.push_back({.name = "", .title = "DETAIL", .value = [=, &interner](size_t row) {
-                       std::string& detail = (*details)[row];
-                       detail = DetailText(rows[row], interner);
-                       return Cell(absl::string_view(detail));
-                     }});
-  add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); });
-  return Table(rows.size(), std::move(columns));
+  ColumnList<StoryRow> columns(rows);
+  columns.Add("begin_ns", "TIME", kNone, [](Row r) { return r.begin; })
+      .Add("end_ns", "", kNone, [](Row r) { return r.end; })
+      .Add("length_ns", "LENGTH", Unit::kNanoseconds,
+           [](Row r) {
+             return r.kind == StoryKind::kState ? Cell(TraceClock::Subtract(r.end, r.begin))
+                                                : Cell();
+           })
+      .Add("g", "G", kNone, [](Row r) { return CellOf(r.goroutine); })
+      .Add("what", "WHAT", kNone, [](Row r) { return StoryKindName(r); })
+      .Add("child", "", kNone, [](Row r) { return CellOf(r.child); })
+      .Add("text", "", kNone, [&interner](Row r) { return interner.String(r.text); })
+      .Add("category", "", kNone, [&interner](Row r) { return interner.String(r.category); })
+      .Add("reason", "", kNone, [&interner](Row r) { return interner.String(r.reason); })
+      .Add("woken_by", "", kNone,
+           [](Row r) {
+             return r.woken_by.kind == CauseKind::kUnknown ? "" : CauseKindName(r.woken_by.kind);
+           })
+      .Add("waker", "", kNone, [](Row r) { return CellOf(r.woken_by.goroutine); })
+      .Add("waker_function", "", kNone,
+           [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); });
+  columns.columns().push_back(
+      TextColumn("", "DETAIL", rows, [&interner](Row r) { return DetailText(r, interner); }));
+  columns.Add("function", "IN", kNone,
+              [&interner](Row r) { return LeafFunction(r.stack, interner); });
+  return Table(rows.size(), columns.Take());
 }
 
 // The command for tasks, or for regions.

@@ -23,6 +23,9 @@ Cell CellOf(const std::optional<uint64_t>& number) {
 }
 Cell CellOf(GoId goroutine) { return goroutine == GoId::kNone ? Cell() : Cell(goroutine.value); }
 Cell CellOf(ProcId proc) { return proc == ProcId::kNone ? Cell() : Cell(proc.value); }
+Cell CellOf(TaskId task) {
+  return task == TaskId::kNone ? Cell() : Cell(static_cast<int64_t>(task.value));
+}
 
 std::string HistogramJson(const Histogram& histogram) {
   return absl::StrCat("{\"scale\":4,\"offset\":", histogram.first_bucket(), ",\"counts\":[",

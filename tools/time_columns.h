@@ -27,6 +27,7 @@ Cell CellOf(const std::optional<int64_t>& time);
 Cell CellOf(const std::optional<uint64_t>& number);
 Cell CellOf(GoId goroutine);
 Cell CellOf(ProcId proc);
+Cell CellOf(TaskId task);
 
 // Appends total_ns, running_ns and so on, of the times that a row has. `interner` must outlive the
 // columns.

@@ -284,7 +284,7 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
 }
 
 void Table::AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,
-                      TextBuffer* out) const {
+                      TextBuffer* out, const RowDone& row_done) const {
   if (has_names) {
     absl::string_view comma;
     if (!before.empty()) out->Append(before), comma = ",";
@@ -302,11 +302,13 @@ void Table::AppendCsv(bool has_names, absl::string_view before, absl::string_vie
       AppendCsvCell(column.value(row), out);
     }
     out->Append('\n');
+    if (row_done != nullptr) row_done();
   }
 }
 
 void Table::AppendJson(absl::string_view separator, absl::string_view before,
-                       absl::string_view before_value, TextBuffer* out) const {
+                       absl::string_view before_value, TextBuffer* out,
+                       const RowDone& row_done) const {
   for (size_t i = 0; i < order_.size(); ++i) {
     if (i > 0) out->Append(separator);
     out->Append('{');
@@ -323,6 +325,7 @@ void Table::AppendJson(absl::string_view separator, absl::string_view before,
       AppendJsonValue(column.value(order_[i]), out);
     }
     out->Append('}');
+    if (row_done != nullptr) row_done();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -76,13 +77,15 @@ class ColumnList {
   std::vector<Column> columns_;
 };
 
-// Returns a column of the texts that `of` makes from the rows, each of them once.
+// Returns a column of the texts that `of` makes from the rows: when they are needed, and each of
+// them once.
 template <class Row, class Of>
 Column TextColumn(std::string name, absl::string_view title, absl::Span<const Row> rows, Of of) {
-  auto texts = std::make_shared<std::vector<std::string>>();
-  for (const Row& row : rows) texts->push_back(of(row));
+  const auto texts = std::make_shared<std::unordered_map<size_t, std::string>>();
   return {.name = std::move(name), .title = title, .value = [=](size_t row) {
-            return Cell(absl::string_view((*texts)[row]));
+            const auto known = texts->find(row);
+            if (known != texts->end()) return Cell(absl::string_view(known->second));
+            return Cell(absl::string_view(texts->emplace(row, of(rows[row])).first->second));
           }};
 }
 
@@ -106,16 +109,20 @@ class Table {
   // in all rows are left out. Nothing if there is no row.
   void AppendText(size_t width, TextBuffer* out) const;
 
+  // Called after each row, to write out what was appended.
+  using RowDone = std::function<void()>;
+
   // Appends a line of names, unless `has_names` is false, and a line for each row, as in RFC 4180.
   // Named numbers are a JSON object in one field, and JSON is a field as well. `before` is the name
   // and value of a column that comes first, or "".
   void AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,
-                 TextBuffer* out) const;
+                 TextBuffer* out, const RowDone& row_done = nullptr) const;
 
   // Appends one JSON object for each row, with `separator` between them. Named numbers are an
   // object. Empty cells are null. `before` as for AppendCsv().
   void AppendJson(absl::string_view separator, absl::string_view before,
-                  absl::string_view before_value, TextBuffer* out) const;
+                  absl::string_view before_value, TextBuffer* out,
+                  const RowDone& row_done = nullptr) const;
 
  private:
   const std::vector<Column> columns_;

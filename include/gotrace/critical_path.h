@@ -1,6 +1,6 @@
 // Critical paths: why a task, a region or a goroutine took as long as it did.
-#ifndef GOTRACE_ANALYSIS_CRITICAL_PATH_H_
-#define GOTRACE_ANALYSIS_CRITICAL_PATH_H_
+#ifndef GOTRACE_CRITICAL_PATH_H_
+#define GOTRACE_CRITICAL_PATH_H_
 
 #include <cstdint>
 #include <memory>
@@ -153,4 +153,4 @@ class CriticalPaths final : public Analysis {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_ANALYSIS_CRITICAL_PATH_H_
+#endif  // GOTRACE_CRITICAL_PATH_H_

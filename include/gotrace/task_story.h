@@ -1,6 +1,6 @@
 // The story of one task: what happened in it, across goroutines.
-#ifndef GOTRACE_ANALYSIS_TASK_STORY_H_
-#define GOTRACE_ANALYSIS_TASK_STORY_H_
+#ifndef GOTRACE_TASK_STORY_H_
+#define GOTRACE_TASK_STORY_H_
 
 #include <cstdint>
 #include <memory>
@@ -77,4 +77,4 @@ class TaskStory final : public Analysis {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_ANALYSIS_TASK_STORY_H_
+#endif  // GOTRACE_TASK_STORY_H_
