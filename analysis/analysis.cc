@@ -5,7 +5,14 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/window.h"
+
 namespace gotrace {
+
+using internal::CutBegin;
+using internal::CutEnd;
+using internal::Overlaps;
+
 namespace {
 
 // Cuts intervals to a window of time, and gives what is left of them to an analysis.
@@ -15,13 +22,13 @@ class WindowedIntervals final : public IntervalConsumer {
       : analysis_(*analysis), window_(window) {}
 
   void AddGoroutine(const GoInterval& interval) override {
-    if (!Overlaps(interval)) return;
+    if (!Overlaps(window_, interval)) return;
     GoInterval cut = interval;
-    if (CutBegin(&cut)) {
+    if (CutBegin(window_, &cut)) {
       cut.starts_life = false;
       cut.begun_by = {};
     }
-    if (CutEnd(&cut)) {
+    if (CutEnd(window_, &cut)) {
       cut.ends_life = false;
       cut.ended_by = {};
     }
@@ -30,18 +37,18 @@ class WindowedIntervals final : public IntervalConsumer {
   }
 
   void AddProc(const ProcInterval& interval) override {
-    if (!Overlaps(interval)) return;
+    if (!Overlaps(window_, interval)) return;
     ProcInterval cut = interval;
-    CutBegin(&cut);
-    if (CutEnd(&cut)) cut.stolen = false;
+    CutBegin(window_, &cut);
+    if (CutEnd(window_, &cut)) cut.stolen = false;
     analysis_.AddProc(cut);
   }
 
   void AddThread(const ThreadInterval& interval) override {
-    if (!Overlaps(interval)) return;
+    if (!Overlaps(window_, interval)) return;
     ThreadInterval cut = interval;
-    CutBegin(&cut);
-    CutEnd(&cut);
+    CutBegin(window_, &cut);
+    CutEnd(window_, &cut);
     analysis_.AddThread(cut);
   }
 
@@ -50,24 +57,6 @@ class WindowedIntervals final : public IntervalConsumer {
   }
 
  private:
-  bool Overlaps(const Interval& interval) const {
-    return interval.end > window_.from && interval.begin < window_.to;
-  }
-
-  // Returns whether there was something to cut.
-  bool CutBegin(Interval* interval) const {
-    if (interval->begin >= window_.from) return false;
-    interval->begin = window_.from;
-    interval->begin_clipped = true;
-    return true;
-  }
-  bool CutEnd(Interval* interval) const {
-    if (interval->end <= window_.to) return false;
-    interval->end = window_.to;
-    interval->end_clipped = true;
-    return true;
-  }
-
   Analysis& analysis_;
   const EventFilter::Times window_;
 };

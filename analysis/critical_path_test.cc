@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/built_events.h"
 #include "analysis/interval_log.h"
-#include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -52,17 +52,13 @@ std::string TextOf(absl::Span<const PathPiece> pieces, const Interner& interner)
 }
 
 // Builds the events of goroutines, all of which are on P 0 and thread 1 whenever they run.
-class Events {
+class Events : public BuiltEvents {
  public:
   explicit Events(int64_t begin) { Sync(begin, 1); }
 
   EventBuilder Builder(EventType type, int64_t time, int64_t g) {
-    EventBuilder builder(type, tables_);
-    builder.Time(time).Thread(ThreadId{1}).Proc(ProcId{0}).Goroutine(GoId{g});
-    return builder;
+    return BuiltEvents::Builder(type, time, /*p=*/0, g);
   }
-  void Push(const EventBuilder& builder) { events_.push_back(builder.Build()); }
-  void Sync(int64_t time, uint64_t n) { Push(EventBuilder::MakeSync(n, tables_).Time(time)); }
 
   void Status(int64_t time, int64_t g, GoState state) {
     Push(Builder(EventType::kGoStatus, time, g).Transition(GoId{g}, GoState::kUndetermined, state));
@@ -103,7 +99,7 @@ class Events {
 
   std::unique_ptr<AnalysisSink> Run(EventFilter::Times window = {}) {
     std::unique_ptr<AnalysisSink> sink = MakeSink(window);
-    sink->Add(events_);
+    sink->Add(events());
     EXPECT_TRUE(sink->Finish().ok());
     return sink;
   }
@@ -122,9 +118,6 @@ class Events {
     const StackFrame frames[] = {{1, func, "main.go", 1}};
     builder->Stack(frames);
   }
-
-  const BuiltTables tables_;
-  std::vector<Event> events_;
 };
 
 constexpr GoState kRunnable = GoState::kRunnable;

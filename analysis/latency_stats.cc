@@ -10,6 +10,7 @@
 #include "analysis/profile_samples.h"
 #include "analysis/runtime_ranges.h"
 #include "analysis/sums_by_start.h"
+#include "analysis/window.h"
 #include "gotrace/event_type.h"
 
 namespace gotrace {
@@ -125,16 +126,10 @@ void LatencyStats::Impl::AddRange(internal::RuntimeRange range) {
   if (!options_.kinds[static_cast<size_t>(one.key.kind)]) return;
   if (!options_.filter.Selects(range.goroutine)) return;
   const EventFilter::Times& window = options_.filter.times;
-  if (range.end <= window.from || range.begin >= window.to) return;
+  if (!internal::Overlaps(window, range)) return;
+  internal::CutBegin(window, &range);
+  internal::CutEnd(window, &range);
   static_cast<Interval&>(one) = range;
-  if (one.begin < window.from) {
-    one.begin = window.from;
-    one.begin_clipped = true;
-  }
-  if (one.end > window.to) {
-    one.end = window.to;
-    one.end_clipped = true;
-  }
   one.key.reason = range.reason;
   one.key.stack = range.stack;
   one.key.start = interner_.RootFunctionId(range.stack);

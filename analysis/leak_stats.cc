@@ -8,9 +8,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/profile_samples.h"
+#include "analysis/runtime_functions.h"
 #include "analysis/time_sums.h"
 
 namespace gotrace {
@@ -101,8 +101,7 @@ void LeakStats::Impl::Finish(int64_t end) {
   for (const Data& one : blocked_) {
     const int64_t length = Between(one.begin, end);
     if (length < options_.longer) continue;
-    const absl::string_view start = interner_.String(one.start);
-    if (absl::StartsWith(start, "runtime.") || absl::StartsWith(start, "runtime/")) continue;
+    if (internal::IsOfRuntime(interner_.String(one.start))) continue;
     LeakGroup& group = groups[{one.start, one.created_at, one.blocked_at, one.reason}];
     group.start = one.start;
     group.created_at = one.created_at;

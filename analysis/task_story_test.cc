@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gotrace/event_builder.h"
+#include "analysis/built_events.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -53,23 +53,20 @@ std::string TextOf(const AnalysisSink& sink) {
 }
 
 // The events of a task with two goroutines. G 1 begins task 7, which G 2 ends.
-std::vector<Event> MakeEvents() {
-  std::vector<Event> events;
-  static const BuiltTables& tables = *new BuiltTables;  // The events need it.
+BuiltEvents MakeEvents() {
+  BuiltEvents events;
   using enum EventType;
   constexpr GoState kRunnable = GoState::kRunnable;
   constexpr GoState kRunning = GoState::kRunning;
   constexpr GoState kWaiting = GoState::kWaiting;
   const auto builder = [&](EventType type, int64_t time, int64_t g) {
-    EventBuilder made(type, tables);
-    made.Time(time).Thread(ThreadId{g}).Proc(ProcId{g}).Goroutine(GoId{g});
-    return made;
+    return events.Builder(type, time, /*p=*/g, g).Thread(ThreadId{g});
   };
-  const auto push = [&](const EventBuilder& made) { events.push_back(made.Build()); };
+  const auto push = [&](const EventBuilder& made) { events.Push(made); };
   const auto region = [&](EventType type, int64_t time, int64_t g, uint64_t task) {
     push(builder(type, time, g).Task(TaskId{task}).RegionType(task == 7 ? "query" : "other"));
   };
-  push(EventBuilder::MakeSync(1, tables).Time(0));
+  events.Sync(0, 1);
   push(builder(kGoStatus, 1, 1).Transition(GoId{1}, GoState::kUndetermined, kRunning));
   push(builder(kGoStatus, 1, 2).Transition(GoId{2}, GoState::kUndetermined, kRunning));
   push(builder(kUserTaskBegin, 10, 1).Task(TaskId{7}).TaskType("request"));
@@ -93,7 +90,7 @@ std::vector<Event> MakeEvents() {
 
 TEST(TaskStory, TellsWhatHappenedInOrder) {
   const std::unique_ptr<AnalysisSink> sink = MakeSink(TaskId{7});
-  sink->Add(MakeEvents());
+  sink->Add(MakeEvents().events());
   ASSERT_TRUE(sink->Finish().ok());
   EXPECT_EQ(TextOf(*sink),
             "10 G1 task+ request\n"
@@ -112,7 +109,7 @@ TEST(TaskStory, TellsWhatHappenedInOrder) {
 
 TEST(TaskStory, IsCutToTheWindow) {
   const std::unique_ptr<AnalysisSink> sink = MakeSink(TaskId{7}, {15, 20});
-  sink->Add(MakeEvents());
+  sink->Add(MakeEvents().events());
   ASSERT_TRUE(sink->Finish().ok());
   EXPECT_EQ(TextOf(*sink),
             "15-16 G1 Waiting chan receive by goroutine 2\n"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gotrace/event_builder.h"
+#include "analysis/built_events.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -63,50 +63,40 @@ TraceMetricValue Find(const Metrics& metrics, TraceMetric metric, absl::string_v
 // A program with a goroutine that waits for a P for `latency` and runs for `runs` of the 1000 ns of
 // each generation, and is blocked for the rest. A goroutine of main.idle waits all the time. A task
 // ends in each generation.
-class Program {
+class Program : private BuiltEvents {
  public:
   explicit Program(const std::vector<int64_t>& runs, int64_t latency = 10) {
     int64_t begin = 0;
-    Sync(begin);
+    uint64_t syncs = 0;
+    Sync(begin, ++syncs);
     for (const int64_t g : {1, 2}) {
       Push(Builder(EventType::kGoStatusStack, 1)
                .Transition(GoId{g}, GoState::kUndetermined, GoState::kWaiting)
                .Stack({StackOf(g)}));
     }
     for (const int64_t run : runs) {
-      if (begin > 0) Sync(begin);
+      if (begin > 0) Sync(begin, ++syncs);
       Go(EventType::kGoUnblock, begin + 100 - latency, GoState::kWaiting, GoState::kRunnable);
       Go(EventType::kGoStart, begin + 100, GoState::kRunnable, GoState::kRunning);
       Push(Builder(EventType::kUserTaskEnd, begin + 101).Goroutine(GoId{1}).Task(TaskId{7}));
       Go(EventType::kGoBlock, begin + 100 + run, GoState::kRunning, GoState::kWaiting);
       begin += 1000;
     }
-    Sync(begin);
+    Sync(begin, ++syncs);
   }
 
   void AddTo(AnalysisSink* sink) const {
-    sink->Add(events_);
+    sink->Add(events());
     EXPECT_TRUE(sink->Finish().ok());
   }
 
  private:
-  EventBuilder Builder(EventType type, int64_t time) {
-    EventBuilder builder(type, tables_);
-    builder.Time(time).Thread(ThreadId{1});
-    return builder;
-  }
-  void Push(const EventBuilder& builder) { events_.push_back(builder.Build()); }
-  void Sync(int64_t time) { Push(EventBuilder::MakeSync(++syncs_, tables_).Time(time)); }
   void Go(EventType type, int64_t time, GoState from, GoState to) {
     Push(Builder(type, time).Transition(GoId{1}, from, to).Stack({StackOf(1)}));
   }
   static StackFrame StackOf(int64_t g) {
     return {static_cast<uint64_t>(g), g == 1 ? "main.work" : "main.idle", "", 1};
   }
-
-  const BuiltTables tables_;
-  uint64_t syncs_ = 0;
-  std::vector<Event> events_;
 };
 
 Metrics Measure(const std::vector<int64_t>& runs, EventFilter::Times window = {},

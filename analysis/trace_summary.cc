@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "analysis/runtime_functions.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_type.h"
@@ -18,6 +19,7 @@
 namespace gotrace {
 
 using internal::AddTime;
+using internal::IsOfRuntime;
 
 namespace {
 
@@ -111,10 +113,6 @@ struct RunTraits {
   static Key MapIds(const InternerMap& ids, const Key& key) { return {ids(key.start)}; }
   static void AddTo(const Value& value, Value* longest) { longest->Merge(value); }
 };
-
-bool IsOfRuntime(absl::string_view function) {
-  return absl::StartsWith(function, "runtime.") || absl::StartsWith(function, "runtime/");
-}
 
 }  // namespace
 
