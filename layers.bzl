@@ -14,6 +14,7 @@ _LAYERS = [
     "validator",
     "rewrite",
     "analysis",
+    "analysis/tables",
     "export",
     "export/text",
     "export/json",
@@ -24,6 +25,9 @@ _LAYERS = [
     "export/perfetto",
     "export/pprof",
     "export/table",
+    "export/rows",
+    "export/parquet",
+    "export/sqlite",
     "export/summary",
     "tools",
 ]

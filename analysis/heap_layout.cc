@@ -75,6 +75,7 @@ void ReadUnits(absl::string_view data, HeapUnits* units) {
   HeapUnits read;
   if (reader.TakeNumber(&lowest) && reader.TakeNumber(&read.page) &&
       reader.TakeNumber(&read.object) && reader.TakeNumber(&read.stack) && read.page > 0) {
+    read.lowest = lowest;
     *units = read;
   }
 }

@@ -16,6 +16,7 @@ namespace gotrace::internal {
 // The units of the ids of spans, objects and stacks: each id is a number of units after the lowest
 // address of the heap.
 struct HeapUnits {
+  std::optional<uint64_t> lowest = std::nullopt;  // That address, if the trace has it.
   uint64_t page = 8192;
   uint64_t object = 8;
   uint64_t stack = 2048;

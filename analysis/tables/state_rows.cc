@@ -1,0 +1,374 @@
+// Events are given to a StateTracker one by one. So when it gives an interval, the event that ends
+// it is at hand, which has the next state; and when a region begins or ends, the intervals up to
+// then are known, and the goroutine is running since the last of them.
+#include "analysis/tables/state_rows.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "analysis/runtime_functions.h"
+#include "analysis/tables/row_values.h"
+#include "analysis/time_sums.h"
+#include "gotrace/event_kind.h"
+
+namespace gotrace::internal {
+namespace {
+
+int64_t FlagsOf(const Interval& interval) {
+  return (interval.begin_clipped ? kBeginMissing : 0) + (interval.end_clipped ? kEndMissing : 0);
+}
+
+// Sets the columns that all tables of intervals have.
+template <class Row>
+void FillInterval(const Interval& interval, Row* row) {
+  row->end_ns = interval.end;
+  row->dur_ns = static_cast<int64_t>(interval.duration());
+  row->flags = FlagsOf(interval);
+}
+
+template <class Enum>
+StringId NameOf(const std::vector<StringId>& names, Enum value) {
+  return names[static_cast<size_t>(value)];
+}
+
+}  // namespace
+
+void StateTimes::Add(GoState state, int64_t time) {
+  switch (state) {
+    case GoState::kRunning:
+      return AddTime(time, &running);
+    case GoState::kRunnable:
+      return AddTime(time, &runnable);
+    case GoState::kWaiting:
+      return AddTime(time, &waiting);
+    case GoState::kSyscall:
+      return AddTime(time, &syscall);
+    default:
+      return;
+  }
+}
+
+void StateTimes::Add(const StateTimes& other) {
+  AddTime(other.running, &running);
+  AddTime(other.runnable, &runnable);
+  AddTime(other.waiting, &waiting);
+  AddTime(other.syscall, &syscall);
+}
+
+StateTimes StateTimes::Since(const StateTimes& before) const {
+  return {Between(before.running, running), Between(before.runnable, runnable),
+          Between(before.waiting, waiting), Between(before.syscall, syscall)};
+}
+
+StateRows::StateRows(Interner* interner, StackRows* stacks, TableOutput* output)
+    : interner_(*interner),
+      stacks_(*stacks),
+      output_(*output),
+      has_tasks_(output->Has(TableId::kTasks) || output->Has(TableId::kTaskHist)),
+      has_regions_(has_tasks_ || output->Has(TableId::kRegions) ||
+                   output->Has(TableId::kRegionHist)),
+      has_goroutines_(has_regions_ || output->Has(TableId::kGoroutines)),
+      is_needed_(has_goroutines_ || output->Has(TableId::kGStates) ||
+                 output->Has(TableId::kPStates) || output->Has(TableId::kMStates) ||
+                 output->Has(TableId::kStateHist)),
+      tracker_(interner, this),
+      states_(interner, "") {
+  const auto add_names = [&](auto end, auto name_of, std::vector<StringId>* names) {
+    for (int i = 0; i < end; ++i) {
+      names->push_back(interner_.InternString(name_of(i)));
+    }
+  };
+  add_names(
+      6, [](int i) { return GoStateName(static_cast<GoState>(i)); }, &go_states_);
+  add_names(
+      4, [](int i) { return ProcStateName(static_cast<ProcState>(i)); }, &proc_states_);
+  add_names(
+      4, [](int i) { return ThreadStateName(static_cast<ThreadState>(i)); }, &thread_states_);
+  add_names(
+      8, [](int i) { return CauseKindName(static_cast<CauseKind>(i)); }, &causes_);
+}
+
+void StateRows::Add(const Event& event) {
+  if (!begin_.has_value()) begin_ = event.time();
+  event_ = &event;
+  if (output_.Has(TableId::kStateHist)) states_.SeeEvents(absl::MakeConstSpan(&event, 1));
+  tracker_.Add(absl::MakeConstSpan(&event, 1));
+  if (!has_regions_) return;
+  switch (event.kind()) {
+    case EventKind::kRegionBegin:
+      return BeginRegion(event);
+    case EventKind::kRegionEnd:
+      return EndRegion(event);
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      return AddTask(event);
+    case EventKind::kLog:
+      tasks_.try_emplace(event.log().task);
+      return;
+    default:
+      return;
+  }
+}
+
+StateRows::Goroutine& StateRows::Of(GoId id) {
+  Goroutine* goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr) {
+    goroutine = goroutines_.Insert(id);
+    goroutine->since = *begin_;
+  }
+  return *goroutine;
+}
+
+void StateRows::AddGoroutine(const GoInterval& interval) {
+  if (output_.Has(TableId::kGStates)) AddGStatesRow(interval);
+  if (output_.Has(TableId::kStateHist)) CountState(interval);
+  if (!has_goroutines_) return;
+
+  Goroutine& goroutine = Of(interval.goroutine);
+  GoroutinesRow& row = goroutine.row;
+  if (!goroutine.is_seen) {
+    goroutine.is_seen = true;
+    if (interval.starts_life) {
+      row.begin_ns = interval.begin;
+      row.creator_g = IdOrNull(interval.begun_by.goroutine);
+      row.creator_stack_id = stacks_.IdOf(interval.begun_by.stack);
+    }
+  }
+  if (!row.name.has_value()) row.name = NameOrNull(interner_.RootFunctionId(interval.stack));
+  const int64_t duration = static_cast<int64_t>(interval.duration());
+  goroutine.times.Add(interval.state, duration);
+  goroutine.since = interval.end;
+  ++row.transitions;
+  if (interval.state == GoState::kRunnable) {
+    row.max_runnable_ns = std::max(row.max_runnable_ns, duration);
+  }
+  row.last_state = NameOf(go_states_, interval.state);
+  row.last_reason = NameOrNull(interval.reason);
+  row.last_stack_id = stacks_.IdOf(interval.stack);
+  row.last_state_ns = duration;
+  if (!interval.ends_life) return;
+  row.end_ns = interval.end;
+  CloseRegions(interval.end, /*flags=*/0, &goroutine);
+  AddGoroutinesRow(goroutine);
+  goroutines_.Erase(&goroutine);
+}
+
+void StateRows::AddGStatesRow(const GoInterval& interval) {
+  GStatesRow row;
+  FillInterval(interval, &row);
+  row.g = interval.goroutine.value;
+  row.state = NameOf(go_states_, interval.state);
+  row.reason = NameOrNull(interval.reason);
+  row.stack_id = stacks_.IdOf(interval.stack);
+  row.p = IdOrNull(interval.proc);
+  row.m = IdOrNull(interval.thread);
+  if (!interval.end_clipped && event_ != nullptr &&
+      event_->transition_resource() ==
+          ResourceId{ResourceKind::kGoroutine, interval.goroutine.value}) {
+    row.next_state = NameOf(go_states_, event_->transition_to());
+  }
+  row.waker_g = IdOrNull(interval.ended_by.goroutine);
+  row.waker_stack_id = stacks_.IdOf(interval.ended_by.stack);
+  row.ended_by = NameOf(causes_, interval.ended_by.kind);
+  output_.Add(row);
+}
+
+void StateRows::AddProc(const ProcInterval& interval) {
+  PStatesRow row;
+  FillInterval(interval, &row);
+  row.p = interval.proc.value;
+  row.state = NameOf(proc_states_, interval.state);
+  row.m = IdOrNull(interval.thread);
+  row.stolen = interval.stolen;
+  output_.Add(row);
+}
+
+void StateRows::AddThread(const ThreadInterval& interval) {
+  MStatesRow row;
+  FillInterval(interval, &row);
+  row.m = interval.thread.value;
+  row.state = NameOf(thread_states_, interval.state);
+  row.p = IdOrNull(interval.proc);
+  row.g = IdOrNull(interval.goroutine);
+  output_.Add(row);
+}
+
+void StateRows::AddGoroutinesRow(const Goroutine& goroutine) {
+  GoroutinesRow row = goroutine.row;
+  row.g = goroutine.id.value;
+  const absl::string_view name = interner_.String(row.name.value_or(StringId::kEmpty));
+  row.is_system = name != "runtime.main" && IsOfRuntime(name);
+  goroutine.times.FillRow(&row);
+  output_.Add(row);
+}
+
+void StateRows::CountState(const GoInterval& interval) {
+  auto& entry = states_.Begin(interval);
+  HistogramTraits::Key key;
+  key.state = interval.state;
+  if (interval.state == GoState::kWaiting) key.reason = interval.reason;
+  key.bucket = Histogram::BucketOf(interval.duration());
+  states_.Add(key, interval.duration(), &entry);
+  states_.End(interval, entry);
+}
+
+StateTimes StateRows::TimesNow(const Goroutine& goroutine, int64_t now) {
+  StateTimes times = goroutine.times;
+  times.Add(GoState::kRunning, Between(goroutine.since, now));
+  return times;
+}
+
+void StateRows::BeginRegion(const Event& event) {
+  const Region region = event.region();
+  if (has_tasks_) tasks_.try_emplace(region.task);
+  Goroutine& goroutine = Of(event.goroutine());
+  OpenRegion open;
+  open.begin = event.time();
+  open.task = region.task;
+  open.before = TimesNow(goroutine, event.time());
+  open.is_outermost = absl::c_none_of(
+      goroutine.regions, [&](const OpenRegion& other) { return other.task == region.task; });
+  open.row.task = TaskOrNull(region.task);
+  open.row.type = interner_.InternString(region.type);
+  open.row.g = IdOrNull(event.goroutine());
+  open.row.depth = static_cast<int64_t>(goroutine.regions.size());
+  open.row.begin_stack_id = stacks_.IdOf(event.stack());
+  goroutine.regions.push_back(std::move(open));
+}
+
+void StateRows::EndRegion(const Event& event) {
+  const Region region = event.region();
+  Goroutine& goroutine = Of(event.goroutine());
+  OpenRegion open;
+  if (goroutine.regions.empty()) {
+    // It began before the trace.
+    if (has_tasks_) tasks_.try_emplace(region.task);
+    open.begin = goroutine.row.begin_ns.value_or(*begin_);
+    open.task = region.task;
+    open.row.task = TaskOrNull(region.task);
+    open.row.type = interner_.InternString(region.type);
+    open.row.g = IdOrNull(event.goroutine());
+    open.row.flags = kBeginMissing;
+  } else {
+    open = std::move(goroutine.regions.back());
+    goroutine.regions.pop_back();
+  }
+  open.row.end_stack_id = stacks_.IdOf(event.stack());
+  AddRegionsRow(std::move(open), event.time(), TimesNow(goroutine, event.time()));
+}
+
+void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
+  while (!goroutine->regions.empty()) {
+    OpenRegion region = std::move(goroutine->regions.back());
+    goroutine->regions.pop_back();
+    region.row.flags |= flags;
+    AddRegionsRow(std::move(region), end, goroutine->times);
+  }
+}
+
+void StateRows::AddRegionsRow(OpenRegion region, int64_t end, const StateTimes& times) {
+  const StateTimes spent = times.Since(region.before);
+  if (has_tasks_ && region.is_outermost) tasks_[region.task].times.Add(spent);
+  RegionsRow& row = region.row;
+  row.end_ns = end;
+  row.dur_ns = Between(region.begin, end);
+  spent.FillRow(&row);
+  if (row.flags == 0 && output_.Has(TableId::kRegionHist)) {
+    region_histogram_.Add(row.type, StringId::kEmpty, static_cast<uint64_t>(row.dur_ns));
+  }
+  output_.Add(row);
+}
+
+void StateRows::AddTask(const Event& event) {
+  if (!has_tasks_) return;
+  const Task task = event.task();
+  TaskEntry& entry = tasks_[task.id];
+  if (!task.type.empty()) entry.row.type = interner_.InternString(task.type);
+  if (!entry.row.parent.has_value()) entry.row.parent = TaskOrNull(task.parent);
+  if (event.kind() == EventKind::kTaskBegin) {
+    entry.begin = event.time();
+    entry.row.begin_g = IdOrNull(event.goroutine());
+    entry.row.begin_stack_id = stacks_.IdOf(event.stack());
+  } else {
+    entry.end = event.time();
+    entry.row.end_g = IdOrNull(event.goroutine());
+    entry.row.end_stack_id = stacks_.IdOf(event.stack());
+  }
+}
+
+void StateRows::AddTasksRows(int64_t end) {
+  // What belongs to no task belongs to the background task.
+  tasks_.erase(kBackgroundTask);
+  std::vector<std::pair<TaskId, TaskEntry>> tasks(tasks_.begin(), tasks_.end());
+  absl::c_sort(tasks, [&](const auto& a, const auto& b) {
+    return std::tuple(a.second.end.value_or(end), a.first) <
+           std::tuple(b.second.end.value_or(end), b.first);
+  });
+  for (auto& [id, entry] : tasks) {
+    TasksRow& row = entry.row;
+    row.task = id.value;
+    row.end_ns = entry.end.value_or(end);
+    row.dur_ns = Between(entry.begin.value_or(*begin_), row.end_ns);
+    if (!entry.begin.has_value()) row.flags |= kBeginMissing;
+    if (!entry.end.has_value()) row.flags |= kEndMissing;
+    entry.times.FillRow(&row);
+    if (row.flags == 0) {
+      task_histogram_.Add(row.type.value_or(StringId::kEmpty), StringId::kEmpty,
+                          static_cast<uint64_t>(row.dur_ns));
+    }
+    output_.Add(row);
+  }
+}
+
+void StateRows::Finish(int64_t end) {
+  if (!is_needed_) return;
+  event_ = nullptr;
+  tracker_.Finish().IgnoreError();  // It returns OK.
+  for (Goroutine* goroutine : goroutines_.Sorted()) {
+    if (!begin_.has_value()) break;
+    CloseRegions(std::max(end, goroutine->since), kEndMissing, goroutine);
+    if (goroutine->is_seen) AddGoroutinesRow(*goroutine);
+  }
+  if (has_tasks_ && begin_.has_value()) AddTasksRows(end);
+  AddHistograms();
+}
+
+void StateRows::AddHistograms() {
+  states_.Finish();
+  using Key = HistogramTraits::Key;
+  std::vector<std::pair<Key, BucketSums>> states(states_.sums().begin(), states_.sums().end());
+  absl::c_sort(states, [&](const auto& a, const auto& b) {
+    const auto order = [&](const Key& key) {
+      return std::tuple(GoStateName(key.state), interner_.String(key.reason),
+                        interner_.String(key.start), key.bucket);
+    };
+    return order(a.first) < order(b.first);
+  });
+  for (const auto& [key, sums] : states) {
+    StateHistRow row;
+    row.state = NameOf(go_states_, key.state);
+    row.reason = NameOrNull(key.reason);
+    row.name = NameOrNull(key.start);
+    sums.FillRow(key.bucket, &row);
+    output_.Add(row);
+  }
+  task_histogram_.ForEachSorted(interner_,
+                                [&](StringId type, StringId, int bucket, const BucketSums& sums) {
+                                  TaskHistRow row;
+                                  row.type = NameOrNull(type);
+                                  sums.FillRow(bucket, &row);
+                                  output_.Add(row);
+                                });
+  region_histogram_.ForEachSorted(interner_,
+                                  [&](StringId type, StringId, int bucket, const BucketSums& sums) {
+                                    RegionHistRow row;
+                                    row.type = NameOrNull(type);
+                                    sums.FillRow(bucket, &row);
+                                    output_.Add(row);
+                                  });
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,159 @@
+// The tables that follow from the states of goroutines, Ps and threads: `g_states`, `p_states`,
+// `m_states`, `goroutines`, `state_hist`, and with the times in them `regions` and `tasks`.
+#ifndef GOTRACE_ANALYSIS_TABLES_STATE_ROWS_H_
+#define GOTRACE_ANALYSIS_TABLES_STATE_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "analysis/sums_by_start.h"
+#include "analysis/tables/histogram_rows.h"
+#include "analysis/tables/stack_rows.h"
+#include "analysis/tables/table_rows.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+#include "util/dense_table.h"
+
+namespace gotrace::internal {
+
+// How long a goroutine was in each state.
+struct StateTimes {
+  int64_t running = 0;
+  int64_t runnable = 0;
+  int64_t waiting = 0;
+  int64_t syscall = 0;
+
+  // Adds a time in the state.
+  void Add(GoState state, int64_t time);
+  void Add(const StateTimes& other);
+
+  // What was added since `before`.
+  StateTimes Since(const StateTimes& before) const;
+
+  // Sets the columns that have these times.
+  template <class Row>
+  void FillRow(Row* row) const {
+    row->running_ns = running;
+    row->runnable_ns = runnable;
+    row->waiting_ns = waiting;
+    row->syscall_ns = syscall;
+  }
+};
+
+class StateRows final : public IntervalConsumer {
+ public:
+  // The objects must outlive this one.
+  StateRows(Interner* interner, StackRows* stacks, TableOutput* output);
+
+  // Whether one of the tables is wanted, so that events are needed.
+  bool is_needed() const { return is_needed_; }
+
+  // Takes the next event, and adds the rows of what it ends.
+  void Add(const Event& event);
+
+  // Adds the rows of what is open. `end` is the end of the trace.
+  void Finish(int64_t end);
+
+ private:
+  // A state of goroutines, as state_hist counts it.
+  struct HistogramTraits {
+    struct Key {
+      StringId start = StringId::kEmpty;
+      GoState state = GoState::kUndetermined;
+      StringId reason = StringId::kEmpty;
+      int bucket = 0;
+
+      friend bool operator==(const Key&, const Key&) = default;
+
+      template <class H>
+      friend H AbslHashValue(H h, const Key& key) {
+        return H::combine(std::move(h), key.start, key.state, key.reason, key.bucket);
+      }
+    };
+    using Value = BucketSums;
+
+    template <class T>
+    static void AddTo(const T& value, Value* sum) {
+      sum->Add(value);
+    }
+  };
+
+  struct OpenRegion {
+    RegionsRow row;
+    int64_t begin = 0;
+    TaskId task;
+    StateTimes before;         // The goroutine's times when it began.
+    bool is_outermost = true;  // Of its task, on its goroutine.
+  };
+
+  struct Goroutine {
+    GoId id;
+    GoroutinesRow row;
+    bool is_seen = false;  // Whether there was an interval.
+    StateTimes times;      // Of the intervals.
+    int64_t since = 0;     // The end of the last interval, or the begin of the first one.
+    GoState state = GoState::kUndetermined;
+    std::vector<OpenRegion> regions;  // From the outermost on.
+  };
+
+  struct TaskEntry {
+    TasksRow row;
+    std::optional<int64_t> begin;
+    std::optional<int64_t> end;
+    StateTimes times;
+  };
+
+  void AddGoroutine(const GoInterval& interval) override;
+  void AddProc(const ProcInterval& interval) override;
+  void AddThread(const ThreadInterval& interval) override;
+  void Merge(IntervalConsumer&&, const InternerMap&) override {}
+
+  void AddGStatesRow(const GoInterval& interval);
+  void AddGoroutinesRow(const Goroutine& goroutine);
+  void CountState(const GoInterval& interval);
+
+  Goroutine& Of(GoId id);
+
+  // The goroutine's times up to `now`, at which it runs.
+  static StateTimes TimesNow(const Goroutine& goroutine, int64_t now);
+
+  void BeginRegion(const Event& event);
+  void EndRegion(const Event& event);
+  void AddRegionsRow(OpenRegion region, int64_t end, const StateTimes& times);
+  void CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine);
+
+  void AddTask(const Event& event);
+  void AddTasksRows(int64_t end);
+  void AddHistograms();
+
+  Interner& interner_;
+  StackRows& stacks_;
+  TableOutput& output_;
+  const bool has_tasks_;
+  const bool has_regions_;
+  const bool has_goroutines_;
+  const bool is_needed_;
+  StateTracker tracker_;
+
+  const Event* event_ = nullptr;  // That ends the intervals which the tracker gives.
+  std::optional<int64_t> begin_;  // Of the trace.
+  DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
+  SumsByStart<HistogramTraits> states_;
+  absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+  NamedBuckets task_histogram_;
+  NamedBuckets region_histogram_;
+
+  // The names of states and causes.
+  std::vector<StringId> go_states_;
+  std::vector<StringId> proc_states_;
+  std::vector<StringId> thread_states_;
+  std::vector<StringId> causes_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_TABLES_STATE_ROWS_H_

@@ -1,0 +1,186 @@
+// A trace as tables: one row for each event, state of a goroutine, range, task, and so on, as SQL
+// engines and data frames take them. docs/tables.md describes the tables.
+#ifndef GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
+#define GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gotrace/event.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/interner.h"
+#include "gotrace/reader.h"
+
+namespace gotrace {
+
+// The tables, in the order in which documents list them.
+enum class TableId : uint8_t {
+#define GOTRACE_TABLE(id, ...) k##id,
+#define GOTRACE_COLUMN(...)
+#define GOTRACE_TABLE_END(id)
+#include "analysis/tables/tables.def"
+};
+inline constexpr size_t kTableIdEnd = 0
+#define GOTRACE_TABLE(id, ...) +1
+#define GOTRACE_COLUMN(...)
+#define GOTRACE_TABLE_END(id)
+#include "analysis/tables/tables.def"
+    ;
+
+enum class ColumnType : uint8_t {
+  kInt64,
+  kUint64,
+  kBool,
+  kName,  // A text of which there are few different ones, so that each has an id.
+  kText,  // Any text.
+};
+
+struct TableColumn {
+  absl::string_view name;
+  ColumnType type = ColumnType::kInt64;
+  bool is_nullable = false;
+  absl::string_view meaning;  // A sentence.
+};
+
+// What is known of a table beforehand. All texts have static lifetime.
+struct TableInfo {
+  TableId id = {};
+  absl::string_view name;
+  absl::string_view order;   // The column that rows are sorted by; "" if there is none.
+  absl::string_view row;     // What a row stands for: "an event".
+  absl::string_view memory;  // What making the table takes memory for; "" if for nothing.
+  absl::Span<const TableColumn> columns;
+
+  // The index of the column with a name; nullopt if there is none.
+  std::optional<size_t> FindColumn(absl::string_view column) const;
+};
+
+// All tables, in order of their ids.
+absl::Span<const TableInfo> AllTables();
+
+inline const TableInfo& InfoOf(TableId id) { return AllTables()[static_cast<size_t>(id)]; }
+
+// The table with a name; nullptr if there is none.
+const TableInfo* FindTable(absl::string_view name);
+
+// Some rows of a table, column by column.
+class TableRows {
+ public:
+  struct Column {
+    // One for each row: the bits of an integer, 0 or 1, the number of a StringId, or the place of a
+    // text in texts(). Meaningless where a row is NULL. Empty if the column was not asked for.
+    std::vector<uint64_t> values;
+
+    // One for each row of a column that is nullable: 1, or 0 if it is NULL. Otherwise empty.
+    std::vector<uint8_t> present;
+  };
+
+  TableRows(const TableInfo* info, const Interner* interner) : info_(*info), interner_(*interner) {}
+
+  const TableInfo& info() const { return info_; }
+  size_t size() const { return size_; }
+  const Column& column(size_t index) const { return columns_[index]; }
+  const Interner& interner() const { return interner_; }
+
+  bool IsNull(size_t column, size_t row) const {
+    const std::vector<uint8_t>& present = columns_[column].present;
+    return !present.empty() && present[row] == 0;
+  }
+
+  // The value of a kName or kText column. Valid as long as the interner and this object are, and
+  // until rows are removed.
+  absl::string_view Text(size_t column, size_t row) const {
+    const uint64_t value = columns_[column].values[row];
+    return info_.columns[column].type == ColumnType::kText
+               ? absl::string_view(texts_[value])
+               : interner_.String(static_cast<StringId>(value));
+  }
+
+ private:
+  friend class TableOutput;
+
+  const TableInfo& info_;
+  const Interner& interner_;
+  size_t size_ = 0;
+  std::vector<Column> columns_;
+  std::deque<std::string> texts_;
+};
+
+// Takes the rows of tables.
+class TableConsumer {
+ public:
+  virtual ~TableConsumer() = default;
+
+  // Takes the next rows of a table: at least one. They are valid during the call.
+  virtual void AddRows(const TableRows& rows) = 0;
+};
+
+struct TableOptions {
+  // The columns to make of each table, bit 0 for the first one; nullopt if the table is not wanted.
+  // Rows without columns can be counted.
+  using Columns = std::optional<uint64_t>;
+  static constexpr uint64_t kAllColumns = ~uint64_t{0};
+  std::array<Columns, kTableIdEnd> tables = {};
+
+  Columns& of(TableId id) { return tables[static_cast<size_t>(id)]; }
+  bool Has(TableId id) const { return tables[static_cast<size_t>(id)].has_value(); }
+
+  // Only these events become rows of the table `events`.
+  EventFilter events = {};
+
+  // Whether two stacks that differ in nothing but PCs have the same id, so that ids stay the same
+  // from one build of a program to the next.
+  bool stack_ids_without_pc = false;
+
+  // How many rows to collect before they are given to the consumer.
+  size_t rows = 4096;
+
+  // What the table `traces` says.
+  std::string source = {};
+  std::optional<std::string> service = std::nullopt;
+  std::optional<std::string> host = std::nullopt;
+  std::optional<std::string> attrs = std::nullopt;  // A JSON object.
+};
+
+// Makes the rows of tables from the events of a trace.
+//
+// Rows of a table are in the order that its TableInfo says, if the trace was read in strict mode;
+// in the other modes times may go back. Beside what the trace has open at a time, memory is needed
+// as TableInfo::memory says.
+class TraceTables final : public EventSink {
+ public:
+  // `reader` gives the events that are added, from its first on. It and `*consumer` must outlive
+  // this object.
+  TraceTables(const Reader* reader, TableOptions options, TableConsumer* consumer);
+  ~TraceTables() override;
+
+  // `events` must be the last ones that the reader gave.
+  void Add(absl::Span<const Event> events) override;
+
+  // Gives the consumer the rest of the rows. Returns OK.
+  absl::Status Finish() override;
+
+  // Gives the consumer what was collected so far, however few rows they are.
+  void Flush();
+
+  // The texts of kName columns. Valid as long as this object.
+  const Interner& interner() const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
