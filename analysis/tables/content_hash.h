@@ -4,13 +4,18 @@
 
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/byte_stream.h"
 
 namespace gotrace::internal {
 
 // A hash of the bytes that is greater than 0. It has 63 bits, so that engines without unsigned
 // integers can hold it.
 int64_t ContentHash(absl::string_view bytes);
+
+// The same of all bytes of a stream.
+absl::StatusOr<int64_t> ContentHash(ByteStream& stream);
 
 }  // namespace gotrace::internal
 
