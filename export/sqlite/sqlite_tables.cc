@@ -267,7 +267,8 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     index->estimatedCost = assumption.rows;
     index->estimatedRows = 1 + static_cast<sqlite3_int64>(rows);
   }
-  if (GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
+  // Rows that are looked up are too few to be worth grouping.
+  if (!is_lookup && GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
   index->idxStr = sqlite3_mprintf("%s", plan.ToText().c_str());
   index->needToFreeIdxStr = 1;
   return index->idxStr == nullptr ? SQLITE_NOMEM : SQLITE_OK;
