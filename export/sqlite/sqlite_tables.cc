@@ -147,8 +147,8 @@ Assumption AssumptionOf(TableId id) {
 }
 
 std::string Declaration(const TableInfo& info, bool is_trace_id_hidden) {
-  std::string text =
-      absl::StrCat("CREATE TABLE x(trace_id INTEGER", is_trace_id_hidden ? " HIDDEN NOT NULL" : " NOT NULL");
+  std::string text = absl::StrCat("CREATE TABLE x(trace_id INTEGER",
+                                  is_trace_id_hidden ? " HIDDEN NOT NULL" : " NOT NULL");
   for (const TableColumn& column : info.columns) {
     const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
     absl::StrAppend(&text, ", ", column.name, is_text ? " TEXT" : " INTEGER",
