@@ -100,8 +100,8 @@ TEST_F(CommandLineTest, Files) {
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
                                "`footprint`, `validate`, `summary`, `goroutines`, `tasks`, "
-                               "`regions`, `gc`, `latency`, `procs`, `leaks` and `heap` take "
-                               "several"));
+                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap` and "
+                               "`sql` take several"));
     }
   }
 }
@@ -146,6 +146,10 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"region", "query"},
                                                      {"id", "1"},
                                                      {"flags", "stw,perproc"},
+                                                     {"sql format", "jsonl"},
+                                                     {"f", "queries.sql"},
+                                                     {"save", "trace.sqlite"},
+                                                     {"stack-id", "lines"},
                                                      {"latency kind", "scheduling,pause"},
                                                      {"latency sort", "p99"},
                                                      {"by", "stack"},
@@ -276,7 +280,7 @@ TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
       "`repair`, `convert`, `summary`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-      "`latency`, `procs`, `leaks`, `heap`, `diff` and `profile`";
+      "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile` and `sql`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -348,7 +352,7 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
               "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-              "`latency`, `procs`, `leaks`, `heap`, `diff` and `profile`, not of `info`; "
+              "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile` and `sql`, not of `info`; "
               "other commands have --json");
   ExpectError(
       {"wire", "-o", "x", "f"},
