@@ -25,7 +25,8 @@ namespace gotrace::internal {
   ROW(Leaks)                  \
   ROW(Heap)                   \
   ROW(Diff)                   \
-  ROW(Profile)
+  ROW(Profile)                \
+  ROW(Tables)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

@@ -127,6 +127,7 @@ void StateRows::AddGoroutine(const GoInterval& interval) {
   if (output_.Has(TableId::kStateHist)) CountState(interval);
   if (!has_goroutines_) return;
 
+  if (interval.starts_life) EndUnseen(interval.goroutine);
   Goroutine& goroutine = Of(interval.goroutine);
   GoroutinesRow& row = goroutine.row;
   if (!goroutine.is_seen) {
@@ -154,6 +155,14 @@ void StateRows::AddGoroutine(const GoInterval& interval) {
   CloseRegions(interval.end, /*flags=*/0, &goroutine);
   AddGoroutinesRow(goroutine);
   goroutines_.Erase(&goroutine);
+}
+
+void StateRows::EndUnseen(GoId id) {
+  Goroutine* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || !goroutine->is_seen) return;
+  CloseRegions(goroutine->since, kEndMissing, goroutine);
+  AddGoroutinesRow(*goroutine);
+  goroutines_.Erase(goroutine);
 }
 
 void StateRows::AddGStatesRow(const GoInterval& interval) {
@@ -265,7 +274,10 @@ void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
     OpenRegion region = std::move(goroutine->regions.back());
     goroutine->regions.pop_back();
     region.row.flags |= flags;
-    AddRegionsRow(std::move(region), end, goroutine->times);
+    // Where events are missing, a region may begin later than its goroutine is known.
+    const int64_t begin = region.begin;
+    const StateTimes times = TimesNow(*goroutine, std::max(goroutine->since, begin));
+    AddRegionsRow(std::move(region), std::max(end, begin), times);
   }
 }
 

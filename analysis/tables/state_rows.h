@@ -118,6 +118,10 @@ class StateRows final : public IntervalConsumer {
 
   Goroutine& Of(GoId id);
 
+  // Ends the goroutine that has the id, if there is one, since a new one has it: the event that
+  // ended it is missing.
+  void EndUnseen(GoId id);
+
   // The goroutine's times up to `now`, at which it runs.
   static StateTimes TimesNow(const Goroutine& goroutine, int64_t now);
 

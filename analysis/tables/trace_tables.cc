@@ -27,6 +27,14 @@ using internal::TaskOrNull;
 
 namespace {
 
+// Sets the columns that follow from the options.
+void FillFromOptions(const TableOptions& options, internal::TracesRow* row) {
+  row->source = options.source;
+  if (options.service.has_value()) row->service = *options.service;
+  if (options.host.has_value()) row->host = *options.host;
+  if (options.attrs.has_value()) row->attrs = *options.attrs;
+}
+
 // The bits of a table's columns, by their names.
 uint64_t ColumnBits(TableId id, std::initializer_list<absl::string_view> names) {
   uint64_t bits = 0;
@@ -312,10 +320,7 @@ void TraceTables::Impl::AddGenerationsRow() {
 
 void TraceTables::Impl::AddTracesRow() {
   internal::TracesRow row;
-  row.source = options_.source;
-  if (options_.service.has_value()) row.service = *options_.service;
-  if (options_.host.has_value()) row.host = *options_.host;
-  if (options_.attrs.has_value()) row.attrs = *options_.attrs;
+  FillFromOptions(options_, &row);
   row.go_version =
       interner_.InternString(absl::StrCat("1.", static_cast<uint32_t>(reader_.version())));
   if (events_ > 0) {
@@ -351,5 +356,18 @@ absl::Status TraceTables::Finish() {
 }
 void TraceTables::Flush() { impl_->Flush(); }
 const Interner& TraceTables::interner() const { return impl_->interner(); }
+
+void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
+                    TableConsumer* consumer) {
+  Interner interner;
+  TableOutput output(options, &interner, consumer);
+  internal::TracesRow row;
+  FillFromOptions(options, &row);
+  row.faults = 1;
+  const std::string message(error.message());
+  row.error = message;
+  output.Add(row);
+  output.Flush();
+}
 
 }  // namespace gotrace

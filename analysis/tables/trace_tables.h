@@ -181,6 +181,11 @@ class TraceTables final : public EventSink {
   const std::unique_ptr<Impl> impl_;
 };
 
+// Gives the consumer the row of the table `traces` for a trace that there is no Reader of, because
+// it could not be opened: `error` says why.
+void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
+                    TableConsumer* consumer);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
