@@ -559,7 +559,7 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
     result.events = reader->event_count();
     result.bytes = reader->input_read();
     result.salvage_report = SalvageReport(ShownNameOf(file), log, reader->losses());
-    is_complete_ &= result.status.ok() && !reader->losses().any();
+    is_complete_ &= IsComplete(*reader);
   } else {
     result.status = reader.status();
     is_complete_ = false;

@@ -35,6 +35,11 @@ void FillFromOptions(const TableOptions& options, internal::TracesRow* row) {
   if (options.attrs.has_value()) row->attrs = *options.attrs;
 }
 
+std::string ErrorText(const absl::Status& status) {
+  const std::optional<Fault> fault = FaultOf(status);
+  return fault.has_value() ? FormatFault(*fault) : std::string(status.message());
+}
+
 // The bits of a table's columns, by their names.
 uint64_t ColumnBits(TableId id, std::initializer_list<absl::string_view> names) {
   uint64_t bits = 0;
@@ -330,9 +335,9 @@ void TraceTables::Impl::AddTracesRow() {
   }
   row.bytes = static_cast<int64_t>(std::max(bytes_, reader_.generation().end_offset));
   row.events = static_cast<int64_t>(events_);
-  row.complete = reader_.status().ok() && !reader_.losses().any();
+  row.complete = IsComplete(reader_);
   row.faults = static_cast<int64_t>(reader_.losses().faults) + (reader_.status().ok() ? 0 : 1);
-  const std::string error(reader_.status().message());
+  const std::string error = ErrorText(reader_.status());
   if (!reader_.status().ok()) row.error = error;
   output_.Add(row);
 }
@@ -357,6 +362,10 @@ absl::Status TraceTables::Finish() {
 void TraceTables::Flush() { impl_->Flush(); }
 const Interner& TraceTables::interner() const { return impl_->interner(); }
 
+bool IsComplete(const Reader& reader) {
+  return reader.status().ok() && reader.losses().faults == 0 && !reader.losses().any();
+}
+
 void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
                     TableConsumer* consumer) {
   Interner interner;
@@ -364,7 +373,7 @@ void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
   internal::TracesRow row;
   FillFromOptions(options, &row);
   row.faults = 1;
-  const std::string message(error.message());
+  const std::string message = ErrorText(error);
   row.error = message;
   output.Add(row);
   output.Flush();

@@ -30,26 +30,49 @@
 namespace gotrace::internal {
 namespace {
 
-// A row as texts, by the names of the columns that were made. NULL is nullopt.
+// The cells of a row, by the names of their columns.
 class Row {
  public:
-  explicit Row(std::map<std::string, std::optional<std::string>> cells)
-      : cells_(std::move(cells)) {}
+  Row(const TableRows& rows, size_t row) : info_(&rows.info()), cells_(info_->columns.size()) {
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      if (rows.column(i).values.empty()) continue;
+      Value& value = cells_[i];
+      value.is_made = true;
+      value.is_null = rows.IsNull(i, row);
+      EXPECT_TRUE(info_->columns[i].is_nullable || !value.is_null);
+      if (value.is_null) continue;
+      value.number = rows.column(i).values[row];
+      if (IsText(i)) value.text = std::string(rows.Text(i, row));
+    }
+  }
 
-  bool Has(const std::string& column) const { return cells_.contains(column); }
-  const std::optional<std::string>& Cell(const std::string& column) const {
-    EXPECT_TRUE(Has(column)) << column;
-    return cells_.at(column);
+  size_t MadeColumns() const {
+    return static_cast<size_t>(std::count_if(cells_.begin(), cells_.end(),
+                                             [](const Value& value) { return value.is_made; }));
+  }
+
+  // NULL is nullopt.
+  std::optional<std::string> Cell(absl::string_view column) const {
+    const size_t index = Index(column);
+    const Value& value = cells_[index];
+    if (value.is_null) return std::nullopt;
+    if (IsText(index)) return value.text;
+    return info_->columns[index].type == ColumnType::kInt64
+               ? absl::StrCat(static_cast<int64_t>(value.number))
+               : absl::StrCat(value.number);
   }
   // NULL is "".
-  std::string Text(const std::string& column) const { return Cell(column).value_or(""); }
-  std::optional<int64_t> NumberOrNull(const std::string& column) const {
-    const std::optional<std::string>& cell = Cell(column);
-    return cell.has_value() ? std::optional(std::stoll(*cell)) : std::nullopt;
+  std::string Text(absl::string_view column) const { return Cell(column).value_or(""); }
+  std::optional<int64_t> NumberOrNull(absl::string_view column) const {
+    const size_t index = Index(column);
+    EXPECT_FALSE(IsText(index)) << column;
+    const Value& value = cells_[index];
+    return value.is_null ? std::nullopt : std::optional(static_cast<int64_t>(value.number));
   }
-  int64_t Number(const std::string& column) const {
-    EXPECT_TRUE(Cell(column).has_value()) << column;
-    return NumberOrNull(column).value_or(0);
+  int64_t Number(absl::string_view column) const {
+    const std::optional<int64_t> number = NumberOrNull(column);
+    EXPECT_TRUE(number.has_value()) << column;
+    return number.value_or(0);
   }
 
   // "a=1 b=NULL", of the columns.
@@ -61,10 +84,28 @@ class Row {
     return text;
   }
 
-  const std::map<std::string, std::optional<std::string>>& cells() const { return cells_; }
-
  private:
-  std::map<std::string, std::optional<std::string>> cells_;
+  struct Value {
+    bool is_made = false;
+    bool is_null = false;
+    uint64_t number = 0;
+    std::string text;
+  };
+
+  bool IsText(size_t column) const {
+    const ColumnType type = info_->columns[column].type;
+    return type == ColumnType::kName || type == ColumnType::kText;
+  }
+
+  size_t Index(absl::string_view column) const {
+    const std::optional<size_t> index = info_->FindColumn(column);
+    EXPECT_TRUE(index.has_value()) << column;
+    EXPECT_TRUE(cells_[index.value()].is_made) << column;
+    return *index;
+  }
+
+  const TableInfo* info_;
+  std::vector<Value> cells_;
 };
 
 class Rows final : public TableConsumer {
@@ -72,35 +113,12 @@ class Rows final : public TableConsumer {
   void AddRows(const TableRows& rows) override {
     EXPECT_GT(rows.size(), 0u);
     std::vector<Row>& all = tables_[rows.info().id];
-    for (size_t row = 0; row < rows.size(); ++row) {
-      std::map<std::string, std::optional<std::string>> cells;
-      for (size_t i = 0; i < rows.info().columns.size(); ++i) {
-        const TableColumn& column = rows.info().columns[i];
-        if (rows.column(i).values.empty()) continue;
-        cells[std::string(column.name)] = CellOf(rows, i, row);
-        EXPECT_TRUE(column.is_nullable || !rows.IsNull(i, row));
-      }
-      all.emplace_back(std::move(cells));
-    }
+    for (size_t row = 0; row < rows.size(); ++row) all.emplace_back(rows, row);
   }
 
   const std::vector<Row>& of(TableId id) { return tables_[id]; }
 
  private:
-  static std::optional<std::string> CellOf(const TableRows& rows, size_t column, size_t row) {
-    if (rows.IsNull(column, row)) return std::nullopt;
-    const uint64_t value = rows.column(column).values[row];
-    switch (rows.info().columns[column].type) {
-      case ColumnType::kInt64:
-        return absl::StrCat(static_cast<int64_t>(value));
-      case ColumnType::kUint64:
-      case ColumnType::kBool:
-        return absl::StrCat(value);
-      default:
-        return std::string(rows.Text(column, row));
-    }
-  }
-
   std::map<TableId, std::vector<Row>> tables_;
 };
 
@@ -180,9 +198,11 @@ TEST(TraceTables, HaveARowForEachEvent) {
     EXPECT_EQ(trace.Cell("error"), std::nullopt);
     EXPECT_EQ(trace.Cell("service"), std::nullopt);
     EXPECT_EQ(trace.Text("source"), "a.trace");
-    EXPECT_TRUE(absl::StartsWith(test.name, absl::StrCat("go", trace.Text("go_version"), "-")) ||
-                trace.Text("go_version") == "1.23")  // Of which Go 1.24 has the format.
-        << trace.Text("go_version");
+    // Go 1.24 and 1.27 have the formats of the releases before.
+    std::string version = test.name.substr(2, 4);
+    if (version == "1.24") version = "1.23";
+    if (version == "1.27") version = "1.26";
+    EXPECT_EQ(trace.Text("go_version"), version);
 
     // The generations have all of it but the end.
     const std::vector<Row>& generations = rows.of(TableId::kGenerations);
@@ -191,7 +211,8 @@ TEST(TraceTables, HaveARowForEachEvent) {
     int64_t end = 16;  // The header.
     for (const Row& row : generations) {
       events += row.Number("events");
-      EXPECT_EQ(row.Number("offset"), end);
+      // A marker of one byte may follow a generation.
+      EXPECT_TRUE(row.Number("offset") == end || row.Number("offset") == end + 1);
       end = row.Number("offset") + row.Number("bytes");
       EXPECT_GT(row.Number("batches"), 0);
       EXPECT_GT(row.Number("strings"), 0);
@@ -200,7 +221,8 @@ TEST(TraceTables, HaveARowForEachEvent) {
       EXPECT_EQ(row.Cell("clock_wall_ns").has_value(), trace.Cell("wall_begin_ns").has_value());
     }
     EXPECT_EQ(events + 1, static_cast<int64_t>(test.events));
-    EXPECT_EQ(end, static_cast<int64_t>(test.size));
+    EXPECT_TRUE(end == static_cast<int64_t>(test.size) ||
+                end + 1 == static_cast<int64_t>(test.size));
     EXPECT_EQ(generations.front().Number("begin_ns"), trace.Number("begin_ns"));
     EXPECT_EQ(trace.Cell("wall_begin_ns").has_value(), test.name >= "go1.25");
     const Row& first = generations.front();
@@ -342,6 +364,10 @@ TEST(TraceTables, HaveTheTimesOfTasksAndRegions) {
     const auto sink = SinkOf<TaskStats>(EventFilter());
     Rows rows = ReadTables(ReadTestTrace(test.name), AllOfThem(), sink.get());
     const TaskStats& stats = StatsOf<TaskStats>(*sink);
+    // TaskStats forgets the type of a task that ends twice.
+    const auto type_of = [](const Row& row) {
+      return row.Text("type") == "ended twice" ? "" : row.Text("type");
+    };
     const Interner& interner = sink->interner();
     const int64_t end = rows.of(TableId::kTraces)[0].Number("end_ns");
     const auto show = [](int64_t end, int64_t flags, const Times& times, absl::string_view rest) {
@@ -382,7 +408,7 @@ TEST(TraceTables, HaveTheTimesOfTasksAndRegions) {
     for (const Row& row : rows.of(TableId::kTasks)) {
       found.insert(
           show(row.Number("end_ns"), row.Number("flags"), TimesOf(row),
-               absl::StrCat(row.Number("task"), " ", row.Text("type"), " ",
+               absl::StrCat(row.Number("task"), " ", type_of(row), " ",
                             row.NumberOrNull("begin_g").value_or(-1), " ",
                             row.NumberOrNull("end_g").value_or(-1), " ", row.Text("parent"))));
     }
@@ -405,8 +431,8 @@ TEST(TraceTables, HaveTheTimesOfTasksAndRegions) {
       std::map<std::pair<std::string, int64_t>, int64_t> found_counts;
       std::map<std::string, uint64_t> found_sums;
       for (const Row& row : rows.of(table)) {
-        found_counts[{row.Text("type"), row.Number("bucket")}] += row.Number("count");
-        found_sums[row.Text("type")] += static_cast<uint64_t>(row.Number("sum_ns"));
+        found_counts[{type_of(row), row.Number("bucket")}] += row.Number("count");
+        found_sums[type_of(row)] += static_cast<uint64_t>(row.Number("sum_ns"));
         EXPECT_EQ(Histogram::BucketOf(row.Number("min_ns")), row.Number("bucket"));
         EXPECT_EQ(Histogram::BucketOf(row.Number("max_ns")), row.Number("bucket"));
       }
@@ -551,7 +577,7 @@ TEST(TraceTables, NameStacksByContent) {
         for (const TableColumn& column : table.columns) {
           if (!absl::EndsWith(column.name, "stack_id")) continue;
           for (const Row& row : rows.of(table.id)) {
-            const auto& cell = row.Cell(std::string(column.name));
+            const std::optional<std::string> cell = row.Cell(column.name);
             ASSERT_TRUE(!cell.has_value() || ids.contains(*cell)) << table.name << column.name;
           }
         }
@@ -731,9 +757,9 @@ TEST(TraceTables, MakeOnlyTheColumnsThatAreWanted) {
         Rows some = ReadTables(bytes, options);
         ASSERT_EQ(some.of(table.id).size(), all.of(table.id).size());
         if (!is_one) continue;
-        const std::string column(table.columns[i].name);
+        const absl::string_view column = table.columns[i].name;
         for (size_t row = 0; row < some.of(table.id).size(); ++row) {
-          ASSERT_EQ(some.of(table.id)[row].cells().size(), 1);
+          ASSERT_EQ(some.of(table.id)[row].MadeColumns(), 1);
           ASSERT_EQ(some.of(table.id)[row].Cell(column), all.of(table.id)[row].Cell(column))
               << column;
         }
@@ -765,6 +791,7 @@ TEST(TraceTables, HaveWhatPrecedesAFault) {
     if (salvage) reader_options.mode = ReadMode::kSalvage;
     int broken = 0;
     for (size_t size = 100; size < whole.size(); size += whole.size() / 29) {
+      SCOPED_TRACE(absl::StrCat(size, " of ", whole.size(), salvage ? " salvaged" : ""));
       Rows rows = ReadTables(whole.substr(0, size), AllOfThem(), nullptr, reader_options);
       ASSERT_EQ(rows.of(TableId::kTraces).size(), 1);
       const Row& trace = rows.of(TableId::kTraces)[0];

@@ -28,7 +28,7 @@ class RowsWriter {
   virtual void Add(const TableRows& rows) = 0;
 
   // Appends what is left. Call it once, last. `is_complete` says whether all traces were read to
-  // their ends and nothing of them was left out. Does not finish the sink that is written to.
+  // their ends without a fault. Does not finish the sink that is written to.
   virtual absl::Status Finish(bool is_complete) = 0;
 };
 
