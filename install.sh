@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(
   bazel-bootstrap  # Bazel, and the Java that it runs on
-  g++ libabsl-dev libprotozero-dev libzstd-dev nlohmann-json3-dev zlib1g-dev  # the library and gotrace-dump
+  g++ libabsl-dev libprotozero-dev libxxhash-dev libzstd-dev nlohmann-json3-dev zlib1g-dev  # the library and gotrace-dump
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
 usage="usage: install.sh [--all]

@@ -23,6 +23,7 @@ _LAYERS = [
     "export/report",
     "export/perfetto",
     "export/pprof",
+    "export/parquet",
     "export/table",
     "export/summary",
     "tools",

@@ -42,7 +42,8 @@ struct ParquetColumn {
   std::string name;
   ParquetType type = ParquetType::kInt64;
   bool nullable = false;
-  bool bloom_filter = false;  // Whether to write filters for look-ups by value. Not for maps.
+  bool bloom_filter =
+      false;  // Whether to write filters for look-ups by value. Not for bools and maps.
 };
 
 struct ParquetOptions {
@@ -85,8 +86,8 @@ using ParquetTexts = std::function<absl::string_view(uint64_t handle)>;
 // divided between calls of Append().
 class ParquetWriter {
  public:
-  // `texts` is called by Append(), and may be empty if there are no columns of kText. `sink` must
-  // outlive the writer.
+  // `texts` is called by Append(), and may be empty if there are no columns of kText. `sink`, which
+  // must be empty, must outlive the writer.
   ParquetWriter(std::vector<ParquetColumn> columns, ParquetOptions options, ParquetTexts texts,
                 ByteSink* sink);
   ~ParquetWriter();

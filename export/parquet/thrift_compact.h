@@ -66,9 +66,8 @@ class ThriftWriter {
   void BinaryElement(absl::string_view value);
   // An element that is a struct; its fields follow, up to End().
   void BeginStructElement();
-  // An element that was written to a string of its own, a struct up to its end.
-  void RawElement(absl::string_view bytes);
-
+  // A field that is a struct, which was written to a string of its own, up to its end.
+  void RawStruct(int field, absl::string_view bytes);
   // A struct without fields, of which some types consist.
   void EmptyStruct(int field);
 
@@ -83,10 +82,10 @@ class ThriftWriter {
 // What a struct, a list or a value is when it is read, whatever it describes.
 struct ThriftValue {
   ThriftType type = ThriftType::kFalse;
-  int64_t number = 0;                // Of kTrue (1), kFalse (0), and integers.
-  absl::string_view bytes;           // Of kBinary. Valid as long as the input.
-  std::vector<ThriftValue> elements; // Of kList.
-  std::map<int, ThriftValue> fields; // Of kStruct.
+  int64_t number = 0;                 // Of kTrue (1), kFalse (0), and integers.
+  absl::string_view bytes;            // Of kBinary. Valid as long as the input.
+  std::vector<ThriftValue> elements;  // Of kList.
+  std::map<int, ThriftValue> fields;  // Of kStruct.
 
   // A field of a struct, or nullptr if it is not there or has another type. All types of integers
   // are kInt64 here, and both bools kTrue.
