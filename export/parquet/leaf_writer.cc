@@ -23,7 +23,10 @@ void LeafWriter::AddRows(size_t count, absl::Span<const uint8_t> present) {
   if (present.empty()) {
     definitions_.resize(entries_, 1);
   } else {
-    for (const uint8_t value : present) definitions_.push_back(value != 0);
+    const size_t old_size = definitions_.size();
+    definitions_.resize(old_size + count);
+    std::transform(present.begin(), present.end(), definitions_.begin() + old_size,
+                   [](uint8_t value) { return value != 0; });
   }
 }
 
