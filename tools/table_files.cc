@@ -4,7 +4,9 @@
 #include <system_error>
 #include <utility>
 
+#include "export/parquet/parquet_rows.h"
 #include "export/rows/text_rows.h"
+#include "tools/version.h"
 #include "util/new_file.h"
 
 namespace gotrace::internal {
@@ -39,7 +41,11 @@ std::unique_ptr<RowsWriter> MakeRowsWriter(const TableFileOptions& options, cons
                                            ByteSink* out) {
   switch (options.format) {
     case TableFormat::kParquet:
-      break;
+      return MakeParquetRowsWriter({.is_signed = options.is_signed,
+                                    .is_sorted = options.is_sorted,
+                                    .source = options.source,
+                                    .version = kGotraceVersion},
+                                   table, out);
     case TableFormat::kCsv:
       return MakeTextRowsWriter(TextRowsFormat::kCsv, table, out);
     case TableFormat::kTsv:

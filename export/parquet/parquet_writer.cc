@@ -224,6 +224,9 @@ class ParquetWriter::Impl {
 
   void Append(size_t rows, absl::Span<const ColumnValues> columns);
   void EndRowGroup();
+  void AddMetadata(std::string key, std::string value) {
+    options_.metadata.emplace_back(std::move(key), std::move(value));
+  }
   absl::Status Finish();
 
   const absl::Status& status() const { return status_; }
@@ -251,7 +254,7 @@ class ParquetWriter::Impl {
                    const Place* offset_indexes, ThriftWriter* thrift) const;
 
   const std::vector<ParquetColumn> schema_;
-  const ParquetOptions options_;
+  ParquetOptions options_;
   const ParquetTexts texts_;
   ByteSink& sink_;
   Compressor compressor_;
@@ -493,6 +496,9 @@ ParquetWriter::~ParquetWriter() = default;
 
 void ParquetWriter::Append(size_t rows, absl::Span<const ColumnValues> columns) {
   impl_->Append(rows, columns);
+}
+void ParquetWriter::AddMetadata(std::string key, std::string value) {
+  impl_->AddMetadata(std::move(key), std::move(value));
 }
 void ParquetWriter::EndRowGroup() { impl_->EndRowGroup(); }
 absl::Status ParquetWriter::Finish() { return impl_->Finish(); }

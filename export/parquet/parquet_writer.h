@@ -101,6 +101,9 @@ class ParquetWriter {
   // Ends the row group, if it has any rows. The next row begins another one.
   void EndRowGroup();
 
+  // Adds a key and its value to those of ParquetOptions::metadata.
+  void AddMetadata(std::string key, std::string value);
+
   // Writes what is left and the footer; the file is not valid without it. Does not finish the sink.
   // Returns status(). Call it once, last.
   absl::Status Finish();
