@@ -125,7 +125,7 @@ TEST_F(TablesCommandTest, PrintsTsvAndJsonLines) {
           continue;
         }
         EXPECT_EQ(value->text, cells[column]);
-        const bool is_quoted = absl::StrContains(cells[column], ',');
+        const bool is_quoted = cells[column].empty() || absl::StrContains(cells[column], ',');
         in_csv.push_back(is_quoted ? absl::StrCat("\"", cells[column], "\"") : cells[column]);
       }
       EXPECT_EQ(csv[i], absl::StrJoin(in_csv, ","));
@@ -137,7 +137,7 @@ TEST_F(TablesCommandTest, PrintsTsvAndJsonLines) {
 TEST_F(TablesCommandTest, WritesAFileForEachTable) {
   DumpOutput({"tables", "--format=csv", "-o", out_, annotations_, gc_});
   const std::vector<std::string> files = FilesIn(out_);
-  EXPECT_EQ(files.size(), 21u);
+  EXPECT_EQ(files.size(), 20u);
   EXPECT_FALSE(fs::exists(out_ + "/events.csv"));
   std::set<std::string> ids;
   for (const std::string& file : files) {
@@ -163,9 +163,35 @@ TEST_F(TablesCommandTest, WritesAFileForEachTable) {
   EXPECT_EQ(std::multiset<std::string>(both.begin(), both.end()), expected);
 
   DumpOutput({"tables", "--tables=all", "--format=jsonl", "-o", out_ + "2", gc_});
-  EXPECT_EQ(FilesIn(out_ + "2").size(), 22u);
+  EXPECT_EQ(FilesIn(out_ + "2").size(), 21u);
   DumpOutput({"tables", "--tables=logs,events", "--format=tsv", "-o", out_ + "3", gc_});
   EXPECT_EQ(FilesIn(out_ + "3"), (std::vector<std::string>{"events.tsv", "logs.tsv"}));
+}
+
+// export/parquet/parquet_rows_test reads the rows.
+TEST_F(TablesCommandTest, WritesParquet) {
+  DumpOutput({"tables", "-o", out_, annotations_});
+  const std::vector<std::string> files = FilesIn(out_);
+  EXPECT_EQ(files.size(), 20u);
+  for (const std::string& file : files) {
+    EXPECT_TRUE(absl::EndsWith(file, ".parquet"));
+    const std::string bytes = ReadFile(absl::StrCat(out_, "/", file));
+    EXPECT_TRUE(absl::StartsWith(bytes, "PAR1") && absl::EndsWith(bytes, "PAR1")) << file;
+    EXPECT_TRUE(absl::StrContains(bytes, "gotrace.complete\x18\x04true")) << file;
+    EXPECT_TRUE(absl::StrContains(bytes, annotations_)) << file;
+  }
+  // --signed changes the types of numbers, and nothing else of a file.
+  DumpOutput({"tables", "--tables=metrics", "--signed", "-o", out_ + "2", annotations_});
+  const std::string bits = ReadFile(out_ + "/metrics.parquet");
+  const std::string signed_bits = ReadFile(out_ + "2/metrics.parquet");
+  EXPECT_LT(signed_bits.size(), bits.size());
+  EXPECT_EQ(signed_bits.substr(0, 20), bits.substr(0, 20));
+  // The rows do not depend on how many cores read the trace.
+  DumpOutput({"tables", "--jobs=1", "-o", out_ + "3", gc_});
+  DumpOutput({"tables", "--jobs=2", "-o", out_ + "4", gc_});
+  for (const std::string& file : FilesIn(out_ + "3")) {
+    EXPECT_EQ(ReadFile(out_ + "3/" + file), ReadFile(out_ + "4/" + file)) << file;
+  }
 }
 
 // It follows from the bytes as they are stored, wherever they come from.

@@ -148,7 +148,7 @@ void StateRows::AddGoroutine(const GoInterval& interval) {
   }
   row.last_state = NameOf(go_states_, interval.state);
   row.last_reason = NameOrNull(interval.reason);
-  row.last_stack_id = stacks_.IdOf(interval.stack);
+  goroutine.last_stack = interval.stack;
   row.last_state_ns = duration;
   if (!interval.ends_life) return;
   row.end_ns = interval.end;
@@ -210,6 +210,7 @@ void StateRows::AddGoroutinesRow(const Goroutine& goroutine) {
   row.g = goroutine.id.value;
   const absl::string_view name = interner_.String(row.name.value_or(StringId::kEmpty));
   row.is_system = name != "runtime.main" && IsOfRuntime(name);
+  row.last_stack_id = stacks_.IdOf(goroutine.last_stack);
   goroutine.times.FillRow(&row);
   output_.Add(row);
 }

@@ -96,7 +96,7 @@ class StateRows final : public IntervalConsumer {
     bool is_seen = false;  // Whether there was an interval.
     StateTimes times;      // Of the intervals.
     int64_t since = 0;     // The end of the last interval, or the begin of the first one.
-    GoState state = GoState::kUndetermined;
+    StackId last_stack = StackId::kNone;
     std::vector<OpenRegion> regions;  // From the outermost on.
   };
 
