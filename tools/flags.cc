@@ -77,11 +77,13 @@ absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
 
 bool Flag::is_list() const { return absl::EndsWith(value, ",..."); }
 
-std::string Flag::Spelling() const { return absl::StrCat(name == "o" ? "-" : "--", name); }
+bool Flag::has_one_dash() const { return name == "o" || name == "f"; }
+
+std::string Flag::Spelling() const { return absl::StrCat(has_one_dash() ? "-" : "--", name); }
 
 std::string Flag::Usage() const {
   if (is_switch()) return Spelling();
-  return absl::StrCat(Spelling(), name == "o" ? " " : "=", value);
+  return absl::StrCat(Spelling(), has_one_dash() ? " " : "=", value);
 }
 
 SetFlag SetSwitch(bool* value) {

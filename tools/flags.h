@@ -21,8 +21,9 @@ namespace gotrace::internal {
 using SetFlag = std::function<absl::Status(absl::string_view value)>;
 
 struct Flag {
-  // Without dashes: "max-per-check". "o" is shown with one dash, as is usual for the output file,
-  // and all others with two; both spellings are accepted for all.
+  // Without dashes: "max-per-check". "o" and "f" are shown with one dash, as is usual for the
+  // output file and a file of commands, and all others with two; both spellings are accepted for
+  // all.
   absl::string_view name;
   // What help calls the value: "N". "" for a switch, which is true unless it is given as --noNAME
   // or --NAME=false. A flag whose value ends in ",..." is a list, and can be given only once.
@@ -40,6 +41,7 @@ struct Flag {
 
   bool is_switch() const { return value.empty(); }
   bool is_list() const;
+  bool has_one_dash() const;
   // As it is typed: "--kind", "-o".
   std::string Spelling() const;
   // With its value: "--kind=KIND,...", "-o FILE".

@@ -26,6 +26,7 @@ namespace gotrace::internal {
   ROW(Heap)                   \
   ROW(Diff)                   \
   ROW(Profile)                \
+  ROW(Sql)                    \
   ROW(Tables)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();

@@ -12,33 +12,44 @@
 
 namespace gotrace::internal {
 
-absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number) {
+namespace {
+
+// Reads all bytes of an input that can be read only once.
+absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream& stream) {
   constexpr size_t kBlock = size_t{1} << 18;
-  constexpr uint64_t kMaxKept = uint64_t{4} << 30;
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
-  if (!stream.ok()) return stream.status();
-  const bool is_kept = !CanBeReadAgain(file);
-  std::string kept;
-  ContentHasher hasher;
+  constexpr uint64_t kMaxSize = uint64_t{4} << 30;
+  std::string bytes;
   const std::unique_ptr<char[]> block(new char[kBlock]);
   while (true) {
-    const absl::StatusOr<size_t> size = (*stream)->Read(block.get(), kBlock);
+    const absl::StatusOr<size_t> size = stream.Read(block.get(), kBlock);
     if (!size.ok()) return size.status();
-    if (*size == 0) break;
-    const absl::string_view bytes(block.get(), *size);
-    hasher.Add(bytes);
-    if (!is_kept) continue;
-    if (kept.size() + bytes.size() > kMaxKept) {
+    if (*size == 0) return bytes;
+    if (bytes.size() + *size > kMaxSize) {
       return absl::ResourceExhaustedError(absl::StrCat(
           ShownNameOf(file), ": has more than 4 GiB; write it to a file, and give that"));
     }
-    kept.append(bytes.data(), bytes.size());
+    bytes.append(block.get(), *size);
   }
+}
+
+}  // namespace
+
+absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
+  if (!stream.ok()) return stream.status();
   IdentifiedTrace trace;
   trace.file = file;
-  trace.id = hasher.Hash();
+  if (CanBeReadAgain(file)) {
+    const absl::StatusOr<int64_t> id = ContentHash(**stream);
+    if (!id.ok()) return id.status();
+    trace.id = *id;
+  } else {
+    absl::StatusOr<std::string> bytes = ReadAll(file, **stream);
+    if (!bytes.ok()) return bytes.status();
+    trace.id = ContentHash(*bytes);
+    trace.bytes = std::make_shared<const std::string>(*std::move(bytes));
+  }
   if (number > 1) trace.id = ContentHash(absl::StrCat(trace.id, " ", number));
-  if (is_kept) trace.bytes = std::make_shared<const std::string>(std::move(kept));
   return trace;
 }
 

@@ -81,7 +81,7 @@ void AllocRows::FillStack(const Event& event, AllocsRow* row) {
   if (units.lowest.has_value()) row->address = *units.lowest + row->id * units.stack;
   if (event.type() == EventType::kGoroutineStackFree) return;
   const uint64_t order = event.arg(1);
-  row->order = static_cast<int64_t>(order);
+  row->stack_order = static_cast<int64_t>(order);
   if (order >= 1 && order < 64) row->bytes = int64_t{1} << (order - 1);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #define XXH_INLINE_ALL
 #include "xxhash.h"
@@ -9,7 +10,7 @@
 namespace gotrace::internal {
 namespace {
 
-int64_t ToId(uint64_t hash) {
+int64_t IdOf(XXH64_hash_t hash) {
   const uint64_t mask = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   return std::max<int64_t>(static_cast<int64_t>(hash & mask), 1);
 }
@@ -17,22 +18,19 @@ int64_t ToId(uint64_t hash) {
 }  // namespace
 
 int64_t ContentHash(absl::string_view bytes) {
-  return ToId(XXH3_64bits(bytes.data(), bytes.size()));
+  return IdOf(XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-struct ContentHasher::State {
-  XXH3_state_t hash;
-};
-
-ContentHasher::ContentHasher() : state_(std::make_unique<State>()) {
-  XXH3_64bits_reset(&state_->hash);
+absl::StatusOr<int64_t> ContentHash(ByteStream& stream) {
+  XXH3_state_t state;  // On the stack: it is 576 bytes.
+  XXH3_64bits_reset(&state);
+  std::vector<char> buffer(1 << 16);
+  while (true) {
+    const absl::StatusOr<size_t> size = stream.Read(buffer.data(), buffer.size());
+    if (!size.ok()) return size.status();
+    if (*size == 0) return IdOf(XXH3_64bits_digest(&state));
+    XXH3_64bits_update(&state, buffer.data(), *size);
+  }
 }
-ContentHasher::~ContentHasher() = default;
-
-void ContentHasher::Add(absl::string_view bytes) {
-  XXH3_64bits_update(&state_->hash, bytes.data(), bytes.size());
-}
-
-int64_t ContentHasher::Hash() const { return ToId(XXH3_64bits_digest(&state_->hash)); }
 
 }  // namespace gotrace::internal

@@ -3,9 +3,10 @@
 #define GOTRACE_ANALYSIS_TABLES_CONTENT_HASH_H_
 
 #include <cstdint>
-#include <memory>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/byte_stream.h"
 
 namespace gotrace::internal {
 
@@ -13,21 +14,8 @@ namespace gotrace::internal {
 // integers can hold it.
 int64_t ContentHash(absl::string_view bytes);
 
-// Computes the same of bytes that come in pieces.
-class ContentHasher {
- public:
-  ContentHasher();
-  ~ContentHasher();
-
-  void Add(absl::string_view bytes);
-
-  // Returns the hash of all bytes that were added.
-  int64_t Hash() const;
-
- private:
-  struct State;
-  const std::unique_ptr<State> state_;
-};
+// The same of all bytes of a stream.
+absl::StatusOr<int64_t> ContentHash(ByteStream& stream);
 
 }  // namespace gotrace::internal
 

@@ -1,0 +1,119 @@
+#include "export/sqlite/row_set.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace gotrace::internal {
+namespace {
+
+constexpr uint64_t kUnknownName = std::numeric_limits<uint64_t>::max();
+
+bool Compare(Comparison comparison, int64_t value, int64_t limit) {
+  switch (comparison) {
+    case Comparison::kEqual:
+      return value == limit;
+    case Comparison::kLess:
+      return value < limit;
+    case Comparison::kLessOrEqual:
+      return value <= limit;
+    case Comparison::kGreater:
+      return value > limit;
+    case Comparison::kGreaterOrEqual:
+      return value >= limit;
+  }
+  return false;
+}
+
+}  // namespace
+
+RowSet::RowSet(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
+               Interner* names)
+    : info_(*info),
+      columns_(columns),
+      conditions_(std::move(conditions)),
+      names_(*names),
+      data_(info->columns.size() + 1) {}
+
+void RowSet::BeginTrace(int64_t trace_id) {
+  trace_id_ = trace_id;
+  names_of_trace_.clear();
+}
+
+uint64_t RowSet::NameOf(const TableRows& rows, uint64_t value) {
+  if (value >= names_of_trace_.size()) {
+    names_of_trace_.resize(rows.interner().string_count(), kUnknownName);
+  }
+  uint64_t& name = names_of_trace_[value];
+  if (name == kUnknownName) {
+    name = static_cast<uint64_t>(
+        names_.InternString(rows.interner().String(static_cast<StringId>(value))));
+  }
+  return name;
+}
+
+void RowSet::Select(const TableRows& rows) {
+  selected_.resize(rows.size());
+  std::iota(selected_.begin(), selected_.end(), 0);
+  for (const RowCondition& condition : conditions_) {
+    if (condition.column == kTraceIdColumn) {
+      if (!Compare(condition.comparison, trace_id_, condition.value)) selected_.clear();
+      continue;
+    }
+    const size_t column = condition.column - 1;
+    const std::vector<uint64_t>& values = rows.column(column).values;
+    const bool is_name = info_.columns[column].type == ColumnType::kName;
+    const auto fails = [&](uint32_t row) {
+      if (rows.IsNull(column, row)) return true;
+      const uint64_t value = is_name ? NameOf(rows, values[row]) : values[row];
+      return !Compare(condition.comparison, static_cast<int64_t>(value), condition.value);
+    };
+    selected_.erase(std::remove_if(selected_.begin(), selected_.end(), fails), selected_.end());
+  }
+}
+
+void RowSet::AddRows(const TableRows& rows) {
+  if (columns_ == 0 && conditions_.empty()) {
+    size_ += rows.size();
+    return;
+  }
+  Select(rows);
+  size_ += selected_.size();
+  if ((columns_ & 1) != 0) data_[0].values.resize(size_, static_cast<uint64_t>(trace_id_));
+  for (size_t column = 0; column < info_.columns.size(); ++column) {
+    if ((columns_ >> (column + 1) & 1) == 0) continue;
+    TableRows::Column& to = data_[column + 1];
+    const TableRows::Column& from = rows.column(column);
+    for (const uint32_t row : selected_) {
+      uint64_t value = from.values[row];
+      const bool is_null = rows.IsNull(column, row);
+      if (is_null) {
+        value = 0;
+      } else if (info_.columns[column].type == ColumnType::kName) {
+        value = NameOf(rows, value);
+      } else if (info_.columns[column].type == ColumnType::kText) {
+        texts_.emplace_back(rows.Text(column, row));
+        value = texts_.size() - 1;
+      }
+      to.values.push_back(value);
+      if (info_.columns[column].is_nullable) to.present.push_back(is_null ? 0 : 1);
+    }
+  }
+}
+
+bool RowSet::Meets(const RowCondition& condition, size_t row) const {
+  return !IsNull(condition.column, row) &&
+         Compare(condition.comparison, Value(condition.column, row), condition.value);
+}
+
+void RowSet::Clear() {
+  size_ = 0;
+  for (TableRows::Column& column : data_) {
+    column.values.clear();
+    column.present.clear();
+  }
+  texts_.clear();
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,85 @@
+// Rows of a table that SQLite reads, of one trace or of several.
+#ifndef GOTRACE_EXPORT_SQLITE_ROW_SET_H_
+#define GOTRACE_EXPORT_SQLITE_ROW_SET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "analysis/tables/trace_tables.h"
+#include "gotrace/interner.h"
+
+namespace gotrace::internal {
+
+// Columns as SQLite counts them: 0 is trace_id, and the others follow in the order of the table.
+using SqlColumn = size_t;
+inline constexpr SqlColumn kTraceIdColumn = 0;
+
+enum class Comparison : uint8_t { kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
+
+// A condition that rows must meet. NULL meets none.
+struct RowCondition {
+  SqlColumn column = 0;
+  Comparison comparison = Comparison::kEqual;
+  int64_t value = 0;  // For a name its number in the interner of the RowSet.
+};
+
+// Keeps those rows that meet some conditions, and of these some columns. Names become those of one
+// interner, so that rows of several traces can be together.
+class RowSet final : public TableConsumer {
+ public:
+  // `columns` are the bits of the columns to keep, as SQLite counts them; those of the conditions
+  // are among them. `*names` must outlive this object.
+  RowSet(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
+         Interner* names);
+
+  // The rows that follow are of this trace.
+  void BeginTrace(int64_t trace_id);
+
+  void AddRows(const TableRows& rows) override;
+
+  // Removes all rows.
+  void Clear();
+
+  uint64_t columns() const { return columns_; }
+  size_t size() const { return size_; }
+
+  bool IsNull(SqlColumn column, size_t row) const {
+    const std::vector<uint8_t>& present = data_[column].present;
+    return !present.empty() && present[row] == 0;
+  }
+
+  // The integer, the number of the name, or the place of the text.
+  int64_t Value(SqlColumn column, size_t row) const {
+    return static_cast<int64_t>(data_[column].values[row]);
+  }
+  bool Meets(const RowCondition& condition, size_t row) const;
+
+  absl::string_view Text(SqlColumn column, size_t row) const {
+    return texts_[data_[column].values[row]];
+  }
+
+ private:
+  // Sets `selected_` to the places of the rows that meet the conditions.
+  void Select(const TableRows& rows);
+
+  uint64_t NameOf(const TableRows& rows, uint64_t value);
+
+  const TableInfo& info_;
+  const uint64_t columns_;
+  const std::vector<RowCondition> conditions_;
+  Interner& names_;
+  int64_t trace_id_ = 0;
+  std::vector<uint64_t> names_of_trace_;  // By the trace's own numbers of names.
+  size_t size_ = 0;
+  std::vector<TableRows::Column> data_;
+  std::deque<std::string> texts_;
+  std::vector<uint32_t> selected_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_SQLITE_ROW_SET_H_

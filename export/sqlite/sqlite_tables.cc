@@ -1,0 +1,530 @@
+// Each table is an eponymous virtual table: its module has its name, and nobody needs to create it.
+//
+// A statement opens a cursor for each use of a table, and filters it: once, or in a join once for
+// each row of what is outside. The first time a cursor reads the trace while SQLite takes its rows.
+// From the second time on it uses the rows that the connection stores, with a hash table for the
+// column that must have a certain value.
+#include "export/sqlite/sqlite_tables.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "analysis/tables/content_hash.h"
+#include "analysis/tables/trace_tables.h"
+#include "export/sqlite/row_set.h"
+#include "export/sqlite/sql_functions.h"
+#include "export/sqlite/stored_rows.h"
+#include "export/sqlite/trace_scan.h"
+#include "gotrace/interner.h"
+
+namespace gotrace {
+namespace {
+
+using internal::Comparison;
+using internal::kTraceIdColumn;
+using internal::RowCondition;
+using internal::RowSet;
+using internal::SqlColumn;
+using internal::StoredRows;
+using internal::TraceScan;
+
+// What the tables of a connection share.
+struct Database {
+  std::vector<SqliteTrace> traces;
+  SqliteTablesOptions options;
+  Interner names;
+  std::array<std::shared_ptr<StoredRows>, kTableIdEnd> stored;
+};
+
+// The table of a module.
+struct Module {
+  std::shared_ptr<Database> database;
+  const TableInfo* info = nullptr;
+};
+
+struct VirtualTable : sqlite3_vtab {
+  Module module;
+};
+
+// How a cursor reads its table, as SQLite's planner has chosen. It is passed on as text.
+struct Plan {
+  uint64_t columns = 0;  // The bits of the columns that the statement uses.
+
+  // The columns with conditions, whose values are the arguments, in order.
+  std::vector<std::pair<SqlColumn, Comparison>> conditions;
+
+  // The columns that rows are grouped by, if they are to come in groups.
+  std::vector<SqlColumn> groups;
+
+  std::string ToText() const {
+    std::string text = absl::StrCat(columns);
+    for (const auto& [column, comparison] : conditions) {
+      absl::StrAppend(&text, " ", column, ":", static_cast<int>(comparison));
+    }
+    for (const SqlColumn column : groups) absl::StrAppend(&text, " ", column);
+    return text;
+  }
+
+  static Plan FromText(absl::string_view text) {
+    Plan plan;
+    bool is_first = true;
+    for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+      const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(word, ':');
+      uint64_t column = 0;
+      int comparison = 0;
+      // It has only what ToText() wrote.
+      if (!absl::SimpleAtoi(parts.first, &column)) continue;
+      if (std::exchange(is_first, false)) {
+        plan.columns = column;
+      } else if (absl::SimpleAtoi(parts.second, &comparison)) {
+        plan.conditions.emplace_back(column, static_cast<Comparison>(comparison));
+      } else {
+        plan.groups.push_back(column);
+      }
+    }
+    return plan;
+  }
+};
+
+struct Cursor : sqlite3_vtab_cursor {
+  VirtualTable& table() const { return *static_cast<VirtualTable*>(pVtab); }
+
+  uint64_t filter_count = 0;
+  sqlite3_int64 row_number = 0;
+
+  // Where the rows come from: a scan, or what is stored.
+  std::unique_ptr<TraceScan> scan;
+  std::shared_ptr<StoredRows> stored;
+
+  // The current row of these, and whether there is none.
+  size_t row = 0;
+  bool at_end = true;
+
+  // Of what is stored: the rows in groups, with the place of the current one; or the column that
+  // has the same value in all rows; or else all rows.
+  std::vector<uint32_t> order;
+  size_t place = 0;
+  std::optional<SqlColumn> chain;
+  std::vector<RowCondition> conditions;
+
+  const RowSet& rows() const { return stored != nullptr ? stored->rows() : scan->rows(); }
+};
+
+// What the planner assumes of a table whose rows are not known: how many there are, and what it
+// costs to find those with a certain value once they are stored. Large tables should be read
+// once, with look-ups in small ones for each row, rather than the other way round.
+struct Assumption {
+  double rows = 1e5;
+  double lookup = 2;
+};
+
+Assumption AssumptionOf(TableId id) {
+  switch (id) {
+    case TableId::kEvents:
+    case TableId::kGStates:
+    case TableId::kMStates:
+    case TableId::kAllocs:
+      return {1e7, 1e4};
+    case TableId::kGoroutines:
+      return {1e6, 2};
+    case TableId::kTraces:
+    case TableId::kGenerations:
+      return {10, 1};
+    default:
+      return {1e5, 2};
+  }
+}
+
+std::string Declaration(const TableInfo& info, bool is_trace_id_hidden) {
+  std::string text = absl::StrCat("CREATE TABLE x(trace_id INTEGER",
+                                  is_trace_id_hidden ? " HIDDEN NOT NULL" : " NOT NULL");
+  for (const TableColumn& column : info.columns) {
+    const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
+    absl::StrAppend(&text, ", ", column.name, is_text ? " TEXT" : " INTEGER",
+                    column.is_nullable ? "" : " NOT NULL");
+  }
+  return text + ")";
+}
+
+// Sets the message of the error that a function returns.
+int Fail(const std::string& message, sqlite3_vtab* table) {
+  sqlite3_free(table->zErrMsg);
+  table->zErrMsg = sqlite3_mprintf("%s", message.c_str());
+  return SQLITE_ERROR;
+}
+
+int Connect(sqlite3* db, void* module, int, const char* const*, sqlite3_vtab** result,
+            char** error) {
+  auto table = std::make_unique<VirtualTable>();
+  table->module = *static_cast<const Module*>(module);
+  const bool has_one_trace = table->module.database->traces.size() == 1;
+  const int code =
+      sqlite3_declare_vtab(db, Declaration(*table->module.info, has_one_trace).c_str());
+  if (code != SQLITE_OK) {
+    *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    return code;
+  }
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  *result = table.release();
+  return SQLITE_OK;
+}
+
+int Disconnect(sqlite3_vtab* table) {
+  delete static_cast<VirtualTable*>(table);
+  return SQLITE_OK;
+}
+
+std::optional<Comparison> ComparisonOf(unsigned char op) {
+  switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+      return Comparison::kEqual;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+      return Comparison::kLess;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+      return Comparison::kLessOrEqual;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+      return Comparison::kGreater;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+      return Comparison::kGreaterOrEqual;
+    default:
+      return std::nullopt;
+  }
+}
+
+ColumnType TypeOf(const TableInfo& info, SqlColumn column) {
+  return column == kTraceIdColumn ? ColumnType::kInt64 : info.columns[column - 1].type;
+}
+
+// Whether the plan, or the order of the table, gives the order that the statement asks for. Adds
+// the groups to the plan.
+bool GivesOrder(const VirtualTable& table, sqlite3_index_info* index, Plan* plan) {
+  if (index->nOrderBy == 0) return false;
+  const TableInfo& info = *table.module.info;
+  const Database& database = *table.module.database;
+  const auto& first = index->aOrderBy[0];
+  const bool is_ordered = database.options.reader.mode == ReadMode::kStrict &&
+                          database.traces.size() == 1 && !info.order.empty();
+  if (is_ordered && index->nOrderBy == 1 && first.desc == 0 && first.iColumn > 0 &&
+      info.columns[static_cast<size_t>(first.iColumn) - 1].name == info.order) {
+    return true;
+  }
+  // 1 and 2 stand for GROUP BY and DISTINCT, for which groups may come in any order.
+  const int distinct = sqlite3_vtab_distinct(index);
+  if (distinct != 1 && distinct != 2) return false;
+  for (int i = 0; i < index->nOrderBy; ++i) {
+    if (index->aOrderBy[i].iColumn < 0) return false;
+    const SqlColumn column = static_cast<SqlColumn>(index->aOrderBy[i].iColumn);
+    // Texts are not compared.
+    if (TypeOf(info, column) == ColumnType::kText) return false;
+    plan->groups.push_back(column);
+  }
+  return true;
+}
+
+int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
+  const VirtualTable& table = *static_cast<const VirtualTable*>(base);
+  const TableInfo& info = *table.module.info;
+  const Assumption assumption = AssumptionOf(info.id);
+  Plan plan;
+  plan.columns = index->colUsed;
+  double rows = assumption.rows;
+  bool is_lookup = false;
+  for (int i = 0; i < index->nConstraint; ++i) {
+    const auto& constraint = index->aConstraint[i];
+    const std::optional<Comparison> comparison = ComparisonOf(constraint.op);
+    if (constraint.usable == 0 || !comparison.has_value() || constraint.iColumn < 0) continue;
+    const SqlColumn column = static_cast<SqlColumn>(constraint.iColumn);
+    const ColumnType type = TypeOf(info, column);
+    const bool is_name = type == ColumnType::kName;
+    if (type == ColumnType::kText || (is_name && *comparison != Comparison::kEqual)) continue;
+    // For each value of IN there would be a scan of its own.
+    if (sqlite3_vtab_in(index, i, -1) != 0) continue;
+    if (is_name && sqlite3_stricmp(sqlite3_vtab_collation(index, i), "BINARY") != 0) continue;
+    plan.conditions.emplace_back(column, *comparison);
+    index->aConstraintUsage[i].argvIndex = static_cast<int>(plan.conditions.size());
+    sqlite3_value* constant = nullptr;
+    const bool is_constant = sqlite3_vtab_rhs_value(index, i, &constant) == SQLITE_OK;
+    if (*comparison == Comparison::kEqual && !is_constant && column != kTraceIdColumn) {
+      is_lookup = true;
+    }
+    rows /= *comparison == Comparison::kEqual ? 100 : 4;
+  }
+  if (is_lookup) {
+    index->estimatedCost = assumption.lookup;
+    index->estimatedRows = 1 + static_cast<sqlite3_int64>(assumption.lookup / 10);
+  } else {
+    index->estimatedCost = assumption.rows;
+    index->estimatedRows = 1 + static_cast<sqlite3_int64>(rows);
+  }
+  // Rows that are looked up are too few to be worth grouping.
+  if (!is_lookup && GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
+  index->idxStr = sqlite3_mprintf("%s", plan.ToText().c_str());
+  index->needToFreeIdxStr = 1;
+  return index->idxStr == nullptr ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int Open(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
+  *cursor = new Cursor();
+  return SQLITE_OK;
+}
+
+int Close(sqlite3_vtab_cursor* cursor) {
+  delete static_cast<Cursor*>(cursor);
+  return SQLITE_OK;
+}
+
+// The conditions of a plan with the values of its arguments, as far as they can be checked here;
+// SQLite checks them all. nullopt if no row can meet them.
+std::optional<std::vector<RowCondition>> ConditionsOf(const Plan& plan, sqlite3_value** arguments,
+                                                      const TableInfo& info, Interner* names) {
+  std::vector<RowCondition> conditions;
+  for (size_t i = 0; i < plan.conditions.size(); ++i) {
+    const auto& [column, comparison] = plan.conditions[i];
+    sqlite3_value* const value = arguments[i];
+    const int type = sqlite3_value_type(value);
+    if (type == SQLITE_NULL) return std::nullopt;
+    if (TypeOf(info, column) == ColumnType::kName) {
+      if (type != SQLITE_TEXT) continue;
+      const absl::string_view text(reinterpret_cast<const char*>(sqlite3_value_text(value)),
+                                   static_cast<size_t>(sqlite3_value_bytes(value)));
+      conditions.push_back({column, comparison, static_cast<int64_t>(names->InternString(text))});
+    } else if (type == SQLITE_INTEGER) {
+      conditions.push_back({column, comparison, sqlite3_value_int64(value)});
+    }
+  }
+  return conditions;
+}
+
+// Reads rows of a table into memory.
+int ReadRows(VirtualTable* table, uint64_t columns, std::vector<RowCondition> conditions,
+             std::shared_ptr<StoredRows>* result) {
+  Database& database = *table->module.database;
+  TraceScan scan(table->module.info, columns, std::move(conditions), database.traces,
+                 &database.options, &database.names);
+  if (!scan.ReadAll().ok()) return SQLITE_INTERRUPT;
+  if (scan.rows().size() >= StoredRows::kNone) {
+    return Fail("the table has too many rows to be kept in memory", table);
+  }
+  *result = std::make_shared<StoredRows>(std::move(scan.rows()));
+  return SQLITE_OK;
+}
+
+// Returns all rows of a table with at least the columns that are used. The connection keeps them.
+int Store(VirtualTable* table, uint64_t columns, std::shared_ptr<StoredRows>* result) {
+  std::shared_ptr<StoredRows>& stored =
+      table->module.database->stored[static_cast<size_t>(table->module.info->id)];
+  const uint64_t known = stored == nullptr ? 0 : stored->rows().columns();
+  if (stored == nullptr || (columns & ~known) != 0) {
+    if (const int code = ReadRows(table, columns | known, {}, &stored); code != SQLITE_OK) {
+      return code;
+    }
+  }
+  *result = stored;
+  return SQLITE_OK;
+}
+
+bool MeetsConditions(const Cursor& cursor) {
+  return std::all_of(
+      cursor.conditions.begin(), cursor.conditions.end(),
+      [&](const RowCondition& condition) { return cursor.rows().Meets(condition, cursor.row); });
+}
+
+// Moves to the next row of a scan.
+int NextOfScan(Cursor* cursor) {
+  if (++cursor->row < cursor->scan->rows().size()) return SQLITE_OK;
+  cursor->scan->rows().Clear();
+  cursor->row = 0;
+  if (!cursor->scan->ReadMore().ok()) return SQLITE_INTERRUPT;
+  cursor->at_end = cursor->scan->rows().size() == 0;
+  return SQLITE_OK;
+}
+
+// Moves to the next of the rows that are stored.
+void NextOfStored(Cursor* cursor) {
+  do {
+    if (cursor->chain.has_value()) {
+      const uint32_t next =
+          cursor->stored->NextWith(*cursor->chain, static_cast<uint32_t>(cursor->row));
+      cursor->at_end = next == StoredRows::kNone;
+      cursor->row = next;
+    } else if (!cursor->order.empty()) {
+      cursor->at_end = ++cursor->place >= cursor->order.size();
+      if (!cursor->at_end) cursor->row = cursor->order[cursor->place];
+    } else {
+      cursor->at_end = ++cursor->row >= cursor->rows().size();
+    }
+  } while (!cursor->at_end && !MeetsConditions(*cursor));
+}
+
+void BeginStored(const Plan& plan, Cursor* cursor) {
+  StoredRows& stored = *cursor->stored;
+  const auto equal = std::find_if(
+      cursor->conditions.begin(), cursor->conditions.end(), [](const RowCondition& condition) {
+        return condition.comparison == Comparison::kEqual && condition.column != kTraceIdColumn;
+      });
+  cursor->at_end = stored.rows().size() == 0;
+  if (cursor->at_end) return;
+  if (!plan.groups.empty()) {
+    cursor->order = stored.Grouped(plan.groups);
+    cursor->row = cursor->order.front();
+  } else if (equal != cursor->conditions.end()) {
+    cursor->chain = equal->column;
+    const uint32_t first = stored.FirstWith(equal->column, equal->value);
+    cursor->at_end = first == StoredRows::kNone;
+    cursor->row = first;
+  }
+  if (!cursor->at_end && !MeetsConditions(*cursor)) NextOfStored(cursor);
+}
+
+int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value** arguments) {
+  Cursor& cursor = *static_cast<Cursor*>(base);
+  VirtualTable& table = cursor.table();
+  Database& database = *table.module.database;
+  const Plan plan = Plan::FromText(text);
+  ++cursor.filter_count;
+  cursor.row_number = 0;
+  cursor.row = cursor.place = 0;
+  cursor.chain.reset();
+  cursor.order.clear();
+  cursor.at_end = true;
+  std::optional<std::vector<RowCondition>> conditions =
+      ConditionsOf(plan, arguments, *table.module.info, &database.names);
+  if (!conditions.has_value()) return SQLITE_OK;
+  cursor.conditions = *std::move(conditions);
+  if (cursor.filter_count > 1 || !plan.groups.empty()) {
+    cursor.scan.reset();
+    const int code = cursor.filter_count > 1
+                         ? Store(&table, plan.columns, &cursor.stored)
+                         : ReadRows(&table, plan.columns, cursor.conditions, &cursor.stored);
+    if (code == SQLITE_OK) BeginStored(plan, &cursor);
+    return code;
+  }
+  cursor.scan = std::make_unique<TraceScan>(table.module.info, plan.columns, cursor.conditions,
+                                            database.traces, &database.options, &database.names);
+  if (!cursor.scan->ReadMore().ok()) return SQLITE_INTERRUPT;
+  cursor.at_end = cursor.scan->rows().size() == 0;
+  return SQLITE_OK;
+}
+
+int Next(sqlite3_vtab_cursor* base) {
+  Cursor& cursor = *static_cast<Cursor*>(base);
+  ++cursor.row_number;
+  if (cursor.stored == nullptr) return NextOfScan(&cursor);
+  NextOfStored(&cursor);
+  return SQLITE_OK;
+}
+
+int Eof(sqlite3_vtab_cursor* cursor) { return static_cast<Cursor*>(cursor)->at_end ? 1 : 0; }
+
+int Column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
+  const Cursor& cursor = *static_cast<const Cursor*>(base);
+  const VirtualTable& table = cursor.table();
+  const RowSet& rows = cursor.rows();
+  const SqlColumn column = static_cast<SqlColumn>(number);
+  if (rows.IsNull(column, cursor.row)) return SQLITE_OK;
+  switch (TypeOf(*table.module.info, column)) {
+    case ColumnType::kName: {
+      // Names live as long as the connection.
+      const absl::string_view name = table.module.database->names.String(
+          static_cast<StringId>(rows.Value(column, cursor.row)));
+      sqlite3_result_text64(context, name.data(), name.size(), SQLITE_STATIC, SQLITE_UTF8);
+      break;
+    }
+    case ColumnType::kText: {
+      const absl::string_view text = rows.Text(column, cursor.row);
+      sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+      break;
+    }
+    default:
+      sqlite3_result_int64(context, rows.Value(column, cursor.row));
+      break;
+  }
+  return SQLITE_OK;
+}
+
+int RowNumber(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
+  *number = static_cast<Cursor*>(cursor)->row_number;
+  return SQLITE_OK;
+}
+
+// Without a function that creates tables, a module has one table, with its name.
+constexpr sqlite3_module kModule = [] {
+  sqlite3_module module = {};
+  module.iVersion = 0;
+  module.xConnect = Connect;
+  module.xBestIndex = BestIndex;
+  module.xDisconnect = Disconnect;
+  module.xDestroy = Disconnect;
+  module.xOpen = Open;
+  module.xClose = Close;
+  module.xFilter = Filter;
+  module.xNext = Next;
+  module.xEof = Eof;
+  module.xColumn = Column;
+  module.xRowid = RowNumber;
+  return module;
+}();
+
+// stack_folded(stack_id): the functions of the stack, as stacks.folded has them.
+void ReturnFolded(sqlite3_context* context, int, sqlite3_value** values) {
+  auto& table = *static_cast<VirtualTable*>(sqlite3_user_data(context));
+  if (sqlite3_value_type(values[0]) == SQLITE_NULL) return sqlite3_result_null(context);
+  const SqlColumn id = 1 + *table.module.info->FindColumn("stack_id");
+  const SqlColumn folded = 1 + *table.module.info->FindColumn("folded");
+  std::shared_ptr<StoredRows> stored;
+  if (Store(&table, uint64_t{1} << id | uint64_t{1} << folded, &stored) != SQLITE_OK) {
+    return sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+  }
+  const uint32_t row = stored->FirstWith(id, sqlite3_value_int64(values[0]));
+  if (row == StoredRows::kNone) return sqlite3_result_null(context);
+  const absl::string_view text = stored->rows().Text(folded, row);
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+absl::Status StatusOf(sqlite3* db, int code) {
+  return code == SQLITE_OK ? absl::OkStatus() : absl::InternalError(sqlite3_errmsg(db));
+}
+
+}  // namespace
+
+absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
+                                  SqliteTablesOptions options) {
+  const auto database = std::make_shared<Database>();
+  database->traces = std::move(traces);
+  database->options = std::move(options);
+  int code = internal::RegisterSqlFunctions(db);
+  for (const TableInfo& info : AllTables()) {
+    if (code != SQLITE_OK) break;
+    code = sqlite3_create_module_v2(db, std::string(info.name).c_str(), &kModule,
+                                    new Module{database, &info},
+                                    [](void* module) { delete static_cast<Module*>(module); });
+  }
+  if (code != SQLITE_OK) return StatusOf(db, code);
+  auto stacks = std::make_unique<VirtualTable>();
+  stacks->module = {database, &InfoOf(TableId::kStacks)};
+  return StatusOf(
+      db, sqlite3_create_function_v2(
+              db, "stack_folded", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS, stacks.release(), ReturnFolded,
+              nullptr, nullptr, [](void* table) { delete static_cast<VirtualTable*>(table); }));
+}
+
+absl::StatusOr<SqliteTrace> SqliteTraceOfFile(const std::string& path, const ReaderLimits& limits) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(path);
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<int64_t> id = internal::ContentHash(**stream);
+  if (!id.ok()) return id.status();
+  return SqliteTrace{path, *id, [path, limits] { return OpenSource(path, limits); }};
+}
+
+}  // namespace gotrace

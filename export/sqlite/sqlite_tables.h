@@ -1,0 +1,72 @@
+// Traces as tables of SQLite, without importing them: a query reads the trace while it runs.
+#ifndef GOTRACE_EXPORT_SQLITE_SQLITE_TABLES_H_
+#define GOTRACE_EXPORT_SQLITE_SQLITE_TABLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/read_mode.h"
+#include "gotrace/reader.h"
+
+struct sqlite3;
+
+namespace gotrace {
+
+// A trace to query.
+struct SqliteTrace {
+  std::string source;  // For the column `source` of the table `traces`, and for messages.
+  int64_t id = 0;      // For the columns `trace_id`; different for each trace.
+
+  // Opens the trace, at its beginning. Called for each scan of a table.
+  std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;
+};
+
+struct SqliteTablesOptions {
+  // How to read the traces. Callbacks must not be set.
+  ReaderOptions reader = {};
+
+  // As TableOptions::stack_ids_without_pc.
+  bool stack_ids_without_pc = false;
+
+  // Called while a trace is read, after every few thousand events, with what reads it. If it
+  // returns false, the query fails with SQLITE_INTERRUPT; sqlite3_interrupt() alone waits for the
+  // next row. May be nullptr.
+  std::function<bool(const Reader& reader)> keep_going = nullptr;
+
+  // Called when a scan of a trace ends, with the place of the trace: because it was read to its
+  // end, because of a fault or because it cannot be opened. A query goes on with what could be
+  // read, and with the next trace. May be nullptr.
+  std::function<void(size_t trace, const absl::Status& status, const Losses& losses)> on_end =
+      nullptr;
+};
+
+// Makes the tables of docs/tables.md available to the statements of `*db`, as g_states, and the
+// functions of docs/sql.md. With several traces the first column of each table is `trace_id`; with
+// one it is there, too, but hidden.
+//
+// A table is read from the beginning of the trace by each scan, and rows stream. Conditions on
+// columns with =, <, <=, > and >= are checked before rows are given to SQLite; ORDER BY the column
+// that a table is sorted by (see TableInfo::order) needs no sorting. A table that a statement scans
+// more than once, as in joins, is kept in memory with the columns that are used, until `*db` is
+// closed; so is one for GROUP BY.
+//
+// Everything that the functions of `traces` and `options` use must live until `*db` is closed.
+// Fails with the message of SQLite. A connection can have tables only once.
+absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
+                                  SqliteTablesOptions options = {});
+
+// Returns the trace in a file. The file is read now, for its id, which is a hash of its bytes as
+// they are stored.
+absl::StatusOr<SqliteTrace> SqliteTraceOfFile(const std::string& path,
+                                              const ReaderLimits& limits = {});
+
+}  // namespace gotrace
+
+#endif  // GOTRACE_EXPORT_SQLITE_SQLITE_TABLES_H_

@@ -1,0 +1,45 @@
+// Rows of a table in memory, for statements that scan it more than once or want it in groups.
+#ifndef GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_
+#define GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "export/sqlite/row_set.h"
+
+namespace gotrace::internal {
+
+class StoredRows {
+ public:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  explicit StoredRows(RowSet rows) : rows_(std::move(rows)) {}
+
+  const RowSet& rows() const { return rows_; }
+
+  // The first row, in the order of the table, that has the value in the column, and the one after
+  // `row` that has the same; kNone if there is none. The first use of a column takes time.
+  uint32_t FirstWith(SqlColumn column, int64_t value);
+  uint32_t NextWith(SqlColumn column, uint32_t row) const { return chains_.at(column).next[row]; }
+
+  // The rows in an order in which those with equal values in all of the columns are together.
+  std::vector<uint32_t> Grouped(absl::Span<const SqlColumn> columns) const;
+
+ private:
+  // The rows with the same value, linked.
+  struct Chains {
+    absl::flat_hash_map<int64_t, uint32_t> first;
+    std::vector<uint32_t> next;
+  };
+
+  const RowSet rows_;
+  absl::flat_hash_map<SqlColumn, Chains> chains_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_

@@ -1,0 +1,143 @@
+#include "export/sqlite/trace_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "gotrace/event_kind.h"
+
+namespace gotrace::internal {
+namespace {
+
+// The kind of events with a name; nullopt if there is none.
+std::optional<EventKind> KindOf(absl::string_view name) {
+  for (int i = 0; i < kEventKindEnd; ++i) {
+    if (EventKindName(static_cast<EventKind>(i)) == name) return static_cast<EventKind>(i);
+  }
+  return std::nullopt;
+}
+
+// Returns which events can become rows of the table `events` that meet the conditions.
+EventFilter EventsThatMeet(const TableInfo& info, absl::Span<const RowCondition> conditions,
+                           const Interner& names) {
+  EventFilter filter;
+  if (info.id != TableId::kEvents) return filter;
+  for (const RowCondition& condition : conditions) {
+    if (condition.column == kTraceIdColumn || condition.comparison != Comparison::kEqual) continue;
+    const absl::string_view column = info.columns[condition.column - 1].name;
+    if (column == "g") filter.goroutines = {condition.value};
+    if (column == "p") filter.procs = {condition.value};
+    if (column == "m") filter.threads = {condition.value};
+    if (column == "kind") {
+      const std::optional<EventKind> kind =
+          KindOf(names.String(static_cast<StringId>(condition.value)));
+      if (kind.has_value()) filter.kinds = {*kind};
+    }
+  }
+  return filter;
+}
+
+// Returns the last time that a row can have, if its table is in order of time.
+std::optional<int64_t> LastTime(const TableInfo& info, absl::Span<const RowCondition> conditions) {
+  std::optional<int64_t> last;
+  if (info.id == TableId::kTasks) return last;  // Its rows come after the last event.
+  for (const RowCondition& condition : conditions) {
+    const bool is_upper = condition.comparison == Comparison::kEqual ||
+                          condition.comparison == Comparison::kLess ||
+                          condition.comparison == Comparison::kLessOrEqual;
+    if (condition.column == kTraceIdColumn || !is_upper) continue;
+    const absl::string_view column = info.columns[condition.column - 1].name;
+    if (column != info.order || !absl::EndsWith(column, "_ns")) continue;
+    last = std::min(last.value_or(condition.value), condition.value);
+  }
+  return last;
+}
+
+}  // namespace
+
+TraceScan::TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
+                     absl::Span<const SqliteTrace> traces, const SqliteTablesOptions* options,
+                     Interner* names)
+    : info_(*info),
+      traces_(traces),
+      options_(*options),
+      rows_(info, columns, conditions, names),
+      conditions_(std::move(conditions)),
+      events_(EventsThatMeet(*info, conditions_, *names)) {
+  // In the other modes times may go back.
+  if (options->reader.mode == ReadMode::kStrict) last_time_ = LastTime(*info, conditions_);
+}
+TraceScan::~TraceScan() = default;
+
+TableOptions TraceScan::OptionsOf(const SqliteTrace& trace) const {
+  TableOptions options;
+  options.of(info_.id) = rows_.columns() >> 1;
+  options.events = events_;
+  options.stack_ids_without_pc = options_.stack_ids_without_pc;
+  options.source = trace.source;
+  return options;
+}
+
+bool TraceScan::OpenNext() {
+  while (next_trace_ < traces_.size()) {
+    const size_t place = next_trace_++;
+    const SqliteTrace& trace = traces_[place];
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = trace.open();
+    absl::Status status = source.status();
+    if (source.ok()) {
+      absl::StatusOr<Reader> reader = Reader::FromSource(*std::move(source), options_.reader);
+      status = reader.status();
+      if (reader.ok()) reader_.emplace(*std::move(reader));
+    }
+    if (status.ok()) {
+      rows_.BeginTrace(trace.id);
+      tables_ = std::make_unique<TraceTables>(&*reader_, OptionsOf(trace), &rows_);
+      return true;
+    }
+    if (options_.on_end != nullptr) options_.on_end(place, status, {});
+  }
+  return false;
+}
+
+bool TraceScan::IsPast(const Event& event) const {
+  return last_time_.has_value() && event.time() > *last_time_;
+}
+
+absl::Status TraceScan::ReadMore() {
+  const size_t before = rows_.size();
+  while (!at_end_ && rows_.size() == before) {
+    if (tables_ == nullptr && !OpenNext()) {
+      at_end_ = true;
+      break;
+    }
+    if (options_.keep_going != nullptr && !options_.keep_going(*reader_)) {
+      return absl::CancelledError("interrupted");
+    }
+    const absl::Span<const Event> events = reader_->NextBlock();
+    const bool is_past = !events.empty() && IsPast(events.front());
+    if (!events.empty() && !is_past) {
+      tables_->Add(events);
+      tables_->Flush();
+      continue;
+    }
+    // What is open would end here only because nobody wants to know more.
+    if (!is_past) tables_->Finish().IgnoreError();  // It returns OK.
+    if (options_.on_end != nullptr) {
+      options_.on_end(next_trace_ - 1, reader_->status(), reader_->losses());
+    }
+    tables_.reset();
+    reader_.reset();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceScan::ReadAll() {
+  while (!at_end_) {
+    absl::Status status = ReadMore();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,63 @@
+// Reads one table from all traces, from the first row to the last.
+#ifndef GOTRACE_EXPORT_SQLITE_TRACE_SCAN_H_
+#define GOTRACE_EXPORT_SQLITE_TRACE_SCAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "analysis/tables/trace_tables.h"
+#include "export/sqlite/row_set.h"
+#include "export/sqlite/sqlite_tables.h"
+#include "gotrace/interner.h"
+#include "gotrace/reader.h"
+
+namespace gotrace::internal {
+
+class TraceScan {
+ public:
+  // Reads the columns, given as SQLite counts them, of the rows that meet the conditions. The
+  // objects must outlive this one.
+  TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
+            absl::Span<const SqliteTrace> traces, const SqliteTablesOptions* options,
+            Interner* names);
+  ~TraceScan();
+
+  // Adds rows to rows(), at least one unless there are no more. Returns kCancelled if
+  // SqliteTablesOptions::keep_going said so.
+  absl::Status ReadMore();
+
+  // Reads all rows.
+  absl::Status ReadAll();
+
+  bool at_end() const { return at_end_; }
+  RowSet& rows() { return rows_; }
+
+ private:
+  // Opens the next trace. Returns false if there are no more.
+  bool OpenNext();
+  TableOptions OptionsOf(const SqliteTrace& trace) const;
+
+  // Whether no later event of the trace can add a row that meets the conditions.
+  bool IsPast(const Event& event) const;
+
+  const TableInfo& info_;
+  const absl::Span<const SqliteTrace> traces_;
+  const SqliteTablesOptions& options_;
+  RowSet rows_;
+  const std::vector<RowCondition> conditions_;
+  EventFilter events_;                // What the conditions ask of events, if these are the rows.
+  std::optional<int64_t> last_time_;  // No later rows are wanted.
+  size_t next_trace_ = 0;
+  std::optional<Reader> reader_;
+  std::unique_ptr<TraceTables> tables_;
+  bool at_end_ = false;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_SQLITE_TRACE_SCAN_H_

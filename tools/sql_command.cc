@@ -1,0 +1,172 @@
+// The command `sql`: asks a trace questions in SQL.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/command.h"
+#include "tools/file_list.h"
+#include "tools/registry.h"
+#include "tools/report.h"
+#include "tools/shared_flags.h"
+#include "tools/sql_prompt.h"
+#include "tools/sql_session.h"
+#include "util/quote.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "sql",
+    .summary = "query traces in SQL",
+    .description =
+        "Runs a query of SQL on the tables of one or more traces: events, g_states, goroutines, "
+        "ranges, tasks, regions, stacks and others, which docs/tables.md describes. The traces are "
+        "read while the query runs; nothing is imported. The last argument is the query, unless "
+        "it names a file, or the query is in a file (-f) or comes from the standard input. On a "
+        "terminal, without a query, there is a prompt.\n"
+        "\n"
+        "The SQL is that of SQLite, with quantile_disc(), format_duration(), format_bytes(), "
+        "stack_folded(), greatest(), least() and REGEXP; see docs/sql.md, which also has queries "
+        "for common questions. With several traces, each table has the column trace_id.",
+    .examples =
+        "  gotrace-dump sql trace.out 'SELECT kind, count(*) FROM events GROUP BY kind'\n"
+        "  gotrace-dump sql --format=csv traces/ 'SELECT * FROM traces' > traces.csv\n"
+        "  gotrace-dump sql -f queries.sql trace.out\n"
+        "  gotrace-dump sql trace.out\n"
+        "  gotrace-dump sql --save=trace.sqlite trace.out\n",
+    .exit_codes =
+        "  0  the query was run, and the traces were read as far as it needs them\n"
+        "  1  a trace is broken; the rows are those of everything before the fault\n"
+        "  2  wrong usage, an error in the query, or a file cannot be read or written\n",
+    .takes_several_files = true,
+};
+
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return path == "-" || std::filesystem::exists(path, ignored);
+}
+
+size_t TerminalWidth() {
+  winsize size = {};
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+class SqlCommand final : public Command {
+ public:
+  const CommandText& text() const override { return kText; }
+
+  std::vector<Flag> Flags() override {
+    std::vector<Flag> rows = {
+        {.name = "format",
+         .value = "FORMAT",
+         .help = "table (default), csv, tsv, json, or jsonl. NULL is empty in csv, and \\N in tsv.",
+         .set = SetChoice({std::begin(kSqlFormatNames), std::end(kSqlFormatNames)}, &format_)},
+        {.name = "f",
+         .value = "FILE",
+         .help = "Run the statements in FILE.",
+         .set = SetText(&script_)},
+        {.name = "save",
+         .value = "FILE",
+         .help = "Write all tables into FILE, a new SQLite database for other tools.",
+         .set = SetText(&save_)},
+        {.name = "stack-id",
+         .value = "CONTENT",
+         .help = "What the ids of stacks follow from: pcs (default), of one build of a program; or "
+                 "lines, so that ids stay the same across builds.",
+         .set = SetChoice({"pcs", "lines"}, &stack_id_)}};
+    AppendRows(reading_.Rows(), &rows);
+    return rows;
+  }
+
+  int Run(const std::vector<std::string>& arguments, Output* out) override {
+    std::vector<std::string> paths = arguments;
+    std::string query;
+    bool has_query = !script_.empty();
+    if (!has_query && !IsFile(paths.back())) {
+      query = paths.back();
+      has_query = true;
+      paths.pop_back();
+    }
+    if (paths.empty()) {
+      return Fail(absl::InvalidArgumentError("no trace is given: a query comes after the traces"));
+    }
+    if (!script_.empty()) {
+      if (absl::Status status = ReadScript(script_, &query); !status.ok()) return Fail(status);
+    }
+    SqlSession session(reading_,
+                       {.format = static_cast<SqlFormat>(format_),
+                        .width = TerminalWidth(),
+                        .stack_ids_without_pc = stack_id_ == 1},
+                       out);
+    std::vector<std::string> files;
+    for (const ListedFile& file : ListFiles(paths)) files.push_back(file.path);
+    if (absl::Status status = session.Open(files); !status.ok()) return Fail(status);
+    absl::Status status;
+    if (has_query) {
+      status = session.Run(query);
+    } else if (save_.empty()) {
+      status = RunInput(files, &session);
+    }
+    if (status.ok() && !save_.empty()) status = session.Save(save_);
+    out->Flush();
+    int exit_code = session.Report();
+    if (!status.ok()) exit_code = Fail(status);
+    if (!out->status().ok()) exit_code = Fail(out->status());
+    return out->closed() ? int{kUsageOrIo} : exit_code;
+  }
+
+ private:
+  static int Fail(const absl::Status& status) {
+    FileResult result;
+    result.status = status;
+    result.is_trace = false;
+    return ReportError("", result);
+  }
+
+  static absl::Status ReadScript(const std::string& path, std::string* query) {
+    std::ifstream file(path);
+    if (!file) {
+      return absl::NotFoundError(absl::StrCat(QuotedUnlessPlain(path), " cannot be opened"));
+    }
+    query->assign(std::istreambuf_iterator<char>(file), {});
+    return absl::OkStatus();
+  }
+
+  // Runs what the standard input has: a person's statements, or a script.
+  static absl::Status RunInput(const std::vector<std::string>& files, SqlSession* session) {
+    if (isatty(STDIN_FILENO) != 0) {
+      RunSqlPrompt(session);
+      return absl::OkStatus();
+    }
+    if (std::find(files.begin(), files.end(), "-") != files.end()) {
+      return absl::InvalidArgumentError(
+          "the query is missing: the standard input has the trace already");
+    }
+    std::string query;
+    if (absl::Status status = ReadScript("/dev/stdin", &query); !status.ok()) return status;
+    return session->Run(query);
+  }
+
+  size_t format_ = 0;
+  size_t stack_id_ = 0;
+  std::string script_;
+  std::string save_;
+  ReadingFlags reading_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeSqlCommand() { return std::make_unique<SqlCommand>(); }
+
+}  // namespace gotrace::internal

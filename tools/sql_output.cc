@@ -1,0 +1,222 @@
+#include "tools/sql_output.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "export/json/json_text.h"
+
+namespace gotrace::internal {
+namespace {
+
+// How many rows of a table are kept to find the widths of its columns. Later ones may be wider.
+constexpr size_t kRowsForWidths = 1000;
+
+constexpr size_t kNarrowestText = 12;
+
+absl::string_view TextOf(sqlite3_stmt* statement, int column) {
+  // Converts numbers, too.
+  const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+  if (text == nullptr) return "";
+  return {text, static_cast<size_t>(sqlite3_column_bytes(statement, column))};
+}
+
+bool IsNumber(int type) { return type == SQLITE_INTEGER || type == SQLITE_FLOAT; }
+
+// How many columns of a terminal the text takes, if each character takes one.
+size_t ColumnsOf(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
+}
+
+// Cuts the end off a text that has more than `columns` columns.
+std::string Cut(absl::string_view text, size_t columns) {
+  if (ColumnsOf(text) <= columns) return std::string(text);
+  size_t end = 0;
+  for (size_t seen = 0; end < text.size(); ++end) {
+    const bool begins = (static_cast<uint8_t>(text[end]) & 0xc0) != 0x80;
+    if (begins && ++seen == columns) break;
+  }
+  return absl::StrCat(text.substr(0, end), "…");
+}
+
+std::string Printable(absl::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; },
+      ' ');
+  return line;
+}
+
+// JSON has no infinite numbers.
+std::string JsonNumber(double number) {
+  return std::isfinite(number) ? absl::StrFormat("%.17g", number) : "null";
+}
+
+std::string CsvField(absl::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+}
+
+std::string TsvField(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
+}
+
+}  // namespace
+
+void SqlOutput::Begin(sqlite3_stmt* statement) {
+  if (std::exchange(has_begun_, true)) return;
+  for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+    names_.emplace_back(sqlite3_column_name(statement, i));
+  }
+  TextBuffer& out = out_.buffer();
+  if (format_ == SqlFormat::kCsv || format_ == SqlFormat::kTsv) {
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const bool is_csv = format_ == SqlFormat::kCsv;
+      out.Append(i == 0   ? ""
+                 : is_csv ? ","
+                          : "\t",
+                 is_csv ? CsvField(names_[i]) : TsvField(names_[i]));
+    }
+    out.Append('\n');
+  }
+  if (format_ == SqlFormat::kJson) out.Append('[');
+}
+
+void SqlOutput::AddRow(sqlite3_stmt* statement) {
+  Begin(statement);
+  switch (format_) {
+    case SqlFormat::kTable:
+      AddTableRow(statement);
+      break;
+    case SqlFormat::kCsv:
+      AddCsvRow(statement);
+      break;
+    case SqlFormat::kTsv:
+      AddTsvRow(statement);
+      break;
+    default:
+      AddJsonRow(statement);
+      break;
+  }
+  ++rows_;
+  out_.MaybeFlush();
+}
+
+void SqlOutput::AddTableRow(sqlite3_stmt* statement) {
+  std::vector<Cell> cells;
+  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
+    const int type = sqlite3_column_type(statement, i);
+    cells.push_back({Printable(TextOf(statement, i)), IsNumber(type)});
+    if (type == SQLITE_FLOAT) {
+      cells.back().text = absl::StrFormat("%.6g", sqlite3_column_double(statement, i));
+    }
+  }
+  if (!widths_.empty()) return PrintLine(cells);
+  kept_.push_back(std::move(cells));
+  if (kept_.size() == kRowsForWidths) PrintKept();
+}
+
+void SqlOutput::PrintKept() {
+  std::vector<Cell> heading;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    size_t width = ColumnsOf(names_[i]);
+    bool is_numeric = !kept_.empty();
+    for (const std::vector<Cell>& cells : kept_) {
+      width = std::max(width, ColumnsOf(cells[i].text));
+      is_numeric &= cells[i].is_number || cells[i].text.empty();
+    }
+    widths_.push_back(width);
+    is_numeric_.push_back(is_numeric);
+    heading.push_back({names_[i], is_numeric});
+  }
+  // The widest texts are cut, as far as that is needed.
+  const auto total = [&] {
+    size_t sum = 2 * (widths_.size() - 1);
+    for (const size_t width : widths_) sum += width;
+    return sum;
+  };
+  while (width_ > 0 && total() > width_) {
+    size_t* widest = nullptr;
+    for (size_t i = 0; i < widths_.size(); ++i) {
+      if (!is_numeric_[i] && (widest == nullptr || widths_[i] > *widest)) widest = &widths_[i];
+    }
+    if (widest == nullptr || *widest <= kNarrowestText) break;
+    const size_t excess = total() - width_;
+    *widest -= std::min(excess, *widest - kNarrowestText > 8 ? size_t{8} : size_t{1});
+  }
+  PrintLine(heading);
+  for (const std::vector<Cell>& cells : kept_) PrintLine(cells);
+  kept_.clear();
+}
+
+void SqlOutput::PrintLine(const std::vector<Cell>& cells) {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string text = cells[i].is_number ? cells[i].text : Cut(cells[i].text, widths_[i]);
+    const size_t columns = ColumnsOf(text);
+    const std::string space(widths_[i] > columns ? widths_[i] - columns : 0, ' ');
+    absl::StrAppend(&line, i == 0 ? "" : "  ", is_numeric_[i] ? space : "", text,
+                    is_numeric_[i] ? "" : space);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  out_.buffer().Append(line, "\n");
+}
+
+void SqlOutput::AddCsvRow(sqlite3_stmt* statement) {
+  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
+    out_.buffer().Append(i == 0 ? "" : ",", CsvField(TextOf(statement, i)));
+  }
+  out_.buffer().Append('\n');
+}
+
+void SqlOutput::AddTsvRow(sqlite3_stmt* statement) {
+  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
+    const bool is_null = sqlite3_column_type(statement, i) == SQLITE_NULL;
+    out_.buffer().Append(i == 0 ? "" : "\t",
+                         is_null ? std::string("\\N") : TsvField(TextOf(statement, i)));
+  }
+  out_.buffer().Append('\n');
+}
+
+void SqlOutput::AddJsonRow(sqlite3_stmt* statement) {
+  TextBuffer& out = out_.buffer();
+  if (format_ == SqlFormat::kJson) out.Append(rows_ == 0 ? "\n" : ",\n");
+  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
+    out.Append(i == 0 ? '{' : ',');
+    AppendJsonString(names_[static_cast<size_t>(i)], &out);
+    out.Append(':');
+    switch (sqlite3_column_type(statement, i)) {
+      case SQLITE_NULL:
+        out.Append("null");
+        break;
+      case SQLITE_INTEGER:
+        out.Append(int64_t{sqlite3_column_int64(statement, i)});
+        break;
+      case SQLITE_FLOAT:
+        out.Append(JsonNumber(sqlite3_column_double(statement, i)));
+        break;
+      default:
+        AppendJsonString(TextOf(statement, i), &out);
+        break;
+    }
+  }
+  out.Append('}');
+  if (format_ == SqlFormat::kJsonLines) out.Append('\n');
+}
+
+void SqlOutput::Finish(sqlite3_stmt* statement) {
+  if (sqlite3_column_count(statement) == 0) return;
+  Begin(statement);
+  if (format_ == SqlFormat::kTable && widths_.empty()) PrintKept();
+  if (format_ == SqlFormat::kJson) out_.buffer().Append(rows_ == 0 ? "]\n" : "\n]\n");
+}
+
+}  // namespace gotrace::internal

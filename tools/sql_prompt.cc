@@ -1,0 +1,197 @@
+#include "tools/sql_prompt.h"
+
+#include <editline/readline.h>
+#include <signal.h>
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "analysis/tables/trace_tables.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr absl::string_view kHelp =
+    "Statements of SQL end with a semicolon. Ctrl-C stops a query, Ctrl-D ends the session.\n"
+    "  .tables           list the tables\n"
+    "  .schema [TABLE]   show the columns of one table, or of all\n"
+    "  .format FORMAT    print rows as table, csv, tsv, json or jsonl\n"
+    "  .help             print this\n"
+    "  .quit             end the session\n";
+
+constexpr int kHistoryLength = 1000;
+
+const std::vector<std::string>& Words() {
+  static const auto* const words = [] {
+    auto* const list = new std::vector<std::string>{"SELECT",
+                                                    "FROM",
+                                                    "WHERE",
+                                                    "GROUP BY",
+                                                    "ORDER BY",
+                                                    "LIMIT",
+                                                    "JOIN",
+                                                    "LEFT",
+                                                    "ON",
+                                                    "AS",
+                                                    "AND",
+                                                    "OR",
+                                                    "NOT",
+                                                    "NULL",
+                                                    "IS",
+                                                    "IN",
+                                                    "LIKE",
+                                                    "BETWEEN",
+                                                    "DESC",
+                                                    "DISTINCT",
+                                                    "HAVING",
+                                                    "WITH",
+                                                    "UNION",
+                                                    "CASE",
+                                                    "WHEN",
+                                                    "THEN",
+                                                    "ELSE",
+                                                    "END",
+                                                    "count(*)",
+                                                    "sum(",
+                                                    "min(",
+                                                    "max(",
+                                                    "avg(",
+                                                    "quantile_disc(",
+                                                    "format_duration(",
+                                                    "format_bytes(",
+                                                    "stack_folded(",
+                                                    "REGEXP",
+                                                    ".tables",
+                                                    ".schema",
+                                                    ".format",
+                                                    ".help",
+                                                    ".quit"};
+    for (const TableInfo& table : AllTables()) {
+      list->emplace_back(table.name);
+      for (const TableColumn& column : table.columns) list->emplace_back(column.name);
+    }
+    return list;
+  }();
+  return *words;
+}
+
+// Returns the words that begin as `text` does, one at each call; `state` is 0 at the first.
+char* NextCompletion(const char* text, int state) {
+  static size_t next;
+  if (state == 0) next = 0;
+  while (next < Words().size()) {
+    const std::string& word = Words()[next++];
+    if (absl::StartsWithIgnoreCase(word, text)) return strdup(word.c_str());
+  }
+  return nullptr;
+}
+
+char** Complete(const char* text, int, int) {
+  rl_attempted_completion_over = 1;  // Names of files are of no use.
+  return rl_completion_matches(text, NextCompletion);
+}
+
+std::string HistoryFile() {
+  const char* const state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state != '\0') return absl::StrCat(state, "/gotrace_sql_history");
+  const char* const home = std::getenv("HOME");
+  return home == nullptr ? "" : absl::StrCat(home, "/.gotrace_sql_history");
+}
+
+void PrintSchema(const TableInfo& table, TextBuffer* out) {
+  out->Append(table.name, ": a row for ", table.row, "\n");
+  for (const TableColumn& column : table.columns) {
+    const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
+    out->Append("  ", column.name, std::string(20 - std::min<size_t>(column.name.size(), 19), ' '),
+                is_text ? "text   " : "integer", column.is_nullable ? "  or NULL  " : "           ",
+                column.meaning, "\n");
+  }
+}
+
+void PrintSchemas(absl::string_view name, TextBuffer* out) {
+  const TableInfo* const table = FindTable(name);
+  if (!name.empty() && table == nullptr) {
+    out->Append("there is no table ", name, "; .tables lists them\n");
+    return;
+  }
+  for (const TableInfo& one : AllTables()) {
+    if (table == nullptr || table == &one) PrintSchema(one, out);
+  }
+}
+
+void SetFormat(absl::string_view name, SqlSession* session) {
+  for (size_t i = 0; i < std::size(kSqlFormatNames); ++i) {
+    if (name == kSqlFormatNames[i]) return session->set_format(static_cast<SqlFormat>(i));
+  }
+  session->out().buffer().Append("the formats are table, csv, tsv, json and jsonl\n");
+}
+
+}  // namespace
+
+bool RunDotCommand(absl::string_view line, SqlSession* session) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(absl::StripAsciiWhitespace(line), ' ', absl::SkipEmpty());
+  const absl::string_view name = words.front();
+  const absl::string_view argument = words.size() > 1 ? words[1] : "";
+  TextBuffer& out = session->out().buffer();
+  if (name == ".quit" || name == ".exit") return false;
+  if (name == ".tables") {
+    for (const TableInfo& table : AllTables()) out.Append(table.name, "\n");
+  } else if (name == ".schema") {
+    PrintSchemas(argument, &out);
+  } else if (name == ".format") {
+    SetFormat(argument, session);
+  } else if (name == ".help") {
+    out.Append(kHelp);
+  } else {
+    out.Append("there is no command ", name, "; .help lists them\n");
+  }
+  return true;
+}
+
+void RunSqlPrompt(SqlSession* session) {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { SqlSession::Interrupt(); };
+  sigaction(SIGINT, &action, nullptr);
+  rl_initialize();
+  rl_attempted_completion_function = Complete;
+  using_history();
+  stifle_history(kHistoryLength);
+  const std::string history = HistoryFile();
+  if (!history.empty()) read_history(history.c_str());
+  session->out().buffer().Append(".help lists commands; statements end with a semicolon\n");
+  session->out().Flush();
+  std::string text;
+  while (true) {
+    char* const read = readline(text.empty() ? "gotrace> " : "    ...> ");
+    if (read == nullptr) break;
+    const std::string line = read;
+    std::free(read);
+    if (absl::StripAsciiWhitespace(line).empty()) continue;
+    if (text.empty() && line.front() == '.') {
+      add_history(line.c_str());
+      if (!RunDotCommand(line, session)) break;
+    } else {
+      absl::StrAppend(&text, text.empty() ? "" : "\n", line);
+      if (sqlite3_complete(text.c_str()) == 0) continue;
+      add_history(text.c_str());
+      const absl::Status status = session->Run(std::exchange(text, ""));
+      session->out().Flush();
+      if (!status.ok()) absl::FPrintF(stderr, "%s\n", std::string(status.message()));
+    }
+    session->out().Flush();
+  }
+  if (!history.empty()) write_history(history.c_str());
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,247 @@
+#include "tools/sql_session.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analysis/tables/content_hash.h"
+#include "analysis/tables/trace_tables.h"
+#include "export/sqlite/sqlite_tables.h"
+#include "gotrace/byte_source.h"
+#include "tools/file_list.h"
+#include "tools/report.h"
+#include "tools/salvage.h"
+#include "util/quote.h"
+
+namespace gotrace::internal {
+namespace {
+
+// Steps of SQLite's machine between two looks at whether the query was interrupted.
+constexpr int kStepsPerLook = 10000;
+
+std::atomic<bool> interrupted = false;
+
+absl::StatusOr<std::string> ReadAll(const std::string& file) {
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
+  if (!stream.ok()) return stream.status();
+  std::string bytes;
+  std::string buffer(1 << 16, '\0');
+  while (true) {
+    const absl::StatusOr<size_t> size = (*stream)->Read(buffer.data(), buffer.size());
+    if (!size.ok()) return size.status();
+    if (*size == 0) return bytes;
+    bytes.append(buffer, 0, *size);
+  }
+}
+
+// How a column is declared in a database that is saved.
+std::string SavedColumn(const TableColumn& column) {
+  const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
+  return absl::StrCat(column.name, is_text ? " TEXT" : " INTEGER",
+                      column.is_nullable ? "" : " NOT NULL");
+}
+
+}  // namespace
+
+struct SqlSession::Trace {
+  std::string file;
+  std::string bytes;  // Of the standard input, which can be read only once.
+
+  // Of the first scan that ended.
+  bool has_ended = false;
+  absl::Status status;
+  Losses losses;
+
+  // What the sources of the trace need, which SQLite reads until it is closed.
+  std::vector<OpenedTrace> opened;
+
+  absl::StatusOr<std::unique_ptr<ByteSource>> Open(const InputFlags& input);
+};
+
+absl::StatusOr<std::unique_ptr<ByteSource>> SqlSession::Trace::Open(const InputFlags& input) {
+  if (file == "-") return SourceFromBytes(bytes, input.limits);
+  absl::StatusOr<OpenedTrace> trace = OpenTrace(file, input.limits, input.trace);
+  if (!trace.ok()) return trace.status();
+  if (opened.empty()) PrintTransportNotes(file, trace->notes);
+  std::unique_ptr<ByteSource> source = std::move(trace->source);
+  opened.push_back(*std::move(trace));
+  return source;
+}
+
+SqlSession::SqlSession(const ReadingFlags& reading, Options options, Output* out)
+    : reading_(reading), options_(options), out_(*out) {}
+
+SqlSession::~SqlSession() { sqlite3_close(db_); }
+
+void SqlSession::Interrupt() { interrupted = true; }
+
+absl::Status SqlSession::Open(const std::vector<std::string>& files) {
+  if (sqlite3_open(":memory:", &db_) != SQLITE_OK) {
+    return absl::ResourceExhaustedError("SQLite cannot be opened");
+  }
+  std::vector<SqliteTrace> tables;
+  for (const std::string& file : files) {
+    auto trace = std::make_unique<Trace>();
+    trace->file = file;
+    absl::StatusOr<int64_t> id;
+    if (file == "-") {
+      absl::StatusOr<std::string> bytes = ReadAll(file);
+      if (!bytes.ok()) return bytes.status();
+      trace->bytes = *std::move(bytes);
+      id = ContentHash(trace->bytes);
+    } else {
+      absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
+      if (!stream.ok()) return stream.status();
+      id = ContentHash(**stream);
+    }
+    if (!id.ok()) return id.status();
+    tables.push_back(
+        {NameOf(file), *id, [this, trace = trace.get()] { return trace->Open(reading_.input); }});
+    traces_.push_back(std::move(trace));
+  }
+  SqliteTablesOptions options;
+  FaultLog ignored;
+  options.reader = reading_.Options(&ignored);
+  options.reader.on_fault = nullptr;  // A trace may be read several times.
+  options.stack_ids_without_pc = options_.stack_ids_without_pc;
+  options.keep_going = [this](const Reader& reader) {
+    if (progress_ != nullptr && progress_->Due(4096)) {
+      progress_->Show({.bytes = reader.input_read(),
+                       .total = reader.input_size(),
+                       .events = reader.event_count()});
+    }
+    return !interrupted;
+  };
+  options.on_end = [this](size_t place, const absl::Status& status, const Losses& losses) {
+    Trace& trace = *traces_[place];
+    if (std::exchange(trace.has_ended, true)) return;
+    trace.status = status;
+    trace.losses = losses;
+  };
+  sqlite3_progress_handler(
+      db_, kStepsPerLook, [](void*) { return interrupted ? 1 : 0; }, nullptr);
+  return RegisterSqliteTables(db_, std::move(tables), std::move(options));
+}
+
+absl::Status SqlSession::ErrorAt(absl::string_view statement) const {
+  std::string message = sqlite3_errmsg(db_);
+  const int offset = sqlite3_error_offset(db_);
+  if (offset >= 0 && static_cast<size_t>(offset) <= statement.size()) {
+    const size_t place = static_cast<size_t>(offset);
+    const size_t begin = place == 0 ? 0 : statement.rfind('\n', place - 1) + 1;
+    const absl::string_view line = statement.substr(begin, statement.find('\n', place) - begin);
+    absl::StrAppend(&message, "\n  ", line, "\n  ", std::string(place - begin, ' '), "^");
+  }
+  return absl::InvalidArgumentError(message);
+}
+
+absl::Status SqlSession::Run(absl::string_view text) {
+  interrupted = false;
+  while (!absl::StripAsciiWhitespace(text).empty()) {
+    sqlite3_stmt* statement = nullptr;
+    const char* rest = nullptr;
+    if (sqlite3_prepare_v2(db_, text.data(), static_cast<int>(text.size()), &statement, &rest) !=
+        SQLITE_OK) {
+      return ErrorAt(text);
+    }
+    const absl::string_view sql = text;
+    text.remove_prefix(static_cast<size_t>(rest - text.data()));
+    if (statement == nullptr) continue;  // A comment.
+    progress_ = std::make_unique<Progress>(/*prints_along=*/false);
+    SqlOutput output(options_.format, options_.width, &out_);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW && out_.usable()) {
+      progress_->Wipe();
+      output.AddRow(statement);
+    }
+    progress_.reset();
+    output.Finish(statement);
+    const absl::Status status = code == SQLITE_DONE || code == SQLITE_ROW ? absl::OkStatus()
+                                : code == SQLITE_INTERRUPT ? absl::CancelledError("interrupted")
+                                                           : ErrorAt(sql);
+    sqlite3_finalize(statement);
+    if (!status.ok() || !out_.usable()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SqlSession::Execute(const std::string& sql) {
+  progress_ = std::make_unique<Progress>(/*prints_along=*/false);
+  const int code = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  progress_.reset();
+  return code == SQLITE_OK ? absl::OkStatus() : absl::InternalError(sqlite3_errmsg(db_));
+}
+
+absl::Status SqlSession::FillDatabase(const std::string& path) {
+  char* const attach = sqlite3_mprintf("ATTACH %Q AS saved", path.c_str());
+  absl::Status status = Execute(attach);
+  sqlite3_free(attach);
+  if (!status.ok()) return status;
+  status = Execute("PRAGMA saved.journal_mode = OFF; PRAGMA saved.synchronous = OFF; BEGIN");
+  for (const TableInfo& info : AllTables()) {
+    std::string columns = "trace_id INTEGER NOT NULL";
+    std::string names = "trace_id";
+    for (const TableColumn& column : info.columns) {
+      absl::StrAppend(&columns, ", ", SavedColumn(column));
+      absl::StrAppend(&names, ", ", column.name);
+    }
+    if (status.ok()) {
+      status = Execute(absl::StrCat("CREATE TABLE saved.", info.name, "(", columns, ");",
+                                    "INSERT INTO saved.", info.name, " SELECT ", names,
+                                    " FROM main.", info.name));
+    }
+  }
+  if (status.ok()) status = Execute("COMMIT");
+  if (!status.ok()) Execute("ROLLBACK").IgnoreError();
+  status.Update(Execute("DETACH saved"));
+  return status;
+}
+
+absl::Status SqlSession::Save(const std::string& path) {
+  interrupted = false;
+  const std::string unfinished = absl::StrCat(path, ".", getpid(), ".unfinished");
+  std::error_code ignored;
+  std::filesystem::remove(unfinished, ignored);
+  absl::Status status = FillDatabase(unfinished);
+  if (status.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    status = absl::UnavailableError("the file cannot be renamed");
+  }
+  if (status.ok()) return status;
+  std::filesystem::remove(unfinished, ignored);
+  return absl::UnavailableError(
+      absl::StrCat(QuotedUnlessPlain(path), " cannot be written: ", status.message()));
+}
+
+int SqlSession::Report() const {
+  int exit_code = kSuccess;
+  for (const std::unique_ptr<Trace>& trace : traces_) {
+    if (!trace->has_ended) continue;
+    FileResult result;
+    result.status = trace->status;
+    if (!reading_.salvage) {
+      result.hint =
+          "the rows are those of what was read before; `gotrace-dump validate` lists all errors, "
+          "and --salvage keeps everything that can still be read";
+    }
+    if (reading_.salvage) {
+      result.salvage_report = SalvageReport(ShownNameOf(trace->file), FaultLog(), trace->losses);
+    }
+    for (const std::string& line : result.salvage_report) {
+      absl::FPrintF(stderr, "%s\n", line);
+    }
+    if (!trace->status.ok()) exit_code = std::max(exit_code, ReportError(trace->file, result));
+    if (!trace->opened.empty()) WarnOfMoreTraces(trace->file, trace->opened.front(), trace->status);
+  }
+  return exit_code;
+}
+
+}  // namespace gotrace::internal

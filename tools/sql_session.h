@@ -1,0 +1,69 @@
+// A connection to SQLite with the tables of some traces, and what runs statements on it.
+#ifndef GOTRACE_TOOLS_SQL_SESSION_H_
+#define GOTRACE_TOOLS_SQL_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "tools/open_trace.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/shared_flags.h"
+#include "tools/sql_output.h"
+
+struct sqlite3;
+
+namespace gotrace::internal {
+
+class SqlSession {
+ public:
+  struct Options {
+    SqlFormat format = SqlFormat::kTable;
+    size_t width = 0;  // As in SqlOutput.
+    bool stack_ids_without_pc = false;
+  };
+
+  SqlSession(const ReadingFlags& reading, Options options, Output* out);
+  ~SqlSession();
+
+  // Makes the tables of the traces in the files available. Fails if a file cannot be read.
+  absl::Status Open(const std::vector<std::string>& files);
+
+  // Runs the statements in `text`, and prints their rows. Stops at the first error, and returns it
+  // with the place where it is.
+  absl::Status Run(absl::string_view text);
+
+  // Writes all tables into a new database.
+  absl::Status Save(const std::string& path);
+
+  // Prints what was wrong with the traces that were read. Returns the exit code.
+  int Report() const;
+
+  void set_format(SqlFormat format) { options_.format = format; }
+  Output& out() { return out_; }
+  sqlite3* db() { return db_; }
+
+  // Makes a query that is running fail. For handlers of signals.
+  static void Interrupt();
+
+ private:
+  struct Trace;
+
+  absl::Status ErrorAt(absl::string_view statement) const;
+  absl::Status Execute(const std::string& sql);
+  absl::Status FillDatabase(const std::string& path);
+
+  const ReadingFlags& reading_;
+  Options options_;
+  Output& out_;
+  sqlite3* db_ = nullptr;
+  std::vector<std::unique_ptr<Trace>> traces_;
+  std::unique_ptr<Progress> progress_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_SQL_SESSION_H_
