@@ -101,8 +101,8 @@ TEST_F(CommandLineTest, Files) {
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
                                "`footprint`, `validate`, `summary`, `goroutines`, `tasks`, "
-                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap` and "
-                               "`tables` take several"));
+                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
+                               "`sql` and `tables` take several"));
     }
   }
 }
@@ -149,12 +149,15 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"flags", "stw,perproc"},
                                                      {"tables", "events,logs"},
                                                      {"tables format", "tsv"},
-                                                     {"stack-id", "lines"},
                                                      {"files-from", "list"},
                                                      {"service", "checkout"},
                                                      {"host", "web1"},
                                                      {"attr", "zone=eu"},
                                                      {"path-pattern", "{service}/*"},
+                                                     {"sql format", "jsonl"},
+                                                     {"f", "queries.sql"},
+                                                     {"save", "trace.sqlite"},
+                                                     {"stack-id", "lines"},
                                                      {"latency kind", "scheduling,pause"},
                                                      {"latency sort", "p99"},
                                                      {"by", "stack"},
@@ -288,7 +291,7 @@ TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
       "`repair`, `convert`, `summary`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-      "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile` and `tables`";
+      "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -360,7 +363,8 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
               "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-              "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile` and `tables`, not of `info`; "
+              "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`, not of "
+              "`info`; "
               "other commands have --json");
   ExpectError(
       {"wire", "-o", "x", "f"},

@@ -639,7 +639,8 @@ TEST(TraceTables, HaveAllocations) {
     const bool is_span = row.Text("what") == "Span";
     const bool is_free = row.Text("op") == "free";
     EXPECT_EQ(row.Cell("pages").has_value(), is_span && !is_free);
-    EXPECT_EQ(row.Cell("order").has_value(), row.Text("what") == "GoroutineStack" && !is_free);
+    EXPECT_EQ(row.Cell("stack_order").has_value(),
+              row.Text("what") == "GoroutineStack" && !is_free);
     if (is_span && !is_free) {
       EXPECT_EQ(row.Number("bytes"), row.Number("pages") * 8192);
     }
