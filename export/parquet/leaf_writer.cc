@@ -17,7 +17,7 @@ void LeafWriter::AddRows(size_t count, absl::Span<const uint8_t> present) {
   entries_ += count;
   if (leaf_.max_definition == 0) return;
   if (definitions_.empty()) {
-    if (std::memchr(present.data(), 0, present.size()) == nullptr) return;
+    if (std::find(present.begin(), present.end(), 0) == present.end()) return;
     definitions_.resize(entries_ - count, 1);
   }
   if (present.empty()) {
@@ -507,12 +507,13 @@ absl::Status TextWriter::AppendEntry(bool begins_row, absl::string_view text) {
 void TextWriter::BeginChunk(WriteContext* context, ChunkWriter* chunk) {
   page_of_text_.assign(ends_.size(), 0);
   page_ = 0;
-  uint64_t text_bytes = 0;
-  for (const uint32_t index : indices_) text_bytes += TextAt(index).size();
-  // In a page, a text takes about a byte more for its length; in a dictionary, four.
-  const uint64_t page_bytes = text_bytes + indices_.size();
   const uint64_t dictionary_bytes = characters_.size() + ends_.size() * sizeof(uint32_t);
   const uint64_t index_bytes = indices_.size() * uint64_t(BitWidth(ends_.size() - 1)) / 8;
+  // In a page, a text takes about a byte more for its length.
+  uint64_t page_bytes = indices_.size();
+  if (dictionary_bytes + index_bytes > page_bytes) {
+    for (const uint32_t index : indices_) page_bytes += TextAt(index).size();
+  }
   has_dictionary_ = dictionary_bytes <= kMaxText && dictionary_bytes + index_bytes <= page_bytes;
   if (!has_dictionary_) return;
   std::string& bytes = context->page;

@@ -265,8 +265,8 @@ absl::Status NeedList(const ThriftValue& value, int field, ThriftType type,
 // Reads one file.
 class FileReader {
  public:
-  FileReader(absl::string_view bytes, const ParquetLimits& limits)
-      : bytes_(bytes), limits_(limits) {}
+  FileReader(absl::string_view bytes, const ParquetReadOptions& options)
+      : bytes_(bytes), options_(options) {}
 
   absl::StatusOr<ParquetFile> Read();
 
@@ -290,14 +290,14 @@ class FileReader {
   }
 
   absl::Status CountValues(uint64_t values) {
-    if (values > limits_.max_values - values_) {
+    if (values > options_.max_values - values_) {
       return absl::ResourceExhaustedError("too many values");
     }
     values_ += values;
     return absl::OkStatus();
   }
   absl::Status CountBytes(uint64_t bytes) {
-    if (bytes > limits_.max_bytes - read_bytes_) {
+    if (bytes > options_.max_bytes - read_bytes_) {
       return absl::ResourceExhaustedError("too many bytes");
     }
     read_bytes_ += bytes;
@@ -329,7 +329,7 @@ class FileReader {
   absl::Status AddColumn(size_t column, uint64_t rows, const std::vector<LeafValues>& leaves);
 
   const absl::string_view bytes_;
-  const ParquetLimits limits_;
+  const ParquetReadOptions options_;
   uint64_t values_ = 0;
   uint64_t read_bytes_ = 0;
   ParquetFile file_;
@@ -470,8 +470,9 @@ absl::Status FileReader::ReadPageAt(uint64_t offset, uint64_t end, ReadPage* pag
   RETURN_IF_ERROR(NeedNumber(*header, page_header::kCrc, &crc));
   absl::string_view compressed;
   if (!TakeBytes(compressed_size, &rest, &compressed)) return Invalid("a page is cut off");
-  if (static_cast<uint32_t>(crc) !=
-      crc32_z(0, reinterpret_cast<const Bytef*>(compressed.data()), compressed.size())) {
+  if (options_.checks_crc &&
+      static_cast<uint32_t>(crc) !=
+          crc32_z(0, reinterpret_cast<const Bytef*>(compressed.data()), compressed.size())) {
     return Invalid("a page has another checksum");
   }
   page->type = static_cast<PageType>(type);
@@ -997,8 +998,9 @@ absl::StatusOr<ParquetFile> FileReader::Read() {
 }  // namespace
 }  // namespace parquet
 
-absl::StatusOr<ParquetFile> ReadParquet(absl::string_view bytes, const ParquetLimits& limits) {
-  return parquet::FileReader(bytes, limits).Read();
+absl::StatusOr<ParquetFile> ReadParquet(absl::string_view bytes,
+                                        const ParquetReadOptions& options) {
+  return parquet::FileReader(bytes, options).Read();
 }
 
 }  // namespace gotrace::internal

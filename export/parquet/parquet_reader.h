@@ -36,15 +36,18 @@ struct ParquetFile {
   std::vector<RowGroup> row_groups;
 };
 
-struct ParquetLimits {
+struct ParquetReadOptions {
+  bool checks_crc = true;
   size_t max_values = size_t{1} << 28;  // Values and nulls.
   size_t max_bytes = size_t{1} << 32;   // Of pages and texts.
 };
 
 // Reads `bytes`, a whole file. Returns an InvalidArgumentError if it is not valid, uses a part of
 // the format that the writer does not, or has checksums, sizes, statistics, indexes or filters that
-// are not those of its values. Returns a ResourceExhaustedError if it needs more than `limits`.
-absl::StatusOr<ParquetFile> ReadParquet(absl::string_view bytes, const ParquetLimits& limits = {});
+// are not those of its values. Returns a ResourceExhaustedError if it has more than `options`
+// allow.
+absl::StatusOr<ParquetFile> ReadParquet(absl::string_view bytes,
+                                        const ParquetReadOptions& options = {});
 
 }  // namespace gotrace::internal
 

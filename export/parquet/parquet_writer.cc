@@ -1,7 +1,6 @@
 #include "export/parquet/parquet_writer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -329,8 +328,7 @@ absl::Status ParquetWriter::Impl::CheckValues(size_t rows, const ParquetColumn& 
     return absl::InvalidArgumentError(
         absl::StrCat("column ", column.name, " does not have one value for each row"));
   }
-  if (!column.nullable && !values.present.empty() &&
-      std::memchr(values.present.data(), 0, rows) != nullptr) {
+  if (!column.nullable && std::count(values.present.begin(), values.present.end(), 0) > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("column ", column.name, " has a null, but is not nullable"));
   }

@@ -258,6 +258,40 @@ TEST(ParquetWriter, BoundsOfLongTexts) {
   }
 }
 
+// A bound that one page cut and that is a value of another page is exact, whichever comes first.
+TEST(ParquetWriter, BoundsOfSeveralPages) {
+  const std::string a(31, 'a');
+  const std::vector<std::string> cut(1024, a + "bc"), also_cut(1024, a + "bd"), same(1024, a + "c");
+  const auto is_max_exact = [&](std::vector<std::string> first,
+                                const std::vector<std::string>& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    ParquetOptions options;
+    options.page_rows = 1024;
+    options.page_bytes = 20'000;
+    const ParquetFile file = RoundTrip(TextTable(first), options);
+    EXPECT_EQ(OnlyChunk(file).pages.at(Encoding::kRleDictionary), 2u);
+    EXPECT_EQ(OnlyChunk(file).max, a + "c");
+    return OnlyChunk(file).is_max_exact;
+  };
+  EXPECT_FALSE(is_max_exact(cut, also_cut));
+  EXPECT_TRUE(is_max_exact(cut, same));
+  EXPECT_TRUE(is_max_exact(same, cut));
+}
+
+// Texts that are all different in one row group may repeat in the next one.
+TEST(ParquetWriter, TextsOfRowGroups) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 20'000; ++i) {
+    texts.push_back(absl::StrCat("message ", i < 10'000 ? i : i % 10));
+  }
+  ParquetOptions options;
+  options.row_group_rows = 10'000;
+  const ParquetFile file = RoundTrip(TextTable(texts, ParquetType::kFreeText), options);
+  ASSERT_EQ(file.row_groups.size(), 2u);
+  EXPECT_EQ(file.row_groups[0].chunks[0].dictionary_entries, 0u);
+  EXPECT_EQ(file.row_groups[1].chunks[0].dictionary_entries, 10u);
+}
+
 TEST(ParquetWriter, Maps) {
   for (const bool nullable : {false, true}) {
     ParquetTable table;
@@ -487,12 +521,12 @@ TEST(ReadParquet, ChangedFiles) {
 TEST(ReadParquet, Limits) {
   const std::string bytes =
       *WriteParquet(IntegerTable(ParquetType::kInt64, std::vector<uint64_t>(100'000, 1)), {});
-  ParquetLimits limits;
-  limits.max_values = 50'000;
-  EXPECT_EQ(ReadParquet(bytes, limits).status().code(), absl::StatusCode::kResourceExhausted);
-  limits = {};
-  limits.max_bytes = 10;
-  EXPECT_EQ(ReadParquet(bytes, limits).status().code(), absl::StatusCode::kResourceExhausted);
+  ParquetReadOptions options;
+  options.max_values = 50'000;
+  EXPECT_EQ(ReadParquet(bytes, options).status().code(), absl::StatusCode::kResourceExhausted);
+  options = {};
+  options.max_bytes = 10;
+  EXPECT_EQ(ReadParquet(bytes, options).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace
