@@ -144,13 +144,14 @@ TEST_F(TablesCommandTest, WritesAFileForEachTable) {
     const std::vector<std::string> lines = Lines(ReadFile(absl::StrCat(out_, "/", file)));
     ASSERT_FALSE(lines.empty()) << file;
     EXPECT_TRUE(absl::StartsWith(lines[0], "trace_id,"));
-    // The rows of a trace are contiguous, and those of the first one come first.
+    // The rows of a trace are contiguous, and traces in order of their ids.
     std::vector<std::string> of_file;
     for (size_t i = 1; i < lines.size(); ++i) {
       const std::string id = Fields(lines[i])[0];
       if (of_file.empty() || of_file.back() != id) of_file.push_back(id);
     }
     EXPECT_LE(of_file.size(), 2u) << file;
+    EXPECT_TRUE(of_file.size() < 2 || std::stoll(of_file[0]) < std::stoll(of_file[1])) << file;
     ids.insert(of_file.begin(), of_file.end());
   }
   EXPECT_EQ(ids.size(), 2u);
