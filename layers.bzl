@@ -24,6 +24,7 @@ _LAYERS = [
     "export/report",
     "export/perfetto",
     "export/pprof",
+    "export/parquet",
     "export/table",
     "export/rows",
     "export/parquet",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "export/parquet/parquet_reader.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/reader.h"
@@ -45,6 +46,7 @@ std::string Name(absl::string_view target, absl::string_view bytes) {
   if (target == "varint") return absl::StrCat(bytes.size(), "-bytes");
   if (target == "decoder") return NamePayload(bytes);
   if (target == "text") return NameText(bytes);
+  if (target == "parquet") return ReadParquet(bytes).ok() ? "file" : "rows";
   return NameTrace(bytes);
 }
 

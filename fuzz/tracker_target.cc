@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/interval_log.h"
+#include "analysis/tables/trace_tables.h"
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
 #include "gotrace/critical_path.h"
@@ -172,6 +173,49 @@ void CheckSummary(const TraceSummary& summary, absl::Span<const GoroutineGroup> 
   FUZZ_CHECK(twice.events == 2 * summary.events, "");
 }
 
+// Counts the rows of tables, and adds up their numbers.
+class TableSums final : public TableConsumer {
+ public:
+  void AddRows(const TableRows& rows) override {
+    const TableInfo& info = rows.info();
+    rows_[info.id] += rows.size();
+    for (size_t i = 0; i < info.columns.size(); ++i) {
+      const TableColumn& column = info.columns[i];
+      const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
+      uint64_t& sum = sums_[{info.id, column.name}];
+      for (size_t row = 0; row < rows.size(); ++row) {
+        if (rows.IsNull(i, row)) continue;
+        sum += is_text ? rows.Text(i, row).size() : rows.column(i).values[row];
+      }
+    }
+  }
+
+  uint64_t RowsOf(TableId id) { return rows_[id]; }
+  uint64_t SumOf(TableId id, absl::string_view column) { return sums_[{id, column}]; }
+
+ private:
+  std::map<TableId, uint64_t> rows_;
+  std::map<std::pair<TableId, absl::string_view>, uint64_t> sums_;
+};
+
+void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineLife> lives) {
+  FUZZ_CHECK(tables.RowsOf(TableId::kTraces) == 1, "");
+  FUZZ_CHECK(tables.RowsOf(TableId::kEvents) == events, "");
+  FUZZ_CHECK(tables.RowsOf(TableId::kGoroutines) == lives.size(), "");
+  FUZZ_CHECK(tables.RowsOf(TableId::kGStates) == tables.SumOf(TableId::kGoroutines, "transitions"),
+             "");
+  FUZZ_CHECK(tables.RowsOf(TableId::kGStates) == tables.SumOf(TableId::kStateHist, "count"), "");
+  FUZZ_CHECK(tables.RowsOf(TableId::kRanges) == tables.SumOf(TableId::kRangeHist, "count"), "");
+  uint64_t running = 0;
+  uint64_t waiting = 0;
+  for (const GoroutineLife& life : lives) {
+    running += static_cast<uint64_t>(life.times.running);
+    waiting += static_cast<uint64_t>(life.times.BlockedTotal());
+  }
+  FUZZ_CHECK(tables.SumOf(TableId::kGoroutines, "running_ns") == running, "");
+  FUZZ_CHECK(tables.SumOf(TableId::kGoroutines, "waiting_ns") == waiting, "");
+}
+
 // What is computed from intervals must add up.
 void CheckAnalyses(absl::string_view input, ReadMode mode) {
   ReaderOptions options;
@@ -205,8 +249,16 @@ void CheckAnalyses(absl::string_view input, ReadMode mode) {
       {});
   Interner interner;
   GoCompatibleStats go(&interner);
-  ReadInto(*reader, {&goroutines, &tasks, &paths, &story, &gc, &summary, &go}).IgnoreError();
+  TableSums sums_of_tables;
+  TableOptions table_options;
+  for (const TableInfo& table : AllTables()) {
+    table_options.of(table.id) = TableOptions::kAllColumns;
+  }
+  TraceTables tables(&*reader, table_options, &sums_of_tables);
+  ReadInto(*reader, {&goroutines, &tasks, &paths, &story, &gc, &summary, &go, &tables})
+      .IgnoreError();
   const auto& stats = static_cast<const GoroutineStats&>(goroutines.analysis());
+  CheckTables(sums_of_tables, reader->event_count(), stats.lives());
   CheckPaths(static_cast<const CriticalPaths&>(paths.analysis()), stats.lives());
   CheckStory(static_cast<const TaskStory&>(story.analysis()));
   CheckSummary(static_cast<const SummaryStats&>(summary.analysis()).summary(), stats.groups());

@@ -3,6 +3,7 @@
 //   write_seeds TARGET DIRECTORY
 //
 // Must be run in the folder that has testdata/. The name of a seed says what it shows.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "export/fxt/fxt_reader.h"
+#include "export/parquet/parquet_table.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/event_sink.h"
@@ -148,11 +150,27 @@ Seeds FxtFiles() {
   return seeds;
 }
 
+// Returns small tables, and bytes of which the target makes tables.
+Seeds ParquetFiles() {
+  Seeds seeds;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    RandomTable random = MakeRandomTable(seed, 50);
+    random.table.columns.resize(std::min<size_t>(random.table.columns.size(), 3));
+    const absl::StatusOr<std::string> bytes =
+        WriteParquet(random.table, random.options, random.batches);
+    if (bytes.ok()) seeds.push_back({absl::StrCat("table-", seed), *bytes});
+    const std::string rows = ToJsonLines(random.table);
+    seeds.push_back({absl::StrCat("rows-", seed), rows.substr(0, kLargestSeed)});
+  }
+  return seeds;
+}
+
 Seeds SeedsOf(absl::string_view target) {
   if (target == "varint") return Varints();
   if (target == "decoder") return Payloads();
   if (target == "text") return Texts();
   if (target == "fxt") return FxtFiles();
+  if (target == "parquet") return ParquetFiles();
   if (target == "compressed") return Compressed();
   return Traces();
 }

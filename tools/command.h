@@ -52,8 +52,12 @@ class Command {
   // Called after all flags were set.
   virtual absl::string_view mode() const { return ""; }
 
-  // Does the work, and returns the exit code. There is at least one file, and not more than text()
-  // says. "-" stands for the standard input.
+  // Whether the flags say what to read, so that no file need be given. Called after all flags were
+  // set.
+  virtual bool NeedsNoFiles() const { return false; }
+
+  // Does the work, and returns the exit code. There is at least one file unless NeedsNoFiles(), and
+  // not more than text() says. "-" stands for the standard input.
   virtual int Run(const std::vector<std::string>& files, Output* out) = 0;
 
   // Returns the text that `gotrace-dump help COMMAND` prints.

@@ -203,6 +203,7 @@ class ArgumentParser {
   }
 
   absl::Status TakeFiles() {
+    if (names_.empty() && line_.command->NeedsNoFiles()) return absl::OkStatus();
     if (names_.empty()) {
       return absl::InvalidArgumentError("FILE is missing; use - for the standard input");
     }

@@ -62,6 +62,7 @@ class CommandLineTest : public testing::Test {
     std::vector<std::string> words = {name};
     if (name == "convert") words.push_back("--to=chrome");
     if (name == "path") words.push_back("--g=1");
+    if (name == "tables") words.push_back("--o=dir");
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -100,8 +101,8 @@ TEST_F(CommandLineTest, Files) {
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
                                "`footprint`, `validate`, `summary`, `goroutines`, `tasks`, "
-                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap` and "
-                               "`sql` take several"));
+                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
+                               "`sql` and `tables` take several"));
     }
   }
 }
@@ -146,6 +147,13 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"region", "query"},
                                                      {"id", "1"},
                                                      {"flags", "stw,perproc"},
+                                                     {"tables", "events,logs"},
+                                                     {"tables format", "tsv"},
+                                                     {"files-from", "list"},
+                                                     {"service", "checkout"},
+                                                     {"host", "web1"},
+                                                     {"attr", "zone=eu"},
+                                                     {"path-pattern", "{service}/*"},
                                                      {"sql format", "jsonl"},
                                                      {"f", "queries.sql"},
                                                      {"save", "trace.sqlite"},
@@ -270,6 +278,9 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
   ExpectError({"info"}, kNoFile);
   ExpectError({"--"}, kNoFile);
   ExpectError({"--g=1"}, kNoFile);
+  ExpectError({"tables", "-o", "x"}, kNoFile);
+  ExpectLine({"tables", "--describe"}, "tables", {});
+  ExpectLine({"tables", "--files-from=x", "-o", "x"}, "tables", {});
   ExpectError({"a.out", "info"}, "the command comes first: gotrace-dump info a.out");
   ExpectError({"info", "-", "a", "-"},
               "- was given twice; the standard input can be read only once");
@@ -280,7 +291,7 @@ TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
       "`repair`, `convert`, `summary`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-      "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile` and `sql`";
+      "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -352,11 +363,13 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "`events` has --format=json");
   ExpectError({"info", "--format=json", "f"},
               "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-              "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile` and `sql`, not of `info`; "
+              "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`, not of "
+              "`info`; "
               "other commands have --json");
   ExpectError(
       {"wire", "-o", "x", "f"},
-      "-o is a flag of `assemble`, `repair`, `convert`, `path` and `profile`, not of `wire`");
+      "-o is a flag of `assemble`, `repair`, `convert`, `path`, `profile` and `tables`, not of "
+      "`wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 

@@ -123,7 +123,14 @@ bool CanBeReadAgain(const std::string& file) {
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number) {
   const Trace2Region region(SelfTrace(), "trace", "open");
-  absl::StatusOr<UndoneInput> input = OpenInputOf(file, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenGuarded(file, limits);
+  if (!source.ok()) return source.status();
+  return OpenTrace(file, *std::move(source), limits, number);
+}
+
+absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, std::unique_ptr<ByteSource> source,
+                                      const ReaderLimits& limits, TraceNumber number) {
+  absl::StatusOr<UndoneInput> input = UndoAndRecognise(std::move(source), limits);
   if (!input.ok()) return input.status();
   if (number > 1) {
     const absl::StatusOr<uint64_t> count = SkipToTrace(input->source.get(), number);

@@ -34,6 +34,10 @@ struct OpenedTrace {
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number);
 
+// The same for a source of the bytes of `file`.
+absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, std::unique_ptr<ByteSource> source,
+                                      const ReaderLimits& limits, TraceNumber number);
+
 // Opens `file` as OpenSource() does. An input of unknown size, such as a pipe, ends with a note on
 // the standard error after 32 MiB of which almost nothing belongs to a batch: it may be endless.
 // An FXT file does not.

@@ -26,19 +26,34 @@ std::optional<int> DescriptorOf(absl::string_view path) {
   return is_one && absl::SimpleAtoi(path, &fd) && fd >= 0 ? std::optional(fd) : std::nullopt;
 }
 
-// The temporary file, if there is one, that signals which end the program remove.
-char unfinished[PATH_MAX];
-volatile std::sig_atomic_t has_unfinished = 0;
+// A temporary file that signals which end the program remove.
+struct Unfinished {
+  char path[PATH_MAX];
+  volatile std::sig_atomic_t exists = 0;
+};
+Unfinished unfinished[OutputFile::kMaxAtATime];
 
 void RemoveUnfinished(int /*signal_number*/) {
-  if (has_unfinished != 0) unlink(unfinished);
+  for (const Unfinished& file : unfinished) {
+    if (file.exists != 0) unlink(file.path);
+  }
 }
 
 void RemoveAtSignals(const std::string& temporary) {
-  // A longer path could not have been opened.
-  unfinished[temporary.copy(unfinished, sizeof(unfinished) - 1)] = '\0';
-  has_unfinished = 1;
+  for (Unfinished& file : unfinished) {
+    if (file.exists != 0) continue;
+    // A longer path could not have been opened.
+    file.path[temporary.copy(file.path, sizeof(file.path) - 1)] = '\0';
+    file.exists = 1;
+    break;
+  }
   AtEndingSignals(RemoveUnfinished);
+}
+
+void KeepAtSignals(absl::string_view temporary) {
+  for (Unfinished& file : unfinished) {
+    if (file.exists != 0 && file.path == temporary) file.exists = 0;
+  }
 }
 
 }  // namespace
@@ -57,7 +72,7 @@ void EndForLackOfMemory() {
   constexpr absl::string_view kMessage =
       "gotrace-dump: out of memory; --jobs=1 needs less, and --limits bounds what a trace may "
       "need\n";
-  if (has_unfinished != 0) unlink(unfinished);
+  RemoveUnfinished(0);
   [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(2);
 }
@@ -78,18 +93,20 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : file_(std::exchange(other.file_, std::nullopt)) {}
 
 OutputFile::~OutputFile() {
-  if (file_.has_value() && !file_->temporary().empty()) Remove();
+  if (!file_.has_value()) return;
+  const std::string temporary = file_->temporary();
+  if (!temporary.empty()) Remove(temporary);
 }
 
-void OutputFile::Remove() {
+void OutputFile::Remove(const std::string& temporary) {
   file_.reset();
-  has_unfinished = 0;
+  KeepAtSignals(temporary);
 }
 
 absl::Status OutputFile::Commit() {
-  const bool has_temporary = !file_->temporary().empty();
+  const std::string temporary = file_->temporary();
   absl::Status status = file_->Commit();
-  if (has_temporary) Remove();
+  if (!temporary.empty()) Remove(temporary);
   return status;
 }
 

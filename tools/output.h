@@ -2,6 +2,7 @@
 #ifndef GOTRACE_TOOLS_OUTPUT_H_
 #define GOTRACE_TOOLS_OUTPUT_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,11 +80,13 @@ class Output {
   TextSink text_;
 };
 
-// A NewFile that signals remove. A program can write only one at a time: SIGHUP, SIGINT, SIGQUIT,
-// SIGTERM and SIGXCPU remove the last one that was created, unless it is complete or the program
-// handles these signals itself.
+// A NewFile that signals remove: SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGXCPU, unless it is
+// complete or the program handles these signals itself. If there are more than kMaxAtATime of them,
+// the others stay.
 class OutputFile {
  public:
+  static constexpr size_t kMaxAtATime = 32;
+
   // As NewFile::Create(). If `path` names an open descriptor, as /dev/stdout does, that is written.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
 
@@ -101,8 +104,8 @@ class OutputFile {
  private:
   explicit OutputFile(NewFile file) : file_(std::move(file)) {}
 
-  // Removes the file, if it does not have its name.
-  void Remove();
+  // Removes the file, if it does not have its name. Signals need not remove `temporary` any more.
+  void Remove(const std::string& temporary);
 
   std::optional<NewFile> file_;
 };

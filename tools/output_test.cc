@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -221,6 +222,25 @@ TEST(OutputFileDeathTest, IsRemovedForLackOfMemory) {
   };
   EXPECT_EXIT(create_and_end(), testing::ExitedWithCode(2), "^gotrace-dump: out of memory; ");
   EXPECT_EQ(CountFiles(directory), 0);
+}
+
+// All that are not complete.
+TEST(OutputFileDeathTest, SeveralAreRemovedBySignals) {
+  const std::string directory = MakeTestDirectory();
+  const auto write_and_raise = [&] {
+    std::signal(SIGTERM, SIG_DFL);
+    std::vector<OutputFile> files;
+    for (int i = 0; i < 3; ++i) {
+      absl::StatusOr<OutputFile> file = OutputFile::Create(absl::StrCat(directory, "/file", i));
+      if (!file.ok()) _exit(1);
+      files.push_back(*std::move(file));
+    }
+    if (!files[1].Commit().ok()) _exit(2);
+    raise(SIGTERM);
+  };
+  EXPECT_EXIT(write_and_raise(), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EQ(CountFiles(directory), 1);
+  EXPECT_TRUE(std::filesystem::exists(directory + "/file1"));
 }
 
 TEST(OutputFileDeathTest, LeavesIgnoredSignalsAlone) {

@@ -13,10 +13,7 @@
 #include "tools/self_trace.h"
 
 namespace gotrace::internal {
-namespace {
 
-// Whether a file that was found in a directory is not a trace, or one of the v1 format. Then it
-// says so on the standard error.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   if (file.named) return false;
   absl::StatusOr<OpenedTrace> input = OpenTrace(file.path, limits, /*number=*/0);
@@ -32,8 +29,6 @@ bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
   Note(file.path, absl::StrCat(why, ", skipped"));
   return true;
 }
-
-}  // namespace
 
 void FileOutput::BeginText() {
   if (!several_ || has_begun_) return;

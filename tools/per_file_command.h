@@ -9,6 +9,7 @@
 #include "gotrace/read_mode.h"
 #include "gotrace/reader_limits.h"
 #include "tools/command.h"
+#include "tools/file_list.h"
 #include "tools/output.h"
 #include "tools/report.h"
 
@@ -57,6 +58,10 @@ class PerFileCommand : public Command {
   // The limits that were given on the command line.
   virtual const ReaderLimits& limits() const = 0;
 };
+
+// Whether a file that was found in a directory is not a trace, or one of the v1 format. Then it
+// says so on the standard error.
+bool IsSkipped(const ListedFile& file, const ReaderLimits& limits);
 
 // Appends the line of JSON for a file that could not be read.
 void AppendUnreadJson(const std::string& file, const absl::Status& status, const Losses& losses,

@@ -26,7 +26,8 @@ namespace gotrace::internal {
   ROW(Heap)                   \
   ROW(Diff)                   \
   ROW(Profile)                \
-  ROW(Sql)
+  ROW(Sql)                    \
+  ROW(Tables)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "gotrace/histogram.h"
@@ -52,14 +54,14 @@ class NamedBuckets {
   }
 
   // Calls `take` with the name, the reason, the bucket and the sums of each, in order of their
-  // texts.
+  // texts. Those without a name come last.
   template <class Take>
   void ForEachSorted(const Interner& interner, const Take& take) const {
     std::vector<std::pair<Key, BucketSums>> sorted(buckets_.begin(), buckets_.end());
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
       const auto order = [&](const Key& key) {
-        return std::tuple(interner.String(key.first.first), interner.String(key.first.second),
-                          key.second);
+        return std::tuple(key.first.first == StringId::kEmpty, interner.String(key.first.first),
+                          interner.String(key.first.second), key.second);
       };
       return order(a.first) < order(b.first);
     });

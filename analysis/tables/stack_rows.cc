@@ -35,13 +35,9 @@ int64_t StackRows::Hash(StackId stack) {
   return ContentHash(bytes_);
 }
 
-std::optional<int64_t> StackRows::IdOf(StackId stack) {
-  if (stack == StackId::kNone) return std::nullopt;
-  const size_t index = static_cast<size_t>(stack);
-  if (index >= ids_.size()) ids_.resize(interner_.stack_count());
-  int64_t& id = ids_[index];
-  if (id == 0) id = Hash(stack);
-  return id;
+int64_t StackRows::NewIdOf(StackId stack) {
+  ids_.resize(interner_.stack_count());
+  return ids_[static_cast<size_t>(stack)] = Hash(stack);
 }
 
 void StackRows::See(const Stack& stack) {

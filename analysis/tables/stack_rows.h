@@ -31,11 +31,16 @@ class StackRows {
 
   // The id of a stack in tables: a hash of the content of its frames that is not negative, and that
   // is the same on every machine; nullopt if there are no frames.
-  std::optional<int64_t> IdOf(StackId stack);
+  std::optional<int64_t> IdOf(StackId stack) {
+    if (stack == StackId::kNone) return std::nullopt;
+    const size_t index = static_cast<size_t>(stack);
+    return index < ids_.size() && ids_[index] != 0 ? ids_[index] : NewIdOf(stack);
+  }
   std::optional<int64_t> IdOf(const Stack& stack) { return IdOf(interner_.InternStack(stack)); }
 
  private:
   void See(const Stack& stack);
+  int64_t NewIdOf(StackId stack);
   int64_t Hash(StackId stack);
 
   const bool without_pc_;

@@ -127,6 +127,7 @@ void StateRows::AddGoroutine(const GoInterval& interval) {
   if (output_.Has(TableId::kStateHist)) CountState(interval);
   if (!has_goroutines_) return;
 
+  if (interval.starts_life) EndUnseen(interval.goroutine);
   Goroutine& goroutine = Of(interval.goroutine);
   GoroutinesRow& row = goroutine.row;
   if (!goroutine.is_seen) {
@@ -147,13 +148,21 @@ void StateRows::AddGoroutine(const GoInterval& interval) {
   }
   row.last_state = NameOf(go_states_, interval.state);
   row.last_reason = NameOrNull(interval.reason);
-  row.last_stack_id = stacks_.IdOf(interval.stack);
+  goroutine.last_stack = interval.stack;
   row.last_state_ns = duration;
   if (!interval.ends_life) return;
   row.end_ns = interval.end;
   CloseRegions(interval.end, /*flags=*/0, &goroutine);
   AddGoroutinesRow(goroutine);
   goroutines_.Erase(&goroutine);
+}
+
+void StateRows::EndUnseen(GoId id) {
+  Goroutine* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || !goroutine->is_seen) return;
+  CloseRegions(goroutine->since, kEndMissing, goroutine);
+  AddGoroutinesRow(*goroutine);
+  goroutines_.Erase(goroutine);
 }
 
 void StateRows::AddGStatesRow(const GoInterval& interval) {
@@ -201,6 +210,7 @@ void StateRows::AddGoroutinesRow(const Goroutine& goroutine) {
   row.g = goroutine.id.value;
   const absl::string_view name = interner_.String(row.name.value_or(StringId::kEmpty));
   row.is_system = name != "runtime.main" && IsOfRuntime(name);
+  row.last_stack_id = stacks_.IdOf(goroutine.last_stack);
   goroutine.times.FillRow(&row);
   output_.Add(row);
 }
@@ -265,7 +275,10 @@ void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
     OpenRegion region = std::move(goroutine->regions.back());
     goroutine->regions.pop_back();
     region.row.flags |= flags;
-    AddRegionsRow(std::move(region), end, goroutine->times);
+    // Where events are missing, a region may begin later than its goroutine is known.
+    const int64_t begin = region.begin;
+    const StateTimes times = TimesNow(*goroutine, std::max(goroutine->since, begin));
+    AddRegionsRow(std::move(region), std::max(end, begin), times);
   }
 }
 

@@ -96,7 +96,7 @@ class StateRows final : public IntervalConsumer {
     bool is_seen = false;  // Whether there was an interval.
     StateTimes times;      // Of the intervals.
     int64_t since = 0;     // The end of the last interval, or the begin of the first one.
-    GoState state = GoState::kUndetermined;
+    StackId last_stack = StackId::kNone;
     std::vector<OpenRegion> regions;  // From the outermost on.
   };
 
@@ -117,6 +117,10 @@ class StateRows final : public IntervalConsumer {
   void CountState(const GoInterval& interval);
 
   Goroutine& Of(GoId id);
+
+  // Ends the goroutine that has the id, if there is one, since a new one has it: the event that
+  // ended it is missing.
+  void EndUnseen(GoId id);
 
   // The goroutine's times up to `now`, at which it runs.
   static StateTimes TimesNow(const Goroutine& goroutine, int64_t now);

@@ -27,6 +27,19 @@ using internal::TaskOrNull;
 
 namespace {
 
+// Sets the columns that follow from the options.
+void FillFromOptions(const TableOptions& options, internal::TracesRow* row) {
+  row->source = options.source;
+  if (options.service.has_value()) row->service = *options.service;
+  if (options.host.has_value()) row->host = *options.host;
+  if (options.attrs.has_value()) row->attrs = *options.attrs;
+}
+
+std::string ErrorText(const absl::Status& status) {
+  const std::optional<Fault> fault = FaultOf(status);
+  return fault.has_value() ? FormatFault(*fault) : std::string(status.message());
+}
+
 // The bits of a table's columns, by their names.
 uint64_t ColumnBits(TableId id, std::initializer_list<absl::string_view> names) {
   uint64_t bits = 0;
@@ -312,10 +325,7 @@ void TraceTables::Impl::AddGenerationsRow() {
 
 void TraceTables::Impl::AddTracesRow() {
   internal::TracesRow row;
-  row.source = options_.source;
-  if (options_.service.has_value()) row.service = *options_.service;
-  if (options_.host.has_value()) row.host = *options_.host;
-  if (options_.attrs.has_value()) row.attrs = *options_.attrs;
+  FillFromOptions(options_, &row);
   row.go_version =
       interner_.InternString(absl::StrCat("1.", static_cast<uint32_t>(reader_.version())));
   if (events_ > 0) {
@@ -325,9 +335,9 @@ void TraceTables::Impl::AddTracesRow() {
   }
   row.bytes = static_cast<int64_t>(std::max(bytes_, reader_.generation().end_offset));
   row.events = static_cast<int64_t>(events_);
-  row.complete = reader_.status().ok() && !reader_.losses().any();
+  row.complete = IsComplete(reader_);
   row.faults = static_cast<int64_t>(reader_.losses().faults) + (reader_.status().ok() ? 0 : 1);
-  const std::string error(reader_.status().message());
+  const std::string error = ErrorText(reader_.status());
   if (!reader_.status().ok()) row.error = error;
   output_.Add(row);
 }
@@ -351,5 +361,22 @@ absl::Status TraceTables::Finish() {
 }
 void TraceTables::Flush() { impl_->Flush(); }
 const Interner& TraceTables::interner() const { return impl_->interner(); }
+
+bool IsComplete(const Reader& reader) {
+  return reader.status().ok() && reader.losses().faults == 0 && !reader.losses().any();
+}
+
+void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
+                    TableConsumer* consumer) {
+  Interner interner;
+  TableOutput output(options, &interner, consumer);
+  internal::TracesRow row;
+  FillFromOptions(options, &row);
+  row.faults = 1;
+  const std::string message = ErrorText(error);
+  row.error = message;
+  output.Add(row);
+  output.Flush();
+}
 
 }  // namespace gotrace

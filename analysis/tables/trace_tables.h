@@ -181,6 +181,14 @@ class TraceTables final : public EventSink {
   const std::unique_ptr<Impl> impl_;
 };
 
+// Whether the trace was read to its end without a fault. Call it after reading.
+bool IsComplete(const Reader& reader);
+
+// Gives the consumer the row of the table `traces` for a trace that there is no Reader of, because
+// it could not be opened: `error` says why.
+void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
+                    TableConsumer* consumer);
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_

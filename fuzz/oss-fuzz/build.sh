@@ -18,7 +18,7 @@ compile() {
 sources() {
   find util tracev2 parser validator rewrite analysis export tools -name '*.cc' ! -name '*_test.cc' |
     grep -v -e benchmark -e golden -e rebase_ -e finding_case -e write_checks -e check_docs \
-      -e subprocess -e tools/gotrace_dump -e memory_meter
+      -e subprocess -e random_table -e tools/gotrace_dump -e memory_meter
 }
 
 mapfile -t files < <(sources; ls fuzz/*.cc | grep -v -e _test.cc -e write_seeds -e name_cases)

@@ -1,0 +1,32 @@
+// Writes the rows of a table as text: CSV, TSV or JSON lines.
+#ifndef GOTRACE_EXPORT_ROWS_TEXT_ROWS_H_
+#define GOTRACE_EXPORT_ROWS_TEXT_ROWS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "analysis/tables/trace_tables.h"
+#include "export/rows/rows_writer.h"
+#include "gotrace/byte_sink.h"
+
+namespace gotrace::internal {
+
+enum class TextRowsFormat : uint8_t {
+  // RFC 4180, but for lines that end in "\n". The first line has the names of the columns. NULL is
+  // empty, and an empty text is "".
+  kCsv,
+  // As ClickHouse's TabSeparatedWithNames: the first line has the names of the columns; a tab, a
+  // line break, a backslash and the like are escaped with a backslash; NULL is \N.
+  kTsv,
+  // An object on a line for each row. NULL is null. Bytes of a text that are not UTF-8 become
+  // U+FFFD.
+  kJsonLines,
+};
+
+// Returns a writer of the rows of `table`. `*out` must outlive it.
+std::unique_ptr<RowsWriter> MakeTextRowsWriter(TextRowsFormat format, const TableInfo& table,
+                                               ByteSink* out);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_EXPORT_ROWS_TEXT_ROWS_H_

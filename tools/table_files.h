@@ -1,0 +1,95 @@
+// The files that tables are written to: one for each table.
+#ifndef GOTRACE_TOOLS_TABLE_FILES_H_
+#define GOTRACE_TOOLS_TABLE_FILES_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "analysis/tables/trace_tables.h"
+#include "export/rows/rows_writer.h"
+#include "gotrace/byte_sink.h"
+#include "tools/output.h"
+
+namespace gotrace::internal {
+
+enum class TableFormat : uint8_t { kParquet, kCsv, kTsv, kJsonLines };
+
+// What the formats write, beside the rows.
+struct TableFileOptions {
+  TableFormat format = TableFormat::kParquet;
+  bool is_signed = false;  // kParquet: whether UINT64 columns are INT64 with the same bits.
+  // kParquet: the file that all rows come from; "" if there are several.
+  std::string source = {};
+  // kParquet: whether the rows are in the order that their tables promise, and traces in order of
+  // their ids.
+  bool is_sorted = true;
+};
+
+// The extension of files of a format, without a dot: "csv".
+absl::string_view ExtensionOf(TableFormat format);
+
+// Returns what writes the rows of a table. `*out` must outlive it.
+std::unique_ptr<RowsWriter> MakeRowsWriter(const TableFileOptions& options, const TableInfo& table,
+                                           ByteSink* out);
+
+// Gives the rows of each table to its writer.
+class TableWriters final : public TableConsumer {
+ public:
+  // Sets the writer of a table. `*out` is what it writes to, and must outlive this object.
+  void Set(const TableFileOptions& options, TableId table, ByteSink* out);
+
+  void BeginTrace(int64_t trace_id);
+  void AddRows(const TableRows& rows) override;
+
+  // Whether all that was written so far could be.
+  bool ok() const;
+
+  // Writes what is left. `is_complete` is as for RowsWriter::Finish().
+  absl::Status Finish(bool is_complete);
+
+ private:
+  struct Table {
+    std::unique_ptr<RowsWriter> writer;
+    ByteSink* out = nullptr;
+  };
+
+  std::array<Table, kTableIdEnd> tables_;
+};
+
+// New files, one for each table. They get their names only at the end, all of them or, if one
+// cannot be written, none or some.
+class TableFiles {
+ public:
+  // Creates the file `path_of(name of the table)` for each of `tables`, and the directories that it
+  // needs.
+  static absl::StatusOr<TableFiles> Create(
+      const std::vector<TableId>& tables, const TableFileOptions& options,
+      const std::function<std::string(absl::string_view table)>& path_of);
+
+  TableWriters& writers() { return *writers_; }
+
+  // Writes what is left, and gives the files their names.
+  absl::Status Commit(bool is_complete);
+
+ private:
+  struct File {
+    OutputFile file;
+    std::unique_ptr<Output> out;
+  };
+
+  TableFiles() : writers_(std::make_unique<TableWriters>()) {}
+
+  std::vector<File> files_;
+  std::unique_ptr<TableWriters> writers_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_TABLE_FILES_H_

@@ -1,0 +1,579 @@
+// The command `tables`: a trace as tables for databases and data frames.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "analysis/tables/content_hash.h"
+#include "analysis/tables/trace_tables.h"
+#include "analysis/time_sums.h"
+#include "export/json/json_text.h"
+#include "export/rows/describe_tables.h"
+#include "gotrace/fault.h"
+#include "gotrace/reader.h"
+#include "tools/file_list.h"
+#include "tools/open_trace.h"
+#include "tools/path_pattern.h"
+#include "tools/per_file_command.h"
+#include "tools/progress.h"
+#include "tools/registry.h"
+#include "tools/report.h"
+#include "tools/self_trace.h"
+#include "tools/shared_flags.h"
+#include "tools/table_files.h"
+#include "tools/trace_id.h"
+#include "util/new_file.h"
+#include "util/quote.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "tables",
+    .summary = "write a trace as tables for databases and data frames",
+    .description =
+        "Writes traces as tables with a row for each state of a goroutine, range, task, region, "
+        "stack and so on, which DuckDB, ClickHouse, Spark, pandas and others read. docs/tables.md "
+        "describes them.\n"
+        "\n"
+        "With -o DIR there is a file for each table in the directory, with the rows of all traces. "
+        "Without it one table, which --tables names, goes to the standard output.\n"
+        "\n"
+        "Every table begins with the column trace_id, a hash of the input's bytes as they are "
+        "stored. An input whose bytes are those of another one is left out. If an input cannot be "
+        "read, or a file not be written, no file gets its name.",
+    .examples =
+        "  gotrace-dump tables -o out trace.out && duckdb -c \"FROM 'out/ranges.parquet'\"\n"
+        "  gotrace-dump tables --tables=g_states --format=csv trace.out > g_states.csv\n"
+        "  gotrace-dump tables --tables=all --format=jsonl -o out trace.out\n"
+        "  gotrace-dump tables --hive --path-pattern='{service}/{host}-*' --keep-going -o lake t/\n"
+        "  gotrace-dump tables --describe\n",
+    .exit_codes =
+        "  0  all inputs were read to their ends; with --keep-going also if traces are broken\n"
+        "  1  a trace is broken; the tables have everything before the fault\n"
+        "  2  wrong usage, or a file cannot be read or written, which includes a pipe that was "
+        "closed, as by `head`",
+    .takes_several_files = true,
+};
+
+// What is known of a trace before it is read.
+struct Input {
+  IdentifiedTrace trace;
+  std::optional<std::string> service;
+  std::optional<std::string> host;
+  std::map<std::string, std::string> attrs;
+  std::optional<std::string> date;  // 2026-11-21
+  std::optional<std::string> hour;  // 13
+  std::string partition = {};       // The directories of its files below that of a table.
+};
+
+// As the value of a key in a path that Hive, Spark and others read.
+std::string HiveValue(const std::optional<std::string>& value) {
+  if (!value.has_value()) return "__HIVE_DEFAULT_PARTITION__";  // That stands for NULL.
+  std::string encoded;
+  for (const char c : *value) {
+    const bool is_plain =
+        absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+    if (is_plain) {
+      encoded.push_back(c);
+    } else {
+      absl::StrAppendFormat(&encoded, "%%%02X", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+absl::StatusOr<std::string> ParseDate(absl::string_view text) {
+  absl::CivilDay day;
+  if (absl::ParseCivilTime(text, &day) && absl::FormatCivilTime(day) == text) {
+    return std::string(text);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected a date as in 2026-11-21, found ", Quoted(text)));
+}
+
+absl::StatusOr<std::string> ParseHour(absl::string_view text) {
+  uint32_t hour = 0;
+  if (text.size() <= 2 && absl::SimpleAtoi(text, &hour) && hour < 24) {
+    return absl::StrFormat("%02d", hour);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected an hour from 00 to 23, found ", Quoted(text)));
+}
+
+// When the trace began by the wall clock, if its first event says so.
+std::optional<absl::Time> WallBegin(const IdentifiedTrace& trace, const InputFlags& flags) {
+  absl::StatusOr<OpenedTrace> input = OpenTrace(trace, flags.limits, flags.trace);
+  if (!input.ok()) return std::nullopt;
+  ReaderOptions options;
+  options.limits = flags.limits;
+  options.jobs = 1;
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(input->source), options);
+  if (!reader.ok()) return std::nullopt;
+  const Event* const event = reader->Next();
+  if (event == nullptr || event->kind() != EventKind::kSync) return std::nullopt;
+  const Sync sync = event->sync();
+  if (!sync.clock_snapshot.has_value()) return std::nullopt;
+  const ClockSnapshot& snapshot = *sync.clock_snapshot;
+  return snapshot.wall - absl::Nanoseconds(Between(event->time(), snapshot.trace_time));
+}
+
+std::optional<absl::Time> ModificationTime(const IdentifiedTrace& trace) {
+  struct stat info;
+  if (trace.bytes != nullptr || stat(trace.file.c_str(), &info) != 0) return std::nullopt;
+  return absl::TimeFromTimespec(info.st_mtim);
+}
+
+// Appends the lines of a file.
+absl::Status ReadLines(const std::string& path, std::vector<std::string>* lines) {
+  std::ifstream file;
+  if (path != "-") file.open(path);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (!line.empty()) lines->push_back(line);
+  }
+  if (in.eof() && !in.bad()) return absl::OkStatus();
+  return FileError(errno, "reading", NameOf(path));
+}
+
+bool IsBroken(const absl::Status& status) {
+  return FaultOf(status).has_value() || absl::IsDataLoss(status);
+}
+
+class TablesCommand final : public Command {
+ public:
+  const CommandText& text() const override { return kText; }
+
+  absl::string_view mode() const override { return describes_ ? "describe" : ""; }
+  bool NeedsNoFiles() const override { return describes_ || !list_.empty(); }
+
+  std::vector<Flag> Flags() override {
+    std::vector<absl::string_view> names;
+    for (const TableInfo& table : AllTables()) names.push_back(table.name);
+    std::vector<Flag> rows = {
+        {.name = "tables",
+         .value = "TABLE,...",
+         .help = absl::StrCat("Only these tables; all for all of them. Default: all but events, "
+                              "which is the largest. The tables are ",
+                              absl::StrJoin(names, ", "), "."),
+         .set = [this](absl::string_view text) { return SetTables(text); }},
+        {.name = "format",
+         .value = "FORMAT",
+         .help = "parquet (default with -o); csv (default without); tsv, as ClickHouse's "
+                 "TabSeparatedWithNames; or jsonl, one object on a line for each row.",
+         .set =
+             [this](absl::string_view text) {
+               has_format_ = true;
+               return SetChoice({"parquet", "csv", "tsv", "jsonl"}, &format_)(text);
+             }},
+        {.name = "o",
+         .value = "DIR",
+         .help = "The directory to write files to: TABLE.parquet, or what the format is. Files "
+                 "that are there already are replaced.",
+         .set = SetText(&directory_)},
+        {.name = "describe",
+         .value = "",
+         .help = "Print what the columns of all tables mean, in Markdown. There is no FILE.",
+         .set = SetSwitch(&describes_)},
+        {.name = "stack-id",
+         .value = "OF",
+         .help = "What makes two stacks the same: their functions, files, lines and PCs (pc, the "
+                 "default), or the same without PCs (lines), so that a stack has the same stack_id "
+                 "in all builds of a source.",
+         .set = SetChoice({"pc", "lines"}, &stack_id_)},
+        {.name = "signed",
+         .value = "",
+         .help = "In Parquet, write columns of UINT64 as INT64 with the same bits, for engines "
+                 "without unsigned integers, such as Spark.",
+         .set = SetSwitch(&signed_)},
+        {.name = "files-from",
+         .value = "LIST",
+         .help = "Also read the files that this file has the paths of, one on a line; - is the "
+                 "standard input.",
+         .set = SetText(&list_)},
+        {.name = "keep-going",
+         .value = "",
+         .help = "Succeed even if traces are broken. What could be read is in the tables anyway, "
+                 "and the error in the table traces.",
+         .set = SetSwitch(&keeps_going_)},
+        {.name = "service",
+         .value = "NAME",
+         .help = "The column service of the table traces: what program wrote them.",
+         .set = SetText(&service_)},
+        {.name = "host",
+         .value = "NAME",
+         .help = "The column host of the table traces: where it ran.",
+         .set = SetText(&host_)},
+        {.name = "attr",
+         .value = "KEY=VALUE",
+         .help = "A member of the JSON object in the column attrs of the table traces. May be "
+                 "given several times.",
+         .set = [this](absl::string_view text) { return SetAttr(text); }},
+        {.name = "path-pattern",
+         .value = "PATTERN",
+         .help =
+             "Take these and the date and hour from the path of each file. The pattern is "
+             "compared with as many of the path's last components as it has: {service}, {host}, "
+             "{date} (2026-11-21) and {hour} (13) stand for one or more characters, as does any "
+             "other name in braces, which is an attr then; * stands for any characters, or none; "
+             "everything else for itself. As in '{service}/{date}/{host}-*.trace'.",
+         .set = [this](absl::string_view text) { return SetPattern(text); }},
+        {.name = "hive",
+         .value = "",
+         .help = "Write DIR/TABLE/service=S/date=D/hour=H/part-HASH.parquet, as Hive and others "
+                 "read it: a file of each table for all traces with the same service, date and "
+                 "hour. HASH follows from the ids of the traces, so writing the same again "
+                 "changes nothing. Date and hour (UTC) are of the trace's begin, or if it has "
+                 "no wall-clock time, of the file's last change.",
+         .set = SetSwitch(&hive_)},
+    };
+    AppendRows(reading_.Rows(), &rows);
+    return rows;
+  }
+
+  absl::Status Check() const override {
+    if (describes_) return absl::OkStatus();
+    if (format() == TableFormat::kParquet && directory_.empty()) {
+      return absl::InvalidArgumentError("--format=parquet needs -o DIR");
+    }
+    if (signed_ && format() != TableFormat::kParquet) {
+      return absl::InvalidArgumentError("--signed works only with --format=parquet");
+    }
+    if (hive_ && directory_.empty()) return absl::InvalidArgumentError("--hive needs -o DIR");
+    if (directory_.empty() && tables_.size() != 1) {
+      return absl::InvalidArgumentError(
+          "without -o DIR there can be one table; name it with --tables=TABLE");
+    }
+    return absl::OkStatus();
+  }
+
+  int Run(const std::vector<std::string>& files, Output* out) override {
+    if (describes_) {
+      out->buffer().Append(DescribeTables());
+      return Conclude("", {}, out);
+    }
+    exit_code_ = kSuccess;
+    std::vector<Input> inputs;
+    if (const int code = ListInputs(files, &inputs); code != kSuccess) return code;
+    if (directory_.empty()) return Print(inputs, out);
+    std::sort(inputs.begin(), inputs.end(), [](const Input& a, const Input& b) {
+      return std::tie(a.partition, a.trace.id) < std::tie(b.partition, b.trace.id);
+    });
+    for (auto begin = inputs.begin(); begin != inputs.end();) {
+      const auto end = std::find_if(begin, inputs.end(), [&](const Input& input) {
+        return input.partition != begin->partition;
+      });
+      const absl::Status status = WriteFiles(absl::MakeConstSpan(&*begin, end - begin), out);
+      if (!status.ok())
+        return ReportError(begin->trace.file, {.status = status, .is_trace = false});
+      begin = end;
+    }
+    return exit_code_;
+  }
+
+ private:
+  absl::Status SetTables(absl::string_view text);
+  absl::Status SetAttr(absl::string_view text);
+  absl::Status SetPattern(absl::string_view text);
+
+  TableFormat format() const {
+    if (has_format_) return static_cast<TableFormat>(format_);
+    return directory_.empty() ? TableFormat::kCsv : TableFormat::kParquet;
+  }
+
+  // The inputs, each with what is known of it. If one cannot be read, or its path does not say what
+  // it should, returns the exit code after reporting that.
+  int ListInputs(std::vector<std::string> files, std::vector<Input>* inputs) const;
+  absl::StatusOr<Input> MakeInput(const std::string& file) const;
+  absl::Status TakeFromPath(Input* input) const;
+  absl::Status SetPartition(Input* input) const;
+
+  int Print(const std::vector<Input>& inputs, Output* out);
+  absl::Status WriteFiles(absl::Span<const Input> inputs, Output* out);
+
+  // Reads the trace, and sets exit_code_ to what is worse. Returns why the work cannot go on.
+  absl::Status Read(const Input& input, TableWriters* writers, Output* out);
+  TableOptions OptionsFor(const Input& input) const;
+
+  std::vector<TableId> tables_ = DefaultTables();
+  bool has_format_ = false;
+  size_t format_ = 0;
+  std::string directory_;
+  bool describes_ = false;
+  size_t stack_id_ = 0;
+  bool signed_ = false;
+  std::string list_;
+  bool keeps_going_ = false;
+  std::string service_;
+  std::string host_;
+  std::map<std::string, std::string> attrs_;
+  std::optional<PathPattern> pattern_;
+  bool hive_ = false;
+  ReadingFlags reading_;
+
+  int exit_code_ = kSuccess;
+  bool is_complete_ = true;  // Whether all traces of the files were.
+
+  static std::vector<TableId> DefaultTables() {
+    std::vector<TableId> tables;
+    for (const TableInfo& table : AllTables()) {
+      if (table.id != TableId::kEvents) tables.push_back(table.id);
+    }
+    return tables;
+  }
+};
+
+absl::Status TablesCommand::SetTables(absl::string_view text) {
+  std::set<TableId> tables;
+  for (const absl::string_view name : absl::StrSplit(text, ',')) {
+    if (name == "all") {
+      for (const TableInfo& table : AllTables()) tables.insert(table.id);
+      continue;
+    }
+    const TableInfo* const table = FindTable(name);
+    if (table == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no table ", Quoted(name)));
+    }
+    tables.insert(table->id);
+  }
+  tables_.assign(tables.begin(), tables.end());
+  return absl::OkStatus();
+}
+
+absl::Status TablesCommand::SetAttr(absl::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("expected KEY=VALUE, found ", Quoted(text)));
+  }
+  attrs_[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
+  return absl::OkStatus();
+}
+
+absl::Status TablesCommand::SetPattern(absl::string_view text) {
+  absl::StatusOr<PathPattern> pattern = PathPattern::Parse(text);
+  if (!pattern.ok()) return pattern.status();
+  pattern_ = *std::move(pattern);
+  return absl::OkStatus();
+}
+
+int TablesCommand::ListInputs(std::vector<std::string> files, std::vector<Input>* inputs) const {
+  if (!list_.empty()) {
+    if (const absl::Status status = ReadLines(list_, &files); !status.ok()) {
+      return ReportError(list_, {.status = status, .is_trace = false});
+    }
+  }
+  std::map<int64_t, std::string> seen;
+  int exit_code = kSuccess;
+  for (const ListedFile& listed : ListFiles(files)) {
+    if (IsSkipped(listed, reading_.input.limits)) continue;
+    absl::StatusOr<Input> input = MakeInput(listed.path);
+    if (!input.ok()) {
+      exit_code = ReportError(listed.path, {.status = input.status(), .is_trace = false});
+      continue;
+    }
+    const auto [first, is_new] = seen.emplace(input->trace.id, listed.path);
+    if (is_new) {
+      inputs->push_back(*std::move(input));
+    } else {
+      Note(listed.path,
+           absl::StrCat("has the same bytes as ", ShownNameOf(first->second), ", left out"));
+    }
+  }
+  if (exit_code != kSuccess) return exit_code;
+  return inputs->empty() ? ReportNoTrace(files) : kSuccess;
+}
+
+absl::StatusOr<Input> TablesCommand::MakeInput(const std::string& file) const {
+  Input input;
+  if (!service_.empty()) input.service = service_;
+  if (!host_.empty()) input.host = host_;
+  input.attrs = attrs_;
+  input.trace.file = file;
+  absl::Status status = TakeFromPath(&input);
+  if (!status.ok()) return status;
+  absl::StatusOr<IdentifiedTrace> trace = IdentifyTrace(file, reading_.input.trace);
+  if (!trace.ok()) return trace.status();
+  input.trace = *std::move(trace);
+  if (hive_) status = SetPartition(&input);
+  if (!status.ok()) return status;
+  return input;
+}
+
+absl::Status TablesCommand::TakeFromPath(Input* input) const {
+  if (!pattern_.has_value()) return absl::OkStatus();
+  const std::string& file = input->trace.file;
+  const std::optional<PathPattern::Values> values = pattern_->Match(file);
+  if (!values.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ShownNameOf(file), ": the path does not match --path-pattern"));
+  }
+  for (const auto& [name, value] : *values) {
+    absl::StatusOr<std::string> parsed = value;
+    if (name == "date") {
+      parsed = ParseDate(value);
+      input->date = parsed.value_or("");
+    } else if (name == "hour") {
+      parsed = ParseHour(value);
+      input->hour = parsed.value_or("");
+    } else if (name == "service") {
+      input->service = value;
+    } else if (name == "host") {
+      input->host = value;
+    } else {
+      input->attrs[name] = value;
+    }
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          ShownNameOf(file), ": {", name, "} of --path-pattern: ", parsed.status().message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TablesCommand::SetPartition(Input* input) const {
+  if (!input->date.has_value() || !input->hour.has_value()) {
+    std::optional<absl::Time> time = WallBegin(input->trace, reading_.input);
+    if (!time.has_value()) time = ModificationTime(input->trace);
+    if (!time.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(ShownNameOf(input->trace.file),
+                       ": --hive needs the wall-clock time, which the trace does not have"));
+    }
+    const absl::TimeZone utc = absl::UTCTimeZone();
+    if (!input->date.has_value()) input->date = absl::FormatTime("%Y-%m-%d", *time, utc);
+    if (!input->hour.has_value()) input->hour = absl::FormatTime("%H", *time, utc);
+  }
+  input->partition = absl::StrCat("service=", HiveValue(input->service), "/date=", *input->date,
+                                  "/hour=", *input->hour);
+  return absl::OkStatus();
+}
+
+int TablesCommand::Print(const std::vector<Input>& inputs, Output* out) {
+  TableWriters writers;
+  writers.Set({.format = format()}, tables_.front(), out->bytes());
+  for (const Input& input : inputs) {
+    const absl::Status status = Read(input, &writers, out);
+    if (!status.ok()) return ReportError(input.trace.file, {.status = status, .is_trace = false});
+    if (!out->usable()) break;
+  }
+  writers.Finish(is_complete_).IgnoreError();  // It is that of the output.
+  return std::max(exit_code_, Conclude(inputs.back().trace.file, {}, out));
+}
+
+absl::Status TablesCommand::WriteFiles(absl::Span<const Input> inputs, Output* out) {
+  std::string ids;
+  for (const Input& input : inputs) absl::StrAppend(&ids, input.trace.id, " ");
+  const absl::string_view extension = ExtensionOf(format());
+  const std::string part = absl::StrFormat("part-%016x", ContentHash(ids));
+  const TableFileOptions options = {
+      .format = format(),
+      .is_signed = signed_,
+      .source = inputs.size() == 1 ? NameOf(inputs.front().trace.file) : "",
+      .is_sorted = !reading_.salvage,
+  };
+  absl::StatusOr<TableFiles> files =
+      TableFiles::Create(tables_, options, [&](absl::string_view table) {
+        return hive_ ? absl::StrCat(directory_, "/", table, "/", inputs.front().partition, "/",
+                                    part, ".", extension)
+                     : absl::StrCat(directory_, "/", table, ".", extension);
+      });
+  if (!files.ok()) return files.status();
+  is_complete_ = true;
+  for (const Input& input : inputs) {
+    const absl::Status status = Read(input, &files->writers(), out);
+    if (!status.ok()) return status;
+    if (!files->writers().ok()) break;  // Commit() says why.
+  }
+  return files->Commit(is_complete_);
+}
+
+TableOptions TablesCommand::OptionsFor(const Input& input) const {
+  TableOptions options;
+  for (const TableId table : tables_) options.of(table) = TableOptions::kAllColumns;
+  options.stack_ids_without_pc = stack_id_ != 0;
+  options.source = NameOf(input.trace.file);
+  options.service = input.service;
+  options.host = input.host;
+  if (!input.attrs.empty()) {
+    TextBuffer text;
+    absl::string_view comma = "{";
+    for (const auto& [key, value] : input.attrs) {
+      text.Append(std::exchange(comma, ","));
+      AppendJsonString(key, &text);
+      text.Append(':');
+      AppendJsonString(value, &text);
+    }
+    text.Append('}');
+    options.attrs = std::string(text.view());
+  }
+  return options;
+}
+
+absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Output* out) {
+  const std::string& file = input.trace.file;
+  const Trace2Region region(SelfTrace(), "file", kText.name, file);
+  const TableOptions options = OptionsFor(input);
+  writers->BeginTrace(input.trace.id);
+  FaultLog log;
+  FileResult result = {.status = absl::OkStatus(), .can_salvage = !reading_.salvage};
+  absl::StatusOr<OpenedTrace> opened =
+      OpenTrace(input.trace, reading_.input.limits, reading_.input.trace);
+  absl::StatusOr<Reader> reader =
+      opened.ok() ? Reader::FromSource(std::move(opened->source), reading_.Options(&log))
+                  : absl::StatusOr<Reader>(opened.status());
+  if (opened.ok()) PrintTransportNotes(file, opened->notes);
+  if (reader.ok()) {
+    const Trace2Region reading(SelfTrace(), "trace", "read");
+    Progress progress(/*prints_along=*/directory_.empty());
+    TraceTables tables(&*reader, options, writers);
+    while (writers->ok()) {
+      const absl::Span<const Event> events = reader->NextBlock();
+      if (events.empty()) break;
+      tables.Add(events);
+      if (progress.Due(events.size())) {
+        progress.Show({.bytes = reader->input_read(),
+                       .total = reader->input_size(),
+                       .events = reader->event_count()});
+      }
+    }
+    tables.Finish().IgnoreError();  // It returns OK.
+    result.status = reader->status();
+    result.events = reader->event_count();
+    result.bytes = reader->input_read();
+    result.salvage_report = SalvageReport(ShownNameOf(file), log, reader->losses());
+    is_complete_ &= IsComplete(*reader);
+  } else {
+    result.status = reader.status();
+    is_complete_ = false;
+    if (IsBroken(result.status)) AddUnreadTrace(options, result.status, writers);
+  }
+  if (opened.ok()) WarnOfMoreTraces(file, *opened, result.status);
+  if (!result.status.ok() && !IsBroken(result.status)) return result.status;
+  const int code = Conclude(file, result, out);
+  if (!keeps_going_ || code != kBroken) exit_code_ = std::max(exit_code_, code);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTablesCommand() { return std::make_unique<TablesCommand>(); }
+
+}  // namespace gotrace::internal

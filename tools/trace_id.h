@@ -1,0 +1,35 @@
+// The ids that traces have in tables.
+#ifndef GOTRACE_TOOLS_TRACE_ID_H_
+#define GOTRACE_TOOLS_TRACE_ID_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "gotrace/reader_limits.h"
+#include "tools/open_trace.h"
+
+namespace gotrace::internal {
+
+// A trace whose id is known.
+struct IdentifiedTrace {
+  // A hash of the input as it is stored, compressed or not. If it holds several traces, those from
+  // the second on have ids of their own.
+  int64_t id = 0;
+  std::string file;  // A path, or "-" for the standard input.
+  // All bytes of an input that can be read only once, such as a pipe; otherwise nullptr.
+  std::shared_ptr<const std::string> bytes;
+};
+
+// Reads the input `file` for the id of its trace `number`. Fails if it cannot be read, or if it can
+// be read only once and has more than 4 GiB.
+absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number);
+
+// Opens the trace as OpenTrace() does by its name.
+absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
+                                      TraceNumber number);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_TRACE_ID_H_
