@@ -13,13 +13,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "analysis/tables/content_hash.h"
 #include "analysis/tables/trace_tables.h"
 #include "export/sqlite/sqlite_tables.h"
 #include "gotrace/byte_source.h"
 #include "tools/file_list.h"
 #include "tools/report.h"
 #include "tools/salvage.h"
+#include "tools/trace_id.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -29,19 +29,6 @@ namespace {
 constexpr int kStepsPerLook = 10000;
 
 std::atomic<bool> interrupted = false;
-
-absl::StatusOr<std::string> ReadAll(const std::string& file) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
-  if (!stream.ok()) return stream.status();
-  std::string bytes;
-  std::string buffer(1 << 16, '\0');
-  while (true) {
-    const absl::StatusOr<size_t> size = (*stream)->Read(buffer.data(), buffer.size());
-    if (!size.ok()) return size.status();
-    if (*size == 0) return bytes;
-    bytes.append(buffer, 0, *size);
-  }
-}
 
 // How a column is declared in a database that is saved.
 std::string SavedColumn(const TableColumn& column) {
@@ -53,8 +40,7 @@ std::string SavedColumn(const TableColumn& column) {
 }  // namespace
 
 struct SqlSession::Trace {
-  std::string file;
-  std::string bytes;  // Of the standard input, which can be read only once.
+  IdentifiedTrace identified;
 
   // Of the first scan that ended.
   bool has_ended = false;
@@ -68,10 +54,9 @@ struct SqlSession::Trace {
 };
 
 absl::StatusOr<std::unique_ptr<ByteSource>> SqlSession::Trace::Open(const InputFlags& input) {
-  if (file == "-") return SourceFromBytes(bytes, input.limits);
-  absl::StatusOr<OpenedTrace> trace = OpenTrace(file, input.limits, input.trace);
+  absl::StatusOr<OpenedTrace> trace = OpenTrace(identified, input.limits, input.trace);
   if (!trace.ok()) return trace.status();
-  if (opened.empty()) PrintTransportNotes(file, trace->notes);
+  if (opened.empty()) PrintTransportNotes(identified.file, trace->notes);
   std::unique_ptr<ByteSource> source = std::move(trace->source);
   opened.push_back(*std::move(trace));
   return source;
@@ -90,22 +75,12 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   }
   std::vector<SqliteTrace> tables;
   for (const std::string& file : files) {
+    absl::StatusOr<IdentifiedTrace> identified = IdentifyTrace(file, reading_.input.trace);
+    if (!identified.ok()) return identified.status();
     auto trace = std::make_unique<Trace>();
-    trace->file = file;
-    absl::StatusOr<int64_t> id;
-    if (file == "-") {
-      absl::StatusOr<std::string> bytes = ReadAll(file);
-      if (!bytes.ok()) return bytes.status();
-      trace->bytes = *std::move(bytes);
-      id = ContentHash(trace->bytes);
-    } else {
-      absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
-      if (!stream.ok()) return stream.status();
-      id = ContentHash(**stream);
-    }
-    if (!id.ok()) return id.status();
-    tables.push_back(
-        {NameOf(file), *id, [this, trace = trace.get()] { return trace->Open(reading_.input); }});
+    trace->identified = *std::move(identified);
+    tables.push_back({NameOf(file), trace->identified.id,
+                      [this, trace = trace.get()] { return trace->Open(reading_.input); }});
     traces_.push_back(std::move(trace));
   }
   SqliteTablesOptions options;
@@ -233,13 +208,16 @@ int SqlSession::Report() const {
           "and --salvage keeps everything that can still be read";
     }
     if (reading_.salvage) {
-      result.salvage_report = SalvageReport(ShownNameOf(trace->file), FaultLog(), trace->losses);
+      result.salvage_report =
+          SalvageReport(ShownNameOf(trace->identified.file), FaultLog(), trace->losses);
     }
     for (const std::string& line : result.salvage_report) {
       absl::FPrintF(stderr, "%s\n", line);
     }
-    if (!trace->status.ok()) exit_code = std::max(exit_code, ReportError(trace->file, result));
-    if (!trace->opened.empty()) WarnOfMoreTraces(trace->file, trace->opened.front(), trace->status);
+    if (!trace->status.ok())
+      exit_code = std::max(exit_code, ReportError(trace->identified.file, result));
+    if (!trace->opened.empty())
+      WarnOfMoreTraces(trace->identified.file, trace->opened.front(), trace->status);
   }
   return exit_code;
 }

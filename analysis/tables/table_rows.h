@@ -69,6 +69,12 @@ class TableOutput {
     if (++table.rows.size_ == capacity_) Flush(&table);
   }
 
+  // The same of a row of which no column is wanted.
+  void AddRowWithoutColumns(TableId id) {
+    Table& table = tables_[static_cast<size_t>(id)];
+    if (++table.rows.size_ == capacity_) Flush(&table);
+  }
+
   // Gives the consumer all rows that it was not given.
   void Flush();
 

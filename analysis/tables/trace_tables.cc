@@ -99,6 +99,9 @@ class TraceTables::Impl {
 
   std::vector<StringId> kinds_;
   std::vector<StringId> types_;
+  std::vector<StringId> resource_kinds_;
+  std::vector<StringId> go_states_;
+  std::vector<StringId> proc_states_;
 };
 
 TraceTables::Impl::Impl(const Reader* reader, TableOptions options, TableConsumer* consumer)
@@ -231,19 +234,18 @@ StringId TraceTables::Impl::Static(Enum value, std::vector<StringId>* names, Nam
 }
 
 void TraceTables::Impl::AddEventsRow(const Event& event) {
+  if (!wants_context_) return output_.AddRowWithoutColumns(TableId::kEvents);
   internal::EventsRow row;
-  if (wants_context_) {
-    row.time_ns = event.time();
-    row.kind = Static(event.kind(), &kinds_, EventKindName);
-    row.type =
-        event.kind() == EventKind::kSync ? row.kind : Static(event.type(), &types_, EventTypeName);
-    row.generation = generation_.generation;
-    row.offset = static_cast<int64_t>(event.offset());
-    row.g = IdOrNull(event.goroutine());
-    row.p = IdOrNull(event.proc());
-    row.m = IdOrNull(event.thread());
-    if (event.fault().has_value()) row.fault = interner_.InternString(FaultName(*event.fault()));
-  }
+  row.time_ns = event.time();
+  row.kind = Static(event.kind(), &kinds_, EventKindName);
+  row.type =
+      event.kind() == EventKind::kSync ? row.kind : Static(event.type(), &types_, EventTypeName);
+  row.generation = generation_.generation;
+  row.offset = static_cast<int64_t>(event.offset());
+  row.g = IdOrNull(event.goroutine());
+  row.p = IdOrNull(event.proc());
+  row.m = IdOrNull(event.thread());
+  if (event.fault().has_value()) row.fault = interner_.InternString(FaultName(*event.fault()));
   if (wants_details_) FillDetails(event, &row);
   output_.Add(row);
 }
@@ -252,21 +254,29 @@ void TraceTables::Impl::FillDetails(const Event& event, internal::EventsRow* row
   if (event.stack_id() != 0) row->stack_id = stacks_.IdOf(event.stack());
   const auto set_resource = [&](const ResourceId& resource) {
     if (resource.kind == ResourceKind::kNone) return;
-    row->resource_kind = interner_.InternString(ResourceKindName(resource.kind));
+    row->resource_kind = Static(resource.kind, &resource_kinds_, ResourceKindName);
     row->resource = resource.id;
   };
   switch (event.kind()) {
     case EventKind::kStateTransition: {
       const ResourceId resource = event.transition_resource();
       set_resource(resource);
+      if (resource.kind == ResourceKind::kProc) {
+        const auto state = [&](uint8_t number) {
+          return Static(static_cast<ProcState>(number), &proc_states_, ProcStateName);
+        };
+        row->from_state = state(event.transition_from());
+        row->to_state = state(event.transition_to());
+        return;
+      }
       const auto state = [&](uint8_t number) {
-        return interner_.InternString(resource.kind == ResourceKind::kProc
-                                          ? ProcStateName(static_cast<ProcState>(number))
-                                          : GoStateName(static_cast<GoState>(number)));
+        return Static(static_cast<GoState>(number), &go_states_, GoStateName);
       };
       row->from_state = state(event.transition_from());
       row->to_state = state(event.transition_to());
-      row->reason = NameOrNull(interner_.InternString(event.transition_reason()));
+      if (!event.transition_reason().empty()) {
+        row->reason = interner_.InternString(event.transition_reason());
+      }
       row->resource_stack_id =
           event.TransitionHasSameStack() ? row->stack_id : stacks_.IdOf(event.transition_stack());
       return;
