@@ -105,7 +105,7 @@ void LeafWriter::WritePage(Position begin, Position end, WriteContext* context,
   };
   add_levels(repetitions_, leaf_.max_repetition);
   add_levels(definitions_, leaf_.max_definition);
-  // A page without values is PLAIN, since nothing is the encoding of nothing there.
+  // A page that has only nulls is PLAIN, without any bytes: not every reader takes that as deltas.
   if (begin.value < end.value) EncodeValues(begin.value, end.value, context, &page);
   chunk->WritePage(std::move(page), body);
 }

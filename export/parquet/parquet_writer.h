@@ -34,7 +34,7 @@ enum class ParquetType : uint8_t {
   kInt64,
   kUint64,
   kText,      // Text that repeats, given as handles: ColumnValues::values.
-  kFreeText,  // Text, given itself: ColumnValues::texts. A file does not tell it from kText.
+  kFreeText,  // Text, given itself: ColumnValues::texts. In the file the same as kText.
   kTextMap,   // A map from text to text: ColumnValues::maps.
 };
 
