@@ -283,7 +283,8 @@ size_t IntegerWriter::SizeOf(size_t begin, size_t end) const {
 Bound IntegerWriter::MakeBound(uint64_t value) const {
   Bound bound;
   // The highest byte first, with the sign inverted.
-  const uint64_t order = leaf().is_signed ? value ^ uint64_t { 1 } << 63 : value;
+  constexpr uint64_t kSignBit = uint64_t{1} << 63;
+  const uint64_t order = leaf().is_signed ? value ^ kSignBit : value;
   for (int shift = 56; shift >= 0; shift -= 8) {
     bound.order.push_back(static_cast<char>(order >> shift));
   }
