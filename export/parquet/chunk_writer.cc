@@ -12,19 +12,20 @@
 
 namespace gotrace::internal::parquet {
 
-Compressor::Compressor(int level) : context_(ZSTD_createCCtx()) {
-  if (context_ != nullptr) ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
+Compressor::Compressor(int level) : context_(ZSTD_createCCtx()), ok_(context_ != nullptr) {
+  if (ok_) ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
 }
 
 Compressor::~Compressor() { ZSTD_freeCCtx(context_); }
 
 absl::string_view Compressor::Compress(absl::string_view bytes) {
-  if (context_ == nullptr) return {};
+  if (!ok_) return {};
   const size_t bound = ZSTD_compressBound(bytes.size());
   if (out_.size() < bound) out_.resize(bound);
   const size_t size =
       ZSTD_compress2(context_, out_.data(), out_.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(size)) return {};
+  ok_ = !ZSTD_isError(size);
+  if (!ok_) return {};
   return absl::string_view(out_.data(), size);
 }
 

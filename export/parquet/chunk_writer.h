@@ -24,11 +24,15 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  // Returns the compressed bytes, valid until the next call, or an empty view if memory ran out.
+  // Returns the compressed bytes, valid until the next call. Nothing if memory ran out.
   absl::string_view Compress(absl::string_view bytes);
+
+  // Whether memory sufficed for all calls.
+  bool ok() const { return ok_; }
 
  private:
   ZSTD_CCtx_s* const context_;
+  bool ok_;
   std::string out_;
 };
 

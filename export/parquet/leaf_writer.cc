@@ -57,8 +57,8 @@ LeafWriter::Position LeafWriter::Advance(Position from, size_t rows) const {
   return to;
 }
 
-// A page has at least `page_rows` rows, and more if these take next to nothing, since each page has
-// a cost of its own. Large values make it shorter.
+// A page has at least `page_rows` rows, and more if these seem to take next to nothing, since each
+// page has a cost of its own. Large values make it shorter.
 LeafWriter::Position LeafWriter::FindPageEnd(Position begin, const ParquetOptions& options) const {
   constexpr size_t kStep = 1024;
   const size_t min_bytes = options.page_bytes / 256;
@@ -75,7 +75,8 @@ LeafWriter::Position LeafWriter::FindPageEnd(Position begin, const ParquetOption
     }
     end = next;
     size = next_size;
-    if (end.row - begin.row >= options.page_rows && size >= min_bytes) break;
+    const size_t rows = end.row - begin.row;
+    if (rows >= options.page_rows && (size >= min_bytes || rows >= kMaxPageRows)) break;
   }
   return end;
 }
@@ -104,7 +105,7 @@ void LeafWriter::WritePage(Position begin, Position end, WriteContext* context,
   };
   add_levels(repetitions_, leaf_.max_repetition);
   add_levels(definitions_, leaf_.max_definition);
-  // A page without values is PLAIN, since nothing is the encoding of nothing there.
+  // A page that has only nulls is PLAIN, without any bytes: not every reader takes that as deltas.
   if (begin.value < end.value) EncodeValues(begin.value, end.value, context, &page);
   chunk->WritePage(std::move(page), body);
 }
@@ -282,7 +283,8 @@ size_t IntegerWriter::SizeOf(size_t begin, size_t end) const {
 Bound IntegerWriter::MakeBound(uint64_t value) const {
   Bound bound;
   // The highest byte first, with the sign inverted.
-  const uint64_t order = leaf().is_signed ? value ^ uint64_t { 1 } << 63 : value;
+  constexpr uint64_t kSignBit = uint64_t{1} << 63;
+  const uint64_t order = leaf().is_signed ? value ^ kSignBit : value;
   for (int shift = 56; shift >= 0; shift -= 8) {
     bound.order.push_back(static_cast<char>(order >> shift));
   }
@@ -426,8 +428,10 @@ Bound UpperBound(absl::string_view text) {
 }  // namespace
 
 size_t TextWriter::bytes() const {
+  // The end of a text, its last page, and its hash with room in the table of these.
+  constexpr size_t kBytesOfText = 40;
   return LeafWriter::bytes() + indices_.size() * sizeof(indices_[0]) + characters_.size() +
-         ends_.size() * sizeof(ends_[0]);
+         ends_.size() * kBytesOfText;
 }
 
 absl::StatusOr<uint32_t> TextWriter::AddText(absl::string_view text) {

@@ -19,6 +19,10 @@
 
 namespace gotrace::internal::parquet {
 
+// However small its values are. With 8 bytes for each, a page is far from the 2 GB that it may
+// have.
+constexpr size_t kMaxPageRows = size_t{1} << 20;
+
 // What all columns of a file share: where they write, how, and memory for one column at a time.
 struct WriteContext {
   const ParquetOptions* options = nullptr;

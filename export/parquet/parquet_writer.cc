@@ -310,7 +310,8 @@ absl::Status ParquetWriter::Impl::CheckSchema() const {
   }
   constexpr size_t kMaxRows = std::numeric_limits<int32_t>::max();
   if (options_.row_group_rows == 0 || options_.row_group_rows > kMaxRows ||
-      options_.page_rows == 0 || options_.page_bytes == 0 || options_.page_bytes > kMaxRows / 4) {
+      options_.page_rows == 0 || options_.page_rows > kMaxPageRows || options_.page_bytes == 0 ||
+      options_.page_bytes > kMaxRows / 4) {
     return absl::InvalidArgumentError(
         "the size of a row group or page is 0, or larger than the format allows");
   }
@@ -379,7 +380,8 @@ void ParquetWriter::Impl::EndRowGroup() {
   for (LeafWriter* leaf : leaves_) row_group.chunks.push_back(leaf->WriteChunk(&context_));
   row_groups_.push_back(std::move(row_group));
   row_group_rows_ = 0;
-  status_ = sink_.status();
+  status_ = compressor_.ok() ? sink_.status()
+                             : absl::ResourceExhaustedError("zstd has not enough memory");
 }
 
 // Writes the column index or the offset index of all chunks, which are needed no longer.

@@ -3,11 +3,11 @@
 // FORMAT.md lists which parts of the format are written. How the values of a column are encoded is
 // decided from the values, for each row group.
 //
-// Memory: a row group is kept in memory until it is complete, at 8 bytes for each integer, 4 for
-// each handle of a text, the bytes of texts (those of handles once for each row group), and one for
-// each row of a column that has a null in the group. ParquetOptions::row_group_bytes limits the sum
-// of these. Encoding a row group takes about as much as its largest column. Besides, a column with
-// handles keeps 4 bytes for each handle up to the largest one seen, and each column of each
+// Memory: a row group is kept in memory until it is complete. It takes 8 bytes for each integer, 4
+// for each text, 40 and its characters for each different text (or each, if they hardly repeat),
+// and one for each row of a column that has a null in the group. ParquetOptions::row_group_bytes
+// limits the sum of these. Encoding it takes about as much as its largest column. Besides, a column
+// with handles keeps 4 bytes for each handle up to the largest one seen, and each column of each
 // complete row group about 300 bytes, and 50 for each page, for the footer.
 #ifndef GOTRACE_EXPORT_PARQUET_PARQUET_WRITER_H_
 #define GOTRACE_EXPORT_PARQUET_PARQUET_WRITER_H_
@@ -34,7 +34,7 @@ enum class ParquetType : uint8_t {
   kInt64,
   kUint64,
   kText,      // Text that repeats, given as handles: ColumnValues::values.
-  kFreeText,  // Text, given itself: ColumnValues::texts. A file does not tell it from kText.
+  kFreeText,  // Text, given itself: ColumnValues::texts. In the file the same as kText.
   kTextMap,   // A map from text to text: ColumnValues::maps.
 };
 
@@ -50,7 +50,8 @@ struct ParquetOptions {
   // A row group ends when it has this many rows, or when it takes this much memory, see above.
   size_t row_group_rows = 122'880;
   size_t row_group_bytes = size_t{256} << 20;
-  // A page has at least this many rows, unless it would have more than about `page_bytes`.
+  // A page has at least this many rows, unless it would have more than about `page_bytes` before
+  // compression. No more than 2^20.
   size_t page_rows = 20'480;
   size_t page_bytes = size_t{1} << 20;
   int zstd_level = 3;
@@ -109,8 +110,8 @@ class ParquetWriter {
   absl::Status Finish();
 
   // OK, or the first error: an InvalidArgumentError if the columns, options or values are not as
-  // described here, a ResourceExhaustedError if something is larger than the format allows, or an
-  // error of the sink.
+  // described here, a ResourceExhaustedError if something is larger than the format allows or
+  // memory ran out, or an error of the sink.
   const absl::Status& status() const;
 
   // How many rows were appended.

@@ -384,6 +384,15 @@ TEST(ParquetWriter, PagesAreOrdered) {
   EXPECT_EQ(order(mixed), BoundaryOrder::kUnordered);
 }
 
+// Also if their values seem to take nothing.
+TEST(ParquetWriter, PagesHaveLimit) {
+  const std::vector<uint64_t> values((size_t{5} << 20) / 2, 7);
+  ParquetOptions options;
+  options.row_group_rows = values.size();
+  const ParquetFile file = RoundTrip(IntegerTable(ParquetType::kUint64, values), options);
+  EXPECT_EQ(OnlyChunk(file).pages.begin()->second, 3u);
+}
+
 TEST(ParquetWriter, LargeTextsMakeShortPages) {
   std::vector<std::string> texts;
   for (int i = 0; i < 300; ++i) texts.push_back(std::string(10'000 + i, 'x'));
@@ -469,6 +478,9 @@ TEST(ParquetWriter, BadOptions) {
   }
   options = {};
   options.row_group_rows = size_t{1} << 31;
+  EXPECT_FALSE(finish(options).ok());
+  options = {};
+  options.page_rows = (size_t{1} << 20) + 1;
   EXPECT_FALSE(finish(options).ok());
 }
 
