@@ -164,7 +164,7 @@ absl::Status SqlSession::Run(absl::string_view text) {
       output.AddRow(statement);
     }
     progress_.reset();
-    output.Finish(statement);
+    if (code != SQLITE_INTERRUPT) output.Finish(statement);
     const absl::Status status = code == SQLITE_DONE || code == SQLITE_ROW ? absl::OkStatus()
                                 : code == SQLITE_INTERRUPT ? absl::CancelledError("interrupted")
                                                            : ErrorAt(sql);

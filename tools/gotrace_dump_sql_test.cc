@@ -1,0 +1,206 @@
+// Runs the command `sql` as its users do.
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+#include "testing/subprocess.h"
+#include "testing/test_directory.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr char kStates[] =
+    "SELECT state, count(*) AS n FROM g_states WHERE reason IS NULL GROUP BY state ORDER BY state";
+
+std::string TracePath() { return TestFilePath("go1.27-gc.trace.zst"); }
+
+TEST(SqlCommand, PrintsRowsInEachFormat) {
+  const auto print = [](const std::string& format, const std::string& query) {
+    return DumpOutput({"sql", "--format=" + format, TracePath(), query});
+  };
+  EXPECT_EQ(DumpOutput({"sql", TracePath(), kStates}),
+            "state        n\n"
+            "Runnable  1025\n"
+            "Running   1395\n"
+            "Syscall    197\n"
+            "Waiting     12\n");
+  EXPECT_EQ(print("csv", kStates),
+            "state,n\nRunnable,1025\nRunning,1395\nSyscall,197\nWaiting,12\n");
+  EXPECT_EQ(print("tsv", kStates),
+            "state\tn\nRunnable\t1025\nRunning\t1395\nSyscall\t197\nWaiting\t12\n");
+  EXPECT_EQ(print("jsonl", kStates),
+            "{\"state\":\"Runnable\",\"n\":1025}\n{\"state\":\"Running\",\"n\":1395}\n"
+            "{\"state\":\"Syscall\",\"n\":197}\n{\"state\":\"Waiting\",\"n\":12}\n");
+  const std::string odd =
+      "SELECT 'a,\"b\"' AS \"x\"\"y\", 'tab\tline\nend\\', NULL AS none, 0.5 AS half";
+  EXPECT_EQ(print("csv", odd),
+            "\"x\"\"y\",\"'tab\tline\nend\\'\",none,half\n"
+            "\"a,\"\"b\"\"\",\"tab\tline\nend\\\",,0.5\n");
+  EXPECT_EQ(print("tsv", odd).substr(print("tsv", odd).find("a,")),
+            "a,\"b\"\ttab\\tline\\nend\\\\\t\\N\t0.5\n");
+  EXPECT_TRUE(absl::StartsWith(print("json", odd), "[\n{\"x\\\"y\":\"a,\\\"b\\\"\","));
+  EXPECT_EQ(print("json", "SELECT 1 AS one WHERE 0"), "[]\n");
+  EXPECT_EQ(print("csv", "SELECT 1 AS one WHERE 0"), "one\n");
+}
+
+TEST(SqlCommand, TakesQueriesFromFilesAndTheStandardInput) {
+  const std::string directory = MakeTestDirectory();
+  const std::string script = WriteFile(
+      directory + "/queries.sql", "-- Two queries.\nSELECT 1 AS a;\n\nSELECT 2 AS b\n; -- Done.\n");
+  EXPECT_EQ(DumpOutput({"sql", "-f", script, TracePath()}), "a\n1\nb\n2\n");
+  SubprocessOptions input;
+  input.input = "SELECT count(*) AS events FROM events;";
+  EXPECT_EQ(DumpOutput({"sql", TracePath()}, input), "events\n  8601\n");
+  input.input = ReadTestFile("go1.27-gc.trace.zst");
+  EXPECT_EQ(
+      DumpOutput({"sql", "-", "SELECT count(*) AS events, max(source) FROM events, traces"}, input),
+      "events  max(source)\n  8601  standard input\n");
+}
+
+TEST(SqlCommand, SaysWhereAnErrorIs) {
+  ExpectFailure(RunDump({"sql", TracePath(), "SELECT g,\n  nowhere FROM g_states"}), 2, "",
+                "gotrace-dump: no such column: nowhere\n"
+                "    nowhere FROM g_states\n"
+                "    ^\n");
+  ExpectFailure(RunDump({"sql", TracePath(), "SELECT 1; SELEC 2"}), 2, "1\n1\n",
+                "gotrace-dump: near \"SELEC\": syntax error\n"
+                "   SELEC 2\n"
+                "   ^\n");
+  ExpectFailure(RunDump({"sql", "SELECT 1"}), 2, "",
+                "gotrace-dump: no trace is given: a query comes after the traces\n");
+  const SubprocessResult missing = RunDump({"sql", "no such file", "SELECT 1"});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(missing.err, "no such file")) << missing.err;
+}
+
+TEST(SqlCommand, QueriesSeveralTracesAndDirectories) {
+  const std::string directory = MakeTestDirectory();
+  std::filesystem::create_directory(directory + "/traces");
+  WriteFile(directory + "/traces/a.trace", ReadTestTrace("go1.27-gc.trace"));
+  WriteFile(directory + "/traces/b.trace", ReadTestTrace("go1.26-gc.trace"));
+  const std::string rows =
+      DumpOutput({"sql", "--format=csv", directory + "/traces",
+                  "SELECT t.source, count(*) FROM events e JOIN traces t USING (trace_id) "
+                  "GROUP BY t.source ORDER BY t.source"});
+  EXPECT_TRUE(absl::StrContains(rows, "/traces/a.trace,8601\n")) << rows;
+  EXPECT_TRUE(absl::StrContains(rows, "/traces/b.trace,")) << rows;
+}
+
+TEST(SqlCommand, ReadsABrokenTraceUpToTheFault) {
+  const std::string bytes = ReadTestTrace("go1.27-gc.trace");
+  const std::string file = WriteFile(MakeTestDirectory() + "/cut.trace", bytes.substr(0, 100'000));
+  const SubprocessResult result = RunDump({"sql", file, "SELECT count(*) AS n FROM events"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(absl::StartsWith(result.out, "   n\n")) << result.out;
+  EXPECT_TRUE(absl::StrContains(result.err, "--salvage keeps everything")) << result.err;
+  const SubprocessResult salvaged =
+      RunDump({"sql", "--salvage", file, "SELECT complete FROM traces"});
+  EXPECT_EQ(salvaged.exit_code, 0) << salvaged.err;
+}
+
+TEST(SqlCommand, SavesADatabase) {
+  const std::string path = MakeTestDirectory() + "/saved.sqlite";
+  EXPECT_EQ(DumpOutput({"sql", "--save=" + path, TracePath()}), "");
+  // In the saved database there are no functions of gotrace, but the same rows.
+  const std::string attach = absl::StrCat("ATTACH '", path, "' AS saved; ");
+  EXPECT_EQ(DumpOutput({"sql", TracePath(),
+                        attach + "SELECT count(*) AS n FROM (SELECT trace_id, * FROM main.g_states "
+                                 "EXCEPT SELECT * FROM saved.g_states)"}),
+            "n\n0\n");
+  EXPECT_EQ(DumpOutput({"sql", TracePath(), attach + "SELECT count(*) AS n FROM saved.events"}),
+            "   n\n8601\n");
+  const SubprocessResult failure =
+      RunDump({"sql", "--save=/no such directory/x.sqlite", TracePath()});
+  EXPECT_EQ(failure.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(failure.err, "cannot be written")) << failure.err;
+}
+
+// A person at a terminal.
+class Terminal {
+ public:
+  explicit Terminal(const std::string& home) {
+    process_ = forkpty(&fd_, nullptr, nullptr, nullptr);
+    if (process_ == 0) {
+      setenv("HOME", home.c_str(), 1);
+      unsetenv("XDG_STATE_HOME");
+      setenv("TERM", "dumb", 1);
+      const std::string path = TracePath();
+      execl("tools/gotrace-dump", "gotrace-dump", "sql", path.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+  ~Terminal() {
+    close(fd_);
+    if (process_ > 0) kill(process_, SIGKILL);
+  }
+
+  void Type(const std::string& text) {
+    EXPECT_EQ(write(fd_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+  // Returns what is shown up to `text`, or everything if that does not come.
+  std::string WaitFor(const std::string& text) {
+    std::string shown;
+    std::array<char, 4096> buffer;
+    while (!absl::StrContains(shown, text)) {
+      pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
+      if (poll(&ready, 1, /*timeout=*/60'000) == 0) break;
+      const ssize_t size = read(fd_, buffer.data(), buffer.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) break;
+      shown.append(buffer.data(), static_cast<size_t>(size));
+    }
+    return shown;
+  }
+
+  int ExitCode() {
+    int status = 0;
+    waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  int fd_ = -1;
+  pid_t process_ = -1;
+};
+
+TEST(SqlCommand, HasAPrompt) {
+  const std::string home = MakeTestDirectory();
+  Terminal terminal(home);
+  terminal.WaitFor("gotrace> ");
+  terminal.Type(".tables\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("region_hist"), "g_states"));
+  terminal.Type(".schema labels\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("The label."), "a row for a label"));
+  terminal.Type("SELECT count(*)\nAS n\nFROM events;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("8601"), "8601"));
+  terminal.Type("SELECT nowhere;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("no such column"), "no such column"));
+  // Ctrl-C ends a query that never ends, but not the session.
+  terminal.Type(
+      "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT max(x) FROM n;\n");
+  terminal.WaitFor("FROM n;");
+  usleep(300'000);
+  terminal.Type("\x03");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("interrupted"), "interrupted"));
+  terminal.Type(".quit\n");
+  EXPECT_EQ(terminal.ExitCode(), 0);
+  EXPECT_TRUE(std::filesystem::exists(home + "/.gotrace_sql_history"));
+}
+
+}  // namespace
+}  // namespace gotrace::internal
