@@ -57,8 +57,9 @@ constexpr CommandText kText = {
         "Without it one table, which --tables names, goes to the standard output.\n"
         "\n"
         "Every table begins with the column trace_id, a hash of the input's bytes as they are "
-        "stored. An input whose bytes are those of another one is left out. If an input cannot be "
-        "read, or a file not be written, no file gets its name.",
+        "stored. If several inputs have the same bytes, only the first one counts. If an input "
+        "cannot "
+        "be read, nothing is written. A file appears only once it is complete.",
     .examples =
         "  gotrace-dump tables -o out trace.out && duckdb -c \"FROM 'out/ranges.parquet'\"\n"
         "  gotrace-dump tables --tables=g_states --format=csv trace.out > g_states.csv\n"
@@ -191,7 +192,7 @@ class TablesCommand final : public Command {
          .set = SetText(&directory_)},
         {.name = "describe",
          .value = "",
-         .help = "Print what the columns of all tables mean, in Markdown. There is no FILE.",
+         .help = "Print what the columns of all tables mean, in Markdown. Needs no FILE.",
          .set = SetSwitch(&describes_)},
         {.name = "stack-id",
          .value = "OF",
@@ -206,8 +207,8 @@ class TablesCommand final : public Command {
          .set = SetSwitch(&signed_)},
         {.name = "files-from",
          .value = "LIST",
-         .help = "Also read the files that this file has the paths of, one on a line; - is the "
-                 "standard input.",
+         .help = "Also read the files whose paths LIST has, one on a line; - is the standard "
+                 "input.",
          .set = SetText(&list_)},
         {.name = "keep-going",
          .value = "",
@@ -230,19 +231,19 @@ class TablesCommand final : public Command {
         {.name = "path-pattern",
          .value = "PATTERN",
          .help =
-             "Take these and the date and hour from the path of each file. The pattern is "
-             "compared with as many of the path's last components as it has: {service}, {host}, "
-             "{date} (2026-11-21) and {hour} (13) stand for one or more characters, as does any "
-             "other name in braces, which is an attr then; * stands for any characters, or none; "
-             "everything else for itself. As in '{service}/{date}/{host}-*.trace'.",
+             "Take these, and the date and hour for --hive, from the path of each file, as in "
+             "'{service}/{date}/{host}-*.trace'. The pattern is matched against as many of the "
+             "path's last components as it has. {service}, {host}, {date} (2026-11-21) and {hour} "
+             "(13) stand for one or more characters; so does any other name in braces, which "
+             "becomes an attr. * stands for any characters or none.",
          .set = [this](absl::string_view text) { return SetPattern(text); }},
         {.name = "hive",
          .value = "",
          .help = "Write DIR/TABLE/service=S/date=D/hour=H/part-HASH.parquet, as Hive and others "
                  "read it: a file of each table for all traces with the same service, date and "
                  "hour. HASH follows from the ids of the traces, so writing the same again "
-                 "changes nothing. Date and hour (UTC) are of the trace's begin, or if it has "
-                 "no wall-clock time, of the file's last change.",
+                 "changes nothing. Date and hour are those when the trace begins, in UTC, or if it "
+                 "has no wall-clock time, those of the file's last change.",
          .set = SetSwitch(&hive_)},
     };
     AppendRows(reading_.Rows(), &rows);
