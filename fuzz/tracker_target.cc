@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/interval_log.h"
-#include "analysis/tables/trace_tables.h"
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
 #include "gotrace/critical_path.h"
@@ -24,6 +23,7 @@
 #include "gotrace/task_stats.h"
 #include "gotrace/task_story.h"
 #include "gotrace/trace_summary.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 namespace {

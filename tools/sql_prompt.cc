@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "analysis/tables/trace_tables.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 namespace {

@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "analysis/tables/trace_tables.h"
 #include "export/rows/rows_writer.h"
 #include "gotrace/byte_sink.h"
+#include "gotrace/trace_tables.h"
 #include "tools/output.h"
 
 namespace gotrace::internal {

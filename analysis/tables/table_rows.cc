@@ -13,14 +13,14 @@ enum : bool { kRequired = false, kNullable = true };
 #define GOTRACE_TABLE_END(id) \
   }                           \
   ;
-#include "analysis/tables/tables.def"
+#include "gotrace/internal/tables.def"
 
 constexpr TableInfo kTables[] = {
 #define GOTRACE_TABLE(id, name, order, row, memory) \
   {TableId::k##id, #name, order, row, memory, k##id##Columns},
 #define GOTRACE_COLUMN(...)
 #define GOTRACE_TABLE_END(id)
-#include "analysis/tables/tables.def"
+#include "gotrace/internal/tables.def"
 };
 
 }  // namespace

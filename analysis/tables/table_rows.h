@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "analysis/tables/trace_tables.h"
 #include "gotrace/interner.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 
@@ -40,7 +40,7 @@ using Nullable = std::optional<T>;
 #define GOTRACE_TABLE_END(id) \
   }                           \
   ;
-#include "analysis/tables/tables.def"
+#include "gotrace/internal/tables.def"
 
 }  // namespace gotrace::internal
 
@@ -124,7 +124,7 @@ class TableOutput {
   if ((columns >> next & 1) != 0) Store(row.name, index, &rows->columns_[next], rows); \
   ++next;
 #define GOTRACE_TABLE_END(id) }
-#include "analysis/tables/tables.def"
+#include "gotrace/internal/tables.def"
 
   const size_t capacity_;
   TableConsumer& consumer_;

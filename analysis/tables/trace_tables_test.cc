@@ -1,4 +1,4 @@
-#include "analysis/tables/trace_tables.h"
+#include "gotrace/trace_tables.h"
 
 #include <algorithm>
 #include <cstdint>

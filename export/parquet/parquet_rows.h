@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "analysis/tables/trace_tables.h"
 #include "export/rows/rows_writer.h"
 #include "gotrace/byte_sink.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 

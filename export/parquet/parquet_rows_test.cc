@@ -8,12 +8,12 @@
 
 #include "absl/status/statusor.h"
 #include "analysis/built_events.h"
-#include "analysis/tables/trace_tables.h"
 #include "export/parquet/parquet_reader.h"
 #include "export/parquet/parquet_table.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_sink.h"
 #include "gotrace/reader.h"
+#include "gotrace/trace_tables.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
-#include "analysis/tables/trace_tables.h"
 #include "export/rows/rows_writer.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 namespace {

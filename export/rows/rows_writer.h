@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "analysis/tables/trace_tables.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 

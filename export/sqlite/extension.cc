@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/sqlite/sqlite_tables.h"
+#include "gotrace/sqlite_tables.h"
 
 namespace gotrace {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "analysis/tables/trace_tables.h"
 #include "gotrace/interner.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 

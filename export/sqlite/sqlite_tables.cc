@@ -4,7 +4,7 @@
 // each row of what is outside. The first time a cursor reads the trace while SQLite takes its rows.
 // From the second time on it uses the rows that the connection stores, with a hash table for the
 // column that must have a certain value.
-#include "export/sqlite/sqlite_tables.h"
+#include "gotrace/sqlite_tables.h"
 
 #include <sqlite3.h>
 
@@ -21,12 +21,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analysis/tables/content_hash.h"
-#include "analysis/tables/trace_tables.h"
 #include "export/sqlite/row_set.h"
 #include "export/sqlite/sql_functions.h"
 #include "export/sqlite/stored_rows.h"
 #include "export/sqlite/trace_scan.h"
 #include "gotrace/interner.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace {
 namespace {

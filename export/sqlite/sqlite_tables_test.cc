@@ -1,4 +1,4 @@
-#include "export/sqlite/sqlite_tables.h"
+#include "gotrace/sqlite_tables.h"
 
 #include <sqlite3.h>
 
@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "analysis/tables/trace_tables.h"
 #include "gotrace/reader.h"
+#include "gotrace/trace_tables.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 

@@ -10,11 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "analysis/tables/trace_tables.h"
 #include "export/sqlite/row_set.h"
-#include "export/sqlite/sqlite_tables.h"
 #include "gotrace/interner.h"
 #include "gotrace/reader.h"
+#include "gotrace/sqlite_tables.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 

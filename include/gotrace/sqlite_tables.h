@@ -1,6 +1,6 @@
 // Traces as tables of SQLite, without importing them: a query reads the trace while it runs.
-#ifndef GOTRACE_EXPORT_SQLITE_SQLITE_TABLES_H_
-#define GOTRACE_EXPORT_SQLITE_SQLITE_TABLES_H_
+#ifndef GOTRACE_SQLITE_TABLES_H_
+#define GOTRACE_SQLITE_TABLES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -69,4 +69,4 @@ absl::StatusOr<SqliteTrace> SqliteTraceOfFile(const std::string& path,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_EXPORT_SQLITE_SQLITE_TABLES_H_
+#endif  // GOTRACE_SQLITE_TABLES_H_

@@ -1,7 +1,7 @@
 // A trace as tables: one row for each event, state of a goroutine, range, task, and so on, as SQL
 // engines and data frames take them. docs/tables.md describes the tables.
-#ifndef GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
-#define GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
+#ifndef GOTRACE_TRACE_TABLES_H_
+#define GOTRACE_TRACE_TABLES_H_
 
 #include <array>
 #include <cstddef>
@@ -28,13 +28,13 @@ enum class TableId : uint8_t {
 #define GOTRACE_TABLE(id, ...) k##id,
 #define GOTRACE_COLUMN(...)
 #define GOTRACE_TABLE_END(id)
-#include "analysis/tables/tables.def"
+#include "gotrace/internal/tables.def"
 };
 inline constexpr size_t kTableIdEnd = 0
 #define GOTRACE_TABLE(id, ...) +1
 #define GOTRACE_COLUMN(...)
 #define GOTRACE_TABLE_END(id)
-#include "analysis/tables/tables.def"
+#include "gotrace/internal/tables.def"
     ;
 
 enum class ColumnType : uint8_t {
@@ -191,4 +191,4 @@ void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_ANALYSIS_TABLES_TRACE_TABLES_H_
+#endif  // GOTRACE_TRACE_TABLES_H_
