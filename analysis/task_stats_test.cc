@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/cut_trace.h"
 #include "analysis/stats_text.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/reader.h"
@@ -17,8 +18,8 @@
 namespace gotrace::internal {
 namespace {
 
-std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {}) {
-  AnalysisSink::Options options;
+std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {},
+                                       AnalysisSink::Options options = {}) {
   options.window = filter.times;
   return std::make_unique<AnalysisSink>(
       [&](Interner* interner) { return std::make_unique<TaskStats>(interner, filter); }, options);
@@ -91,6 +92,30 @@ TEST(TaskStats, AreThoseOfGo) {
   }
   EXPECT_GT(regions, 200);
   EXPECT_GT(tasks, 150);
+}
+
+// TextOf() of a task lacks its times.
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  for (const RegionLife& region : StatsOf(sink).regions()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), region));
+  }
+  for (const TaskLife& task : StatsOf(sink).tasks()) {
+    RegionLife times;
+    times.times = task.times;
+    absl::StrAppend(&text, TextOf(sink.interner(), task), TextOf(sink.interner(), times),
+                    task.begin_goroutine.value, " ", task.end_goroutine.value, "\n");
+  }
+  return text;
+}
+
+TEST(TaskStats, AreTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name),
+        [](AnalysisSink::Options options) { return MakeSink({}, options); }, AllTextOf);
+  }
 }
 
 TEST(TaskStats, PartitionRegions) {
