@@ -63,7 +63,8 @@ struct Data {
   int64_t creation = 0;
   std::optional<int64_t> end;  // If it has ended.
   Stay last;                   // The last interval.
-  ExecutionTimes times;        // Up to the end of it; `ranges` has those that ended.
+  ExecutionTimes times;        // Up to the end of it, without `ranges`.
+  NamedTimes ranges;           // That ended.
 
   std::vector<RegionEntry> regions;   // In the order of their numbers.
   std::vector<size_t> open_regions;   // From the outermost on.
@@ -145,9 +146,13 @@ void ResolveKnown(Data* data) {
   data->marks.erase(data->marks.begin(), data->marks.begin() + static_cast<ptrdiff_t>(resolved));
 }
 
+void MapIds(const InternerMap& ids, NamedTimes* times) {
+  for (NamedTime& time : *times) time.name = ids(time.name);
+}
+
 void MapIds(const InternerMap& ids, ExecutionTimes* times) {
-  for (NamedTime& reason : times->blocked) reason.name = ids(reason.name);
-  for (NamedTime& range : times->ranges) range.name = ids(range.name);
+  MapIds(ids, &times->blocked);
+  MapIds(ids, &times->ranges);
 }
 
 void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) {
@@ -159,6 +164,7 @@ void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) 
 void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   data->last.reason = ids(data->last.reason);
   MapIds(ids, &data->times);
+  MapIds(ids, &data->ranges);
   for (RegionEntry& region : data->regions) {
     MapIds(ids, first_number, static_cast<KnownRegion*>(&region));
     MapIds(ids, &region.at_begin);
@@ -173,6 +179,7 @@ ExecutionTimes Sum(ExecutionTimes a, const ExecutionTimes& b) {
 
 // Of the regions of a goroutine. One that is older than the trace contains no other.
 void FindOutermost(std::vector<RegionEntry>* regions) {
+  if (regions->size() == 1) return;
   std::vector<const RegionLife*> open;
   absl::flat_hash_map<TaskId, uint64_t> open_of_task;
   for (RegionEntry& region : *regions) {
@@ -192,12 +199,13 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
   Data& data = entry.data;
   Data& more = rest.data;
 
-  // Where the regions of the rest are now.
-  std::vector<size_t> places;
+  // What is known of the regions of the rest counts from its beginning.
+  ExecutionTimes before = data.times;
+  before.ranges = data.ranges;
+  std::vector<size_t> places;  // Where these regions are now.
   for (RegionEntry& region : more.regions) {
-    // What is known of them counts from the beginning of the rest.
-    if (region.life.begin.has_value()) region.at_begin = Sum(data.times, region.at_begin);
-    region.at_end = Sum(data.times, region.at_end);
+    if (region.life.begin.has_value()) region.at_begin = Sum(before, region.at_begin);
+    region.at_end = Sum(before, region.at_end);
     places.push_back(data.regions.size());
     data.regions.push_back(std::move(region));
   }
@@ -238,6 +246,7 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
     append(more.marks);
   }
   data.times.Add(more.times);
+  for (const NamedTime& range : more.ranges) AddNamedTime(range.name, range.time, &data.ranges);
   if (more.end.has_value()) data.end = more.end;
 }
 
@@ -302,7 +311,7 @@ class TaskStats::Impl {
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { TakeRegions(entry); }, Continue};
   GoroutineRanges ranges_{
       &interner_, [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
-        AddNamedTime(name, Between(begin, end), &goroutines_.Of(goroutine).data.times.ranges);
+        AddNamedTime(name, Between(begin, end), &goroutines_.Of(goroutine).data.ranges);
       }};
   internal::TaskTable tasks_;
 };
@@ -334,7 +343,7 @@ void TaskStats::Impl::Add(const Event& event) {
 }
 
 NamedTimes TaskStats::Impl::RangesAt(GoId id, int64_t now, const Data& data) const {
-  NamedTimes ranges = data.times.ranges;
+  NamedTimes ranges = data.ranges;
   ranges_.ForEachOpen(
       id, [&](StringId name, int64_t begin) { AddNamedTime(name, Between(begin, now), &ranges); });
   return ranges;
@@ -436,29 +445,35 @@ void TaskStats::Impl::Finish(int64_t end) {
   end_ = end;
   ranges_.Finish(end);
   goroutines_.Finish();
-  absl::c_sort(known_regions_,
-               [](const KnownRegion& a, const KnownRegion& b) { return a.number < b.number; });
+  std::vector<KnownRegion*> sorted;
+  for (KnownRegion& region : known_regions_) sorted.push_back(&region);
+  absl::c_sort(sorted,
+               [](const KnownRegion* a, const KnownRegion* b) { return a->number < b->number; });
   const auto has_part = [&](const std::optional<int64_t>& begin,
                             const std::optional<int64_t>& end) {
     return begin.value_or(filter_.times.to) <= filter_.times.to &&
            end.value_or(filter_.times.from) >= filter_.times.from;
   };
-  for (KnownRegion& region : known_regions_) {
-    RegionLife& life = region.life;
+  std::vector<KnownRegion*> selected;
+  for (KnownRegion* const region : sorted) {
+    RegionLife& life = region->life;
     tasks_.AddRegion(life.task);
     tasks_.AddGoroutine(life.task, life.goroutine);
     if (!filter_.Selects(life.goroutine) || !has_part(life.begin, life.end)) continue;
-    // What belongs to different parts of the trace was not met in order.
+    // Parts of the trace may have met them in another order.
     absl::c_sort(life.times.ranges, [this](const NamedTime& a, const NamedTime& b) {
       return interner_.String(a.name) < interner_.String(b.name);
     });
-    if (region.is_outermost) tasks_.Mention(life.task).times.Add(life.times);
-    regions.push_back(std::move(life));
+    if (region->is_outermost) tasks_.Mention(life.task).times.Add(life.times);
+    selected.push_back(region);
   }
-  known_regions_.clear();
-  absl::c_stable_sort(regions, [](const RegionLife& a, const RegionLife& b) {
-    return a.end.has_value() && (!b.end.has_value() || *a.end < *b.end);
+  absl::c_stable_sort(selected, [](const KnownRegion* a, const KnownRegion* b) {
+    const std::optional<int64_t>& end = a->life.end;
+    return end.has_value() && (!b->life.end.has_value() || *end < *b->life.end);
   });
+  regions.reserve(selected.size());
+  for (KnownRegion* const region : selected) regions.push_back(std::move(region->life));
+  known_regions_.clear();
   for (TaskLife& task : tasks_.Take()) {
     // What belongs to no task belongs to the background task.
     if (task.task == kBackgroundTask || !has_part(task.begin, task.end)) continue;
