@@ -119,8 +119,9 @@ TEST(TaskStats, AreTheSameHoweverTheTraceIsCut) {
   }
 }
 
-// In the middle of three generations, goroutines 1 and 2 only go on running, but for 1 to block at
-// its end; goroutine 3 is in the middle of a region that is older than the trace.
+// The second of three generations begins while all goroutines run. Goroutine 1 stops in it, and
+// blocks until the third; 2 and 3 do neither. Goroutine 3 is in a region that is older than the
+// trace.
 BuiltEvents RegionsAcrossGenerations() {
   using enum EventType;
   constexpr GoState kRunning = GoState::kRunning;
@@ -152,6 +153,8 @@ BuiltEvents RegionsAcrossGenerations() {
   range(kGCMarkAssistEnd, 130, 1);
   region(kUserRegionEnd, 135, 3);
   region(kUserRegionEnd, 140, 1);
+  events.Go(kGoStop, 142, 1, 1, kRunning, GoState::kRunnable);
+  events.Go(kGoStart, 143, 1, 1, GoState::kRunnable, kRunning);
   region(kUserRegionBegin, 145, 1);
   events.Go(kGoBlock, 150, 1, 1, kRunning, GoState::kWaiting, "sleep");
   events.Sync(200, 3);
