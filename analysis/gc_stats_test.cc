@@ -2,11 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "analysis/built_events.h"
+#include "analysis/cut_trace.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -15,8 +18,8 @@
 namespace gotrace::internal {
 namespace {
 
-std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {}) {
-  AnalysisSink::Options options;
+std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {},
+                                       AnalysisSink::Options options = {}) {
   options.window = window;
   return std::make_unique<AnalysisSink>(
       [=](Interner* interner) { return std::make_unique<GcStats>(interner, window); }, options);
@@ -136,6 +139,46 @@ TEST(GcStats, HasOnlyWhatIsInTheWindow) {
   EXPECT_EQ(StatsOf(*sink).cycles()[0].idle, 6);
   ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
   EXPECT_EQ(StatsOf(*sink).stops()[0].begin, 40);
+}
+
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  const auto append = [&](const auto&... values) { absl::StrAppend(&text, values..., " "); };
+  const auto append_sum = [&](const SpanSum& sum) { append(sum.count, "x", sum.time); };
+  const auto append_bytes = [&](const std::optional<uint64_t>& bytes) {
+    append(bytes.has_value() ? absl::StrCat(*bytes) : "-");
+  };
+  for (const GcCycle& cycle : StatsOf(sink).cycles()) {
+    append("\ncycle", cycle.number, " ", GcTriggerName(cycle.trigger), " g", cycle.goroutine.value);
+    append(cycle.begin, cycle.begin_clipped ? "~" : "", "-", cycle.end,
+           cycle.end_clipped ? "~" : "");
+    append("pauses"), append_sum(cycle.pauses), append(cycle.longest_pause);
+    append("assists"), append_sum(cycle.assists);
+    for (const GoroutineAssists& one : cycle.assists_by_goroutine) {
+      append("g", one.goroutine.value, ":"), append_sum(one.assists);
+    }
+    append("workers"), append(cycle.dedicated), append(cycle.fractional), append(cycle.idle);
+    append("sweeps"), append_sum(cycle.sweeps);
+    append(cycle.swept_bytes), append(cycle.reclaimed_bytes);
+    append("heap"), append_bytes(cycle.heap_begin), append_bytes(cycle.heap_end);
+    append_bytes(cycle.goal), append_bytes(cycle.next_goal);
+  }
+  for (const WorldStop& stop : StatsOf(sink).stops()) {
+    append("\nstop", sink.interner().String(stop.reason), " ", stop.begin, "-", stop.end,
+           stop.end_clipped ? "~" : "");
+    append("g", stop.goroutine.value, " p", stop.proc.value, " last", stop.last_proc.value, " ",
+           stop.last_proc_stop);
+  }
+  return text;
+}
+
+TEST(GcStats, AreTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name),
+        [](AnalysisSink::Options options) { return MakeSink({}, options); }, AllTextOf);
+  }
 }
 
 // Counts the events of each type.

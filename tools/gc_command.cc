@@ -261,7 +261,7 @@ class GcCommand final : public AnalysisCommand {
     return std::make_unique<MmuAnalysis>(options, windows_);
   }
 
-  bool IsMergeable() const override { return false; }
+  bool IsMergeable() const override { return !mmu_; }
   bool SelectsGoroutines() const override { return false; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
