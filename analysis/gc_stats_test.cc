@@ -181,6 +181,63 @@ TEST(GcStats, AreTheSameHoweverTheTraceIsCut) {
   }
 }
 
+// Appends the begin of a generation, which states what lasts from the one before.
+void AddBorder(absl::Span<const Event> before, int64_t time, BuiltEvents* border) {
+  using enum EventType;
+  std::map<GoId, GoState> goroutines;
+  std::map<ProcId, ProcState> procs;
+  std::map<EventType, bool> is_open;
+  for (const Event& event : before) {
+    if (event.kind() == EventKind::kStateTransition) {
+      const ResourceId id = event.transition_resource();
+      if (id.kind == ResourceKind::kGoroutine) {
+        goroutines[GoId{id.id}] = static_cast<GoState>(event.transition_to());
+      } else {
+        procs[ProcId{id.id}] = static_cast<ProcState>(event.transition_to());
+      }
+    }
+    if (event.type() == kGCBegin || event.type() == kGCEnd) {
+      is_open[kGCActive] = event.type() == kGCBegin;
+    }
+    if (event.type() == kGCMarkAssistBegin || event.type() == kGCMarkAssistEnd) {
+      is_open[kGCMarkAssistActive] = event.type() == kGCMarkAssistBegin;
+    }
+    if (event.type() == kGCSweepBegin || event.type() == kGCSweepEnd) {
+      is_open[kGCSweepActive] = event.type() == kGCSweepBegin;
+    }
+  }
+  border->Sync(time, 2);
+  for (const auto& [proc, state] : procs) border->Proc(kProcStatus, time, proc.value, state, state);
+  for (const auto& [goroutine, state] : goroutines) {
+    border->Go(kGoStatus, time, goroutine == GoId{7} ? 0 : 1, goroutine.value, state, state);
+  }
+  if (is_open[kGCActive]) border->Push(border->Builder(kGCActive, time, 0, 7));
+  if (is_open[kGCMarkAssistActive]) {
+    border->Push(border->Builder(kGCMarkAssistActive, time, 0, 7).Arg(0, 7));
+  }
+  // Go does not always state a sweep.
+  if (is_open[kGCSweepActive] && time % 2 == 0) {
+    border->Push(border->Builder(kGCSweepActive, time, 0, 7).Arg(0, 0));
+  }
+}
+
+TEST(GcStats, AreTheSameWhereverACycleIsCut) {
+  const BuiltEvents cycle = OneCycle();
+  const std::string expected = AllTextOf(*RunOver(cycle));
+  for (size_t at = 1; at + 1 < cycle.events().size(); ++at) {
+    const Event& next = cycle.events()[at];
+    SCOPED_TRACE(next.time());
+    BuiltEvents border;
+    AddBorder(cycle.events().first(at), next.time(), &border);
+    std::vector<Event> events(cycle.events().begin(), cycle.events().begin() + at);
+    events.insert(events.end(), border.events().begin(), border.events().end());
+    events.insert(events.end(), cycle.events().begin() + at, cycle.events().end());
+    const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+        events, [](AnalysisSink::Options options) { return MakeSink({}, options); }, AllTextOf);
+    EXPECT_EQ(AllTextOf(*whole), expected);
+  }
+}
+
 // Counts the events of each type.
 class Counter final : public EventSink {
  public:
