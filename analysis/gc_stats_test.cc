@@ -238,6 +238,32 @@ TEST(GcStats, AreTheSameWhereverACycleIsCut) {
   }
 }
 
+TEST(GcStats, FindTheLastProcInTheNextGeneration) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  for (int64_t p = 0; p < 3; ++p) {
+    events.Proc(kProcStatus, 1 + p, p, ProcState::kUndetermined, ProcState::kRunning);
+  }
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kSTWBegin, 11, 0, 7).Reason("GC sweep termination"));
+  events.Proc(kProcStop, 12, 2, ProcState::kRunning, ProcState::kIdle);
+  events.Sync(13, 2);
+  events.Proc(kProcStatus, 13, 0, ProcState::kRunning, ProcState::kRunning);
+  events.Proc(kProcStatus, 13, 1, ProcState::kRunning, ProcState::kRunning);
+  events.Proc(kProcStatus, 13, 2, ProcState::kIdle, ProcState::kIdle);
+  events.Proc(kProcStart, 14, 2, ProcState::kIdle, ProcState::kRunning);
+  events.Proc(kProcStop, 15, 1, ProcState::kRunning, ProcState::kIdle);
+  events.Proc(kProcStop, 18, 2, ProcState::kRunning, ProcState::kIdle);
+  events.Push(events.Builder(kSTWEnd, 20, 0, 7).Reason("GC sweep termination"));
+  const std::unique_ptr<AnalysisSink> sink = ExpectSameHoweverCut(
+      events.events(), [](AnalysisSink::Options options) { return MakeSink({}, options); },
+      AllTextOf);
+  ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).stops()[0].last_proc, ProcId{2});
+  EXPECT_EQ(StatsOf(*sink).stops()[0].last_proc_stop, 18);
+}
+
 // Counts the events of each type.
 class Counter final : public EventSink {
  public:
