@@ -59,6 +59,11 @@ class BusySpans {
 
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
+
+  // Appends what `next` has, which took the part of the trace that follows. Of a span that crosses
+  // into that part each of the two has a piece.
+  void Merge(const BusySpans& next);
+
   std::vector<Series> MakeSeries(int64_t end);
 
  private:
@@ -103,11 +108,24 @@ class BusySpans {
 
   const Options options_;
   std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
-  std::optional<int64_t> stop_;       // Since when the world is stopped.
+  bool is_first_generation_ = true;
+  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+  std::optional<int64_t> stop_;                   // Since when the world is stopped.
   absl::flat_hash_map<int64_t, int64_t> sweeps_;  // By P, since when.
   absl::flat_hash_map<GoId, Worker> workers_;
   absl::flat_hash_map<GoId, std::vector<Span>> assists_;
   std::vector<Edge> edges_;
+
+  // Of what is older than this part: when the part begins if it states it, and otherwise when it
+  // ended.
+  absl::flat_hash_map<int64_t, int64_t> older_sweeps_;
+  absl::flat_hash_map<GoId, int64_t> older_assists_;
+  std::optional<int64_t> older_stop_;
+  bool has_stop_ = false;  // Whether the world was stopped in this part.
+  // What of assists is before the first interval of the goroutine, and intervals that cross into
+  // the next part.
+  std::vector<std::pair<GoId, Span>> early_assists_;
+  std::vector<GoInterval> crossing_;
 };
 
 void BusySpans::BeginAssist(GoId goroutine, int64_t time) {
@@ -116,12 +134,19 @@ void BusySpans::BeginAssist(GoId goroutine, int64_t time) {
 
 void BusySpans::EndAssist(GoId goroutine, int64_t time) {
   const auto found = assists_.find(goroutine);
-  if (found != assists_.end() && !found->second.empty()) found->second.back().end = time;
+  if (found != assists_.end() && !found->second.empty()) {
+    found->second.back().end = time;
+  } else {
+    older_assists_.try_emplace(goroutine, time);
+  }
 }
 
 void BusySpans::EndSweep(int64_t proc, int64_t time) {
   const auto found = sweeps_.find(proc);
-  if (found == sweeps_.end()) return;
+  if (found == sweeps_.end()) {
+    older_sweeps_.try_emplace(proc, time);
+    return;
+  }
   AddSpan(proc, found->second, time);
   sweeps_.erase(found);
 }
@@ -135,7 +160,9 @@ void BusySpans::EndWorker(GoId goroutine, int64_t time) {
 
 void BusySpans::Add(const Event& event) {
   const int64_t time = event.time();
+  if (event.kind() == EventKind::kSync) is_first_generation_ = !sync_time_.has_value();
   if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
+  last_event_ = std::max(last_event_, time);
   switch (event.type()) {
     case EventType::kProcsChange:
       if (const uint64_t procs = event.metric().value; procs > 0 && procs <= kMaxProcs) {
@@ -143,10 +170,17 @@ void BusySpans::Add(const Event& event) {
       }
       break;
     case EventType::kSTWBegin:
-      if (options_.stw && IsGcStop(event)) stop_ = time;
+      if (options_.stw && IsGcStop(event)) {
+        stop_ = time;
+        has_stop_ = true;
+      }
       break;
     case EventType::kSTWEnd:
-      if (stop_.has_value()) AddEdges(kWorld, *stop_, time);
+      if (stop_.has_value()) {
+        AddEdges(kWorld, *stop_, time);
+      } else if (!has_stop_ && !older_stop_.has_value()) {
+        older_stop_ = time;
+      }
       stop_.reset();
       break;
     case EventType::kGCSweepBegin:
@@ -154,7 +188,11 @@ void BusySpans::Add(const Event& event) {
       break;
     case EventType::kGCSweepActive:
       // It is active since before the generation, unless its begin is known.
-      if (options_.sweep) sweeps_.try_emplace(event.range_parts().scope.id, *sync_time_);
+      if (options_.sweep) {
+        const int64_t proc = event.range_parts().scope.id;
+        const bool is_new = sweeps_.try_emplace(proc, *sync_time_).second;
+        if (is_new && is_first_generation_) older_sweeps_.try_emplace(proc, *sync_time_);
+      }
       break;
     case EventType::kGCSweepEnd:
       EndSweep(event.range_parts().scope.id, time);
@@ -166,7 +204,10 @@ void BusySpans::Add(const Event& event) {
       if (options_.assist) {
         const GoId goroutine{event.range_parts().scope.id};
         const std::vector<Span>& spans = assists_[goroutine];
-        if (spans.empty() || spans.back().end != kForever) BeginAssist(goroutine, *sync_time_);
+        if (spans.empty() || spans.back().end != kForever) {
+          BeginAssist(goroutine, *sync_time_);
+          if (is_first_generation_) older_assists_.try_emplace(goroutine, *sync_time_);
+        }
       }
       break;
     case EventType::kGCMarkAssistEnd:
@@ -189,19 +230,58 @@ void BusySpans::Add(const Event& event) {
 }
 
 void BusySpans::AddGoroutine(const GoInterval& interval) {
+  if (interval.end > last_event_) return crossing_.push_back(interval);
   const auto found = assists_.find(interval.goroutine);
   if (found == assists_.end()) return;
   std::vector<Span>& spans = found->second;
-  if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
-    for (const Span& span : spans) {
+  for (Span& span : spans) {
+    if (span.begin < interval.begin) {
+      const Span early = {span.begin, std::min(span.end, interval.begin)};
+      early_assists_.emplace_back(interval.goroutine, early);
+    }
+    if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
       AddSpan(interval.proc.value, std::max(span.begin, interval.begin),
               std::min(span.end, interval.proc_until));
     }
+    // Later intervals are after this one.
+    span.begin = std::max(span.begin, interval.end);
   }
-  // Later intervals are after this one.
   const auto is_past = [&](const Span& span) { return span.end <= interval.end; };
   spans.erase(std::remove_if(spans.begin(), spans.end(), is_past), spans.end());
   if (spans.empty()) assists_.erase(found);
+}
+
+void BusySpans::Merge(const BusySpans& next) {
+  edges_.insert(edges_.end(), next.edges_.begin(), next.edges_.end());
+  if (stop_.has_value() && next.older_stop_.has_value())
+    AddEdges(kWorld, *stop_, *next.older_stop_);
+  if (next.has_stop_ || next.older_stop_.has_value()) stop_ = next.stop_;
+
+  for (const auto& [proc, end] : next.older_sweeps_) {
+    // A sweep that the next part states goes on there.
+    if (sweeps_.contains(proc)) EndSweep(proc, end);
+  }
+  for (const auto& [proc, begin] : next.sweeps_) sweeps_.insert_or_assign(proc, begin);
+
+  for (const GoInterval& interval : crossing_) EndWorker(interval.goroutine, interval.end);
+  for (const auto& [goroutine, worker] : next.workers_) {
+    workers_.insert_or_assign(goroutine, worker);
+  }
+
+  for (const auto& [goroutine, end] : next.older_assists_) {
+    const auto found = assists_.find(goroutine);
+    if (found != assists_.end() && found->second.back().end == kForever) {
+      found->second.back().end = end;
+    }
+  }
+  for (const auto& [goroutine, span] : next.early_assists_) assists_[goroutine].push_back(span);
+  for (const auto& [goroutine, spans] : next.assists_) {
+    std::vector<Span>& known = assists_[goroutine];
+    known.insert(known.end(), spans.begin(), spans.end());
+  }
+  sync_time_ = next.sync_time_;
+  last_event_ = std::max(last_event_, next.last_event_);
+  for (const GoInterval& interval : std::exchange(crossing_, {})) AddGoroutine(interval);
 }
 
 // The series of one P, or of all.
@@ -503,6 +583,8 @@ class MutatorUtilization::Impl {
 
   void AddGoroutine(const GoInterval& interval) { busy_.AddGoroutine(interval); }
 
+  void Merge(const Impl& next) { busy_.Merge(next.busy_); }
+
   void Finish(int64_t end) {
     std::optional<std::vector<Series>> go = go_.has_value() ? go_->Finish() : std::nullopt;
     series_ = go.has_value() ? *std::move(go) : busy_.MakeSeries(end);
@@ -521,7 +603,9 @@ MutatorUtilization::~MutatorUtilization() = default;
 void MutatorUtilization::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void MutatorUtilization::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void MutatorUtilization::Finish(int64_t end) { impl_->Finish(end); }
-void MutatorUtilization::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
+void MutatorUtilization::Merge(IntervalConsumer&& next, const InternerMap& /*ids*/) {
+  impl_->Merge(*static_cast<MutatorUtilization&>(next).impl_);
+}
 absl::Span<const UtilizationSeries> MutatorUtilization::series() const { return impl_->series(); }
 
 namespace {
