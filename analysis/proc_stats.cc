@@ -373,7 +373,8 @@ void ProcStats::Impl::Finish(int64_t end) {
 }
 
 std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
-  const auto count = static_cast<int64_t>(slices_.slices().size());
+  const std::vector<SliceSums> slices = slices_.Slices();
+  const auto count = static_cast<int64_t>(slices.size());
   if (count == 0) return {};
   const int64_t last = slices_.first() + count - 1;
   // 1, 2, 5, 10, 20, 50, ...
@@ -385,7 +386,7 @@ std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
   std::vector<SliceSums> sums(static_cast<size_t>(index(last) - index(slices_.first())) + 1);
   for (int64_t i = slices_.first(); i <= last; ++i) {
     sums[static_cast<size_t>(index(i) - index(slices_.first()))].Add(
-        slices_.slices()[static_cast<size_t>(i - slices_.first())]);
+        slices[static_cast<size_t>(i - slices_.first())]);
   }
   std::vector<ProcSlice> result;
   for (size_t i = 0; i < sums.size(); ++i) {

@@ -180,24 +180,33 @@ TEST(TimeSlices, KeepSumsAsTheyGrow) {
   const auto add = [](Length& sum, int64_t length) { sum.length += length; };
   TimeSlices<Length> slices;
   slices.Spread(-1500, 2500, add);
-  ASSERT_EQ(slices.slices().size(), 5);
+  ASSERT_EQ(slices.Slices().size(), 5);
   EXPECT_EQ(slices.first(), -2);
-  EXPECT_EQ(slices.slices()[0].length, 500);
-  EXPECT_EQ(slices.slices()[4].length, 500);
+  EXPECT_EQ(slices.Slices()[0].length, 500);
+  EXPECT_EQ(slices.Slices()[4].length, 500);
   // Too far away for slices of this length.
   slices.Spread(50'000'000, 50'000'001, add);
   EXPECT_EQ(slices.width(), 10'000);
   EXPECT_EQ(slices.first(), -1);
-  EXPECT_EQ(slices.slices().front().length, 1500);
-  EXPECT_EQ(slices.slices()[1].length, 2500);
-  EXPECT_EQ(slices.slices().back().length, 1);
+  EXPECT_EQ(slices.Slices().front().length, 1500);
+  EXPECT_EQ(slices.Slices()[1].length, 2500);
+  EXPECT_EQ(slices.Slices().back().length, 1);
 
   TimeSlices<Length> far;
-  far.Spread(INT64_MIN, INT64_MAX, [](Length& sum, int64_t /*length*/) { ++sum.length; });
+  int touched = 0;
+  far.Spread(INT64_MIN, INT64_MAX, [&](Length& sum, int64_t length) {
+    sum.length =
+        static_cast<int64_t>(static_cast<uint64_t>(sum.length) + static_cast<uint64_t>(length));
+    ++touched;
+  });
+  EXPECT_GT(far.Slices().size(), 1000);
+  EXPECT_LE(touched, 4);
+  EXPECT_EQ(far.Slices()[1].length, far.width());
+  EXPECT_EQ(far.Slices()[500].length, far.width());
   far.Merge(slices);
   slices.Merge(far);
   EXPECT_EQ(slices.width(), far.width());
-  EXPECT_LE(slices.slices().size(), 10'000);
+  EXPECT_LE(slices.Slices().size(), 10'000);
 }
 
 }  // namespace
