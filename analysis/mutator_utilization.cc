@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "analysis/assist_parts.h"
 #include "gotrace/event_type.h"
 #include "gotrace/ids.h"
 #include "gotrace/states.h"
@@ -67,11 +68,6 @@ class BusySpans {
   std::vector<Series> MakeSeries(int64_t end);
 
  private:
-  struct Span {
-    int64_t begin = 0;
-    int64_t end = kForever;  // kForever while it is open.
-  };
-
   // A mark worker that runs.
   struct Worker {
     int64_t proc = -1;
@@ -101,8 +97,6 @@ class BusySpans {
     edges_.push_back({end, proc, -1});
   }
 
-  void BeginAssist(GoId goroutine, int64_t time);
-  void EndAssist(GoId goroutine, int64_t time);
   void EndSweep(int64_t proc, int64_t time);
   void EndWorker(GoId goroutine, int64_t time);
 
@@ -113,33 +107,19 @@ class BusySpans {
   std::optional<int64_t> stop_;                   // Since when the world is stopped.
   absl::flat_hash_map<int64_t, int64_t> sweeps_;  // By P, since when.
   absl::flat_hash_map<GoId, Worker> workers_;
-  absl::flat_hash_map<GoId, std::vector<Span>> assists_;
+  internal::AssistParts assists_{[this](const GoInterval& interval, int64_t begin, int64_t end) {
+    if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
+      AddSpan(interval.proc.value, begin, std::min(end, interval.proc_until));
+    }
+  }};
   std::vector<Edge> edges_;
 
   // Of what is older than this part: when the part begins if it states it, and otherwise when it
   // ended.
   absl::flat_hash_map<int64_t, int64_t> older_sweeps_;
-  absl::flat_hash_map<GoId, int64_t> older_assists_;
   std::optional<int64_t> older_stop_;
   bool has_stop_ = false;  // Whether the world was stopped in this part.
-  // What of assists is before the first interval of the goroutine, and intervals that cross into
-  // the next part.
-  std::vector<std::pair<GoId, Span>> early_assists_;
-  std::vector<GoInterval> crossing_;
 };
-
-void BusySpans::BeginAssist(GoId goroutine, int64_t time) {
-  assists_[goroutine].push_back({.begin = time});
-}
-
-void BusySpans::EndAssist(GoId goroutine, int64_t time) {
-  const auto found = assists_.find(goroutine);
-  if (found != assists_.end() && !found->second.empty()) {
-    found->second.back().end = time;
-  } else {
-    older_assists_.try_emplace(goroutine, time);
-  }
-}
 
 void BusySpans::EndSweep(int64_t proc, int64_t time) {
   const auto found = sweeps_.find(proc);
@@ -163,6 +143,7 @@ void BusySpans::Add(const Event& event) {
   if (event.kind() == EventKind::kSync) is_first_generation_ = !sync_time_.has_value();
   if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
   last_event_ = std::max(last_event_, time);
+  if (options_.assist) assists_.Add(event);
   switch (event.type()) {
     case EventType::kProcsChange:
       if (const uint64_t procs = event.metric().value; procs > 0 && procs <= kMaxProcs) {
@@ -197,22 +178,6 @@ void BusySpans::Add(const Event& event) {
     case EventType::kGCSweepEnd:
       EndSweep(event.range_parts().scope.id, time);
       break;
-    case EventType::kGCMarkAssistBegin:
-      if (options_.assist) BeginAssist(GoId{event.range_parts().scope.id}, time);
-      break;
-    case EventType::kGCMarkAssistActive:
-      if (options_.assist) {
-        const GoId goroutine{event.range_parts().scope.id};
-        const std::vector<Span>& spans = assists_[goroutine];
-        if (spans.empty() || spans.back().end != kForever) {
-          BeginAssist(goroutine, *sync_time_);
-          if (is_first_generation_) older_assists_.try_emplace(goroutine, *sync_time_);
-        }
-      }
-      break;
-    case EventType::kGCMarkAssistEnd:
-      EndAssist(GoId{event.range_parts().scope.id}, time);
-      break;
     case EventType::kGoLabel:
       if (IsWorker(event.label().label, options_)) {
         workers_.insert_or_assign(event.goroutine(), Worker{event.proc().value, time});
@@ -230,25 +195,9 @@ void BusySpans::Add(const Event& event) {
 }
 
 void BusySpans::AddGoroutine(const GoInterval& interval) {
-  if (interval.end > last_event_) return crossing_.push_back(interval);
-  const auto found = assists_.find(interval.goroutine);
-  if (found == assists_.end()) return;
-  std::vector<Span>& spans = found->second;
-  for (Span& span : spans) {
-    if (span.begin < interval.begin) {
-      const Span early = {span.begin, std::min(span.end, interval.begin)};
-      early_assists_.emplace_back(interval.goroutine, early);
-    }
-    if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
-      AddSpan(interval.proc.value, std::max(span.begin, interval.begin),
-              std::min(span.end, interval.proc_until));
-    }
-    // Later intervals are after this one.
-    span.begin = std::max(span.begin, interval.end);
-  }
-  const auto is_past = [&](const Span& span) { return span.end <= interval.end; };
-  spans.erase(std::remove_if(spans.begin(), spans.end(), is_past), spans.end());
-  if (spans.empty()) assists_.erase(found);
+  if (options_.assist) assists_.AddGoroutine(interval);
+  // If it crosses into the next part, the event that ends the worker's run is there.
+  if (interval.end > last_event_) EndWorker(interval.goroutine, interval.end);
 }
 
 void BusySpans::Merge(const BusySpans& next) {
@@ -263,25 +212,13 @@ void BusySpans::Merge(const BusySpans& next) {
   }
   for (const auto& [proc, begin] : next.sweeps_) sweeps_.insert_or_assign(proc, begin);
 
-  for (const GoInterval& interval : crossing_) EndWorker(interval.goroutine, interval.end);
   for (const auto& [goroutine, worker] : next.workers_) {
     workers_.insert_or_assign(goroutine, worker);
   }
 
-  for (const auto& [goroutine, end] : next.older_assists_) {
-    const auto found = assists_.find(goroutine);
-    if (found != assists_.end() && found->second.back().end == kForever) {
-      found->second.back().end = end;
-    }
-  }
-  for (const auto& [goroutine, span] : next.early_assists_) assists_[goroutine].push_back(span);
-  for (const auto& [goroutine, spans] : next.assists_) {
-    std::vector<Span>& known = assists_[goroutine];
-    known.insert(known.end(), spans.begin(), spans.end());
-  }
+  assists_.Merge(next.assists_);
   sync_time_ = next.sync_time_;
   last_event_ = std::max(last_event_, next.last_event_);
-  for (const GoInterval& interval : std::exchange(crossing_, {})) AddGoroutine(interval);
 }
 
 // The series of one P, or of all.
