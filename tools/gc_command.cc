@@ -263,7 +263,7 @@ class GcCommand final : public AnalysisCommand {
   }
 
   bool IsMergeable() const override { return !options_.go_compatible; }
-  bool SelectsGoroutines() const override { return false; }
+  std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (mmu_) {

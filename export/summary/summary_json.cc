@@ -21,6 +21,7 @@ template <class T, class Visit>
 void VisitTimes(T& times, const Visit& visit) {
   visit("user_ns", times.user);
   visit("gc_ns", times.gc);
+  visit("assist_ns", times.assist);
   visit("syscall_ns", times.syscall);
   visit("scheduler_ns", times.scheduler);
   visit("idle_ns", times.idle);
