@@ -188,7 +188,7 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   const ProcTimes& procs = summary.procs;
   const auto share = [&](int64_t time) { return Percent(ShareOf(time, procs.Total())); };
   out->Append("Ps: ", share(procs.user), " user, ", share(procs.gc), " GC, ", share(procs.assist),
-              " mark assists, ", share(procs.syscall), " syscalls, ", share(procs.scheduler),
+              " assists, ", share(procs.syscall), " syscalls, ", share(procs.scheduler),
               " scheduler, ", share(procs.idle), " idle (", share(summary.idle_while_runnable),
               " while goroutines waited to run)\n");
   const Histogram pauses = AllOf(LatencyKind::kPause, summary).durations;
