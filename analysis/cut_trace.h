@@ -49,22 +49,48 @@ class CutTrace final : public EventSink {
   std::vector<std::unique_ptr<AnalysisSink>> parts_;
 };
 
-// Analyses the trace `bytes` as a whole, and expects `text_of` to return the same for it as where
-// it is cut into generations, and into pairs of them. Returns that of the whole.
+// Analyses a trace as a whole, and expects `text_of` to return the same for it as where it is cut
+// into generations, and into pairs of them. `read` gives all events of the trace to the sinks.
+// Returns the analysis of the whole.
 inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
-    const std::string& bytes, const CutTrace::MakeSink& make,
+    const std::function<absl::Status(absl::Span<EventSink* const> sinks)>& read,
+    const CutTrace::MakeSink& make,
     const std::function<std::string(const AnalysisSink& sink)>& text_of) {
   std::unique_ptr<AnalysisSink> whole = make({});
-  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
-  EXPECT_TRUE(reader.ok());
-  if (!reader.ok()) return whole;
   CutTrace one(1, make);
   CutTrace two(2, make);
-  EXPECT_TRUE(ReadInto(*reader, {whole.get(), &one, &two}).ok());
+  EXPECT_TRUE(read({whole.get(), &one, &two}).ok());
   const std::string expected = text_of(*whole);
   EXPECT_EQ(text_of(one.Merge()), expected);
   EXPECT_EQ(text_of(two.Merge()), expected);
   return whole;
+}
+
+// The same for the trace `bytes`.
+inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
+    const std::string& bytes, const CutTrace::MakeSink& make,
+    const std::function<std::string(const AnalysisSink& sink)>& text_of) {
+  const auto read = [&](absl::Span<EventSink* const> sinks) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    return reader.ok() ? ReadInto(*reader, sinks) : reader.status();
+  };
+  return ExpectSameHoweverCut(read, make, text_of);
+}
+
+// The same for events, of which each generation begins with a kSync event.
+inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
+    absl::Span<const Event> events, const CutTrace::MakeSink& make,
+    const std::function<std::string(const AnalysisSink& sink)>& text_of) {
+  const auto read = [&](absl::Span<EventSink* const> sinks) {
+    absl::Status status;
+    for (size_t begin = 0, end = 0; begin < events.size(); begin = end) {
+      for (end = begin + 1; end < events.size() && events[end].kind() != EventKind::kSync;) ++end;
+      for (EventSink* const sink : sinks) sink->Add(events.subspan(begin, end - begin));
+    }
+    for (EventSink* const sink : sinks) status.Update(sink->Finish());
+    return status;
+  };
+  return ExpectSameHoweverCut(read, make, text_of);
 }
 
 }  // namespace gotrace::internal

@@ -1,5 +1,9 @@
 // Cycles and stops are made of events. The intervals of goroutines say how much of the run of a
 // mark worker is in the window, and those of Ps which P stopped last.
+//
+// A part of a trace that follows another may begin in the middle of a cycle or of a stop. What
+// counts for these is collected in entries that stand for them, and is added to the real ones by
+// Merge(). Intervals that cross into the next part are kept until its cycles and stops are there.
 #include "gotrace/gc_stats.h"
 
 #include <algorithm>
@@ -10,6 +14,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "analysis/runtime_ranges.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_type.h"
 #include "gotrace/states.h"
@@ -19,6 +24,10 @@ namespace {
 
 constexpr size_t kNoCycle = std::numeric_limits<size_t>::max();
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+constexpr int64_t kEver = std::numeric_limits<int64_t>::min();
+
+// More Ps than any machine has. In a damaged trace a stop of the world may last for long.
+constexpr size_t kMaxStopped = 1 << 12;
 
 // Who asked for the cycle, from the stack of its begin.
 GcTrigger TriggerOf(const Stack& stack) {
@@ -38,6 +47,11 @@ void AddSpan(int64_t begin, int64_t end, SpanSum* sum) {
   internal::AddTime(std::max<int64_t>(internal::Between(begin, end), 0), &sum->time);
 }
 
+void Add(const SpanSum& more, SpanSum* sum) {
+  sum->count += more.count;
+  internal::AddTime(more.time, &sum->time);
+}
+
 // The time of a GcCycle for mark workers with a label, or nullptr for other labels.
 int64_t GcCycle::*WorkerTime(absl::string_view label) {
   if (label == "GC (dedicated)") return &GcCycle::dedicated;
@@ -55,71 +69,142 @@ absl::string_view GcTriggerName(GcTrigger trigger) {
 
 class GcStats::Impl {
  public:
-  Impl(Interner* interner, EventFilter::Times window) : interner_(*interner), window_(window) {}
+  Impl(Interner* interner, EventFilter::Times window)
+      : interner_(*interner),
+        window_(window),
+        assists_(interner, [this](const internal::RuntimeRange& assist) { AddAssist(assist); }) {}
 
-  void Add(const Event& event);
+  void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void AddProc(const ProcInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
-  absl::Span<const GcCycle> cycles() const { return cycles_; }
-  absl::Span<const WorldStop> stops() const { return stops_; }
+  absl::Span<const GcCycle> cycles() const { return results_; }
+  absl::Span<const WorldStop> stops() const { return stop_results_; }
 
  private:
-  // A range that is in progress, and the cycle that it counts for.
-  struct Open {
-    int64_t begin = 0;
-    size_t cycle = kNoCycle;
+  struct Cycle : GcCycle {
+    absl::flat_hash_map<GoId, SpanSum> assists_of;
+  };
+
+  struct Stop : WorldStop {
+    size_t cycle = kNoCycle;          // The cycle that it is for.
+    std::vector<ProcInterval> procs;  // When other Ps ran that stopped in it.
   };
 
   // From the label of a mark worker until it stops.
   struct WorkerRun {
     int64_t GcCycle::*kind = nullptr;
     size_t cycle = kNoCycle;
-    int64_t begin = 0;
+    int64_t begin = 0;       // Later than the last interval.
     int64_t end = kForever;  // kForever while it runs.
   };
 
+  // The sweep of a P that is older than this part.
+  struct OlderSweep {
+    int64_t begin = 0;  // That of this part if it states the sweep; otherwise the sweep's end.
+    size_t cycle = kNoCycle;  // The cycle that it is for, once it has ended.
+    // If this part does not state it: what is to count for the cycle.
+    bool is_counted = true;
+    uint64_t swept_bytes = 0;
+    uint64_t reclaimed_bytes = 0;
+  };
+
+  // Cycles that are older than this part: the last that ended, and one that may be active.
+  static constexpr size_t kEnded = 0;
+  static constexpr size_t kActive = 1;
+
+  static std::vector<Cycle> OlderCycles() {
+    std::vector<Cycle> cycles(2);
+    for (Cycle& cycle : cycles) {
+      cycle.begin = kEver;
+      cycle.end_clipped = true;
+    }
+    return cycles;
+  }
+  static std::vector<Stop> OlderStop() {
+    std::vector<Stop> stops(1);
+    stops[0].begin = stops[0].end = kEver;
+    stops[0].end_clipped = true;
+    return stops;
+  }
+
+  bool IsReal(size_t cycle) const { return cycle != kNoCycle && cycle > kActive; }
+
+  void Add(const Event& event);
   void BeginCycle(const Event& event);
   void EndCycle(int64_t time);
   void BeginStop(const Event& event);
   void EndStop(int64_t time);
-  void EndAssist(GoId goroutine, int64_t time);
+  void AddAssist(const internal::RuntimeRange& assist);
   void EndSweep(const Event& event);
   void AddLabel(const Event& event);
   void AddTransition(const Event& event);
-  void FindLastProc(const std::vector<ProcInterval>& stopped, WorldStop* stop) const;
+
+  // When the cycle ended; kForever if it has not.
+  int64_t EndOf(size_t cycle) const;
+
+  // Each takes something of `next`, in which cycles have the indices `places` here.
+  std::vector<size_t> MergeCycles(Impl& next);
+  void MergeStops(Impl& next, const InternerMap& ids, const std::vector<size_t>& places);
+  void MergeSweeps(const Impl& next, const std::vector<size_t>& places);
+  void MergeWorkers(const Impl& next, const std::vector<size_t>& places);
+  static void Join(const Cycle& rest, Cycle* cycle);
+
+  static void FindLastProc(std::vector<ProcInterval> stopped, WorldStop* stop);
 
   Interner& interner_;
   const EventFilter::Times window_;
 
   std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
-  std::vector<GcCycle> cycles_;
-  size_t open_cycle_ = kNoCycle;
-  size_t last_cycle_ = kNoCycle;  // The last that ended.
+  bool is_first_generation_ = true;
+  int64_t last_event_ = kEver;
 
-  std::vector<WorldStop> stops_;
-  bool is_stopped_ = false;       // By the last of `stops_`.
-  size_t stop_cycle_ = kNoCycle;  // The cycle that this stop is for.
-  // For each stop, when other Ps ran that stopped in it.
-  std::vector<std::vector<ProcInterval>> stopped_procs_;
+  std::vector<Cycle> cycles_ = OlderCycles();
+  size_t open_cycle_ = kActive;
+  size_t last_cycle_ = kEnded;   // The last that ended.
+  size_t continued_ = kNoCycle;  // What kActive turned out to be, when the trace stated it.
 
-  absl::flat_hash_map<GoId, Open> assists_;
-  std::vector<absl::flat_hash_map<GoId, SpanSum>> assists_by_goroutine_;  // For each cycle.
-  absl::flat_hash_map<int64_t, int64_t> sweeps_;                          // By P, since when.
+  std::vector<Stop> stops_ = OlderStop();
+  bool is_stopped_ = true;  // By the last of `stops_`.
+
+  internal::RuntimeRanges assists_;
+  absl::flat_hash_map<int64_t, int64_t> sweeps_;  // By P, since when.
+  absl::flat_hash_map<int64_t, OlderSweep> older_sweeps_;
   absl::flat_hash_map<GoId, std::vector<WorkerRun>> workers_;
+  // What of these is before the first interval of the goroutine.
+  std::vector<std::pair<GoId, WorkerRun>> early_runs_;
   std::optional<uint64_t> heap_;
   std::optional<uint64_t> goal_;
+
+  std::vector<GoInterval> crossing_;  // Of goroutines that run.
+  std::vector<ProcInterval> crossing_procs_;
+
+  std::vector<GcCycle> results_;
+  std::vector<WorldStop> stop_results_;
 };
+
+int64_t GcStats::Impl::EndOf(size_t cycle) const {
+  if (cycle == kActive && continued_ != kNoCycle) cycle = continued_;
+  return cycles_[cycle].end_clipped ? kForever : cycles_[cycle].end;
+}
 
 void GcStats::Impl::BeginCycle(const Event& event) {
   // The event of a generation in which the cycle is still active.
   const bool is_active = event.kind() == EventKind::kRangeActive;
-  if (is_active && open_cycle_ != kNoCycle) return;
+  if (is_active && IsReal(open_cycle_)) return;
+  if (open_cycle_ == kActive) {
+    if (is_active) {
+      continued_ = cycles_.size();
+    } else {
+      // There was none.
+      cycles_[kActive].end = event.time();
+      cycles_[kActive].end_clipped = false;
+    }
+  }
   open_cycle_ = cycles_.size();
   GcCycle& cycle = cycles_.emplace_back();
-  assists_by_goroutine_.emplace_back();
-  cycle.number = cycles_.size();
   cycle.begin = is_active ? *sync_time_ : event.time();
   cycle.begin_clipped = is_active;
   cycle.end_clipped = true;
@@ -143,44 +228,52 @@ void GcStats::Impl::EndCycle(int64_t time) {
 
 void GcStats::Impl::BeginStop(const Event& event) {
   is_stopped_ = true;
-  WorldStop& stop = stops_.emplace_back();
-  stopped_procs_.emplace_back();
+  Stop& stop = stops_.emplace_back();
   const absl::string_view reason = event.range_parts().reason;
   stop.begin = stop.end = event.time();
   stop.end_clipped = true;
   stop.reason = interner_.InternString(reason);
   stop.goroutine = event.goroutine();
   stop.proc = event.proc();
-  stop_cycle_ = absl::StrContains(reason, "GC") ? open_cycle_ : kNoCycle;
+  stop.cycle = absl::StrContains(reason, "GC") ? open_cycle_ : kNoCycle;
 }
 
 void GcStats::Impl::EndStop(int64_t time) {
   if (!std::exchange(is_stopped_, false)) return;
-  WorldStop& stop = stops_.back();
+  Stop& stop = stops_.back();
   stop.end = time;
   stop.end_clipped = false;
-  if (stop_cycle_ == kNoCycle) return;
-  GcCycle& cycle = cycles_[stop_cycle_];
+  if (stop.cycle == kNoCycle) return;
+  GcCycle& cycle = cycles_[stop.cycle];
   AddSpan(stop.begin, time, &cycle.pauses);
   cycle.longest_pause = std::max(cycle.longest_pause, internal::Between(stop.begin, time));
 }
 
-void GcStats::Impl::EndAssist(GoId goroutine, int64_t time) {
-  const auto found = assists_.find(goroutine);
-  if (found == assists_.end()) return;
-  const Open assist = found->second;
-  assists_.erase(found);
-  if (assist.cycle == kNoCycle) return;
-  AddSpan(assist.begin, time, &cycles_[assist.cycle].assists);
-  AddSpan(assist.begin, time, &assists_by_goroutine_[assist.cycle][goroutine]);
+void GcStats::Impl::AddAssist(const internal::RuntimeRange& assist) {
+  const auto after =
+      std::upper_bound(cycles_.begin() + kActive, cycles_.end(), assist.begin,
+                       [](int64_t time, const Cycle& cycle) { return time < cycle.begin; });
+  const auto index = static_cast<size_t>(after - cycles_.begin()) - 1;
+  if (index < kActive || assist.begin >= EndOf(index)) return;
+  Cycle& cycle = cycles_[index];
+  AddSpan(assist.begin, assist.end, &cycle.assists);
+  AddSpan(assist.begin, assist.end, &cycle.assists_of[assist.goroutine]);
 }
 
 void GcStats::Impl::EndSweep(const Event& event) {
-  const auto found = sweeps_.find(event.range_parts().scope.id);
-  if (found == sweeps_.end()) return;
+  const int64_t proc = event.range_parts().scope.id;
+  const auto found = sweeps_.find(proc);
+  if (found == sweeps_.end()) {
+    older_sweeps_.try_emplace(proc, OlderSweep{event.time(), last_cycle_, /*is_counted=*/false,
+                                               event.arg(0), event.arg(1)});
+    return;
+  }
   const int64_t begin = found->second;
   sweeps_.erase(found);
-  if (last_cycle_ == kNoCycle) return;
+  if (const auto older = older_sweeps_.find(proc);
+      older != older_sweeps_.end() && older->second.cycle == kNoCycle) {
+    older->second.cycle = last_cycle_;
+  }
   GcCycle& cycle = cycles_[last_cycle_];
   AddSpan(begin, event.time(), &cycle.sweeps);
   cycle.swept_bytes += event.arg(0);
@@ -204,8 +297,17 @@ void GcStats::Impl::AddTransition(const Event& event) {
   if (run.end == kForever) run.end = event.time();
 }
 
+void GcStats::Impl::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) Add(event);
+  last_event_ = std::max(last_event_, events.back().time());
+}
+
 void GcStats::Impl::Add(const Event& event) {
   const int64_t time = event.time();
+  if (event.kind() == EventKind::kSync) {
+    is_first_generation_ = !sync_time_.has_value();
+    assists_.Add(event);
+  }
   if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
   switch (event.type()) {
     case EventType::kGCBegin:
@@ -222,19 +324,18 @@ void GcStats::Impl::Add(const Event& event) {
       EndStop(time);
       break;
     case EventType::kGCMarkAssistBegin:
-      assists_[GoId{event.range_parts().scope.id}] = {time, open_cycle_};
-      break;
     case EventType::kGCMarkAssistActive:
-      assists_.try_emplace(GoId{event.range_parts().scope.id}, Open{*sync_time_, open_cycle_});
-      break;
     case EventType::kGCMarkAssistEnd:
-      EndAssist(GoId{event.range_parts().scope.id}, time);
+      assists_.Add(event);
       break;
     case EventType::kGCSweepBegin:
       sweeps_[event.range_parts().scope.id] = time;
       break;
     case EventType::kGCSweepActive:
-      sweeps_.try_emplace(event.range_parts().scope.id, *sync_time_);
+      if (sweeps_.try_emplace(event.range_parts().scope.id, *sync_time_).second &&
+          is_first_generation_) {
+        older_sweeps_.try_emplace(event.range_parts().scope.id, OlderSweep{*sync_time_});
+      }
       break;
     case EventType::kGCSweepEnd:
       EndSweep(event);
@@ -244,8 +345,7 @@ void GcStats::Impl::Add(const Event& event) {
       break;
     case EventType::kHeapGoal:
       goal_ = event.metric().value;
-      if (open_cycle_ == kNoCycle && last_cycle_ != kNoCycle &&
-          !cycles_[last_cycle_].next_goal.has_value()) {
+      if (!IsReal(open_cycle_) && !cycles_[last_cycle_].next_goal.has_value()) {
         cycles_[last_cycle_].next_goal = goal_;
       }
       break;
@@ -259,18 +359,26 @@ void GcStats::Impl::Add(const Event& event) {
 }
 
 void GcStats::Impl::AddGoroutine(const GoInterval& interval) {
+  if (interval.end > last_event_) {
+    if (interval.state == GoState::kRunning) crossing_.push_back(interval);
+    return;
+  }
   const auto found = workers_.find(interval.goroutine);
   if (found == workers_.end()) return;
   std::vector<WorkerRun>& runs = found->second;
-  for (const WorkerRun& run : runs) {
-    GcCycle& cycle = cycles_[run.cycle];
-    const int64_t begin = std::max(run.begin, interval.begin);
-    // The cycle may end while the worker runs.
-    const int64_t end =
-        std::min({run.end, interval.end, run.cycle == open_cycle_ ? kForever : cycle.end});
-    if (interval.state == GoState::kRunning && begin < end) {
-      internal::AddTime(internal::Between(begin, end), &(cycle.*run.kind));
+  for (WorkerRun& run : runs) {
+    if (run.begin < interval.begin) {
+      WorkerRun& early = early_runs_.emplace_back(interval.goroutine, run).second;
+      early.end = std::min(run.end, interval.begin);
     }
+    GcCycle& cycle = cycles_[run.cycle];
+    run.begin = std::max(run.begin, interval.begin);
+    // The cycle may end while the worker runs.
+    const int64_t end = std::min({run.end, interval.end, EndOf(run.cycle)});
+    if (interval.state == GoState::kRunning && run.begin < end) {
+      internal::AddTime(internal::Between(run.begin, end), &(cycle.*run.kind));
+    }
+    run.begin = std::max(run.begin, interval.end);
   }
   // Later intervals are after this one.
   const auto is_past = [&](const WorkerRun& run) { return run.end <= interval.end; };
@@ -280,23 +388,23 @@ void GcStats::Impl::AddGoroutine(const GoInterval& interval) {
 
 void GcStats::Impl::AddProc(const ProcInterval& interval) {
   if (interval.state != ProcState::kRunning || interval.end_clipped) return;
+  if (interval.end > last_event_) return crossing_procs_.push_back(interval);
   const auto after = absl::c_upper_bound(
-      stops_, interval.end, [](int64_t time, const WorldStop& stop) { return time <= stop.begin; });
+      stops_, interval.end, [](int64_t time, const Stop& stop) { return time <= stop.begin; });
   if (after == stops_.begin()) return;
-  const auto index = static_cast<size_t>(after - stops_.begin()) - 1;
-  const WorldStop& stop = stops_[index];
-  const bool is_open = is_stopped_ && index + 1 == stops_.size();
-  if (interval.proc == stop.proc || (!is_open && interval.end > stop.end)) return;
-  stopped_procs_[index].push_back(interval);
+  Stop& stop = *std::prev(after);
+  const bool is_open = is_stopped_ && after == stops_.end();
+  if (!is_open && interval.end > stop.end) return;
+  if (stop.procs.size() < kMaxStopped) stop.procs.push_back(interval);
 }
 
 // Ps that ran when the stop began must stop, and so must those that began to run before all of
 // these had. What begins later runs because the world has been started again.
-void GcStats::Impl::FindLastProc(const std::vector<ProcInterval>& stopped, WorldStop* stop) const {
-  std::vector<ProcInterval> sorted = stopped;
-  absl::c_stable_sort(sorted, [](const auto& a, const auto& b) { return a.begin < b.begin; });
+void GcStats::Impl::FindLastProc(std::vector<ProcInterval> stopped, WorldStop* stop) {
+  absl::c_stable_sort(stopped, [](const auto& a, const auto& b) { return a.begin < b.begin; });
   int64_t last = stop->begin;
-  for (const ProcInterval& interval : sorted) {
+  for (const ProcInterval& interval : stopped) {
+    if (interval.proc == stop->proc || interval.end > stop->end) continue;
     if (interval.begin > last || interval.end <= last) continue;
     last = interval.end;
     stop->last_proc = interval.proc;
@@ -304,45 +412,170 @@ void GcStats::Impl::FindLastProc(const std::vector<ProcInterval>& stopped, World
   }
 }
 
-void GcStats::Impl::Finish(int64_t end) {
+void GcStats::Impl::Join(const Cycle& rest, Cycle* cycle) {
+  gotrace::Add(rest.pauses, &cycle->pauses);
+  cycle->longest_pause = std::max(cycle->longest_pause, rest.longest_pause);
+  gotrace::Add(rest.assists, &cycle->assists);
+  for (const auto& [goroutine, assists] : rest.assists_of) {
+    gotrace::Add(assists, &cycle->assists_of[goroutine]);
+  }
+  internal::AddTime(rest.dedicated, &cycle->dedicated);
+  internal::AddTime(rest.fractional, &cycle->fractional);
+  internal::AddTime(rest.idle, &cycle->idle);
+  gotrace::Add(rest.sweeps, &cycle->sweeps);
+  cycle->swept_bytes += rest.swept_bytes;
+  cycle->reclaimed_bytes += rest.reclaimed_bytes;
+  if (!rest.end_clipped) {
+    cycle->end = rest.end;
+    cycle->end_clipped = false;
+    cycle->heap_end = rest.heap_end;
+  }
+  if (!cycle->next_goal.has_value()) cycle->next_goal = rest.next_goal;
+}
+
+std::vector<size_t> GcStats::Impl::MergeCycles(Impl& next) {
+  std::vector<size_t> places = {last_cycle_, open_cycle_};
+  if (IsReal(open_cycle_)) next.cycles_[kEnded].next_goal.reset();
+  for (size_t i = 0; i < next.cycles_.size(); ++i) {
+    Cycle& cycle = next.cycles_[i];
+    // What the part does not say is as it was before.
+    if (!cycle.end_clipped && !cycle.heap_end.has_value()) cycle.heap_end = heap_;
+    if (i > kActive) {
+      if (!cycle.begin_clipped && !cycle.heap_begin.has_value()) cycle.heap_begin = heap_;
+      if (!cycle.goal.has_value()) cycle.goal = goal_;
+      if (i != next.continued_) {
+        places.push_back(cycles_.size());
+      } else if (IsReal(open_cycle_)) {
+        places.push_back(open_cycle_);
+      } else {
+        if (open_cycle_ == kActive) continued_ = cycles_.size();
+        places.push_back(cycles_.size());
+      }
+    }
+    if (places[i] == cycles_.size()) {
+      cycles_.push_back(std::move(cycle));
+    } else if (places[i] != kNoCycle) {
+      Join(cycle, &cycles_[places[i]]);
+    }
+  }
+  if (next.open_cycle_ != kActive) {
+    open_cycle_ = next.open_cycle_ == kNoCycle ? kNoCycle : places[next.open_cycle_];
+  }
+  if (places[next.last_cycle_] != kNoCycle) last_cycle_ = places[next.last_cycle_];
+  return places;
+}
+
+void GcStats::Impl::MergeStops(Impl& next, const InternerMap& ids,
+                               const std::vector<size_t>& places) {
+  const Stop& older = next.stops_[0];
   if (is_stopped_) {
+    std::vector<ProcInterval>& procs = stops_.back().procs;
+    procs.insert(procs.end(), older.procs.begin(), older.procs.end());
+    procs.resize(std::min(procs.size(), kMaxStopped));
+    if (!older.end_clipped) EndStop(older.end);
+  }
+  for (size_t i = 1; i < next.stops_.size(); ++i) {
+    Stop& stop = stops_.emplace_back(std::move(next.stops_[i]));
+    stop.reason = ids(stop.reason);
+    if (stop.cycle != kNoCycle) stop.cycle = places[stop.cycle];
+    is_stopped_ = next.is_stopped_;
+  }
+}
+
+void GcStats::Impl::MergeSweeps(const Impl& next, const std::vector<size_t>& places) {
+  auto open = next.sweeps_;
+  for (const auto& [proc, begin] : sweeps_) {
+    const auto found = next.older_sweeps_.find(proc);
+    if (found == next.older_sweeps_.end()) {
+      open.emplace(proc, begin);
+      continue;
+    }
+    const OlderSweep& rest = found->second;
+    if (rest.cycle == kNoCycle) {
+      open[proc] = begin;
+    } else if (places[rest.cycle] != kNoCycle) {
+      GcCycle& cycle = cycles_[places[rest.cycle]];
+      internal::AddTime(internal::Between(begin, rest.begin), &cycle.sweeps.time);
+      if (!rest.is_counted) ++cycle.sweeps.count;
+      cycle.swept_bytes += rest.swept_bytes;
+      cycle.reclaimed_bytes += rest.reclaimed_bytes;
+    }
+  }
+  sweeps_ = std::move(open);
+}
+
+void GcStats::Impl::MergeWorkers(const Impl& next, const std::vector<size_t>& places) {
+  // What ran when this part ended stops with the interval.
+  for (const GoInterval& interval : crossing_) {
+    const auto found = workers_.find(interval.goroutine);
+    if (found == workers_.end()) continue;
+    for (WorkerRun& run : found->second) run.end = std::min(run.end, interval.end);
+  }
+  const auto append = [&](GoId goroutine, WorkerRun run) {
+    run.cycle = places[run.cycle];
+    if (run.cycle != kNoCycle) workers_[goroutine].push_back(run);
+  };
+  for (const auto& [goroutine, run] : next.early_runs_) append(goroutine, run);
+  for (const auto& [goroutine, runs] : next.workers_) {
+    for (const WorkerRun& run : runs) append(goroutine, run);
+  }
+}
+
+void GcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  const std::vector<size_t> places = MergeCycles(next);
+  assists_.Merge(next.assists_, ids);
+  MergeStops(next, ids, places);
+  MergeSweeps(next, places);
+  MergeWorkers(next, places);
+  if (next.heap_.has_value()) heap_ = next.heap_;
+  if (next.goal_.has_value()) goal_ = next.goal_;
+  sync_time_ = next.sync_time_;
+  last_event_ = std::max(last_event_, next.last_event_);
+  for (const GoInterval& interval : std::exchange(crossing_, {})) AddGoroutine(interval);
+  for (const ProcInterval& interval : std::exchange(crossing_procs_, {})) AddProc(interval);
+}
+
+void GcStats::Impl::Finish(int64_t end) {
+  if (is_stopped_ && stops_.size() > 1) {
     EndStop(end);
     stops_.back().end_clipped = true;
   }
-  if (open_cycle_ != kNoCycle) {
+  assists_.Finish(end);
+  if (IsReal(open_cycle_)) {
     GcCycle& cycle = cycles_[open_cycle_];
     cycle.end = std::max(end, cycle.begin);
   }
-  std::vector<GoId> open;
-  for (const auto& [goroutine, assist] : assists_) open.push_back(goroutine);
-  for (const GoId goroutine : open) EndAssist(goroutine, end);
-  for (size_t i = 0; i < cycles_.size(); ++i) {
-    std::vector<GoroutineAssists>& list = cycles_[i].assists_by_goroutine;
-    for (const auto& [goroutine, assists] : assists_by_goroutine_[i]) {
-      list.push_back({goroutine, assists});
-    }
+  const auto is_inside = [&](const Interval& interval) {
+    return interval.end >= window_.from && interval.begin <= window_.to;
+  };
+  for (size_t i = kActive + 1; i < cycles_.size(); ++i) {
+    Cycle& cycle = cycles_[i];
+    cycle.number = i - kActive;
+    if (!is_inside(cycle)) continue;
+    std::vector<GoroutineAssists>& list = cycle.assists_by_goroutine;
+    for (const auto& [goroutine, assists] : cycle.assists_of) list.push_back({goroutine, assists});
     absl::c_sort(list, [](const GoroutineAssists& a, const GoroutineAssists& b) {
       return std::pair(b.assists.time, a.goroutine) < std::pair(a.assists.time, b.goroutine);
     });
+    results_.push_back(std::move(cycle));
   }
-  for (size_t i = 0; i < stops_.size(); ++i) FindLastProc(stopped_procs_[i], &stops_[i]);
-  const auto is_outside = [&](const Interval& interval) {
-    return interval.end < window_.from || interval.begin > window_.to;
-  };
-  cycles_.erase(std::remove_if(cycles_.begin(), cycles_.end(), is_outside), cycles_.end());
-  stops_.erase(std::remove_if(stops_.begin(), stops_.end(), is_outside), stops_.end());
+  for (size_t i = 1; i < stops_.size(); ++i) {
+    if (!is_inside(stops_[i])) continue;
+    FindLastProc(std::move(stops_[i].procs), &stops_[i]);
+    stop_results_.push_back(std::move(stops_[i]));
+  }
 }
 
 GcStats::GcStats(Interner* interner, EventFilter::Times window)
     : impl_(std::make_unique<Impl>(interner, window)) {}
 GcStats::~GcStats() = default;
-void GcStats::AddEvents(absl::Span<const Event> events) {
-  for (const Event& event : events) impl_->Add(event);
-}
+void GcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void GcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
 void GcStats::Finish(int64_t end) { impl_->Finish(end); }
-void GcStats::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
+void GcStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
+  impl_->Merge(*static_cast<GcStats&>(next).impl_, ids);
+}
 absl::Span<const GcCycle> GcStats::cycles() const { return impl_->cycles(); }
 absl::Span<const WorldStop> GcStats::stops() const { return impl_->stops(); }
 

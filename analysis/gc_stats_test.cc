@@ -2,11 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "analysis/built_events.h"
+#include "analysis/cut_trace.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -15,8 +18,8 @@
 namespace gotrace::internal {
 namespace {
 
-std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {}) {
-  AnalysisSink::Options options;
+std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {},
+                                       AnalysisSink::Options options = {}) {
   options.window = window;
   return std::make_unique<AnalysisSink>(
       [=](Interner* interner) { return std::make_unique<GcStats>(interner, window); }, options);
@@ -136,6 +139,129 @@ TEST(GcStats, HasOnlyWhatIsInTheWindow) {
   EXPECT_EQ(StatsOf(*sink).cycles()[0].idle, 6);
   ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
   EXPECT_EQ(StatsOf(*sink).stops()[0].begin, 40);
+}
+
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  const auto append = [&](const auto&... values) { absl::StrAppend(&text, values..., " "); };
+  const auto append_sum = [&](const SpanSum& sum) { append(sum.count, "x", sum.time); };
+  const auto append_bytes = [&](const std::optional<uint64_t>& bytes) {
+    append(bytes.has_value() ? absl::StrCat(*bytes) : "-");
+  };
+  for (const GcCycle& cycle : StatsOf(sink).cycles()) {
+    append("\ncycle", cycle.number, " ", GcTriggerName(cycle.trigger), " g", cycle.goroutine.value);
+    append(cycle.begin, cycle.begin_clipped ? "~" : "", "-", cycle.end,
+           cycle.end_clipped ? "~" : "");
+    append("pauses"), append_sum(cycle.pauses), append(cycle.longest_pause);
+    append("assists"), append_sum(cycle.assists);
+    for (const GoroutineAssists& one : cycle.assists_by_goroutine) {
+      append("g", one.goroutine.value, ":"), append_sum(one.assists);
+    }
+    append("workers"), append(cycle.dedicated), append(cycle.fractional), append(cycle.idle);
+    append("sweeps"), append_sum(cycle.sweeps);
+    append(cycle.swept_bytes), append(cycle.reclaimed_bytes);
+    append("heap"), append_bytes(cycle.heap_begin), append_bytes(cycle.heap_end);
+    append_bytes(cycle.goal), append_bytes(cycle.next_goal);
+  }
+  for (const WorldStop& stop : StatsOf(sink).stops()) {
+    append("\nstop", sink.interner().String(stop.reason), " ", stop.begin, "-", stop.end,
+           stop.end_clipped ? "~" : "");
+    append("g", stop.goroutine.value, " p", stop.proc.value, " last", stop.last_proc.value, " ",
+           stop.last_proc_stop);
+  }
+  return text;
+}
+
+TEST(GcStats, AreTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name),
+        [](AnalysisSink::Options options) { return MakeSink({}, options); }, AllTextOf);
+  }
+}
+
+// Appends the begin of a generation, which states what lasts from the one before.
+void AddBorder(absl::Span<const Event> before, int64_t time, BuiltEvents* border) {
+  using enum EventType;
+  std::map<GoId, GoState> goroutines;
+  std::map<ProcId, ProcState> procs;
+  std::map<EventType, bool> is_open;
+  for (const Event& event : before) {
+    if (event.kind() == EventKind::kStateTransition) {
+      const ResourceId id = event.transition_resource();
+      if (id.kind == ResourceKind::kGoroutine) {
+        goroutines[GoId{id.id}] = static_cast<GoState>(event.transition_to());
+      } else {
+        procs[ProcId{id.id}] = static_cast<ProcState>(event.transition_to());
+      }
+    }
+    if (event.type() == kGCBegin || event.type() == kGCEnd) {
+      is_open[kGCActive] = event.type() == kGCBegin;
+    }
+    if (event.type() == kGCMarkAssistBegin || event.type() == kGCMarkAssistEnd) {
+      is_open[kGCMarkAssistActive] = event.type() == kGCMarkAssistBegin;
+    }
+    if (event.type() == kGCSweepBegin || event.type() == kGCSweepEnd) {
+      is_open[kGCSweepActive] = event.type() == kGCSweepBegin;
+    }
+  }
+  border->Sync(time, 2);
+  for (const auto& [proc, state] : procs) border->Proc(kProcStatus, time, proc.value, state, state);
+  for (const auto& [goroutine, state] : goroutines) {
+    border->Go(kGoStatus, time, goroutine == GoId{7} ? 0 : 1, goroutine.value, state, state);
+  }
+  if (is_open[kGCActive]) border->Push(border->Builder(kGCActive, time, 0, 7));
+  if (is_open[kGCMarkAssistActive]) {
+    border->Push(border->Builder(kGCMarkAssistActive, time, 0, 7).Arg(0, 7));
+  }
+  // Go does not always state a sweep.
+  if (is_open[kGCSweepActive] && time % 2 == 0) {
+    border->Push(border->Builder(kGCSweepActive, time, 0, 7).Arg(0, 0));
+  }
+}
+
+TEST(GcStats, AreTheSameWhereverACycleIsCut) {
+  const BuiltEvents cycle = OneCycle();
+  const std::string expected = AllTextOf(*RunOver(cycle));
+  for (size_t at = 1; at + 1 < cycle.events().size(); ++at) {
+    const Event& next = cycle.events()[at];
+    SCOPED_TRACE(next.time());
+    BuiltEvents border;
+    AddBorder(cycle.events().first(at), next.time(), &border);
+    std::vector<Event> events(cycle.events().begin(), cycle.events().begin() + at);
+    events.insert(events.end(), border.events().begin(), border.events().end());
+    events.insert(events.end(), cycle.events().begin() + at, cycle.events().end());
+    const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+        events, [](AnalysisSink::Options options) { return MakeSink({}, options); }, AllTextOf);
+    EXPECT_EQ(AllTextOf(*whole), expected);
+  }
+}
+
+TEST(GcStats, FindTheLastProcInTheNextGeneration) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  for (int64_t p = 0; p < 3; ++p) {
+    events.Proc(kProcStatus, 1 + p, p, ProcState::kUndetermined, ProcState::kRunning);
+  }
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kSTWBegin, 11, 0, 7).Reason("GC sweep termination"));
+  events.Proc(kProcStop, 12, 2, ProcState::kRunning, ProcState::kIdle);
+  events.Sync(13, 2);
+  events.Proc(kProcStatus, 13, 0, ProcState::kRunning, ProcState::kRunning);
+  events.Proc(kProcStatus, 13, 1, ProcState::kRunning, ProcState::kRunning);
+  events.Proc(kProcStatus, 13, 2, ProcState::kIdle, ProcState::kIdle);
+  events.Proc(kProcStart, 14, 2, ProcState::kIdle, ProcState::kRunning);
+  events.Proc(kProcStop, 15, 1, ProcState::kRunning, ProcState::kIdle);
+  events.Proc(kProcStop, 18, 2, ProcState::kRunning, ProcState::kIdle);
+  events.Push(events.Builder(kSTWEnd, 20, 0, 7).Reason("GC sweep termination"));
+  const std::unique_ptr<AnalysisSink> sink = ExpectSameHoweverCut(
+      events.events(), [](AnalysisSink::Options options) { return MakeSink({}, options); },
+      AllTextOf);
+  ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).stops()[0].last_proc, ProcId{2});
+  EXPECT_EQ(StatsOf(*sink).stops()[0].last_proc_stop, 18);
 }
 
 // Counts the events of each type.

@@ -7,14 +7,15 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "analysis/goroutine_ranges.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/time_sums.h"
-#include "gotrace/event_kind.h"
 
 namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
+using internal::GoroutineRanges;
 using internal::PartialGoroutines;
 using internal::SubtractTime;
 
@@ -79,36 +80,6 @@ void MapIds(const InternerMap& ids, ExecutionTimes* times) {
   for (NamedTime& range : times->ranges) range.name = ids(range.name);
 }
 
-// What a range belongs to, and its name.
-struct RangeKey {
-  ResourceKind kind = ResourceKind::kNone;
-  int64_t id = -1;
-  StringId name = StringId::kEmpty;
-
-  friend bool operator==(const RangeKey&, const RangeKey&) = default;
-
-  template <class H>
-  friend H AbslHashValue(H h, const RangeKey& key) {
-    return H::combine(std::move(h), key.kind, key.id, key.name);
-  }
-};
-
-// A range, or the end of one, and the goroutine whose time it is.
-struct RangePoint {
-  int64_t time = 0;
-  GoId goroutine;
-};
-
-using Ranges = absl::flat_hash_map<RangeKey, RangePoint>;
-
-Ranges MapIds(const InternerMap& ids, const Ranges& ranges) {
-  Ranges mapped;
-  for (const auto& [key, point] : ranges) {
-    mapped.emplace(RangeKey{key.kind, key.id, ids(key.name)}, point);
-  }
-  return mapped;
-}
-
 }  // namespace
 
 class GoroutineStats::Impl {
@@ -130,8 +101,7 @@ class GoroutineStats::Impl {
   };
   using Goroutines = PartialGoroutines<Data>;
 
-  void AddRange(const Event& event);
-  void BookRange(const RangeKey& key, GoId goroutine, int64_t begin, int64_t end);
+  void AddRange(GoId goroutine, StringId name, int64_t begin, int64_t end);
 
   // Adds a life that is complete.
   void Keep(const Goroutines::Entry& entry);
@@ -139,21 +109,15 @@ class GoroutineStats::Impl {
   // Adds the rest of a life, from the part of the trace that follows.
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
-  void MergeRanges(Impl& next, const InternerMap& ids);
-
   Interner& interner_;
   const Options options_;
 
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
 
-  Ranges open_;
-  // Of ranges that were open before the first event: when that generation began, if it states so,
-  // and otherwise when they ended.
-  Ranges continued_;
-  Ranges ended_;
-  int64_t generation_begin_ = 0;
-  bool is_first_generation_ = true;
-  bool has_events_ = false;
+  GoroutineRanges ranges_{&interner_,
+                          [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
+                            AddRange(goroutine, name, begin, end);
+                          }};
 
   std::vector<GoroutineLife> lives_;
   absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
@@ -161,63 +125,15 @@ class GoroutineStats::Impl {
 };
 
 void GoroutineStats::Impl::AddEvents(absl::Span<const Event> events) {
-  for (const Event& event : events) {
-    switch (event.kind()) {
-      case EventKind::kSync:
-        is_first_generation_ = !has_events_;
-        has_events_ = true;
-        generation_begin_ = event.time();
-        break;
-      case EventKind::kRangeBegin:
-      case EventKind::kRangeActive:
-      case EventKind::kRangeEnd:
-        AddRange(event);
-        break;
-      default:
-        break;
-    }
-  }
+  for (const Event& event : events) ranges_.Add(event);
   goroutines_.SeeEvents(events);
 }
 
-void GoroutineStats::Impl::AddRange(const Event& event) {
-  const RangeParts range = event.range_parts();
-  if (range.scope.kind != ResourceKind::kGoroutine && range.scope.kind != ResourceKind::kProc) {
-    return;
-  }
-  // The time of a range of a P is that of the goroutine that the P runs.
-  const GoId goroutine =
-      range.scope.kind == ResourceKind::kGoroutine ? GoId{range.scope.id} : event.goroutine();
-  const RangeKey key = {range.scope.kind, range.scope.id, interner_.InternRange(range)};
-  const auto open = open_.find(key);
-  switch (event.kind()) {
-    case EventKind::kRangeBegin:
-      open_[key] = {event.time(), goroutine};
-      break;
-    case EventKind::kRangeActive:
-      // It was open when the generation began.
-      if (open == open_.end()) {
-        if (is_first_generation_) continued_.emplace(key, RangePoint{generation_begin_, goroutine});
-        open_.emplace(key, RangePoint{generation_begin_, goroutine});
-      }
-      break;
-    default:
-      if (open == open_.end()) {
-        ended_.emplace(key, RangePoint{event.time(), goroutine});
-        break;
-      }
-      BookRange(key, open->second.goroutine, open->second.time, event.time());
-      open_.erase(open);
-      break;
-  }
-}
-
-void GoroutineStats::Impl::BookRange(const RangeKey& key, GoId goroutine, int64_t begin,
-                                     int64_t end) {
+void GoroutineStats::Impl::AddRange(GoId goroutine, StringId name, int64_t begin, int64_t end) {
   begin = std::max(begin, options_.filter.times.from);
   end = std::min(end, options_.filter.times.to);
-  if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
-  AddNamedTime(key.name, Between(begin, end), &goroutines_.Of(goroutine).data.life.times.ranges);
+  if (!options_.filter.Selects(goroutine) || begin >= end) return;
+  AddNamedTime(name, Between(begin, end), &goroutines_.Of(goroutine).data.life.times.ranges);
 }
 
 void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -282,27 +198,8 @@ void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& 
   entry.data.last = rest.data.last;
 }
 
-void GoroutineStats::Impl::MergeRanges(Impl& next, const InternerMap& ids) {
-  const Ranges continued = MapIds(ids, next.continued_);
-  const Ranges ended = MapIds(ids, next.ended_);
-  for (const auto& [key, point] : std::exchange(open_, {})) {
-    const auto rest = continued.find(key);
-    const auto end = ended.find(key);
-    if (rest != continued.end()) {
-      BookRange(key, point.goroutine, point.time, rest->second.time);
-    } else if (end != ended.end()) {
-      BookRange(key, point.goroutine, point.time, end->second.time);
-    } else {
-      open_.emplace(key, point);
-    }
-  }
-  for (const auto& [key, point] : MapIds(ids, next.open_)) open_.insert_or_assign(key, point);
-  if (!has_events_) continued_ = continued;
-  for (const auto& [key, point] : ended) ended_.emplace(key, point);
-}
-
 void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
-  MergeRanges(next, ids);
+  ranges_.Merge(next.ranges_, ids);
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
     data->life.name = ids(data->life.name);
     MapIds(ids, &data->life.times);
@@ -319,13 +216,10 @@ void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
     into.name = group.name;
     into.Merge(group);
   }
-  generation_begin_ = next.generation_begin_;
-  has_events_ |= next.has_events_;
 }
 
 void GoroutineStats::Impl::Finish(int64_t end) {
-  for (const auto& [key, point] : open_) BookRange(key, point.goroutine, point.time, end);
-  open_.clear();
+  ranges_.Finish(end);
   goroutines_.Finish();
   absl::c_sort(lives_, [](const GoroutineLife& a, const GoroutineLife& b) {
     return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;

@@ -9,7 +9,7 @@
 namespace gotrace {
 namespace {
 
-constexpr int kBucketsPerDoubling = 16;
+constexpr int kBucketsPerDoubling = 1 << Histogram::kScale;
 
 // 2^(i/16) in units of 2^-63, rounded up: the lower bounds of the buckets of one doubling.
 constexpr uint64_t kBounds[kBucketsPerDoubling] = {

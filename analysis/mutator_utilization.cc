@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "analysis/assist_parts.h"
 #include "gotrace/event_type.h"
 #include "gotrace/ids.h"
 #include "gotrace/states.h"
@@ -59,14 +60,14 @@ class BusySpans {
 
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
+
+  // Appends what `next` has, which took the part of the trace that follows. Of a span that crosses
+  // into that part each of the two has a piece.
+  void Merge(const BusySpans& next);
+
   std::vector<Series> MakeSeries(int64_t end);
 
  private:
-  struct Span {
-    int64_t begin = 0;
-    int64_t end = kForever;  // kForever while it is open.
-  };
-
   // A mark worker that runs.
   struct Worker {
     int64_t proc = -1;
@@ -96,32 +97,36 @@ class BusySpans {
     edges_.push_back({end, proc, -1});
   }
 
-  void BeginAssist(GoId goroutine, int64_t time);
-  void EndAssist(GoId goroutine, int64_t time);
   void EndSweep(int64_t proc, int64_t time);
   void EndWorker(GoId goroutine, int64_t time);
 
   const Options options_;
   std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
-  std::optional<int64_t> stop_;       // Since when the world is stopped.
+  bool is_first_generation_ = true;
+  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+  std::optional<int64_t> stop_;                   // Since when the world is stopped.
   absl::flat_hash_map<int64_t, int64_t> sweeps_;  // By P, since when.
   absl::flat_hash_map<GoId, Worker> workers_;
-  absl::flat_hash_map<GoId, std::vector<Span>> assists_;
+  internal::AssistParts assists_{[this](const GoInterval& interval, int64_t begin, int64_t end) {
+    if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
+      AddSpan(interval.proc.value, begin, std::min(end, interval.proc_until));
+    }
+  }};
   std::vector<Edge> edges_;
+
+  // Of what is older than this part: when the part begins if it states it, and otherwise when it
+  // ended.
+  absl::flat_hash_map<int64_t, int64_t> older_sweeps_;
+  std::optional<int64_t> older_stop_;
+  bool has_stop_ = false;  // Whether the world was stopped in this part.
 };
-
-void BusySpans::BeginAssist(GoId goroutine, int64_t time) {
-  assists_[goroutine].push_back({.begin = time});
-}
-
-void BusySpans::EndAssist(GoId goroutine, int64_t time) {
-  const auto found = assists_.find(goroutine);
-  if (found != assists_.end() && !found->second.empty()) found->second.back().end = time;
-}
 
 void BusySpans::EndSweep(int64_t proc, int64_t time) {
   const auto found = sweeps_.find(proc);
-  if (found == sweeps_.end()) return;
+  if (found == sweeps_.end()) {
+    older_sweeps_.try_emplace(proc, time);
+    return;
+  }
   AddSpan(proc, found->second, time);
   sweeps_.erase(found);
 }
@@ -135,7 +140,10 @@ void BusySpans::EndWorker(GoId goroutine, int64_t time) {
 
 void BusySpans::Add(const Event& event) {
   const int64_t time = event.time();
+  if (event.kind() == EventKind::kSync) is_first_generation_ = !sync_time_.has_value();
   if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
+  last_event_ = std::max(last_event_, time);
+  if (options_.assist) assists_.Add(event);
   switch (event.type()) {
     case EventType::kProcsChange:
       if (const uint64_t procs = event.metric().value; procs > 0 && procs <= kMaxProcs) {
@@ -143,10 +151,17 @@ void BusySpans::Add(const Event& event) {
       }
       break;
     case EventType::kSTWBegin:
-      if (options_.stw && IsGcStop(event)) stop_ = time;
+      if (options_.stw && IsGcStop(event)) {
+        stop_ = time;
+        has_stop_ = true;
+      }
       break;
     case EventType::kSTWEnd:
-      if (stop_.has_value()) AddEdges(kWorld, *stop_, time);
+      if (stop_.has_value()) {
+        AddEdges(kWorld, *stop_, time);
+      } else if (!has_stop_ && !older_stop_.has_value()) {
+        older_stop_ = time;
+      }
       stop_.reset();
       break;
     case EventType::kGCSweepBegin:
@@ -154,23 +169,14 @@ void BusySpans::Add(const Event& event) {
       break;
     case EventType::kGCSweepActive:
       // It is active since before the generation, unless its begin is known.
-      if (options_.sweep) sweeps_.try_emplace(event.range_parts().scope.id, *sync_time_);
+      if (options_.sweep) {
+        const int64_t proc = event.range_parts().scope.id;
+        const bool is_new = sweeps_.try_emplace(proc, *sync_time_).second;
+        if (is_new && is_first_generation_) older_sweeps_.try_emplace(proc, *sync_time_);
+      }
       break;
     case EventType::kGCSweepEnd:
       EndSweep(event.range_parts().scope.id, time);
-      break;
-    case EventType::kGCMarkAssistBegin:
-      if (options_.assist) BeginAssist(GoId{event.range_parts().scope.id}, time);
-      break;
-    case EventType::kGCMarkAssistActive:
-      if (options_.assist) {
-        const GoId goroutine{event.range_parts().scope.id};
-        const std::vector<Span>& spans = assists_[goroutine];
-        if (spans.empty() || spans.back().end != kForever) BeginAssist(goroutine, *sync_time_);
-      }
-      break;
-    case EventType::kGCMarkAssistEnd:
-      EndAssist(GoId{event.range_parts().scope.id}, time);
       break;
     case EventType::kGoLabel:
       if (IsWorker(event.label().label, options_)) {
@@ -189,19 +195,30 @@ void BusySpans::Add(const Event& event) {
 }
 
 void BusySpans::AddGoroutine(const GoInterval& interval) {
-  const auto found = assists_.find(interval.goroutine);
-  if (found == assists_.end()) return;
-  std::vector<Span>& spans = found->second;
-  if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
-    for (const Span& span : spans) {
-      AddSpan(interval.proc.value, std::max(span.begin, interval.begin),
-              std::min(span.end, interval.proc_until));
-    }
+  if (options_.assist) assists_.AddGoroutine(interval);
+  // If it crosses into the next part, the event that ends the worker's run is there.
+  if (interval.end > last_event_) EndWorker(interval.goroutine, interval.end);
+}
+
+void BusySpans::Merge(const BusySpans& next) {
+  edges_.insert(edges_.end(), next.edges_.begin(), next.edges_.end());
+  if (stop_.has_value() && next.older_stop_.has_value())
+    AddEdges(kWorld, *stop_, *next.older_stop_);
+  if (next.has_stop_ || next.older_stop_.has_value()) stop_ = next.stop_;
+
+  for (const auto& [proc, end] : next.older_sweeps_) {
+    // A sweep that the next part states goes on there.
+    if (sweeps_.contains(proc)) EndSweep(proc, end);
   }
-  // Later intervals are after this one.
-  const auto is_past = [&](const Span& span) { return span.end <= interval.end; };
-  spans.erase(std::remove_if(spans.begin(), spans.end(), is_past), spans.end());
-  if (spans.empty()) assists_.erase(found);
+  for (const auto& [proc, begin] : next.sweeps_) sweeps_.insert_or_assign(proc, begin);
+
+  for (const auto& [goroutine, worker] : next.workers_) {
+    workers_.insert_or_assign(goroutine, worker);
+  }
+
+  assists_.Merge(next.assists_);
+  sync_time_ = next.sync_time_;
+  last_event_ = std::max(last_event_, next.last_event_);
 }
 
 // The series of one P, or of all.
@@ -503,6 +520,8 @@ class MutatorUtilization::Impl {
 
   void AddGoroutine(const GoInterval& interval) { busy_.AddGoroutine(interval); }
 
+  void Merge(const Impl& next) { busy_.Merge(next.busy_); }
+
   void Finish(int64_t end) {
     std::optional<std::vector<Series>> go = go_.has_value() ? go_->Finish() : std::nullopt;
     series_ = go.has_value() ? *std::move(go) : busy_.MakeSeries(end);
@@ -521,7 +540,9 @@ MutatorUtilization::~MutatorUtilization() = default;
 void MutatorUtilization::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void MutatorUtilization::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void MutatorUtilization::Finish(int64_t end) { impl_->Finish(end); }
-void MutatorUtilization::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
+void MutatorUtilization::Merge(IntervalConsumer&& next, const InternerMap& /*ids*/) {
+  impl_->Merge(*static_cast<MutatorUtilization&>(next).impl_);
+}
 absl::Span<const UtilizationSeries> MutatorUtilization::series() const { return impl_->series(); }
 
 namespace {

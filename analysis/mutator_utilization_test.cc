@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "analysis/cut_trace.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -21,8 +22,8 @@ namespace {
 using Options = MutatorUtilization::Options;
 using Series = UtilizationSeries;
 
-std::unique_ptr<AnalysisSink> MakeSink(const Options& options) {
-  AnalysisSink::Options sink_options;
+std::unique_ptr<AnalysisSink> MakeSink(const Options& options,
+                                       AnalysisSink::Options sink_options = {}) {
   sink_options.window = options.window;
   return std::make_unique<AnalysisSink>(
       [&](Interner*) { return std::make_unique<MutatorUtilization>(options); }, sink_options);
@@ -85,6 +86,33 @@ TEST(MutatorUtilization, IsThatOfGoForEveryTrace) {
     }
   }
   EXPECT_GT(differences, 0);
+}
+
+TEST(MutatorUtilization, IsTheSameHoweverTheTraceIsCut) {
+  const auto text_of = [](const AnalysisSink& sink) {
+    std::string text;
+    for (const Series& series : SeriesOf(sink)) {
+      for (const UtilizationPoint& point : series) {
+        absl::StrAppend(&text, point.time, " ", point.utilization, "\n");
+      }
+      absl::StrAppend(&text, "\n");
+    }
+    return text;
+  };
+  for (const TestTrace& test : TestTraces()) {
+    const std::string bytes = ReadTestTrace(test.name);
+    for (const absl::string_view flags : {"stw", "background", "assist", "sweep"}) {
+      for (const bool per_proc : {false, true}) {
+        SCOPED_TRACE(absl::StrCat(test.name, " ", flags));
+        Options options = ParseFlags(flags);
+        options.per_proc = per_proc;
+        ExpectSameHoweverCut(
+            bytes,
+            [&](AnalysisSink::Options sink_options) { return MakeSink(options, sink_options); },
+            text_of);
+      }
+    }
+  }
 }
 
 TEST(MutatorUtilization, CountsMarkWorkersOnce) {

@@ -4,6 +4,7 @@
 #include "gotrace/proc_stats.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "analysis/assist_parts.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/time_slices.h"
 #include "analysis/time_sums.h"
@@ -26,7 +28,7 @@ using internal::SubtractTime;
 
 int64_t ProcTimes::Busy() const {
   int64_t sum = 0;
-  for (const int64_t part : {user, gc, syscall, scheduler}) AddTime(part, &sum);
+  for (const int64_t part : {user, gc, assist, syscall, scheduler}) AddTime(part, &sum);
   return sum;
 }
 
@@ -39,12 +41,16 @@ int64_t ProcTimes::Total() const {
 void ProcTimes::Add(const ProcTimes& other) {
   AddTime(other.user, &user);
   AddTime(other.gc, &gc);
+  AddTime(other.assist, &assist);
   AddTime(other.syscall, &syscall);
   AddTime(other.scheduler, &scheduler);
   AddTime(other.idle, &idle);
 }
 
 namespace {
+
+// How often the idle time of a P is cut at most where GOMAXPROCS changes.
+constexpr int kMaxCuts = 100;
 
 // Sums in a slice of time. `times.scheduler` is that of running Ps, whatever they run.
 struct SliceSums {
@@ -61,7 +67,7 @@ struct SliceSums {
 
 // Takes the time of goroutines out of that of running Ps.
 ProcTimes WithSchedulerAlone(ProcTimes times) {
-  for (const int64_t known : {times.user, times.gc, times.syscall}) {
+  for (const int64_t known : {times.user, times.gc, times.assist, times.syscall}) {
     SubtractTime(known, &times.scheduler);
   }
   // Where events are missing, a goroutine may run on a P that is not known to.
@@ -77,7 +83,7 @@ int64_t Multiply(int64_t count, int64_t time) {
 
 class ProcStats::Impl {
  public:
-  explicit Impl(EventFilter::Times window) : window_(window) {}
+  explicit Impl(EventFilter filter) : filter_(std::move(filter)) {}
 
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -123,11 +129,14 @@ class ProcStats::Impl {
   void NoteLimit(const ProcLimit& limit);
   void Apply(const Change& change);
   void EndGeneration(int64_t end);
-  void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end);
+  // Adds the time from `begin` to `end`, or subtracts it if `sign` is -1.
+  void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end, int64_t sign = 1);
+  void AddIdle(ProcId proc, int64_t begin, int64_t end);
+  void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
   bool IsMarkWorker(const GoInterval& interval);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
-  const EventFilter::Times window_;
+  const EventFilter filter_;
 
   absl::flat_hash_map<ProcId, ProcUse> uses_;
   internal::TimeSlices<SliceSums> slices_;
@@ -150,6 +159,14 @@ class ProcStats::Impl {
       [](Goroutines::Entry& /*entry*/) {},
       [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
 
+  internal::AssistParts assists_{[this](const GoInterval& interval, int64_t begin, int64_t end) {
+    AddAssist(interval, begin, end);
+  }};
+
+  // Intervals that cross into the next part of the trace, which may change GOMAXPROCS.
+  std::vector<ProcInterval> crossing_;
+  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+
   std::vector<ProcUse> procs_;
 };
 
@@ -159,6 +176,8 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
     begin_ = generation_begin_ = events.front().time();
   }
   for (const Event& event : events) {
+    last_event_ = std::max(last_event_, event.time());
+    assists_.Add(event);
     switch (event.kind()) {
       case EventKind::kSync:
         is_first_generation_ = !has_generation_;
@@ -253,10 +272,10 @@ void ProcStats::Impl::Apply(const Change& change) {
 void ProcStats::Impl::EndGeneration(int64_t end) {
   const auto is_earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
   if (!absl::c_is_sorted(changes_, is_earlier)) absl::c_stable_sort(changes_, is_earlier);
-  int64_t time = std::max(generation_begin_, window_.from);
+  int64_t time = std::max(generation_begin_, filter_.times.from);
   int64_t idle = waiting_.IdleWithinLimit();
   const auto advance = [&](int64_t to) {
-    to = std::min(to, window_.to);
+    to = std::min(to, filter_.times.to);
     if (to <= time) return;
     const int64_t runnable = std::max<int64_t>(waiting_.runnable, 0);
     if (runnable > 0) {
@@ -278,12 +297,37 @@ void ProcStats::Impl::EndGeneration(int64_t end) {
   generation_begin_ = end;
 }
 
-void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end) {
-  if (begin >= end) return;
-  internal::AddTime(Between(begin, end), &(uses_[proc].times.*kind));
+void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end,
+                              int64_t sign) {
+  if (begin >= end || !filter_.Selects(proc)) return;
+  internal::AddTime(Multiply(sign, Between(begin, end)), &(uses_[proc].times.*kind));
   slices_.Spread(begin, end, [&](SliceSums& sums, int64_t length) {
-    internal::AddTime(length, &(sums.times.*kind));
+    internal::AddTime(Multiply(sign, length), &(sums.times.*kind));
   });
+}
+
+// While GOMAXPROCS is too small for it, there is no such P.
+void ProcStats::Impl::AddIdle(ProcId proc, int64_t begin, int64_t end) {
+  if (limits_.empty()) return AddTime(proc, &ProcTimes::idle, begin, end);
+  auto next = absl::c_upper_bound(
+      limits_, begin, [](int64_t time, const ProcLimit& limit) { return time < limit.time; });
+  // What the trace states first has been so from the beginning.
+  if (next == limits_.begin()) ++next;
+  for (int cuts = 0; begin < end; ++cuts) {
+    const bool is_last = next == limits_.end() || cuts == kMaxCuts;
+    const int64_t until = is_last ? end : std::clamp(next->time, begin, end);
+    if (static_cast<uint64_t>(proc.value) < std::prev(next)->procs) {
+      AddTime(proc, &ProcTimes::idle, begin, until);
+    }
+    begin = until;
+    if (!is_last) ++next;
+  }
+}
+
+void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64_t end) {
+  if (interval.state != GoState::kRunning || interval.proc == ProcId::kNone) return;
+  AddTime(interval.proc, &ProcTimes::user, begin, end, -1);
+  AddTime(interval.proc, &ProcTimes::assist, begin, end);
 }
 
 // The runtime sets the label each time that a worker begins to run.
@@ -300,6 +344,7 @@ bool ProcStats::Impl::IsMarkWorker(const GoInterval& interval) {
 }
 
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
+  assists_.AddGoroutine(interval);
   Goroutines::Entry& entry = goroutines_.Begin(interval);
   if (interval.state == GoState::kRunning) {
     const bool is_worker = IsMarkWorker(interval);
@@ -329,9 +374,12 @@ void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry*
 }
 
 void ProcStats::Impl::AddProc(const ProcInterval& interval) {
-  const bool is_idle = interval.state == ProcState::kIdle;
-  AddTime(interval.proc, is_idle ? &ProcTimes::idle : &ProcTimes::scheduler, interval.begin,
-          interval.end);
+  if (interval.end > last_event_) return crossing_.push_back(interval);
+  if (interval.state == ProcState::kIdle) {
+    AddIdle(interval.proc, interval.begin, interval.end);
+  } else {
+    AddTime(interval.proc, &ProcTimes::scheduler, interval.begin, interval.end);
+  }
   ProcUse& use = uses_[interval.proc];
   if (interval.stolen) ++use.steals;
 }
@@ -357,14 +405,18 @@ void ProcStats::Impl::Merge(Impl& next) {
     known.insert(known.end(), times.begin(), times.end());
   }
   goroutines_.Merge(next.goroutines_, [](Data* /*data*/) {});
+  assists_.Merge(next.assists_);
+  last_event_ = std::max(last_event_, next.last_event_);
+  for (const ProcInterval& interval : std::exchange(crossing_, {})) AddProc(interval);
 }
 
 void ProcStats::Impl::Finish(int64_t end) {
   EndGeneration(end);
-  begin_ = std::max(begin_, window_.from);
+  begin_ = std::max(begin_, filter_.times.from);
   end_ = std::max(end, begin_);
   goroutines_.Finish();
   for (auto& [proc, use] : uses_) {
+    if (!filter_.Selects(proc)) continue;
     use.proc = proc;
     use.times = WithSchedulerAlone(use.times);
     procs_.push_back(use);
@@ -373,7 +425,8 @@ void ProcStats::Impl::Finish(int64_t end) {
 }
 
 std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
-  const auto count = static_cast<int64_t>(slices_.slices().size());
+  const std::vector<SliceSums> slices = slices_.Slices();
+  const auto count = static_cast<int64_t>(slices.size());
   if (count == 0) return {};
   const int64_t last = slices_.first() + count - 1;
   // 1, 2, 5, 10, 20, 50, ...
@@ -385,7 +438,7 @@ std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
   std::vector<SliceSums> sums(static_cast<size_t>(index(last) - index(slices_.first())) + 1);
   for (int64_t i = slices_.first(); i <= last; ++i) {
     sums[static_cast<size_t>(index(i) - index(slices_.first()))].Add(
-        slices_.slices()[static_cast<size_t>(i - slices_.first())]);
+        slices[static_cast<size_t>(i - slices_.first())]);
   }
   std::vector<ProcSlice> result;
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -401,7 +454,7 @@ std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
   return result;
 }
 
-ProcStats::ProcStats(EventFilter::Times window) : impl_(std::make_unique<Impl>(window)) {}
+ProcStats::ProcStats(EventFilter filter) : impl_(std::make_unique<Impl>(std::move(filter))) {}
 ProcStats::~ProcStats() = default;
 
 void ProcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }

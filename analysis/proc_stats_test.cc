@@ -20,7 +20,12 @@ namespace {
 
 std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
   return std::make_unique<AnalysisSink>(
-      [&](Interner* /*interner*/) { return std::make_unique<ProcStats>(options.window); }, options);
+      [&](Interner* /*interner*/) {
+        EventFilter filter;
+        filter.times = options.window;
+        return std::make_unique<ProcStats>(filter);
+      },
+      options);
 }
 
 const ProcStats& StatsOf(const AnalysisSink& sink) {
@@ -28,8 +33,8 @@ const ProcStats& StatsOf(const AnalysisSink& sink) {
 }
 
 std::string TextOf(const ProcTimes& times) {
-  return absl::StrCat("user ", times.user, " gc ", times.gc, " syscall ", times.syscall,
-                      " scheduler ", times.scheduler, " idle ", times.idle);
+  return absl::StrCat("user ", times.user, " gc ", times.gc, " assist ", times.assist, " syscall ",
+                      times.syscall, " scheduler ", times.scheduler, " idle ", times.idle);
 }
 
 std::string AllTextOf(const AnalysisSink& sink) {
@@ -83,7 +88,7 @@ TEST(ProcStats, SumToTheTimesOfPsAndGoroutines) {
     }
     ProcTimes procs;
     for (const ProcUse& use : StatsOf(*sink).procs()) procs.Add(use.times);
-    EXPECT_EQ(procs.user + procs.gc, times.running);
+    EXPECT_EQ(procs.user + procs.gc + procs.assist, times.running);
     EXPECT_EQ(procs.syscall, times.syscall);
     const ProcSlice sum = StatsOf(*sink).Sum();
     EXPECT_EQ(TextOf(sum.times), TextOf(procs));
@@ -122,6 +127,8 @@ BuiltEvents OneMigration() {
   events.Push(events.Builder(kGoLabel, 1030, 1, 7).Label("GC (idle)"));
   events.Go(kGoSyscallBegin, 1040, 1, 7, GoState::kRunning, GoState::kSyscall);
   events.Go(kGoSyscallEnd, 1060, 1, 7, GoState::kSyscall, GoState::kRunning);
+  events.Push(events.Builder(kGCMarkAssistBegin, 1062, 1, 7));
+  events.Push(events.Builder(kGCMarkAssistEnd, 1067, 1, 7));
   events.Number(kProcsChange, 1070, 2);
   events.Number(kProcsChange, 1080, 4);
   events.Sync(1100, 2);
@@ -132,12 +139,13 @@ TEST(ProcStats, OfEventsMadeByHand) {
   const std::unique_ptr<AnalysisSink> sink = MakeSink();
   sink->Add(OneMigration().events());
   ASSERT_TRUE(sink->Finish().ok());
-  EXPECT_EQ(AllTextOf(*sink),
-            "P 0: user 10 gc 0 syscall 0 scheduler 90 idle 0, 0 runs 0 migrations 0 steals\n"
-            "P 1: user 40 gc 10 syscall 20 scheduler 5 idle 25, 2 runs 1 migrations 0 steals\n"
-            "1000 to 1100: user 50 gc 10 syscall 20 scheduler 95 idle 25 runnable 20 wasted 15\n"
-            "at 1001: 2\n"
-            "at 1080: 4\n");
+  EXPECT_EQ(
+      AllTextOf(*sink),
+      "P 0: user 10 gc 0 assist 0 syscall 0 scheduler 90 idle 0, 0 runs 0 migrations 0 steals\n"
+      "P 1: user 35 gc 10 assist 5 syscall 20 scheduler 5 idle 25, 2 runs 1 migrations 0 steals\n"
+      "1000 to 1100: user 45 gc 10 assist 5 syscall 20 scheduler 95 idle 25 runnable 20 wasted 15\n"
+      "at 1001: 2\n"
+      "at 1080: 4\n");
 }
 
 TEST(ProcStats, HaveAWindow) {
@@ -147,7 +155,7 @@ TEST(ProcStats, HaveAWindow) {
   sink->Add(OneMigration().events());
   ASSERT_TRUE(sink->Finish().ok());
   const ProcSlice sum = StatsOf(*sink).Sum();
-  EXPECT_EQ(TextOf(sum.times), "user 0 gc 10 syscall 10 scheduler 40 idle 10");
+  EXPECT_EQ(TextOf(sum.times), "user 0 gc 10 assist 0 syscall 10 scheduler 40 idle 10");
   EXPECT_EQ(sum.begin, 1015);
   EXPECT_EQ(sum.end, 1050);
   EXPECT_EQ(sum.runnable, 15);
@@ -169,6 +177,22 @@ TEST(ProcStats, LeaveOutPsAboveTheLimit) {
   ASSERT_TRUE(sink->Finish().ok());
   EXPECT_EQ(StatsOf(*sink).Sum().runnable, 100);
   EXPECT_EQ(StatsOf(*sink).Sum().idle_while_runnable, 10);
+  EXPECT_EQ(StatsOf(*sink).Sum().times.idle, 10);
+}
+
+TEST(ProcStats, HaveOnlyTheSelectedPs) {
+  const BuiltEvents events = OneMigration();
+  EventFilter filter;
+  filter.procs = {1};
+  AnalysisSink sink([&](Interner* /*interner*/) { return std::make_unique<ProcStats>(filter); },
+                    {});
+  sink.Add(events.events());
+  ASSERT_TRUE(sink.Finish().ok());
+  ASSERT_EQ(StatsOf(sink).procs().size(), 1);
+  EXPECT_EQ(StatsOf(sink).procs()[0].proc, ProcId{1});
+  EXPECT_EQ(TextOf(StatsOf(sink).Sum().times), TextOf(StatsOf(sink).procs()[0].times));
+  // That of the whole program.
+  EXPECT_EQ(StatsOf(sink).Sum().runnable, 20);
 }
 
 struct Length {
@@ -180,24 +204,33 @@ TEST(TimeSlices, KeepSumsAsTheyGrow) {
   const auto add = [](Length& sum, int64_t length) { sum.length += length; };
   TimeSlices<Length> slices;
   slices.Spread(-1500, 2500, add);
-  ASSERT_EQ(slices.slices().size(), 5);
+  ASSERT_EQ(slices.Slices().size(), 5);
   EXPECT_EQ(slices.first(), -2);
-  EXPECT_EQ(slices.slices()[0].length, 500);
-  EXPECT_EQ(slices.slices()[4].length, 500);
+  EXPECT_EQ(slices.Slices()[0].length, 500);
+  EXPECT_EQ(slices.Slices()[4].length, 500);
   // Too far away for slices of this length.
   slices.Spread(50'000'000, 50'000'001, add);
   EXPECT_EQ(slices.width(), 10'000);
   EXPECT_EQ(slices.first(), -1);
-  EXPECT_EQ(slices.slices().front().length, 1500);
-  EXPECT_EQ(slices.slices()[1].length, 2500);
-  EXPECT_EQ(slices.slices().back().length, 1);
+  EXPECT_EQ(slices.Slices().front().length, 1500);
+  EXPECT_EQ(slices.Slices()[1].length, 2500);
+  EXPECT_EQ(slices.Slices().back().length, 1);
 
   TimeSlices<Length> far;
-  far.Spread(INT64_MIN, INT64_MAX, [](Length& sum, int64_t /*length*/) { ++sum.length; });
+  int touched = 0;
+  far.Spread(INT64_MIN, INT64_MAX, [&](Length& sum, int64_t length) {
+    sum.length =
+        static_cast<int64_t>(static_cast<uint64_t>(sum.length) + static_cast<uint64_t>(length));
+    ++touched;
+  });
+  EXPECT_GT(far.Slices().size(), 1000);
+  EXPECT_LE(touched, 4);
+  EXPECT_EQ(far.Slices()[1].length, far.width());
+  EXPECT_EQ(far.Slices()[500].length, far.width());
   far.Merge(slices);
   slices.Merge(far);
   EXPECT_EQ(slices.width(), far.width());
-  EXPECT_LE(slices.slices().size(), 10'000);
+  EXPECT_LE(slices.Slices().size(), 10'000);
 }
 
 }  // namespace

@@ -119,6 +119,9 @@ class Profile::Impl {
     return regions_.has_value() ? regions_->Now(id) : RegionParts::Part();
   }
 
+  // Whether the interval is on one of the Ps and threads that are selected.
+  bool IsOnSelected(const GoInterval& interval) const;
+
   bool CountsReason(StringId reason);
   void AddInterval(const GoInterval& interval, Samples::Entry* entry);
   void AddCpuSample(const Event& event);
@@ -159,8 +162,10 @@ void Profile::Impl::AddEvents(absl::Span<const Event> events) {
 
 void Profile::Impl::AddCpuSample(const Event& event) {
   const GoId id = event.goroutine();
-  if (id == GoId::kNone || !options_.filter.Selects(id)) return;
-  if (!options_.filter.times.Has(event.time())) return;
+  const EventFilter& filter = options_.filter;
+  if (id == GoId::kNone || !filter.Selects(id)) return;
+  if (!filter.Selects(event.proc()) || !filter.Selects(event.thread())) return;
+  if (!filter.times.Has(event.time())) return;
   ProfileKey key = KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc());
   if (SetPart(PartNow(id), &key)) samples_.Add(key, ProfileValue{.count = 1}, &samples_.Of(id));
 }
@@ -208,6 +213,14 @@ bool Profile::Impl::CountsReason(StringId reason) {
   return known == kCounts;
 }
 
+bool Profile::Impl::IsOnSelected(const GoInterval& interval) const {
+  const EventFilter& filter = options_.filter;
+  if (filter.procs.empty() && filter.threads.empty()) return true;
+  const bool is_on_thread =
+      interval.state == GoState::kRunning || interval.state == GoState::kSyscall;
+  return is_on_thread && filter.Selects(interval.proc) && filter.Selects(interval.thread);
+}
+
 void Profile::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
   Samples::Entry& entry = samples_.Begin(interval);
@@ -223,7 +236,7 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entr
                         ProfileValue{.count = 1}, entry);
   }
   const bool counts =
-      row_.HasState(interval.state) && CountsReason(interval.reason) &&
+      row_.HasState(interval.state) && CountsReason(interval.reason) && IsOnSelected(interval) &&
       (row_.source != SampleSource::kWakeUps || interval.ended_by.kind != CauseKind::kUnknown);
   if (!counts) {
     if (regions_.has_value()) regions_->Skip(interval);
@@ -239,13 +252,16 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entr
   }
   // CPU samples are counted where they are.
   const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
+  // A goroutine may lose its P in a syscall.
+  const int64_t until = options_.filter.procs.empty() ? interval.end : interval.proc_until;
   if (!regions_.has_value()) {
-    const auto time = static_cast<int64_t>(interval.duration());
+    const int64_t time = internal::Between(interval.begin, until);
     return samples_.Add(key, ProfileValue{count, time}, entry);
   }
   // Regions begin and end while their goroutine runs: nothing else is cut.
   regions_->Cut(interval, [&](int64_t begin, int64_t end, const RegionParts::Part& part) {
-    if (!SetPart(part, &key)) return;
+    end = std::min(end, until);
+    if (begin >= end || !SetPart(part, &key)) return;
     samples_.Add(key, ProfileValue{count, internal::Between(begin, end)}, entry);
   });
 }

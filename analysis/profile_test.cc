@@ -12,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analysis/cut_trace.h"
+#include "analysis/interval_log.h"
 #include "gotrace/goroutine_stats.h"
+#include "gotrace/proc_stats.h"
 #include "gotrace/reader.h"
 #include "gotrace/task_stats.h"
 #include "gtest/gtest.h"
@@ -76,6 +78,55 @@ TEST(Profile, IsTheSameHoweverTheTraceIsCut) {
   for (const ProfileTypeInfo& info : ProfileTypes()) {
     EXPECT_GT(most_samples[info.type], 0) << info.name;
   }
+}
+
+int64_t SumOf(const AnalysisSink& sink) {
+  int64_t sum = 0;
+  for (const ProfileSample& sample : SamplesOf(sink)) sum += sample.value.time;
+  return sum;
+}
+
+TEST(Profile, SumsToTheTimesOfPs) {
+  int compared = 0;
+  for (const absl::string_view name : {"go1.27-gc.trace", "go1.26-syscalls.trace"}) {
+    const std::string bytes = ReadTestTrace(name);
+    const auto read = [&](const std::vector<EventSink*>& sinks) {
+      absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+      return reader.ok() ? ReadInto(*reader, sinks) : reader.status();
+    };
+    AnalysisSink procs(
+        [](Interner* /*interner*/) { return std::make_unique<ProcStats>(EventFilter()); }, {});
+    Interner interner;
+    IntervalLog log(&interner);
+    StateTracker tracker(&interner, &log);
+    ASSERT_TRUE(read({&procs, &tracker}).ok());
+    std::map<ThreadId, int64_t> by_thread;
+    for (const GoInterval& interval : log.goroutines()) {
+      if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
+        by_thread[interval.thread] += static_cast<int64_t>(interval.duration());
+      }
+    }
+    for (const ProcUse& use : static_cast<const ProcStats&>(procs.analysis()).procs()) {
+      SCOPED_TRACE(use.proc.value);
+      Profile::Options options = OptionsOf(ProfileType::kWall);
+      options.filter.procs = {use.proc.value};
+      const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+      ASSERT_TRUE(read({sink.get()}).ok());
+      const ProcTimes& times = use.times;
+      EXPECT_EQ(SumOf(*sink), times.user + times.gc + times.assist + times.syscall);
+      compared += SumOf(*sink) > 0;
+    }
+    for (const auto& [thread, time] : by_thread) {
+      if (thread == ThreadId::kNone) continue;
+      Profile::Options options = OptionsOf(ProfileType::kWall);
+      options.filter.threads = {thread.value};
+      const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+      ASSERT_TRUE(read({sink.get()}).ok());
+      EXPECT_EQ(SumOf(*sink), time);
+      compared += time > 0;
+    }
+  }
+  EXPECT_GT(compared, 15);
 }
 
 TEST(Profile, SumsToTheTimesOfGoroutines) {

@@ -1,14 +1,21 @@
 // A region begins and ends while its goroutine is in a state, and the interval of that state is
 // known only later, when it ends. So each begin and end is a mark of the goroutine, which waits for
-// the interval that it lies in; then the goroutine's times up to the mark are known.
+// the interval that it lies in; then the goroutine's times up to the mark are known. A region's own
+// times are the difference of those at its end and at its begin.
+//
+// In a part of a trace that follows another, a goroutine's times count from the beginning of that
+// part, and marks before its first interval wait for the interval that crosses into the part.
 #include "gotrace/task_stats.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "analysis/goroutine_ranges.h"
+#include "analysis/partial_goroutines.h"
 #include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
@@ -17,39 +24,63 @@ namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
+using internal::GoroutineRanges;
+using internal::PartialGoroutines;
 using internal::SubtractTime;
+
 namespace {
 
 // A region's begin or end, of which the goroutine's times are not known yet.
 struct Mark {
   int64_t time = 0;
-  size_t region = 0;
+  size_t region = 0;  // In Data::regions.
   bool is_end = false;
 };
 
-struct Goroutine {
-  int64_t creation = 0;
-  bool is_seen = false;  // Whether there was an interval.
-  ExecutionTimes times;  // Up to the end of the last interval, without `ranges`.
-
-  NamedTimes ranges;                 // That ended.
-  NamedTimes open_ranges;            // When they began.
-  std::vector<size_t> open_regions;  // From the outermost on.
-  std::vector<Mark> marks;           // In order of time.
-};
-
-struct RegionEntry {
+// A region of which everything is known.
+struct KnownRegion {
   RegionLife life;
-  ExecutionTimes before;     // The goroutine's times when it began.
+  uint64_t number = 0;       // In order of what the trace first has of each region.
   bool is_outermost = true;  // Of its task, on its goroutine.
-  bool is_selected = true;
 };
 
-void AddInterval(const GoInterval& interval, int64_t until, ExecutionTimes* times) {
-  const int64_t end = std::min(interval.end, until);
-  if (end <= interval.begin) return;
-  const int64_t duration = Between(interval.begin, end);
-  switch (interval.state) {
+struct RegionEntry : KnownRegion {
+  ExecutionTimes at_begin;  // The goroutine's times when it began, and when it ended.
+  ExecutionTimes at_end;
+  bool is_joined = false;  // It is the rest of one that is in the part before.
+};
+
+// What counts of a GoInterval.
+struct Stay {
+  GoState state = GoState::kUndetermined;
+  StringId reason = StringId::kEmpty;
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t proc_until = 0;
+};
+
+struct Data {
+  int64_t creation = 0;
+  std::optional<int64_t> end;  // If it has ended.
+  Stay last;                   // The last interval.
+  ExecutionTimes times;        // Up to the end of it, without `ranges`.
+  NamedTimes ranges;           // That ended.
+
+  std::vector<RegionEntry> regions;   // In the order of their numbers.
+  std::vector<size_t> open_regions;   // From the outermost on.
+  std::vector<size_t> older_regions;  // That began before this part, in order of their ends.
+
+  // In order of time: those that lie before the first interval, and those after the last one.
+  std::vector<Mark> early_marks;
+  std::vector<Mark> marks;
+};
+
+// Adds the time of the stay from `begin` on.
+void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times) {
+  begin = std::max(begin, stay.begin);
+  if (begin >= stay.end) return;
+  const int64_t duration = Between(begin, stay.end);
+  switch (stay.state) {
     case GoState::kRunning:
       AddTime(duration, &times->running);
       break;
@@ -57,10 +88,10 @@ void AddInterval(const GoInterval& interval, int64_t until, ExecutionTimes* time
       AddTime(duration, &times->runnable);
       break;
     case GoState::kWaiting:
-      AddNamedTime(interval.reason, duration, &times->blocked);
+      AddNamedTime(stay.reason, duration, &times->blocked);
       break;
     case GoState::kSyscall: {
-      const int64_t with_proc = Between(interval.begin, std::min(interval.proc_until, end));
+      const int64_t with_proc = Between(begin, std::max(stay.proc_until, begin));
       AddTime(with_proc, &times->syscall);
       AddTime(Between(with_proc, duration), &times->syscall_blocked);
       break;
@@ -82,6 +113,141 @@ void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
   SubtractTime(before.syscall, &times->syscall);
   SubtractTime(before.syscall_blocked, &times->syscall_blocked);
   Subtract(before.blocked, &times->blocked);
+  Subtract(before.ranges, &times->ranges);
+}
+
+// Sets the goroutine's times at a begin or end, but for the ranges, which are known already.
+void SetStates(ExecutionTimes states, ExecutionTimes* times) {
+  states.ranges = std::move(times->ranges);
+  *times = std::move(states);
+}
+
+ExecutionTimes* TimesOf(const Mark& mark, Data* data) {
+  RegionEntry& region = data->regions[mark.region];
+  return mark.is_end ? &region.at_end : &region.at_begin;
+}
+
+// Takes that the times of `data` are those up to `data->last`, and gives the mark its times.
+void Resolve(const Mark& mark, Data* data) {
+  ExecutionTimes times = data->times;
+  ExecutionTimes later;
+  AddStay(data->last, mark.time, &later);
+  Subtract(later, &times);
+  SetStates(std::move(times), TimesOf(mark, data));
+}
+
+// Resolves the marks up to the end of the last interval.
+void ResolveKnown(Data* data) {
+  size_t resolved = 0;
+  for (; resolved < data->marks.size(); ++resolved) {
+    if (data->marks[resolved].time > data->last.end) break;
+    Resolve(data->marks[resolved], data);
+  }
+  data->marks.erase(data->marks.begin(), data->marks.begin() + static_cast<ptrdiff_t>(resolved));
+}
+
+void MapIds(const InternerMap& ids, NamedTimes* times) {
+  for (NamedTime& time : *times) time.name = ids(time.name);
+}
+
+void MapIds(const InternerMap& ids, ExecutionTimes* times) {
+  MapIds(ids, &times->blocked);
+  MapIds(ids, &times->ranges);
+}
+
+void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) {
+  region->number += first_number;
+  region->life.type = ids(region->life.type);
+  MapIds(ids, &region->life.times);
+}
+
+void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
+  data->last.reason = ids(data->last.reason);
+  MapIds(ids, &data->times);
+  MapIds(ids, &data->ranges);
+  for (RegionEntry& region : data->regions) {
+    MapIds(ids, first_number, static_cast<KnownRegion*>(&region));
+    MapIds(ids, &region.at_begin);
+    MapIds(ids, &region.at_end);
+  }
+}
+
+ExecutionTimes Sum(ExecutionTimes a, const ExecutionTimes& b) {
+  a.Add(b);
+  return a;
+}
+
+// Of the regions of a goroutine. One that is older than the trace contains no other.
+void FindOutermost(std::vector<RegionEntry>* regions) {
+  if (regions->size() == 1) return;
+  std::vector<const RegionLife*> open;
+  absl::flat_hash_map<TaskId, uint64_t> open_of_task;
+  for (RegionEntry& region : *regions) {
+    if (region.is_joined || !region.life.begin.has_value()) continue;
+    while (!open.empty() && open.back()->end.has_value() &&
+           *open.back()->end <= *region.life.begin) {
+      --open_of_task[open.back()->task];
+      open.pop_back();
+    }
+    region.is_outermost = open_of_task[region.life.task]++ == 0;
+    open.push_back(&region.life);
+  }
+}
+
+// Adds the rest of a goroutine, from the part of the trace that follows.
+void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Entry& entry) {
+  Data& data = entry.data;
+  Data& more = rest.data;
+
+  // What is known of the regions of the rest counts from its beginning.
+  ExecutionTimes before = data.times;
+  before.ranges = data.ranges;
+  std::vector<size_t> places;  // Where these regions are now.
+  for (RegionEntry& region : more.regions) {
+    if (region.life.begin.has_value()) region.at_begin = Sum(before, region.at_begin);
+    region.at_end = Sum(before, region.at_end);
+    places.push_back(data.regions.size());
+    data.regions.push_back(std::move(region));
+  }
+  for (const size_t older : more.older_regions) {
+    size_t& place = places[older];
+    if (data.open_regions.empty()) {
+      data.older_regions.push_back(place);
+      continue;
+    }
+    RegionEntry& end = data.regions[place];
+    end.is_joined = true;
+    place = data.open_regions.back();
+    data.open_regions.pop_back();
+    data.regions[place].life.end = end.life.end;
+    data.regions[place].at_end = std::move(end.at_end);
+  }
+  for (const size_t open : more.open_regions) data.open_regions.push_back(places[open]);
+
+  const auto append = [&](const std::vector<Mark>& marks) {
+    for (Mark mark : marks) {
+      mark.region = places[mark.region];
+      data.marks.push_back(mark);
+    }
+  };
+  if (!rest.is_seen) {
+    append(more.marks);
+    if (entry.is_seen) ResolveKnown(&data);
+  } else {
+    append(more.early_marks);
+    std::vector<Mark> marks = std::exchange(data.marks, {});
+    if (entry.is_seen) {
+      for (const Mark& mark : marks) Resolve(mark, &data);
+    } else {
+      data.early_marks = std::move(marks);
+      data.creation = more.creation;
+    }
+    data.last = more.last;
+    append(more.marks);
+  }
+  data.times.Add(more.times);
+  for (const NamedTime& range : more.ranges) AddNamedTime(range.name, range.time, &data.ranges);
+  if (more.end.has_value()) data.end = more.end;
 }
 
 template <class Life>
@@ -113,53 +279,50 @@ class TaskStats::Impl {
   Impl(Interner* interner, EventFilter filter)
       : interner_(*interner), filter_(std::move(filter)), tasks_(interner) {}
 
-  void Add(const Event& event);
+  void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
   std::vector<RegionLife> regions;
   std::vector<TaskLife> tasks;
 
  private:
-  void AddRange(const Event& event);
+  using Goroutines = PartialGoroutines<Data>;
+
+  void Add(const Event& event);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
 
   // Adds the region of a begin, or of an end that has none. Returns its index.
-  size_t AddRegion(const Event& event);
+  size_t AddRegion(const Event& event, Data* data);
 
-  // Gives the marks up to the end of the interval their times.
-  void ResolveMarks(const GoInterval& interval, Goroutine* goroutine);
+  // The ranges of a goroutine up to now.
+  NamedTimes RangesAt(GoId id, int64_t now, const Data& data) const;
 
-  // Sets the times of a region that ends at `end`, when the goroutine's times are `times`.
-  void SetTimes(ExecutionTimes times, int64_t end, const Goroutine& goroutine,
-                RegionEntry* region) const;
-
-  // Sets the times of a region that is still open when its goroutine ends, or the trace.
-  void Close(size_t region, int64_t end, Goroutine* goroutine);
-
-  // Takes the ranges of the goroutine at the region's begin, or at its end.
-  void MarkRanges(const Goroutine& goroutine, int64_t now, bool is_end, RegionEntry* region) const;
+  // Takes the regions of a goroutine of which everything is known.
+  void TakeRegions(Goroutines::Entry& entry);
 
   Interner& interner_;
   const EventFilter filter_;
-  absl::flat_hash_map<GoId, Goroutine> goroutines_;
-  absl::flat_hash_map<std::pair<ProcId, StringId>, GoId> proc_ranges_;
-  std::vector<RegionEntry> regions_;
+  uint64_t region_count_ = 0;
+  std::vector<KnownRegion> known_regions_;
+  std::optional<int64_t> end_;  // Of the trace, once it is known.
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) { TakeRegions(entry); }, Continue};
+  GoroutineRanges ranges_{
+      &interner_, [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
+        AddNamedTime(name, Between(begin, end), &goroutines_.Of(goroutine).data.ranges);
+      }};
   internal::TaskTable tasks_;
-  int64_t generation_begin_ = 0;
 };
+
+void TaskStats::Impl::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) Add(event);
+  goroutines_.SeeEvents(events);
+}
 
 void TaskStats::Impl::Add(const Event& event) {
   switch (event.kind()) {
-    case EventKind::kSync:
-      generation_begin_ = event.time();
-      break;
-    case EventKind::kRangeBegin:
-    case EventKind::kRangeActive:
-    case EventKind::kRangeEnd:
-      AddRange(event);
-      break;
     case EventKind::kRegionBegin:
       BeginRegion(event);
       break;
@@ -174,167 +337,143 @@ void TaskStats::Impl::Add(const Event& event) {
       tasks_.AddLog(event);
       break;
     default:
+      ranges_.Add(event);
       break;
   }
 }
 
-void TaskStats::Impl::AddRange(const Event& event) {
-  const RangeParts range = event.range_parts();
-  GoId id;
-  const StringId name = interner_.InternRange(range);
-  const bool is_end = event.kind() == EventKind::kRangeEnd;
-  if (range.scope.kind == ResourceKind::kGoroutine) {
-    id = GoId{range.scope.id};
-  } else if (range.scope.kind == ResourceKind::kProc) {
-    // It is the time of the goroutine that the P runs when it begins.
-    const std::pair key(ProcId{range.scope.id}, name);
-    const auto open = proc_ranges_.find(key);
-    id = is_end && open != proc_ranges_.end() ? open->second : event.goroutine();
-    if (is_end) {
-      proc_ranges_.erase(key);
-    } else if (open == proc_ranges_.end()) {
-      proc_ranges_.emplace(key, id);
-    }
-  }
-  if (id == GoId::kNone) return;
-  Goroutine& goroutine = goroutines_[id];
-  const auto open = absl::c_find_if(goroutine.open_ranges,
-                                    [&](const NamedTime& known) { return known.name == name; });
-  if (is_end) {
-    if (open == goroutine.open_ranges.end()) return;
-    AddNamedTime(name, Between(open->time, event.time()), &goroutine.ranges);
-    goroutine.open_ranges.erase(open);
-  } else if (event.kind() == EventKind::kRangeBegin) {
-    if (open != goroutine.open_ranges.end()) goroutine.open_ranges.erase(open);
-    goroutine.open_ranges.push_back({name, event.time()});
-  } else if (open == goroutine.open_ranges.end()) {
-    goroutine.open_ranges.push_back({name, generation_begin_});
-  }
+NamedTimes TaskStats::Impl::RangesAt(GoId id, int64_t now, const Data& data) const {
+  NamedTimes ranges = data.ranges;
+  ranges_.ForEachOpen(
+      id, [&](StringId name, int64_t begin) { AddNamedTime(name, Between(begin, now), &ranges); });
+  return ranges;
 }
 
-void TaskStats::Impl::MarkRanges(const Goroutine& goroutine, int64_t now, bool is_end,
-                                 RegionEntry* region) const {
-  NamedTimes ranges = goroutine.ranges;
-  for (const NamedTime& open : goroutine.open_ranges) {
-    AddNamedTime(open.name, Between(open.time, now), &ranges);
-  }
-  if (is_end) {
-    Subtract(region->before.ranges, &ranges);
-    region->life.times.ranges = std::move(ranges);
-  } else {
-    region->before.ranges = std::move(ranges);
-  }
-}
-
-size_t TaskStats::Impl::AddRegion(const Event& event) {
+size_t TaskStats::Impl::AddRegion(const Event& event, Data* data) {
   const Region region = event.region();
-  tasks_.AddRegion(region.task);
-  tasks_.AddGoroutine(region.task, event.goroutine());
-  RegionEntry& entry = regions_.emplace_back();
+  RegionEntry& entry = data->regions.emplace_back();
+  entry.number = region_count_++;
   entry.life.goroutine = event.goroutine();
   entry.life.task = region.task;
   entry.life.type = interner_.InternString(region.type);
-  entry.is_selected = filter_.Selects(event.goroutine());
-  return regions_.size() - 1;
+  return data->regions.size() - 1;
 }
 
 void TaskStats::Impl::BeginRegion(const Event& event) {
-  Goroutine& goroutine = goroutines_[event.goroutine()];
-  const size_t index = AddRegion(event);
-  RegionEntry& entry = regions_[index];
-  entry.life.begin = event.time();
-  entry.is_outermost = absl::c_none_of(goroutine.open_regions, [&](size_t open) {
-    return regions_[open].life.task == entry.life.task;
-  });
-  MarkRanges(goroutine, event.time(), /*is_end=*/false, &entry);
-  goroutine.open_regions.push_back(index);
-  goroutine.marks.push_back({event.time(), index, /*is_end=*/false});
+  const GoId id = event.goroutine();
+  Data& data = goroutines_.Of(id).data;
+  const size_t index = AddRegion(event, &data);
+  RegionEntry& region = data.regions[index];
+  region.life.begin = event.time();
+  region.at_begin.ranges = RangesAt(id, event.time(), data);
+  data.open_regions.push_back(index);
+  data.marks.push_back({event.time(), index, /*is_end=*/false});
 }
 
 void TaskStats::Impl::EndRegion(const Event& event) {
-  Goroutine& goroutine = goroutines_[event.goroutine()];
+  const GoId id = event.goroutine();
+  Data& data = goroutines_.Of(id).data;
   size_t index;
-  if (goroutine.open_regions.empty()) {
-    index = AddRegion(event);  // It began before the trace.
+  if (data.open_regions.empty()) {
+    index = AddRegion(event, &data);
+    data.older_regions.push_back(index);
   } else {
-    index = goroutine.open_regions.back();
-    goroutine.open_regions.pop_back();
+    index = data.open_regions.back();
+    data.open_regions.pop_back();
   }
-  RegionEntry& entry = regions_[index];
-  entry.life.end = event.time();
-  MarkRanges(goroutine, event.time(), /*is_end=*/true, &entry);
-  goroutine.marks.push_back({event.time(), index, /*is_end=*/true});
-}
-
-void TaskStats::Impl::ResolveMarks(const GoInterval& interval, Goroutine* goroutine) {
-  size_t resolved = 0;
-  for (; resolved < goroutine->marks.size(); ++resolved) {
-    const Mark& mark = goroutine->marks[resolved];
-    if (mark.time > interval.end) break;
-    RegionEntry& region = regions_[mark.region];
-    ExecutionTimes times = goroutine->times;
-    AddInterval(interval, mark.time, &times);
-    if (mark.is_end) {
-      SetTimes(std::move(times), mark.time, *goroutine, &region);
-    } else {
-      times.ranges = std::move(region.before.ranges);
-      region.before = std::move(times);
-    }
-  }
-  goroutine->marks.erase(goroutine->marks.begin(),
-                         goroutine->marks.begin() + static_cast<ptrdiff_t>(resolved));
-}
-
-void TaskStats::Impl::SetTimes(ExecutionTimes times, int64_t end, const Goroutine& goroutine,
-                               RegionEntry* region) const {
-  times.ranges = std::move(region->life.times.ranges);
-  Subtract(region->before, &times);
-  const int64_t begin = region->life.begin.value_or(goroutine.creation);
-  times.total = Between(std::max(begin, filter_.times.from), std::min(end, filter_.times.to));
-  region->life.times = std::move(times);
+  RegionEntry& region = data.regions[index];
+  region.life.end = event.time();
+  region.at_end.ranges = RangesAt(id, event.time(), data);
+  data.marks.push_back({event.time(), index, /*is_end=*/true});
 }
 
 void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
-  Goroutine& goroutine = goroutines_[interval.goroutine];
-  if (!goroutine.is_seen) {
-    goroutine.is_seen = true;
-    goroutine.creation = interval.begin;
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  Data& data = entry.data;
+  if (data.last.state == GoState::kUndetermined) {
+    // It is the first one.
+    data.creation = interval.begin;
+    const auto begin =
+        absl::c_find_if(data.marks, [&](const Mark& mark) { return mark.time >= interval.begin; });
+    data.early_marks.assign(data.marks.begin(), begin);
+    data.marks.erase(data.marks.begin(), begin);
   }
-  ResolveMarks(interval, &goroutine);
-  AddInterval(interval, interval.end, &goroutine.times);
-  if (!interval.ends_life) return;
-  for (const size_t region : goroutine.open_regions) {
-    regions_[region].life.end = interval.end;
-    Close(region, interval.end, &goroutine);
-  }
-  goroutines_.erase(interval.goroutine);
+  data.last = {interval.state, interval.reason, interval.begin, interval.end, interval.proc_until};
+  AddStay(data.last, interval.begin, &data.times);
+  if (!data.marks.empty()) ResolveKnown(&data);
+  if (interval.ends_life) data.end = interval.end;
+  goroutines_.End(interval, entry);
 }
 
-void TaskStats::Impl::Close(size_t region, int64_t end, Goroutine* goroutine) {
-  MarkRanges(*goroutine, end, /*is_end=*/true, &regions_[region]);
-  SetTimes(goroutine->times, end, *goroutine, &regions_[region]);
+void TaskStats::Impl::TakeRegions(Goroutines::Entry& entry) {
+  Data& data = entry.data;
+  if (data.regions.empty()) return;
+  for (const Mark& mark : data.early_marks) SetStates({}, TimesOf(mark, &data));
+  for (const Mark& mark : data.marks) SetStates(data.times, TimesOf(mark, &data));
+  // What is open ends with the goroutine, or with the trace.
+  const int64_t end = data.end.value_or(end_.value_or(data.last.end));
+  for (const size_t open : data.open_regions) {
+    RegionEntry& region = data.regions[open];
+    region.life.end = data.end;
+    region.at_end = data.times;
+    region.at_end.ranges = RangesAt(entry.id, end, data);
+  }
+  FindOutermost(&data.regions);
+  for (RegionEntry& region : data.regions) {
+    if (region.is_joined) continue;
+    ExecutionTimes& times = region.life.times;
+    times = std::move(region.at_end);
+    Subtract(region.at_begin, &times);
+    times.total = Between(std::max(region.life.begin.value_or(data.creation), filter_.times.from),
+                          std::min(region.life.end.value_or(end), filter_.times.to));
+    known_regions_.push_back(std::move(region));
+  }
+}
+
+void TaskStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  ranges_.Merge(next.ranges_, ids);
+  goroutines_.Merge(next.goroutines_, [&](Data* data) { MapIds(ids, region_count_, data); });
+  for (KnownRegion& region : next.known_regions_) {
+    MapIds(ids, region_count_, &region);
+    known_regions_.push_back(std::move(region));
+  }
+  region_count_ += next.region_count_;
+  tasks_.Merge(next.tasks_, ids);
 }
 
 void TaskStats::Impl::Finish(int64_t end) {
-  for (auto& [id, goroutine] : goroutines_) {
-    GoInterval none;
-    none.begin = none.end = std::numeric_limits<int64_t>::max();
-    ResolveMarks(none, &goroutine);
-    for (const size_t region : goroutine.open_regions) Close(region, end, &goroutine);
-  }
+  end_ = end;
+  ranges_.Finish(end);
+  goroutines_.Finish();
+  std::vector<KnownRegion*> sorted;
+  for (KnownRegion& region : known_regions_) sorted.push_back(&region);
+  absl::c_sort(sorted,
+               [](const KnownRegion* a, const KnownRegion* b) { return a->number < b->number; });
   const auto has_part = [&](const std::optional<int64_t>& begin,
                             const std::optional<int64_t>& end) {
     return begin.value_or(filter_.times.to) <= filter_.times.to &&
            end.value_or(filter_.times.from) >= filter_.times.from;
   };
-  for (RegionEntry& region : regions_) {
-    if (!region.is_selected || !has_part(region.life.begin, region.life.end)) continue;
-    if (region.is_outermost) tasks_.Mention(region.life.task).times.Add(region.life.times);
-    regions.push_back(std::move(region.life));
+  std::vector<KnownRegion*> selected;
+  for (KnownRegion* const region : sorted) {
+    RegionLife& life = region->life;
+    tasks_.AddRegion(life.task);
+    tasks_.AddGoroutine(life.task, life.goroutine);
+    if (!filter_.Selects(life.goroutine) || !has_part(life.begin, life.end)) continue;
+    // Parts of the trace may have met them in another order.
+    absl::c_sort(life.times.ranges, [this](const NamedTime& a, const NamedTime& b) {
+      return interner_.String(a.name) < interner_.String(b.name);
+    });
+    if (region->is_outermost) tasks_.Mention(life.task).times.Add(life.times);
+    selected.push_back(region);
   }
-  absl::c_stable_sort(regions, [](const RegionLife& a, const RegionLife& b) {
-    return a.end.has_value() && (!b.end.has_value() || *a.end < *b.end);
+  absl::c_stable_sort(selected, [](const KnownRegion* a, const KnownRegion* b) {
+    const std::optional<int64_t>& end = a->life.end;
+    return end.has_value() && (!b->life.end.has_value() || *end < *b->life.end);
   });
+  regions.reserve(selected.size());
+  for (KnownRegion* const region : selected) regions.push_back(std::move(region->life));
+  known_regions_.clear();
   for (TaskLife& task : tasks_.Take()) {
     // What belongs to no task belongs to the background task.
     if (task.task == kBackgroundTask || !has_part(task.begin, task.end)) continue;
@@ -346,11 +485,11 @@ TaskStats::TaskStats(Interner* interner, EventFilter filter)
     : impl_(std::make_unique<Impl>(interner, std::move(filter))) {}
 TaskStats::~TaskStats() = default;
 
-void TaskStats::AddEvents(absl::Span<const Event> events) {
-  for (const Event& event : events) impl_->Add(event);
-}
+void TaskStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TaskStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void TaskStats::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
+void TaskStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
+  impl_->Merge(*static_cast<TaskStats&>(next).impl_, ids);
+}
 void TaskStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const RegionLife> TaskStats::regions() const { return impl_->regions; }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/built_events.h"
+#include "analysis/cut_trace.h"
 #include "analysis/stats_text.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/reader.h"
@@ -17,8 +19,8 @@
 namespace gotrace::internal {
 namespace {
 
-std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {}) {
-  AnalysisSink::Options options;
+std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {},
+                                       AnalysisSink::Options options = {}) {
   options.window = filter.times;
   return std::make_unique<AnalysisSink>(
       [&](Interner* interner) { return std::make_unique<TaskStats>(interner, filter); }, options);
@@ -91,6 +93,111 @@ TEST(TaskStats, AreThoseOfGo) {
   }
   EXPECT_GT(regions, 200);
   EXPECT_GT(tasks, 150);
+}
+
+// TextOf() of a task lacks its times.
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  for (const RegionLife& region : StatsOf(sink).regions()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), region));
+  }
+  for (const TaskLife& task : StatsOf(sink).tasks()) {
+    RegionLife times;
+    times.times = task.times;
+    absl::StrAppend(&text, TextOf(sink.interner(), task), TextOf(sink.interner(), times),
+                    task.begin_goroutine.value, " ", task.end_goroutine.value, "\n");
+  }
+  return text;
+}
+
+TEST(TaskStats, AreTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name),
+        [](AnalysisSink::Options options) { return MakeSink({}, options); }, AllTextOf);
+  }
+}
+
+// The second of three generations begins while all goroutines run. Goroutine 1 stops in it, and
+// blocks until the third; 2 and 3 do neither. Goroutine 3 is in a region that is older than the
+// trace.
+BuiltEvents RegionsAcrossGenerations() {
+  using enum EventType;
+  constexpr GoState kRunning = GoState::kRunning;
+  BuiltEvents events;
+  const auto region = [&](EventType type, int64_t time, int64_t g) {
+    events.Push(events.Builder(type, time, g, g).Task(TaskId{5}).RegionType("r"));
+  };
+  const auto range = [&](EventType type, int64_t time, int64_t g) {
+    events.Push(events.Builder(type, time, g, g).Arg(0, static_cast<uint64_t>(g)));
+  };
+  events.Sync(0, 1);
+  for (int64_t g = 1; g <= 3; ++g) {
+    events.Go(kGoStatus, g, g, g, GoState::kUndetermined, kRunning);
+  }
+  region(kUserRegionBegin, 10, 1);
+  region(kUserRegionBegin, 20, 2);
+  range(kGCMarkAssistBegin, 40, 1);
+  range(kGCSweepBegin, 50, 2);
+  events.Sync(100, 2);
+  for (int64_t g = 1; g <= 3; ++g) {
+    events.Go(kGoStatus, 100 + g, g, g, kRunning, kRunning);
+  }
+  range(kGCMarkAssistActive, 104, 1);
+  range(kGCSweepActive, 105, 2);
+  region(kUserRegionBegin, 110, 1);
+  region(kUserRegionBegin, 115, 2);
+  region(kUserRegionEnd, 120, 1);
+  region(kUserRegionEnd, 125, 2);
+  range(kGCMarkAssistEnd, 130, 1);
+  region(kUserRegionEnd, 135, 3);
+  region(kUserRegionEnd, 140, 1);
+  events.Go(kGoStop, 142, 1, 1, kRunning, GoState::kRunnable);
+  events.Go(kGoStart, 143, 1, 1, GoState::kRunnable, kRunning);
+  region(kUserRegionBegin, 145, 1);
+  events.Go(kGoBlock, 150, 1, 1, kRunning, GoState::kWaiting, "sleep");
+  events.Sync(200, 3);
+  events.Go(kGoStatus, 201, 1, 1, GoState::kWaiting, GoState::kWaiting);
+  for (int64_t g = 2; g <= 3; ++g) {
+    events.Go(kGoStatus, 200 + g, g, g, kRunning, kRunning);
+  }
+  range(kGCSweepActive, 204, 2);
+  region(kUserRegionEnd, 210, 2);
+  range(kGCSweepEnd, 220, 2);
+  region(kUserRegionBegin, 230, 3);
+  events.Go(kGoDestroy, 240, 3, 3, kRunning, GoState::kNotExist);
+  events.GoBy(2, kGoUnblock, 250, 2, 1, GoState::kWaiting, GoState::kRunnable);
+  events.Go(kGoStart, 260, 1, 1, GoState::kRunnable, kRunning);
+  region(kUserRegionEnd, 270, 1);
+  events.Sync(300, 4);
+  return events;
+}
+
+TEST(TaskStats, JoinRegionsThatCrossGenerations) {
+  const BuiltEvents events = RegionsAcrossGenerations();
+  const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+      events.events(), [](AnalysisSink::Options options) { return MakeSink({}, options); },
+      AllTextOf);
+  std::string text;
+  for (const RegionLife& region : StatsOf(*whole).regions()) {
+    absl::StrAppend(&text, TextOf(whole->interner(), region));
+  }
+  // The times are total, running, runnable, and twice that of syscalls.
+  EXPECT_EQ(text,
+            "region\t1\t5\t\"r\"\t110\t120\t10\t10\t0\t0\t0\trange:GC mark assist=10\n"
+            "region\t2\t5\t\"r\"\t115\t125\t10\t10\t0\t0\t0\trange:GC incremental sweep=10\n"
+            "region\t3\t5\t\"r\"\t-\t135\t135\t135\t0\t0\t0\n"
+            "region\t1\t5\t\"r\"\t10\t140\t130\t130\t0\t0\t0\trange:GC mark assist=90\n"
+            "region\t2\t5\t\"r\"\t20\t210\t190\t190\t0\t0\t0\trange:GC incremental sweep=160\n"
+            "region\t3\t5\t\"r\"\t230\t240\t10\t10\t0\t0\t0\n"
+            "region\t1\t5\t\"r\"\t145\t270\t125\t15\t10\t0\t0\tblock:sleep=100\n");
+  ASSERT_EQ(StatsOf(*whole).tasks().size(), 1);
+  const TaskLife& task = StatsOf(*whole).tasks()[0];
+  EXPECT_EQ(task.regions, 7);
+  EXPECT_EQ(task.goroutines, 3);
+  // Without the two that are inside of others.
+  EXPECT_EQ(task.times.total, 135 + 130 + 190 + 10 + 125);
 }
 
 TEST(TaskStats, PartitionRegions) {

@@ -29,6 +29,27 @@ void TaskTable::AddLog(const Event& event) {
   ++Mention(id).logs;
 }
 
+void TaskTable::Merge(const TaskTable& next, const InternerMap& ids) {
+  for (const auto& [id, more] : next.tasks_) {
+    Entry& entry = Of(id);
+    entry.goroutines.insert(more.goroutines.begin(), more.goroutines.end());
+    TaskLife& life = entry.life;
+    const TaskLife& rest = more.life;
+    life.regions += rest.regions;
+    life.logs += rest.logs;
+    if (life.parent == TaskId::kNone) life.parent = rest.parent;
+    if (rest.begin.has_value() || rest.end.has_value()) life.type = ids(rest.type);
+    if (rest.begin.has_value()) {
+      life.begin = rest.begin;
+      life.begin_goroutine = rest.begin_goroutine;
+    }
+    if (rest.end.has_value()) {
+      life.end = rest.end;
+      life.end_goroutine = rest.end_goroutine;
+    }
+  }
+}
+
 std::vector<TaskLife> TaskTable::Take() {
   std::vector<TaskLife> tasks;
   for (auto& [id, entry] : tasks_) {

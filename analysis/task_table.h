@@ -33,6 +33,9 @@ class TaskTable {
   // Adds the task if it is not there: it has been named.
   TaskLife& Mention(TaskId id) { return Of(id).life; }
 
+  // Adds what `next` has, which took the part of the trace that follows.
+  void Merge(const TaskTable& next, const InternerMap& ids);
+
   // Returns the tasks, in order of their ids, and forgets them.
   std::vector<TaskLife> Take();
 

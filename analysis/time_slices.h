@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "analysis/time_sums.h"
 
@@ -15,23 +16,27 @@ namespace gotrace::internal {
 // Slices begin at multiples of their length, which is a power of ten. So those of two parts of a
 // trace can be added up, whatever they have in common.
 //
+// A time may have any length. What it adds to each slice that lies in it is kept where it begins
+// and ends, so that only four slices are touched.
+//
 // `Sums` has the function Add(const Sums& other).
 template <class Sums>
 class TimeSlices {
  public:
-  // Calls `add(sums, length)` for each slice that has a part of the time from `begin` to `end`,
-  // with the length of that part.
+  // Calls `add(sums, length)` so that each slice gets the length of its part of the time from
+  // `begin` to `end`. What `add` adds must be in proportion to the length, which may be negative.
   template <class Add>
   void Spread(int64_t begin, int64_t end, const Add& add) {
     if (begin >= end) return;
     MakeRoom(IndexOf(begin), IndexOf(end - 1));
     const int64_t first = IndexOf(begin);
     const int64_t last = IndexOf(end - 1);
-    for (int64_t i = first; i <= last; ++i) {
-      const int64_t from = i == first ? begin : i * width_;
-      const int64_t to = i == last ? end : (i + 1) * width_;
-      add(slices_[static_cast<size_t>(i - first_)], Between(from, to));
-    }
+    if (first == last) return add(At(first).sums, Between(begin, end));
+    add(At(first).sums, Between(begin, (first + 1) * width_));
+    add(At(last).sums, Between(last * width_, end));
+    if (last == first + 1) return;
+    add(At(first + 1).of_each_from_here, width_);
+    add(At(last).of_each_from_here, -width_);
   }
 
   void Merge(const TimeSlices& other) {
@@ -41,16 +46,29 @@ class TimeSlices {
     if (copy.slices_.empty()) return;
     MakeRoom(copy.first_, copy.first_ + static_cast<int64_t>(copy.slices_.size()) - 1);
     while (copy.width_ < width_) copy.Widen();
-    for (size_t i = 0; i < copy.slices_.size(); ++i) {
-      slices_[static_cast<size_t>(copy.first_ - first_) + i].Add(copy.slices_[i]);
+    const std::vector<Sums> sums = copy.Slices();
+    for (size_t i = 0; i < sums.size(); ++i) {
+      At(copy.first_ + static_cast<int64_t>(i)).sums.Add(sums[i]);
     }
   }
 
-  // The length of the slices in nanoseconds, the number of the first one, which begins at that
-  // multiple of the length, and the slices.
+  // The length of the slices in nanoseconds, and the number of the first one, which begins at that
+  // multiple of the length.
   int64_t width() const { return width_; }
   int64_t first() const { return first_; }
-  const std::deque<Sums>& slices() const { return slices_; }
+
+  // The sums in the slices.
+  std::vector<Sums> Slices() const {
+    std::vector<Sums> result;
+    result.reserve(slices_.size());
+    Sums of_each;
+    for (const Slice& slice : slices_) {
+      of_each.Add(slice.of_each_from_here);
+      result.push_back(slice.sums);
+      result.back().Add(of_each);
+    }
+    return result;
+  }
 
   // Rounds down, also below 0. Requires by > 0.
   static int64_t Divide(int64_t number, int64_t by) {
@@ -61,7 +79,13 @@ class TimeSlices {
   // Enough that slices can be put together to longer ones of nearly any length.
   static constexpr int64_t kMaxSlices = 10'000;
 
+  struct Slice {
+    Sums sums;
+    Sums of_each_from_here;  // What this slice and each after it has besides.
+  };
+
   int64_t IndexOf(int64_t time) const { return Divide(time, width_); }
+  Slice& At(int64_t index) { return slices_[static_cast<size_t>(index - first_)]; }
 
   // Adds slices, so that those from `first` to `last` are there, or what takes their place once
   // slices are longer.
@@ -79,12 +103,13 @@ class TimeSlices {
   }
 
   void Widen() {
-    std::deque<Sums> wide;
+    std::deque<Slice> wide;
     const int64_t first = Divide(first_, 10);
-    for (size_t i = 0; i < slices_.size(); ++i) {
+    const std::vector<Sums> sums = Slices();
+    for (size_t i = 0; i < sums.size(); ++i) {
       const auto to = static_cast<size_t>(Divide(first_ + static_cast<int64_t>(i), 10) - first);
       if (to >= wide.size()) wide.resize(to + 1);
-      wide[to].Add(slices_[i]);
+      wide[to].sums.Add(sums[i]);
     }
     slices_ = std::move(wide);
     first_ = first;
@@ -93,7 +118,7 @@ class TimeSlices {
 
   int64_t width_ = 1000;
   int64_t first_ = 0;
-  std::deque<Sums> slices_;
+  std::deque<Slice> slices_;
 };
 
 }  // namespace gotrace::internal

@@ -154,7 +154,7 @@ class SummaryStats::Impl {
         window_(window),
         goroutines_(interner, {.filter = FilterOf(window)}),
         latencies_(interner, LatencyOptions(window)),
-        procs_(window),
+        procs_(FilterOf(window)),
         leaks_(interner, {.filter = FilterOf(window)}) {}
 
   void AddEvents(absl::Span<const Event> events);

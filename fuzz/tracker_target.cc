@@ -19,6 +19,9 @@
 #include "gotrace/gc_stats.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/goroutine_stats.h"
+#include "gotrace/mutator_utilization.h"
+#include "gotrace/proc_stats.h"
+#include "gotrace/profile.h"
 #include "gotrace/reader.h"
 #include "gotrace/task_stats.h"
 #include "gotrace/task_story.h"
@@ -216,6 +219,70 @@ void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineL
   FUZZ_CHECK(tables.SumOf(TableId::kGoroutines, "waiting_ns") == waiting, "");
 }
 
+uint64_t SumOf(const AnalysisSink& profile) {
+  uint64_t sum = 0;
+  for (const ProfileSample& sample : static_cast<const Profile&>(profile.analysis()).samples()) {
+    sum += static_cast<uint64_t>(sample.value.time);
+  }
+  return sum;
+}
+
+// However the time of goroutines is cut where regions begin and end, it must remain the same, and
+// each of its pieces is in the region or not.
+void CheckRegionProfiles(absl::string_view input, const ReaderOptions& options) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
+  if (!reader.ok()) return;
+  const auto make = [](const Profile::Options& profile) {
+    return std::make_unique<AnalysisSink>(
+        [&](Interner* interner) { return std::make_unique<Profile>(interner, profile); },
+        AnalysisSink::Options());
+  };
+  const auto all = make({});
+  Profile::Options by_regions;
+  by_regions.by_task = by_regions.by_region = true;
+  const auto apart = make(by_regions);
+  Profile::Options only = by_regions;
+  only.task = TaskId{1};
+  const auto of_task = make(only);
+  only.task.reset();
+  only.region = "region";
+  const auto of_type = make(only);
+  by_regions.type = ProfileType::kGcAssist;
+  const auto assists = make(by_regions);
+  ReadInto(*reader, {all.get(), apart.get(), of_task.get(), of_type.get(), assists.get()})
+      .IgnoreError();
+  FUZZ_CHECK(SumOf(*apart) == SumOf(*all), "");
+  if (options.mode != ReadMode::kStrict) return;
+  FUZZ_CHECK(SumOf(*of_task) <= SumOf(*all), "");
+  FUZZ_CHECK(SumOf(*of_type) <= SumOf(*all), "");
+}
+
+// The analyses must survive being merged after any generation, whatever that states.
+void CheckMerges(absl::string_view input, const ReaderOptions& options) {
+  const MakeAnalysis makers[] = {
+      [](Interner* interner) { return std::make_unique<TaskStats>(interner, EventFilter()); },
+      [](Interner* interner) { return std::make_unique<GcStats>(interner, EventFilter::Times()); },
+      [](Interner* /*interner*/) { return std::make_unique<ProcStats>(EventFilter()); },
+      [](Interner* /*interner*/) {
+        return std::make_unique<MutatorUtilization>(MutatorUtilization::Options{
+            .stw = true, .background = true, .assist = true, .sweep = true});
+      }};
+  for (const MakeAnalysis& make : makers) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
+    if (!reader.ok()) return;
+    std::vector<std::unique_ptr<AnalysisSink>> parts;
+    while (const Event* const event = reader->Next()) {
+      if (event->kind() == EventKind::kSync || parts.empty()) {
+        parts.push_back(std::make_unique<AnalysisSink>(
+            make, AnalysisSink::Options{.may_follow_another = true}));
+      }
+      parts.back()->Add(absl::MakeConstSpan(event, 1));
+    }
+    for (size_t i = 1; i < parts.size(); ++i) parts[0]->Merge(std::move(*parts[i]));
+    if (!parts.empty()) FUZZ_CHECK(parts[0]->Finish().ok(), "");
+  }
+}
+
 // What is computed from intervals must add up.
 void CheckAnalyses(absl::string_view input, ReadMode mode) {
   ReaderOptions options;
@@ -287,6 +354,10 @@ void RunTarget(absl::string_view input) {
   for (const ReadMode mode : {ReadMode::kStrict, ReadMode::kCollect, ReadMode::kSalvage}) {
     CheckMode(input, mode);
     CheckAnalyses(input, mode);
+    ReaderOptions options;
+    options.mode = mode;
+    CheckRegionProfiles(input, options);
+    CheckMerges(input, options);
   }
 }
 

@@ -78,9 +78,14 @@ std::vector<Flag> AnalysisCommand::Flags() {
   } else {
     rows.push_back(JsonFlag(&json_));
   }
+  std::vector<Selection> selections = Selections();
+  selections.insert(selections.end(), {{"from", ""}, {"to", ""}});
   for (Flag& flag : filter_.Rows()) {
-    const bool is_shared = flag.name == "from" || flag.name == "to";
-    if (is_shared || (flag.name == "g" && SelectsGoroutines())) rows.push_back(flag);
+    for (const auto& [name, help] : selections) {
+      if (flag.name != name) continue;
+      if (!help.empty()) flag.help = std::string(help);
+      rows.push_back(flag);
+    }
   }
   AppendRows(reading_.Rows(), &rows);
   return rows;
@@ -146,7 +151,8 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
   const ReaderOptions options = reading_.Options(nullptr);
   // Bytes are counted as the trace has them, which are more than those of a compressed file.
   const bool is_forkable = input->source->Fork(0) != nullptr;
-  const uint64_t total = is_forkable ? input->source->input_size() : 0;
+  const uint64_t input_size = input->source->input_size();
+  const uint64_t total = is_forkable ? input_size : 0;
   Reached reached;
   const std::thread::id shown_by = std::this_thread::get_id();
   const auto make_sink = [&](bool may_follow) {
@@ -166,7 +172,9 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
   }
   progress->Wipe();
   WarnOfMoreTraces(file, *input, status);
+  const uint64_t bytes = status.ok() ? input_size : is_forkable ? reached.bytes.load() : 0;
   return {.status = std::move(status),
+          .bytes = bytes,
           .losses = {},
           .sink = static_cast<WatchedSink&>(*sink).TakeSink()};
 }
@@ -198,6 +206,7 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
   result.status.Update(result.sink->Finish());
   const SelectionResult read = (*selection)->Finish();
   progress->Wipe();
+  result.bytes = read.bytes;
   result.losses = read.losses;
   result.status.Update(read.status);
   if (result.status.ok()) NoteEmptyWindow(file, flags, read);
@@ -209,9 +218,9 @@ AnalysisCommand::ReadResult AnalysisCommand::Read(const std::string& file,
                                                   const FilterFlags& flags) const {
   const Trace2Region reading(SelfTrace(), "trace", "read");
   Progress progress(/*prints_along=*/false);
-  EventFilter times = flags.filter;
-  times.goroutines.clear();
-  const bool is_whole = times.MatchesAll() && !flags.has_wall_times() && !reading_.salvage;
+  const EventFilter& filter = flags.filter;
+  const bool is_whole = filter.times.MatchesAll() && filter.since_start.MatchesAll() &&
+                        !flags.has_wall_times() && !reading_.salvage;
   return is_whole ? ReadWhole(file, flags.filter, &progress) : ReadWindow(file, flags, &progress);
 }
 
@@ -219,6 +228,7 @@ FileResult AnalysisCommand::Report(const std::string& file, const ReadResult& re
   FileResult report = {.status = result.status, .can_salvage = !reading_.salvage};
   if (result.sink == nullptr) return report;
   report.events = result.sink->event_count();
+  report.bytes = result.bytes;
   report.salvage_report = SalvageReport(ShownNameOf(file), result.log, result.losses);
   return report;
 }

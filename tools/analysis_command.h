@@ -48,8 +48,14 @@ class AnalysisCommand : public PerFileCommand {
   // Whether the analysis of a window needs all events from the beginning of the trace.
   virtual bool NeedsBeginning() const { return false; }
 
-  // Whether the command has the flag --g.
-  virtual bool SelectsGoroutines() const { return true; }
+  // A flag of FilterFlags that the command has, and what help says about it; "" for what it says
+  // of events.
+  struct Selection {
+    absl::string_view flag;
+    absl::string_view help;
+  };
+  // Those that the command has besides --from and --to.
+  virtual std::vector<Selection> Selections() const { return {{"g", ""}}; }
 
   // Whether the result is a table. If not, the command has neither the formats nor the flags of
   // tables, and overrides PrintPage().
@@ -96,6 +102,7 @@ class AnalysisCommand : public PerFileCommand {
   // What reading a file showed.
   struct ReadResult {
     absl::Status status = absl::OkStatus();
+    uint64_t bytes = 0;  // As FileResult::bytes.
     Losses losses = {};
     FaultLog log = {};                             // With --salvage.
     std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.

@@ -134,7 +134,7 @@ class DiffCommand final : public AnalysisCommand {
   }
 
   bool IsMergeable() const override { return false; }
-  bool SelectsGoroutines() const override { return false; }
+  std::vector<Selection> Selections() const override { return {}; }
 
   // Of the changes that were found last.
   Table MakeTable(const Analysis* /*analysis*/, const Interner& /*interner*/) const override {

@@ -112,8 +112,9 @@ class MmuAnalysis final : public Analysis {
       rows_.push_back({window, mmu, std::move(worst)});
     }
   }
-  // Never read in parts.
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
+    utilization_.Merge(std::move(static_cast<MmuAnalysis&>(next).utilization_), ids);
+  }
 
   absl::Span<const Row> rows() const { return rows_; }
 
@@ -261,8 +262,8 @@ class GcCommand final : public AnalysisCommand {
     return std::make_unique<MmuAnalysis>(options, windows_);
   }
 
-  bool IsMergeable() const override { return false; }
-  bool SelectsGoroutines() const override { return false; }
+  bool IsMergeable() const override { return !options_.go_compatible; }
+  std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (mmu_) {

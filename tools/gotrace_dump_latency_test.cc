@@ -164,7 +164,8 @@ TEST_F(LatencyCommands, PrintWhatPsDid) {
   const std::vector<JsonValue> procs = Rows({"procs", gc_});
   ASSERT_EQ(procs.size(), 8);
   EXPECT_EQ(Number(procs[0], "p"), 0);
-  EXPECT_EQ(Number(procs[0], "user_ns"), 35'714'171);
+  EXPECT_EQ(Number(procs[0], "user_ns"), 20'305'979);
+  EXPECT_EQ(Number(procs[0], "assist_ns"), 15'408'192);
   EXPECT_EQ(Number(procs[0], "gc_ns"), 38'534'784);
   EXPECT_EQ(Number(procs[0], "syscall_ns"), 93'824);
   EXPECT_EQ(Number(procs[0], "scheduler_ns"), 10'468'293);
@@ -173,12 +174,16 @@ TEST_F(LatencyCommands, PrintWhatPsDid) {
   EXPECT_EQ(Number(procs[0], "runs"), 158);
   EXPECT_EQ(Number(procs[0], "migrations"), 103);
   EXPECT_EQ(Number(procs[0], "steals"), 3);
+  const std::vector<JsonValue> selected = Rows({"procs", "--p=0,5", gc_});
+  ASSERT_EQ(selected.size(), 2);
+  EXPECT_EQ(Number(selected[0], "total_ns"), 244'409'921);
+  EXPECT_EQ(Number(selected[1], "p"), 5);
   // People see shares of the time.
   const std::vector<std::string> text = Lines(DumpOutput({"procs", gc_}));
   EXPECT_EQ(text[0],
-            "P    TIME   USER     GC  SYSCALL  SCHEDULER   IDLE  RUNS  MIGRATIONS  STEALS");
+            "P    TIME   USER     GC  ASSIST  SYSCALL  SCHED   IDLE  RUNS  MIGRATIONS  STEALS");
   EXPECT_EQ(text[1],
-            "0  244 ms  14.6%  15.8%     0.0%       4.3%  65.3%   158         103       3");
+            "0  244 ms   8.3%  15.8%    6.3%     0.0%   4.3%  65.3%   158         103       3");
 }
 
 TEST_F(LatencyCommands, PrintSlicesOfTime) {
@@ -186,7 +191,7 @@ TEST_F(LatencyCommands, PrintSlicesOfTime) {
   ASSERT_EQ(slices.size(), 5);
   EXPECT_EQ(Number(slices[1], "begin_ns"), 2'084'200'000'000);
   EXPECT_EQ(Number(slices[1], "length_ns"), 50'000'000);
-  EXPECT_EQ(Number(slices[3], "user_ns"), 90'494'976);
+  EXPECT_EQ(Number(slices[3], "user_ns"), 73'023'251);
   EXPECT_EQ(Number(slices[3], "runnable_ns"), 131'726'242);
   EXPECT_EQ(Number(slices[3], "wasted_ns"), 119'681'186);
   EXPECT_EQ(Number(slices[3], "gomaxprocs"), 8);

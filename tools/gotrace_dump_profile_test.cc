@@ -102,6 +102,9 @@ TEST(ProfileCommandTest, RefusesWhatDoesNotGoTogether) {
                                              {"--sort=count", "-o", "x"},
                                              {"--top=3", "--format=folded"},
                                              {"--compat=go", "--type=net", "--by-task"},
+                                             {"--compat=go", "--type=syscall", "--p=1"},
+                                             {"--type=offcpu", "--p=1"},
+                                             {"--type=sync", "--m=1"},
                                              {"--type=create", "--region=query"},
                                              {"--type=heap"}}) {
     std::vector<std::string> args = {"profile"};

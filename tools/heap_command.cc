@@ -242,7 +242,7 @@ class HeapCommand final : public AnalysisCommand {
 
   bool IsMergeable() const override { return false; }
   bool NeedsBeginning() const override { return true; }
-  bool SelectsGoroutines() const override { return false; }
+  std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     const auto* const stats = static_cast<const HeapStats*>(analysis);

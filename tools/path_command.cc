@@ -237,7 +237,7 @@ class PathCommand final : public AnalysisCommand {
   }
 
   bool IsMergeable() const override { return false; }
-  bool SelectsGoroutines() const override { return false; }
+  std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (choice_.is_single()) {

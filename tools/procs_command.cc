@@ -22,7 +22,8 @@ constexpr CommandText kText = {
     .summary = "print what Ps did, and whether there were enough of them",
     .description =
         "Prints a row for each P: how much of its time it ran the program's goroutines, mark "
-        "workers of the garbage collector and syscalls, looked for work (scheduler), and was idle; "
+        "workers of the garbage collector, goroutines that had to assist it, and syscalls, looked "
+        "for work (sched), and was idle; "
         "how often it began to run a goroutine, how many of these had run on another P before, and "
         "how often it was taken away from a thread in a syscall.\n"
         "\n"
@@ -44,7 +45,7 @@ class ProcAnalysis final : public Analysis {
     uint64_t procs = 0;  // GOMAXPROCS at its end; 0 if unknown.
   };
 
-  ProcAnalysis(EventFilter::Times window, size_t slices) : stats_(window), slice_count_(slices) {}
+  ProcAnalysis(const EventFilter& filter, size_t slices) : stats_(filter), slice_count_(slices) {}
 
   void AddEvents(absl::Span<const Event> events) override { stats_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
@@ -84,8 +85,9 @@ void AddTimes(const TimesOf& times_of, ColumnList<Row>* columns) {
   constexpr Kind kKinds[] = {
       {"user_ns", "USER", &ProcTimes::user},
       {"gc_ns", "GC", &ProcTimes::gc},
+      {"assist_ns", "ASSIST", &ProcTimes::assist},
       {"syscall_ns", "SYSCALL", &ProcTimes::syscall},
-      {"scheduler_ns", "SCHEDULER", &ProcTimes::scheduler},
+      {"scheduler_ns", "SCHED", &ProcTimes::scheduler},
       {"idle_ns", "IDLE", &ProcTimes::idle},
   };
   for (const Kind& kind : kKinds) {
@@ -144,10 +146,10 @@ class ProcsCommand final : public AnalysisCommand {
 
   std::unique_ptr<Analysis> MakeAnalysis(Interner* /*interner*/,
                                          const EventFilter& filter) const override {
-    return std::make_unique<ProcAnalysis>(filter.times, slices_);
+    return std::make_unique<ProcAnalysis>(filter, slices_);
   }
 
-  bool SelectsGoroutines() const override { return false; }
+  std::vector<Selection> Selections() const override { return {{"p", "Only these Ps."}}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& /*interner*/) const override {
     absl::Span<const ProcUse> procs;

@@ -106,9 +106,18 @@ class ProfileCommand final : public AnalysisCommand {
           "--task, --region, --by-task and --by-region do not work with --compat and "
           "--type=create");
     }
+    const EventFilter& selected = filter().filter;
+    const bool selects_cores = !selected.procs.empty() || !selected.threads.empty();
+    const ProfileType type = Info().type;
+    if (selects_cores && type != ProfileType::kWall && type != ProfileType::kOnCpu &&
+        type != ProfileType::kSyscall) {
+      return absl::InvalidArgumentError(
+          "--p and --m work only with --type=wall, oncpu and syscall");
+    }
     if (!is_compatible_) return absl::OkStatus();
-    if (by_goroutine_ || by_proc_ || !filter().filter.goroutines.empty()) {
-      return absl::InvalidArgumentError("--compat=go works only without --g, --by-g and --by-p");
+    if (by_goroutine_ || by_proc_ || !selected.goroutines.empty() || selects_cores) {
+      return absl::InvalidArgumentError(
+          "--compat=go works only without --g, --p, --m, --by-g and --by-p");
     }
     return CheckCompat(is_compatible_, filter());
   }
@@ -123,6 +132,12 @@ class ProfileCommand final : public AnalysisCommand {
     options.start = start_;
     options.filter = filter;
     return std::make_unique<Profile>(interner, std::move(options));
+  }
+
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""},
+            {"p", "Only what goroutines do on these Ps, running or in a syscall."},
+            {"m", "Only what goroutines do on these threads, running or in a syscall."}};
   }
 
   bool IsMergeable() const override { return !is_compatible_ && !regions_.has_regions(); }

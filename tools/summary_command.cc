@@ -102,7 +102,7 @@ class SummaryCommand final : public AnalysisCommand {
     return std::make_unique<SummaryStats>(interner, filter.times);
   }
 
-  bool SelectsGoroutines() const override { return false; }
+  std::vector<Selection> Selections() const override { return {}; }
   bool IsTable() const override { return false; }
 
   void PrintPage(const AnalysisSink& sink, const std::string& /*file*/,

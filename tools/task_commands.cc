@@ -76,6 +76,8 @@ class LogSearch {
     }
   }
 
+  void Merge(const LogSearch& next) { tasks_.insert(next.tasks_.begin(), next.tasks_.end()); }
+
   bool Selects(TaskId task) const { return text_.empty() || tasks_.contains(task); }
 
  private:
@@ -127,8 +129,12 @@ class SpanAnalysis final : public Analysis {
   void AddGoroutine(const GoInterval& interval) override {
     if (stats_ != nullptr) stats_->AddGoroutine(interval);
   }
-  // Never read in parts.
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
+  // Never called for Go's statistics.
+  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
+    auto& rest = static_cast<SpanAnalysis&>(next);
+    search_.Merge(rest.search_);
+    stats_->Merge(std::move(*rest.stats_), ids);
+  }
 
   void Finish(int64_t end) override {
     absl::Span<const Life> all;
@@ -386,7 +392,7 @@ class SpansCommand final : public AnalysisCommand {
     return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_, is_compatible_);
   }
 
-  bool IsMergeable() const override { return false; }
+  bool IsMergeable() const override { return !story_of_.has_value() && !is_compatible_; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (story_of_.has_value()) {

@@ -28,8 +28,8 @@ Cell CellOf(TaskId task) {
 }
 
 std::string HistogramJson(const Histogram& histogram) {
-  return absl::StrCat("{\"scale\":4,\"offset\":", histogram.first_bucket(), ",\"counts\":[",
-                      absl::StrJoin(histogram.counts(), ","), "]}");
+  return absl::StrCat("{\"scale\":", Histogram::kScale, ",\"offset\":", histogram.first_bucket(),
+                      ",\"counts\":[", absl::StrJoin(histogram.counts(), ","), "]}");
 }
 
 void AppendTimeColumns(const Interner& interner,

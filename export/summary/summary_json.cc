@@ -21,6 +21,7 @@ template <class T, class Visit>
 void VisitTimes(T& times, const Visit& visit) {
   visit("user_ns", times.user);
   visit("gc_ns", times.gc);
+  visit("assist_ns", times.assist);
   visit("syscall_ns", times.syscall);
   visit("scheduler_ns", times.scheduler);
   visit("idle_ns", times.idle);
@@ -110,7 +111,7 @@ class Writer {
   void Write(LatencyKind kind) const { json_.Value(LatencyKindName(kind)); }
   void Write(const Histogram& histogram) const {
     json_.BeginObject();
-    json_.Member("scale", int64_t{4});
+    json_.Member("scale", int64_t{Histogram::kScale});
     json_.Member("sum", histogram.sum());
     json_.Member("min", histogram.min());
     json_.Member("max", histogram.max());
@@ -209,7 +210,7 @@ class ObjectReader {
     read("counts", counts);
     if (!error_.empty()) return;
     std::optional<Histogram> known;
-    if (scale == 4 && offset < Histogram::kBuckets) {
+    if (scale == Histogram::kScale && offset < Histogram::kBuckets) {
       known = Histogram::FromCounts(static_cast<int>(offset), std::move(counts), sum, min, max);
     }
     if (!known.has_value()) return Fail(path, "a histogram");

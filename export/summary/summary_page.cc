@@ -187,9 +187,10 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
 
   const ProcTimes& procs = summary.procs;
   const auto share = [&](int64_t time) { return Percent(ShareOf(time, procs.Total())); };
-  out->Append("Ps: ", share(procs.user), " user, ", share(procs.gc), " GC, ", share(procs.syscall),
-              " syscalls, ", share(procs.scheduler), " scheduler, ", share(procs.idle), " idle (",
-              share(summary.idle_while_runnable), " while goroutines waited to run)\n");
+  out->Append("Ps: ", share(procs.user), " user, ", share(procs.gc), " GC, ", share(procs.assist),
+              " assists, ", share(procs.syscall), " syscalls, ", share(procs.scheduler),
+              " scheduler, ", share(procs.idle), " idle (", share(summary.idle_while_runnable),
+              " while goroutines waited to run)\n");
   const Histogram pauses = AllOf(LatencyKind::kPause, summary).durations;
   const Histogram assists = AllOf(LatencyKind::kAssist, summary).durations;
   out->Append("GC: ", summary.gc_cycles, summary.gc_cycles == 1 ? " cycle" : " cycles");

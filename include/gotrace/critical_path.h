@@ -98,7 +98,8 @@ struct GoroutineTime {
 // time a path is on exactly one goroutine, and its pieces partition the span.
 //
 // Memory is in proportion to the intervals of all goroutines, some 40 bytes each, and to the tasks,
-// regions and mark assists. For a trace that is read in one piece: it cannot be merged.
+// regions and mark assists. It cannot be merged: each of these would need rules of its own for what
+// crosses from one part of a trace into the next.
 class CriticalPaths final : public Analysis {
  public:
   struct Options {

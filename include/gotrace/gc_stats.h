@@ -89,7 +89,7 @@ struct GcCycle : Interval {
 };
 
 // Collects the cycles of the garbage collector, and the stops of the world. Memory is in proportion
-// to these, and to the mark assists. It cannot be run in parts that are merged.
+// to these, and to the mark assists.
 class GcStats final : public Analysis {
  public:
   // Has only cycles and stops that are at least partly in `window`; these are not cut, but for the
@@ -100,10 +100,8 @@ class GcStats final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
-  void Finish(int64_t end) override;
-
-  // Must not be called.
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
 
   // The results, after Finish(). In order of time.
   absl::Span<const GcCycle> cycles() const;

@@ -121,7 +121,8 @@ struct HeapSpanClass {
 //
 // Memory is in proportion to the objects, spans, and goroutines that are there at a time, and to
 // the number of types and functions. The analysis needs all events from the start of the trace,
-// also those before the window, and cannot be run in parts that are merged.
+// also those before the window, and cannot be merged: what an event frees, and how old that is,
+// depends on all events before it.
 class HeapStats final : public Analysis {
  public:
   // The largest age that has counts of its own.

@@ -9,8 +9,8 @@
 
 namespace gotrace {
 
-// Counts durations in the buckets of OpenTelemetry's exponential histograms at scale 4: bucket `b`
-// has the durations d with 2^(b/16) <= d < 2^((b+1)/16), and bucket 0 also those of 0 ns.
+// Counts durations in the buckets of OpenTelemetry's exponential histograms of one scale: bucket
+// `b` has the durations d with 2^(b/16) <= d < 2^((b+1)/16), and bucket 0 also those of 0 ns.
 // Merging adds counts, so it is exact, in any order. A quantile is at most 2.2 % off; count, sum,
 // smallest and largest duration are exact. All arithmetic is in integers, so results are the same
 // on every machine.
@@ -18,7 +18,10 @@ namespace gotrace {
 // Memory is in proportion to the distance of the lowest bucket from the highest: 8 KB at most.
 class Histogram {
  public:
-  static constexpr int kBuckets = 1024;
+  // The scale: there are 2^kScale buckets from each power of two to the next.
+  static constexpr int kScale = 4;
+
+  static constexpr int kBuckets = 64 << kScale;
 
   // Returns the bucket of a duration.
   static int BucketOf(uint64_t nanoseconds);

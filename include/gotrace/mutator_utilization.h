@@ -31,7 +31,8 @@ struct UtilizationPoint {
 // A utilization over time, as a step function from its first point to its last. Times increase.
 using UtilizationSeries = std::vector<UtilizationPoint>;
 
-// Computes the mutator utilization of a trace. It cannot be run in parts that are merged.
+// Computes the mutator utilization of a trace. Memory is in proportion to the spans of time in which
+// Ps work for the garbage collector.
 class MutatorUtilization final : public Analysis {
  public:
   struct Options {
@@ -47,7 +48,7 @@ class MutatorUtilization final : public Analysis {
 
     // Whether to compute what internal/trace of Go 1.27 does, even where the trace contradicts it:
     // see analysis/DIVERGENCES.md. Where Go fails, the result is the right one. `window` has no
-    // effect then.
+    // effect then, and the analysis cannot be merged.
     bool go_compatible = false;
 
     // Series are cut to this time.
@@ -59,10 +60,8 @@ class MutatorUtilization final : public Analysis {
 
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Finish(int64_t end) override;
-
-  // Must not be called.
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Finish(int64_t end) override;
 
   // The result, after Finish(). One series, which begins when the trace first says what GOMAXPROCS
   // is; with per_proc, one for each time in which a P existed. None if the trace does not say what

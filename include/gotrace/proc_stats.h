@@ -20,11 +20,12 @@ namespace gotrace {
 
 // What the time of a P, or of several, went to. In nanoseconds.
 struct ProcTimes {
-  int64_t user = 0;       // It ran goroutines other than mark workers.
+  int64_t user = 0;       // It ran goroutines other than mark workers, and not in mark assists.
   int64_t gc = 0;         // It ran mark workers of the garbage collector.
+  int64_t assist = 0;     // It ran goroutines in mark assists.
   int64_t syscall = 0;    // Its goroutine was in a syscall.
   int64_t scheduler = 0;  // It was running, but no goroutine: it looked for one, or was stopping.
-  int64_t idle = 0;
+  int64_t idle = 0;       // It ran nothing, although GOMAXPROCS allows it to.
 
   // The sum of all of them, and of all but `idle`.
   int64_t Total() const;
@@ -71,8 +72,9 @@ struct ProcLimit {
 // and to the events of a generation that change states.
 class ProcStats final : public Analysis {
  public:
-  // Counts only what is in `window`.
-  explicit ProcStats(EventFilter::Times window);
+  // Counts only Ps that `filter` selects, and only what is in its `times`. The numbers of waiting
+  // goroutines are those of the whole program.
+  explicit ProcStats(EventFilter filter);
   ~ProcStats() override;
 
   void AddEvents(absl::Span<const Event> events) override;

@@ -113,7 +113,8 @@ class Profile final : public Analysis {
     bool has_regions() const { return by_task || by_region || task.has_value() || !region.empty(); }
 
     // Only goroutines that the filter selects, and of what is not an interval only what is in its
-    // `times`.
+    // `times`. If it selects Ps or threads, only what goroutines do on these, running or in a
+    // syscall; then the type must be kWall, kOnCpu or kSyscall.
     EventFilter filter = {};
   };
 

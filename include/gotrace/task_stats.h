@@ -67,8 +67,7 @@ struct SpanGroup {
 // those of Go's own internal/trace, but for the entries of analysis/DIVERGENCES.md; see
 // GoCompatibleStats for those.
 //
-// Memory is in proportion to the regions and tasks. Only for a trace that is read in one piece:
-// it cannot be merged.
+// Memory is in proportion to the regions and tasks, and to the goroutines that exist at a time.
 class TaskStats final : public Analysis {
  public:
   // `*interner` must outlive this object. Only regions on goroutines that `filter` selects are

@@ -64,7 +64,7 @@ struct TraceMetricValue {
 };
 
 // Measures all of the above. Memory is in proportion to the goroutines that are there at a time,
-// and to functions and generations. It cannot be run in parts that are merged.
+// and to functions and generations. It cannot be merged, since HeapStats cannot.
 class TraceMetrics final : public Analysis {
  public:
   // All generations after this many count as one.

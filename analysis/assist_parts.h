@@ -1,0 +1,64 @@
+// Which parts of the intervals of goroutines are spent in mark assists, where a trace is read in
+// parts that are merged.
+#ifndef GOTRACE_ANALYSIS_ASSIST_PARTS_H_
+#define GOTRACE_ANALYSIS_ASSIST_PARTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace::internal {
+
+class AssistParts {
+ public:
+  // Takes the part of an interval in which its goroutine was in an assist. An assist may be taken
+  // in several parts.
+  using Take = std::function<void(const GoInterval& interval, int64_t begin, int64_t end)>;
+
+  explicit AssistParts(Take take) : take_(std::move(take)) {}
+
+  // Takes any event, before the intervals that it ends.
+  void Add(const Event& event);
+  void AddGoroutine(const GoInterval& interval);
+
+  // Appends what `next` has, which took the part of the trace that follows.
+  void Merge(const AssistParts& next);
+
+ private:
+  static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+
+  // What is left of an assist after the last interval of its goroutine.
+  struct Span {
+    int64_t begin = 0;
+    int64_t end = kForever;  // kForever while it is open.
+  };
+
+  void Begin(GoId goroutine, int64_t time) { spans_[goroutine].push_back({.begin = time}); }
+
+  const Take take_;
+  std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
+  bool is_first_generation_ = true;
+  int64_t last_event_ = std::numeric_limits<int64_t>::min();
+  absl::flat_hash_map<GoId, std::vector<Span>> spans_;
+
+  // Of assists that are older than this part of the trace: when the part begins if it states them,
+  // and otherwise when they ended.
+  absl::flat_hash_map<GoId, int64_t> older_;
+
+  // What is before the first interval of the goroutine, and intervals that cross into the next
+  // part.
+  std::vector<std::pair<GoId, Span>> early_;
+  std::vector<GoInterval> crossing_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_ASSIST_PARTS_H_

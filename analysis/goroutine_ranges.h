@@ -1,0 +1,93 @@
+// The time that goroutines spend in ranges of the runtime, such as mark assists and sweeps, where a
+// trace is read in parts that are merged.
+#ifndef GOTRACE_ANALYSIS_GOROUTINE_RANGES_H_
+#define GOTRACE_ANALYSIS_GOROUTINE_RANGES_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+
+namespace gotrace::internal {
+
+// A range of a goroutine is its own time. The time of a range of a P is that of the goroutine that
+// the P ran when the range began. A range that crosses from one part of a trace to the next is
+// taken in two pieces: each part takes what it has of it, if its first generation states the range.
+class GoroutineRanges {
+ public:
+  // Takes the time of a goroutine in a range.
+  using Take = std::function<void(GoId goroutine, StringId name, int64_t begin, int64_t end)>;
+
+  // `*interner` must outlive this object.
+  GoroutineRanges(Interner* interner, Take take) : interner_(*interner), take_(std::move(take)) {}
+
+  // Takes any event.
+  void Add(const Event& event);
+
+  // Appends the ranges of `next`, which took the part of the trace that follows.
+  void Merge(const GoroutineRanges& next, const InternerMap& ids);
+
+  // Ends what is open. `end` is the end of the trace.
+  void Finish(int64_t end);
+
+  // Calls `see(name, begin)` for each range that the goroutine is in.
+  template <class See>
+  void ForEachOpen(GoId goroutine, const See& see) const {
+    const auto found = keys_.find(goroutine);
+    if (found == keys_.end()) return;
+    for (const Key& key : found->second) see(key.name, open_.at(key).time);
+  }
+
+ private:
+  // What a range belongs to, and its name.
+  struct Key {
+    ResourceKind kind = ResourceKind::kNone;
+    int64_t id = -1;
+    StringId name = StringId::kEmpty;
+
+    friend bool operator==(const Key&, const Key&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.kind, key.id, key.name);
+    }
+  };
+
+  // The begin of a range, or its end, and the goroutine whose time it is.
+  struct Point {
+    int64_t time = 0;
+    GoId goroutine;
+  };
+  using Points = absl::flat_hash_map<Key, Point>;
+
+  static Points MapIds(const InternerMap& ids, const Points& points);
+
+  void AddRange(const Event& event);
+  void Begin(const Key& key, const Point& begin);
+
+  // Both require that the range is open. Remove() returns its begin.
+  Point Remove(const Key& key);
+  void End(const Key& key, int64_t end);
+
+  Interner& interner_;
+  const Take take_;
+  Points open_;
+  absl::flat_hash_map<GoId, std::vector<Key>> keys_;  // Of `open_`, by the goroutine.
+
+  // Of ranges that were open before the first event: when that generation began, if it states so,
+  // and otherwise when they ended.
+  Points continued_;
+  Points ended_;
+  int64_t generation_begin_ = 0;
+  bool is_first_generation_ = true;
+  bool has_events_ = false;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_GOROUTINE_RANGES_H_
