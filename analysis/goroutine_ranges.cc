@@ -50,7 +50,7 @@ void GoroutineRanges::AddRange(const Event& event) {
 void GoroutineRanges::Begin(const Key& key, const Point& begin) {
   if (open_.contains(key)) Remove(key);  // The end of the one before is missing.
   open_.emplace(key, begin);
-  keys_[begin.goroutine].push_back(key);
+  keys_[begin.goroutine].insert(key);
 }
 
 GoroutineRanges::Point GoroutineRanges::Remove(const Key& key) {
@@ -58,7 +58,7 @@ GoroutineRanges::Point GoroutineRanges::Remove(const Key& key) {
   const Point begin = open->second;
   open_.erase(open);
   const auto keys = keys_.find(begin.goroutine);
-  std::erase(keys->second, key);
+  keys->second.erase(key);
   if (keys->second.empty()) keys_.erase(keys);
   return begin;
 }

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
@@ -35,7 +35,7 @@ class GoroutineRanges {
   // Ends what is open. `end` is the end of the trace.
   void Finish(int64_t end);
 
-  // Calls `see(name, begin)` for each range that the goroutine is in.
+  // Calls `see(name, begin)` for each range that the goroutine is in, in any order.
   template <class See>
   void ForEachOpen(GoId goroutine, const See& see) const {
     const auto found = keys_.find(goroutine);
@@ -77,7 +77,7 @@ class GoroutineRanges {
   Interner& interner_;
   const Take take_;
   Points open_;
-  absl::flat_hash_map<GoId, std::vector<Key>> keys_;  // Of `open_`, by the goroutine.
+  absl::flat_hash_map<GoId, absl::flat_hash_set<Key>> keys_;  // Of `open_`, by the goroutine.
 
   // Of ranges that were open before the first event: when that generation began, if it states so,
   // and otherwise when they ended.

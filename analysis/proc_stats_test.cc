@@ -180,6 +180,27 @@ TEST(ProcStats, LeaveOutPsAboveTheLimit) {
   EXPECT_EQ(StatsOf(*sink).Sum().times.idle, 10);
 }
 
+// P 1 may run goroutines from 1150 on, and does so from 1160 on.
+TEST(ProcStats, KnowTheLimitOfALaterGeneration) {
+  using enum EventType;
+  constexpr ProcState kIdle = ProcState::kIdle;
+  BuiltEvents events;
+  events.Sync(1000, 1);
+  events.Number(kProcsChange, 1001, 1);
+  events.Proc(kProcStatus, 1002, 1, ProcState::kUndetermined, kIdle);
+  events.Sync(1100, 2);
+  events.Number(kProcsChange, 1101, 1);
+  events.Proc(kProcStatus, 1102, 1, kIdle, kIdle);
+  events.Number(kProcsChange, 1150, 2);
+  events.Proc(kProcStart, 1160, 1, kIdle, ProcState::kRunning);
+  events.Sync(1200, 3);
+  events.Number(kProcsChange, 1201, 2);
+  const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+      events.events(), [](AnalysisSink::Options options) { return MakeSink(options); }, AllTextOf);
+  EXPECT_EQ(TextOf(StatsOf(*whole).Sum().times),
+            "user 0 gc 0 assist 0 syscall 0 scheduler 41 idle 10");
+}
+
 TEST(ProcStats, HaveOnlyTheSelectedPs) {
   const BuiltEvents events = OneMigration();
   EventFilter filter;
