@@ -204,6 +204,16 @@ Flag JobsFlag(absl::string_view help, uint64_t* jobs) {
           .set = SetNumber(1, jobs)};
 }
 
+Flag StackIdFlag(size_t* without_pc) {
+  return {.name = "stack-id",
+          .value = "OF",
+          .help =
+              "What makes two stacks the same: their functions, files, lines and PCs (pc, the "
+              "default), or the same without PCs (lines), so that a stack has the same stack_id "
+              "in all builds of a source.",
+          .set = SetChoice({"pc", "lines"}, without_pc)};
+}
+
 Flag SalvageFlag(bool* salvage) {
   return {.name = "salvage",
           .value = "",

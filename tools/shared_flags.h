@@ -2,6 +2,7 @@
 #ifndef GOTRACE_TOOLS_SHARED_FLAGS_H_
 #define GOTRACE_TOOLS_SHARED_FLAGS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ Flag OutputFlag(std::string* target);
 
 // --jobs=N. `help` says what the command uses several cores for.
 Flag JobsFlag(absl::string_view help, uint64_t* jobs);
+
+// --stack-id=pc|lines. Sets `*without_pc` to 0 or 1.
+Flag StackIdFlag(size_t* without_pc);
 
 // --salvage
 Flag SalvageFlag(bool* salvage);

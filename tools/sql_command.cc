@@ -80,11 +80,7 @@ class SqlCommand final : public Command {
          .value = "FILE",
          .help = "Write all tables into FILE, a new SQLite database for other tools.",
          .set = SetText(&save_)},
-        {.name = "stack-id",
-         .value = "CONTENT",
-         .help = "What the ids of stacks follow from: pcs (default), of one build of a program; or "
-                 "lines, so that ids stay the same across builds.",
-         .set = SetChoice({"pcs", "lines"}, &stack_id_)}};
+        StackIdFlag(&stack_id_)};
     AppendRows(reading_.Rows(), &rows);
     return rows;
   }

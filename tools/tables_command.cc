@@ -194,12 +194,7 @@ class TablesCommand final : public Command {
          .value = "",
          .help = "Print what the columns of all tables mean, in Markdown. Needs no FILE.",
          .set = SetSwitch(&describes_)},
-        {.name = "stack-id",
-         .value = "OF",
-         .help = "What makes two stacks the same: their functions, files, lines and PCs (pc, the "
-                 "default), or the same without PCs (lines), so that a stack has the same stack_id "
-                 "in all builds of a source.",
-         .set = SetChoice({"pc", "lines"}, &stack_id_)},
+        StackIdFlag(&stack_id_),
         {.name = "signed",
          .value = "",
          .help = "In Parquet, write columns of UINT64 as INT64 with the same bits, for engines "
