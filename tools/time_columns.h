@@ -43,8 +43,8 @@ void AppendQuantileColumns(absl::string_view name, bool is_shown,
                            std::vector<Column>* columns);
 
 // A distribution as JSON, in the terms of OpenTelemetry's exponential histograms:
-// {"scale":4,"offset":B,"counts":[N,...]}, where scale is Histogram::kScale, and counts are those of
-// the buckets from B on. It can be merged with others exactly; docs/analyses.md has the formula.
+// {"scale":4,"offset":B,"counts":[N,...]}, where scale is Histogram::kScale, and counts are those
+// of the buckets from B on. It can be merged with others exactly; docs/analyses.md has the formula.
 std::string HistogramJson(const Histogram& histogram);
 
 // --compat=go
