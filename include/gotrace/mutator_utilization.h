@@ -31,8 +31,8 @@ struct UtilizationPoint {
 // A utilization over time, as a step function from its first point to its last. Times increase.
 using UtilizationSeries = std::vector<UtilizationPoint>;
 
-// Computes the mutator utilization of a trace. Memory is in proportion to the spans of time in which
-// Ps work for the garbage collector.
+// Computes the mutator utilization of a trace. Memory is in proportion to the spans of time in
+// which Ps work for the garbage collector.
 class MutatorUtilization final : public Analysis {
  public:
   struct Options {
