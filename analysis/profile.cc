@@ -34,6 +34,7 @@ struct SampleTraits {
     mapped.reason = ids(key.reason);
     mapped.start = ids(key.start);
     mapped.region = ids(key.region);
+    mapped.label = ids(key.label);
     return mapped;
   }
   static void AddTo(const ProfileValue& value, ProfileValue* sum) {
@@ -84,7 +85,7 @@ class Profile::Impl {
  public:
   Impl(Interner* interner, Options options)
       : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {
-    if (options_.has_regions()) regions_.emplace(interner, options_.task, options_.region);
+    if (options_.has_parts()) regions_.emplace(interner, options_.task, options_.region);
   }
 
   void AddEvents(absl::Span<const Event> events);
@@ -112,6 +113,7 @@ class Profile::Impl {
     if (!regions_.has_value()) return true;
     if (options_.by_task) key->task = part.task;
     if (options_.by_region) key->region = part.region;
+    if (options_.by_label) key->label = part.label;
     return part.counts;
   }
 

@@ -121,7 +121,7 @@ bool IsBefore(const Interner& interner, const ProfileSample& a, const ProfileSam
   const auto rest = [&](const ProfileKey& key) {
     return std::tuple(interner.String(key.start), key.state, interner.String(key.reason),
                       key.woken_by, key.goroutine.value, key.proc.value, key.task.value,
-                      interner.String(key.region));
+                      interner.String(key.region), interner.String(key.label));
   };
   return rest(a.key) < rest(b.key);
 }

@@ -224,7 +224,7 @@ TEST(GoCompatibleProfile, IsThatOfGoForEveryTrace) {
 
 Profile::Options ByRegion(ProfileType type) {
   Profile::Options options = OptionsOf(type);
-  options.by_task = options.by_region = true;
+  options.by_task = options.by_region = options.by_label = true;
   return options;
 }
 
@@ -236,6 +236,25 @@ int64_t SumOf(const AnalysisSink& sink, const Counts& counts) {
     if (counts(sample.key)) sum += sample.value.time;
   }
   return sum;
+}
+
+TEST(Profile, TellsLabelsApart) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(ReadTestTrace("go1.27-gc.trace"));
+  ASSERT_TRUE(reader.ok());
+  Profile::Options options = OptionsOf(ProfileType::kWall);
+  options.by_label = true;
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+  ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  std::set<std::string> labels;
+  for (const ProfileSample& sample : SamplesOf(*sink)) {
+    const std::string label(sink->interner().String(sample.key.label));
+    labels.insert(label);
+    // Only these goroutines have labels.
+    if (!label.empty()) {
+      EXPECT_EQ(sink->interner().String(sample.key.start), "runtime.gcBgMarkWorker");
+    }
+  }
+  EXPECT_EQ(labels, std::set<std::string>({"", "GC (dedicated)", "GC (idle)"}));
 }
 
 // What is in regions, and in none, adds up to the whole; and what is in the regions of a task or of

@@ -1,4 +1,5 @@
-// Which regions goroutines are in, for analyses that tell times inside of regions apart.
+// Which regions goroutines are in, and which labels they have, for analyses that tell times apart
+// by these.
 #ifndef GOTRACE_ANALYSIS_REGION_PARTS_H_
 #define GOTRACE_ANALYSIS_REGION_PARTS_H_
 
@@ -19,14 +20,14 @@
 
 namespace gotrace::internal {
 
-// Cuts the intervals of goroutines where regions begin and end, and says which of them count. A
-// region whose begin is not in the trace is not known.
+// Cuts the intervals of goroutines where regions begin and end and labels change, and says which of
+// them count. A region or label whose begin is not in the trace is not known.
 class RegionParts {
  public:
-  // Of the innermost region.
   struct Part {
-    TaskId task = TaskId::kNone;
+    TaskId task = TaskId::kNone;  // Of the innermost region.
     StringId region = StringId::kEmpty;
+    StringId label = StringId::kEmpty;  // That was set last.
     bool counts = false;
   };
 
@@ -54,6 +55,13 @@ class RegionParts {
       Count(found->second.open.back(), -1, &found->second);
       found->second.open.pop_back();
       Mark(event.time(), &found->second);
+    } else if (event.kind() == EventKind::kLabel) {
+      const Label label = event.label();
+      const auto [it, is_new] = goroutines_.try_emplace(GoId{label.resource.id});
+      Goroutine& goroutine = it->second;
+      if (is_new) goroutine.part = PartOf({});
+      goroutine.label = interner_.InternString(label.label);
+      Mark(event.time(), &goroutine);
     }
   }
 
@@ -98,6 +106,7 @@ class RegionParts {
     std::vector<Open> open;  // From the outermost on.
     int64_t of_task = 0;     // How many of these are of the task, and of the type, that count.
     int64_t of_type = 0;
+    StringId label = StringId::kEmpty;
     Part part;                                   // Where it was before the first mark.
     std::deque<std::pair<int64_t, Part>> marks;  // Since when it was where.
   };
@@ -113,6 +122,7 @@ class RegionParts {
       part.task = goroutine.open.back().task;
       part.region = goroutine.open.back().type;
     }
+    part.label = goroutine.label;
     part.counts =
         (!task_.has_value() || goroutine.of_task > 0) && (!has_region_ || goroutine.of_type > 0);
     return part;

@@ -239,7 +239,7 @@ void CheckRegionProfiles(absl::string_view input, const ReaderOptions& options) 
   };
   const auto all = make({});
   Profile::Options by_regions;
-  by_regions.by_task = by_regions.by_region = true;
+  by_regions.by_task = by_regions.by_region = by_regions.by_label = true;
   const auto apart = make(by_regions);
   Profile::Options only = by_regions;
   only.task = TaskId{1};

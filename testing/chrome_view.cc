@@ -56,8 +56,8 @@ class View {
   }
 
  private:
-  bool has_regions() const { return absl::StartsWith(query_, "taskid="); }
-  bool has_tasks() const { return has_regions() || absl::StartsWith(query_, "focustask="); }
+  bool has_parts() const { return absl::StartsWith(query_, "taskid="); }
+  bool has_tasks() const { return has_parts() || absl::StartsWith(query_, "focustask="); }
 
   void Add(const JsonValue& event) {
     const std::string phase = TextOf(event, "ph");
@@ -77,7 +77,7 @@ class View {
 
   void AddPair(const JsonValue& begin, const JsonValue& end, bool is_arrow) {
     const bool is_of_tasks = TextOf(begin, "pid") == kTasks;
-    if (is_arrow ? is_of_tasks && !has_tasks() : !has_regions()) return;
+    if (is_arrow ? is_of_tasks && !has_tasks() : !has_parts()) return;
     if (is_of_tasks && !task_lanes_.contains(TextOf(begin, "tid"))) return;
     if (is_arrow && IsUnblockWithoutArrow(begin)) return;
     lines_.push_back(absl::StrCat(is_arrow ? "arrow " : "region ", Place(begin), " -> ", Place(end),

@@ -126,6 +126,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       {{"leaks", "--longer=1us"}, "leaks"},
       {{"profile"}, "samples"},
       {{"profile", "--by-g", "--by-p"}, "samples"},
+      {{"profile", "--by-task", "--by-region", "--by-label"}, "samples"},
       {{"profile", "--type=create"}, "samples"},
   };
   for (const Form& form : forms) {

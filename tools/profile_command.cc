@@ -97,13 +97,18 @@ class ProfileCommand final : public AnalysisCommand {
          .value = "",
          .help = "Keep the samples of each type of region apart: that of the innermost one.",
          .set = SetSwitch(&regions_.by_region)},
+        {.name = "by-label",
+         .value = "",
+         .help = "Keep the samples under each label apart: those that the garbage collector gives "
+                 "its workers, as GC (dedicated).",
+         .set = SetSwitch(&regions_.by_label)},
         std::move(compat)};
   }
 
   absl::Status CheckOwn() const override {
-    if (regions_.has_regions() && (is_compatible_ || Info().type == ProfileType::kCreate)) {
+    if (regions_.has_parts() && (is_compatible_ || Info().type == ProfileType::kCreate)) {
       return absl::InvalidArgumentError(
-          "--task, --region, --by-task and --by-region do not work with --compat and "
+          "--task, --region, --by-task, --by-region and --by-label do not work with --compat and "
           "--type=create");
     }
     const EventFilter& selected = filter().filter;
@@ -140,7 +145,7 @@ class ProfileCommand final : public AnalysisCommand {
             {"m", "Only what goroutines do on these threads, running or in a syscall."}};
   }
 
-  bool IsMergeable() const override { return !is_compatible_ && !regions_.has_regions(); }
+  bool IsMergeable() const override { return !is_compatible_ && !regions_.has_parts(); }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     absl::Span<const ProfileSample> samples;
@@ -188,6 +193,11 @@ class ProfileCommand final : public AnalysisCommand {
     if (regions_.by_region) {
       columns.push_back(text("region", "REGION", [&interner](const ProfileKey& key) {
         return interner.String(key.region);
+      }));
+    }
+    if (regions_.by_label) {
+      columns.push_back(text("label", "LABEL", [&interner](const ProfileKey& key) {
+        return interner.String(key.label);
       }));
     }
     columns.push_back(text(

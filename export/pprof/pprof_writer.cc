@@ -105,6 +105,7 @@ class PprofWriter {
       AddLabel("task", static_cast<int64_t>(key.task.value), &message);
     }
     AddLabel("region", interner_.String(key.region), &message);
+    AddLabel("label", interner_.String(key.label), &message);
   }
 
   void AddLabel(absl::string_view key, absl::string_view value, protozero::pbf_writer* sample) {

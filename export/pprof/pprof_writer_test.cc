@@ -127,7 +127,7 @@ std::unique_ptr<AnalysisSink> Read(absl::string_view trace, ProfileType type) {
   Profile::Options options;
   options.type = type;
   options.by_goroutine = true;
-  options.by_task = options.by_region = type != ProfileType::kCreate;
+  options.by_task = options.by_region = options.by_label = type != ProfileType::kCreate;
   const std::string bytes = ReadTestTrace(trace);
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());
@@ -171,6 +171,7 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
         add("goroutine", absl::StrCat(key.goroutine.value));
         add("task", key.task == TaskId::kNone ? "" : absl::StrCat(key.task.value));
         add("region", interner.String(key.region));
+        add("label", interner.String(key.label));
         in_tasks += key.task != TaskId::kNone;
         ASSERT_EQ(read.samples[i].labels, labels);
       }

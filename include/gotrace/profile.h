@@ -61,13 +61,14 @@ struct ProfileKey {
   ProcId proc = ProcId::kNone;             // kNone unless asked for, and if it had none.
   TaskId task = TaskId::kNone;             // Of the innermost region; kNone unless asked for.
   StringId region = StringId::kEmpty;      // Its type; kEmpty unless asked for.
+  StringId label = StringId::kEmpty;       // Of the goroutine; kEmpty unless asked for.
 
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 
   template <class H>
   friend H AbslHashValue(H h, const ProfileKey& key) {
     return H::combine(std::move(h), key.stack, key.woken_by, key.waker, key.state, key.reason,
-                      key.start, key.goroutine, key.proc, key.task, key.region);
+                      key.start, key.goroutine, key.proc, key.task, key.region, key.label);
   }
 };
 
@@ -100,6 +101,10 @@ class Profile final : public Analysis {
     bool by_task = false;
     bool by_region = false;
 
+    // Whether to keep apart the samples under each label that a goroutine was given: "GC
+    // (dedicated)". A label counts from where it was set in the trace.
+    bool by_label = false;
+
     // Only goroutines that started in this function; "" for all.
     std::string start;
 
@@ -108,9 +113,11 @@ class Profile final : public Analysis {
     std::optional<TaskId> task = std::nullopt;
     std::string region = {};
 
-    // Whether any of these is set that are about regions. Then the profile cannot be merged, and
-    // `type` must not be kCreate.
-    bool has_regions() const { return by_task || by_region || task.has_value() || !region.empty(); }
+    // Whether any of these is set that are about regions or labels. Then the profile cannot be
+    // merged, and `type` must not be kCreate.
+    bool has_parts() const {
+      return by_task || by_region || by_label || task.has_value() || !region.empty();
+    }
 
     // Only goroutines that the filter selects, and of what is not an interval only what is in its
     // `times`. If it selects Ps or threads, only what goroutines do on these, running or in a
