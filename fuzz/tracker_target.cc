@@ -212,6 +212,8 @@ void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineL
   uint64_t running = 0;
   uint64_t waiting = 0;
   for (const GoroutineLife& life : lives) {
+    // Its times wrap around, of which both make what they like.
+    if (life.times.total < 0) return;
     running += static_cast<uint64_t>(life.times.running);
     waiting += static_cast<uint64_t>(life.times.BlockedTotal());
   }

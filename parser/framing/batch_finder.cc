@@ -540,7 +540,8 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     }
     if (header.has_value() && header->end <= size) {
       // No batch follows. If a batch begins inside this one, the size of this one is wrong.
-      const size_t found = FindBeforeHeader(header->payload, header->end, generation);
+      const size_t from = std::max<size_t>(header->payload, 1);  // An end of a generation has none.
+      const size_t found = FindBeforeHeader(from, header->end, generation);
       const size_t inside = found == header->end ? kNowhere : found;
       if (inside < header->payload) {
         Fault fault = {FaultId::kBatchHeaderTruncated,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
@@ -45,6 +46,10 @@ Found FindIn(ByteSource* source, Version version) {
   Batch batch;
   uint64_t generation = 0;
   while (finder.Next(generation, &batch)) {
+    if (!found.batches.empty() && batch.offset <= found.batches.back().first) {
+      ADD_FAILURE() << "found the batch at byte " << batch.offset << " again";
+      break;
+    }
     found.batches.push_back({batch.offset, batch.payload.size()});
     generation = batch.generation;
   }
@@ -238,6 +243,19 @@ TEST(BatchFinderTest, RejectsBatchesOfAnotherTimeOrWithoutEvents) {
   EXPECT_EQ(FindAll(before + early + after).skipped, early.size());
   const std::string no_events = "\x7f" + BatchOf(1, 9, std::string(40, '\x7f'));
   EXPECT_EQ(FindAll(before + no_events + after).skipped, no_events.size());
+}
+
+// Two batches, the end of a generation, and a batch of another time that is cut off after its
+// header.
+TEST(BatchFinderTest, FindsAnEndOfAGenerationOnce) {
+  const Found found = FindAll(absl::HexStringToBytes(
+      "01010f78f48080808080808080000da30200020a0300010b0d0aaf050002100c1101144c0c1a"
+      "10071201140b0c1d100413011619031e17d3011611041f171414070f20100514012a12032321"
+      "2c24032324222b04032323110a100c15012a040323212c03032325222b0203232311010b9009"
+      "0a86d95f01010b0a0ae1d25f00080b0a0101790a020034010201db8387799880808080808080"
+      "8000"));
+  ASSERT_FALSE(found.batches.empty());
+  EXPECT_EQ(found.batches.back(), (std::pair<uint64_t, size_t>{136, 1}));
 }
 
 // Bytes that cannot be decoded may look like a batch that is followed by another one.
