@@ -239,7 +239,8 @@ int64_t SumOf(const AnalysisSink& sink, const Counts& counts) {
 }
 
 TEST(Profile, TellsLabelsApart) {
-  absl::StatusOr<Reader> reader = Reader::FromBytes(ReadTestTrace("go1.27-gc.trace"));
+  const std::string bytes = ReadTestTrace("go1.27-gc.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   ASSERT_TRUE(reader.ok());
   Profile::Options options = OptionsOf(ProfileType::kWall);
   options.by_label = true;

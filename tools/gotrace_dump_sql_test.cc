@@ -61,6 +61,10 @@ TEST(SqlCommand, TakesQueriesFromFilesAndTheStandardInput) {
   const std::string script = WriteFile(
       directory + "/queries.sql", "-- Two queries.\nSELECT 1 AS a;\n\nSELECT 2 AS b\n; -- Done.\n");
   EXPECT_EQ(DumpOutput({"sql", "-f", script, TracePath()}), "a\n1\nb\n2\n");
+  ExpectFailure(
+      RunDump({"sql", "-f", WriteFile(directory + "/nul.sql", std::string("SELECT 1;\0", 10)),
+               TracePath()}),
+      2, "", "gotrace-dump: the query has a NUL byte\n");
   SubprocessOptions input;
   input.input = "SELECT count(*) AS events FROM events;";
   EXPECT_EQ(DumpOutput({"sql", TracePath()}, input), "events\n  8601\n");
@@ -79,6 +83,18 @@ TEST(SqlCommand, SaysWhereAnErrorIs) {
                 "gotrace-dump: near \"SELEC\": syntax error\n"
                 "   SELEC 2\n"
                 "   ^\n");
+  ExpectFailure(RunDump({"sql", TracePath(), "SELECT begin_ns FROM g_states"}), 2, "",
+                "gotrace-dump: no such column: begin_ns; an interval begins at end_ns - dur_ns\n"
+                "  SELECT begin_ns FROM g_states\n"
+                "         ^\n");
+  ExpectFailure(RunDump({"sql", TracePath(), "SELECT 1 FROM goroutine"}), 2, "",
+                "gotrace-dump: no such table: goroutine; did you mean goroutines?\n");
+  ExpectFailure(RunDump({"sql", TracePath(), " "}), 2, "", "gotrace-dump: the query is empty\n");
+  ExpectFailure(RunDump({"sql", "SELECT 1", TracePath()}), 2, "",
+                "gotrace-dump: there is no file \"SELECT 1\"; a query comes after the traces\n");
+  ExpectFailure(RunDump({"sql", "-f", "q.sql", TracePath(), "SELECT 1"}), 2, "",
+                "gotrace-dump: there is no file \"SELECT 1\"; a query on the command line and -f "
+                "cannot be used together\n");
   ExpectFailure(RunDump({"sql", "SELECT 1"}), 2, "",
                 "gotrace-dump: no trace is given: a query comes after the traces\n");
   const SubprocessResult missing = RunDump({"sql", "no such file", "SELECT 1"});
@@ -97,6 +113,17 @@ TEST(SqlCommand, QueriesSeveralTracesAndDirectories) {
                   "GROUP BY t.source ORDER BY t.source"});
   EXPECT_TRUE(absl::StrContains(rows, "/traces/a.trace,8601\n")) << rows;
   EXPECT_TRUE(absl::StrContains(rows, "/traces/b.trace,")) << rows;
+  const std::string traces = directory + "/traces";
+  EXPECT_EQ(DumpOutput({"sql", "--format=csv", traces, "SELECT count(*) AS n FROM traces"}),
+            "n\n2\n");
+  WriteFile(directory + "/traces/c.trace", ReadTestTrace("go1.27-gc.trace"));
+  WriteFile(directory + "/traces/d.md", "Not a trace.\n");
+  const SubprocessResult result =
+      RunDump({"sql", "--format=csv", traces, "SELECT count(*) AS n FROM traces"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "n\n2\n");
+  EXPECT_TRUE(absl::StrContains(result.err, "has the same bytes as")) << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, "skipped")) << result.err;
 }
 
 TEST(SqlCommand, ReadsABrokenTraceUpToTheFault) {
@@ -109,6 +136,10 @@ TEST(SqlCommand, ReadsABrokenTraceUpToTheFault) {
   const SubprocessResult salvaged =
       RunDump({"sql", "--salvage", file, "SELECT complete FROM traces"});
   EXPECT_EQ(salvaged.exit_code, 0) << salvaged.err;
+  // The first query needs nothing from behind the fault.
+  const SubprocessResult both = RunDump(
+      {"sql", file, "SELECT count(*) AS n FROM events WHERE time_ns < 5; SELECT 1 FROM traces"});
+  EXPECT_EQ(both.exit_code, 1);
 }
 
 TEST(SqlCommand, SavesADatabase) {
@@ -122,6 +153,8 @@ TEST(SqlCommand, SavesADatabase) {
             "n\n0\n");
   EXPECT_EQ(DumpOutput({"sql", TracePath(), attach + "SELECT count(*) AS n FROM saved.events"}),
             "   n\n8601\n");
+  ExpectFailure(RunDump({"sql", "--save=" + path, TracePath()}), 2, "",
+                absl::StrCat("gotrace-dump: ", path, " exists; give the name of a new file\n"));
   const SubprocessResult failure =
       RunDump({"sql", "--save=/no such directory/x.sqlite", TracePath()});
   EXPECT_EQ(failure.exit_code, 2);
@@ -197,7 +230,14 @@ TEST(SqlCommand, HasAPrompt) {
   usleep(300'000);
   terminal.Type("\x03");
   EXPECT_TRUE(absl::StrContains(terminal.WaitFor("interrupted"), "interrupted"));
-  terminal.Type(".quit\n");
+  // Ctrl-C gives up what was typed.
+  terminal.Type("SELECT 'abc\n");
+  terminal.WaitFor("...> ");
+  terminal.Type("\x03");
+  terminal.WaitFor("gotrace> ");
+  terminal.Type(".tables;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("region_hist"), "g_states"));
+  terminal.Type("quit;\n");
   EXPECT_EQ(terminal.ExitCode(), 0);
   EXPECT_TRUE(std::filesystem::exists(home + "/.gotrace_sql_history"));
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,15 +12,17 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "tools/command.h"
 #include "tools/file_list.h"
+#include "tools/per_file_command.h"
 #include "tools/registry.h"
 #include "tools/report.h"
 #include "tools/shared_flags.h"
 #include "tools/sql_prompt.h"
 #include "tools/sql_session.h"
+#include "util/new_file.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -30,7 +33,8 @@ constexpr CommandText kText = {
     .summary = "query traces in SQL",
     .description =
         "Runs a query of SQL on the tables of one or more traces: events, g_states, goroutines, "
-        "ranges, tasks, regions, stacks and others, which docs/tables.md describes. The traces are "
+        "ranges, tasks, regions, stacks and others, which docs/tables.md describes and .tables as "
+        "a query lists. The traces are "
         "read while the query runs; nothing is imported. The last argument is the query, unless "
         "it names a file, or the query is in a file (-f) or comes from the standard input. On a "
         "terminal, without a query, there is a prompt.\n"
@@ -78,7 +82,8 @@ class SqlCommand final : public Command {
          .set = SetText(&script_)},
         {.name = "save",
          .value = "FILE",
-         .help = "Write all tables into FILE, a new SQLite database for other tools.",
+         .help = "Write all tables into FILE, a new SQLite database for other tools. It is many "
+                 "times as large as the trace.",
          .set = SetText(&save_)},
         StackIdFlag(&stack_id_)};
     AppendRows(reading_.Rows(), &rows);
@@ -89,13 +94,21 @@ class SqlCommand final : public Command {
     std::vector<std::string> paths = arguments;
     std::string query;
     bool has_query = !script_.empty();
-    if (!has_query && !IsFile(paths.back())) {
+    if (!IsFile(paths.back())) {
+      if (has_query) {
+        return Fail(absl::InvalidArgumentError(
+            absl::StrCat("there is no file ", Quoted(paths.back()),
+                         "; a query on the command line and -f cannot be used together")));
+      }
       query = paths.back();
       has_query = true;
       paths.pop_back();
     }
-    if (paths.empty()) {
-      return Fail(absl::InvalidArgumentError("no trace is given: a query comes after the traces"));
+    if (paths.empty() || !IsFile(paths[0])) {
+      return Fail(absl::InvalidArgumentError(
+          paths.empty() ? "no trace is given: a query comes after the traces"
+                        : absl::StrCat("there is no file ", Quoted(paths[0]),
+                                       "; a query comes after the traces")));
     }
     if (!script_.empty()) {
       if (absl::Status status = ReadScript(script_, &query); !status.ok()) return Fail(status);
@@ -106,11 +119,14 @@ class SqlCommand final : public Command {
                         .stack_ids_without_pc = stack_id_ == 1},
                        out);
     std::vector<std::string> files;
-    for (const ListedFile& file : ListFiles(paths)) files.push_back(file.path);
+    for (const ListedFile& file : ListFiles(paths)) {
+      if (!IsSkipped(file, reading_.input.limits)) files.push_back(file.path);
+    }
+    if (files.empty()) return ReportNoTrace(paths);
     if (absl::Status status = session.Open(files); !status.ok()) return Fail(status);
     absl::Status status;
     if (has_query) {
-      status = session.Run(query);
+      status = RunText(query, &session);
     } else if (save_.empty()) {
       status = RunInput(files, &session);
     }
@@ -132,10 +148,17 @@ class SqlCommand final : public Command {
 
   static absl::Status ReadScript(const std::string& path, std::string* query) {
     std::ifstream file(path);
-    if (!file) {
-      return absl::NotFoundError(absl::StrCat(QuotedUnlessPlain(path), " cannot be opened"));
-    }
+    if (!file) return FileError(errno, "opening", path);
     query->assign(std::istreambuf_iterator<char>(file), {});
+    return absl::OkStatus();
+  }
+
+  static absl::Status RunText(const std::string& text, SqlSession* session) {
+    if (absl::StripAsciiWhitespace(text).empty()) {
+      return absl::InvalidArgumentError("the query is empty");
+    }
+    if (!IsDotCommand(text)) return session->Run(text);
+    RunDotCommand(text, session);
     return absl::OkStatus();
   }
 
@@ -151,7 +174,7 @@ class SqlCommand final : public Command {
     }
     std::string query;
     if (absl::Status status = ReadScript("/dev/stdin", &query); !status.ok()) return status;
-    return session->Run(query);
+    return RunText(query, session);
   }
 
   size_t format_ = 0;

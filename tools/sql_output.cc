@@ -137,7 +137,8 @@ void SqlOutput::PrintKept() {
     is_numeric_.push_back(is_numeric);
     heading.push_back({names_[i], is_numeric});
   }
-  // The widest texts are cut, as far as that is needed.
+  // The widest texts are cut, if then everything fits.
+  const std::vector<size_t> whole = widths_;
   const auto total = [&] {
     size_t sum = 2 * (widths_.size() - 1);
     for (const size_t width : widths_) sum += width;
@@ -152,6 +153,7 @@ void SqlOutput::PrintKept() {
     const size_t excess = total() - width_;
     *widest -= std::min(excess, *widest - kNarrowestText > 8 ? size_t{8} : size_t{1});
   }
+  if (width_ > 0 && total() > width_) widths_ = whole;
   PrintLine(heading);
   for (const std::vector<Cell>& cells : kept_) PrintLine(cells);
   kept_.clear();

@@ -1,6 +1,7 @@
 #include "tools/sql_prompt.h"
 
 #include <editline/readline.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
 
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
@@ -101,6 +103,29 @@ char** Complete(const char* text, int, int) {
   return rl_completion_matches(text, NextCompletion);
 }
 
+// Ctrl-C stops a query. While a line is read, it gives up what was typed: there is no other way out
+// of readline().
+sigjmp_buf after_interrupt;
+volatile sig_atomic_t is_reading = 0;
+
+void HandleInterrupt(int) {
+  if (is_reading != 0) siglongjmp(after_interrupt, 1);
+  SqlSession::Interrupt();
+}
+
+// Reads a line. Returns nullptr at the end of the input, and if the user has given up.
+char* ReadLine(const char* prompt, bool* is_given_up) {
+  if (sigsetjmp(after_interrupt, /*savemask=*/1) != 0) {
+    is_reading = 0;
+    *is_given_up = true;
+    return nullptr;
+  }
+  is_reading = 1;
+  char* const line = readline(prompt);
+  is_reading = 0;
+  return line;
+}
+
 std::string HistoryFile() {
   const char* const state = std::getenv("XDG_STATE_HOME");
   if (state != nullptr && *state != '\0') return absl::StrCat(state, "/gotrace_sql_history");
@@ -138,10 +163,20 @@ void SetFormat(absl::string_view name, SqlSession* session) {
 
 }  // namespace
 
+bool IsDotCommand(absl::string_view text) {
+  text = absl::StripAsciiWhitespace(text);
+  absl::ConsumeSuffix(&text, ";");
+  return absl::StartsWith(text, ".") || text == "quit" || text == "exit" || text == "help";
+}
+
 bool RunDotCommand(absl::string_view line, SqlSession* session) {
   const std::vector<absl::string_view> words =
-      absl::StrSplit(absl::StripAsciiWhitespace(line), ' ', absl::SkipEmpty());
-  const absl::string_view name = words.front();
+      absl::StrSplit(line, absl::ByAnyChar(" \t\n;"), absl::SkipEmpty());
+  // What people type elsewhere.
+  const absl::string_view name = words.empty()             ? "."
+                                 : words[0] == "help"      ? ".help"
+                                 : words[0].front() != '.' ? ".quit"
+                                                           : words[0];
   const absl::string_view argument = words.size() > 1 ? words[1] : "";
   TextBuffer& out = session->out().buffer();
   if (name == ".quit" || name == ".exit") return false;
@@ -161,7 +196,7 @@ bool RunDotCommand(absl::string_view line, SqlSession* session) {
 
 void RunSqlPrompt(SqlSession* session) {
   struct sigaction action = {};
-  action.sa_handler = [](int) { SqlSession::Interrupt(); };
+  action.sa_handler = HandleInterrupt;
   sigaction(SIGINT, &action, nullptr);
   rl_initialize();
   rl_attempted_completion_function = Complete;
@@ -173,12 +208,19 @@ void RunSqlPrompt(SqlSession* session) {
   session->out().Flush();
   std::string text;
   while (true) {
-    char* const read = readline(text.empty() ? "gotrace> " : "    ...> ");
-    if (read == nullptr) break;
+    bool is_given_up = false;
+    char* const read = ReadLine(text.empty() ? "gotrace> " : "    ...> ", &is_given_up);
+    if (read == nullptr) {
+      if (!is_given_up) break;
+      text.clear();
+      session->out().buffer().Append('\n');
+      session->out().Flush();
+      continue;
+    }
     const std::string line = read;
     std::free(read);
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    if (text.empty() && line.front() == '.') {
+    if (text.empty() && IsDotCommand(line)) {
       add_history(line.c_str());
       if (!RunDotCommand(line, session)) break;
     } else {

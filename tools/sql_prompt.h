@@ -10,7 +10,10 @@ namespace gotrace::internal {
 // has had enough.
 void RunSqlPrompt(SqlSession* session);
 
-// Runs a line that begins with a dot: ".tables", ".schema events". Prints what is wrong with it.
+// Whether the text is a command of the prompt rather than SQL: one that begins with a dot, or quit.
+bool IsDotCommand(absl::string_view text);
+
+// Runs such a line: ".tables", ".schema events". Prints what is wrong with it.
 // Returns false if it ends the session.
 bool RunDotCommand(absl::string_view line, SqlSession* session);
 

@@ -7,16 +7,21 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
 #include "gotrace/sqlite_tables.h"
 #include "gotrace/trace_tables.h"
 #include "tools/file_list.h"
+#include "tools/nearest_name.h"
 #include "tools/report.h"
 #include "tools/salvage.h"
 #include "tools/trace_id.h"
@@ -29,6 +34,25 @@ namespace {
 constexpr int kStepsPerLook = 10000;
 
 std::atomic<bool> interrupted = false;
+
+// What a name that does not exist may have meant, for the end of an error's message.
+std::string HintFor(absl::string_view message) {
+  std::vector<absl::string_view> names;
+  for (const TableInfo& table : AllTables()) names.push_back(table.name);
+  if (!absl::ConsumePrefix(&message, "no such table: ")) {
+    if (!absl::ConsumePrefix(&message, "no such column: ")) return "";
+    if (const size_t dot = message.rfind('.'); dot != message.npos) message.remove_prefix(dot + 1);
+    if (message == "begin_ns" || message == "start_ns") {
+      return "; an interval begins at end_ns - dur_ns";
+    }
+    names.clear();
+    for (const TableInfo& table : AllTables()) {
+      for (const TableColumn& column : table.columns) names.push_back(column.name);
+    }
+  }
+  const absl::string_view nearest = NearestName(message, names);
+  return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
+}
 
 // How a column is declared in a database that is saved.
 std::string SavedColumn(const TableColumn& column) {
@@ -74,9 +98,15 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
     return absl::ResourceExhaustedError("SQLite cannot be opened");
   }
   std::vector<SqliteTrace> tables;
+  std::map<int64_t, std::string> seen;
   for (const std::string& file : files) {
     absl::StatusOr<IdentifiedTrace> identified = IdentifyTrace(file, reading_.input.trace);
     if (!identified.ok()) return identified.status();
+    const auto [first, is_new] = seen.emplace(identified->id, file);
+    if (!is_new) {
+      Note(file, absl::StrCat("has the same bytes as ", ShownNameOf(first->second), ", left out"));
+      continue;
+    }
     auto trace = std::make_unique<Trace>();
     trace->identified = *std::move(identified);
     tables.push_back({NameOf(file), trace->identified.id,
@@ -98,7 +128,7 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   };
   options.on_end = [this](size_t place, const absl::Status& status, const Losses& losses) {
     Trace& trace = *traces_[place];
-    if (std::exchange(trace.has_ended, true)) return;
+    if (std::exchange(trace.has_ended, true) && (status.ok() || !trace.status.ok())) return;
     trace.status = status;
     trace.losses = losses;
   };
@@ -108,7 +138,7 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
 }
 
 absl::Status SqlSession::ErrorAt(absl::string_view statement) const {
-  std::string message = sqlite3_errmsg(db_);
+  std::string message = absl::StrCat(sqlite3_errmsg(db_), HintFor(sqlite3_errmsg(db_)));
   const int offset = sqlite3_error_offset(db_);
   if (offset >= 0 && static_cast<size_t>(offset) <= statement.size()) {
     const size_t place = static_cast<size_t>(offset);
@@ -121,6 +151,7 @@ absl::Status SqlSession::ErrorAt(absl::string_view statement) const {
 
 absl::Status SqlSession::Run(absl::string_view text) {
   interrupted = false;
+  if (text.find('\0') != text.npos) return absl::InvalidArgumentError("the query has a NUL byte");
   while (!absl::StripAsciiWhitespace(text).empty()) {
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
@@ -183,8 +214,12 @@ absl::Status SqlSession::FillDatabase(const std::string& path) {
 
 absl::Status SqlSession::Save(const std::string& path) {
   interrupted = false;
-  const std::string unfinished = absl::StrCat(path, ".", getpid(), ".unfinished");
   std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(QuotedUnlessPlain(path), " exists; give the name of a new file"));
+  }
+  const std::string unfinished = absl::StrCat(path, ".", getpid(), ".unfinished");
   std::filesystem::remove(unfinished, ignored);
   absl::Status status = FillDatabase(unfinished);
   if (status.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
@@ -202,14 +237,14 @@ int SqlSession::Report() const {
     if (!trace->has_ended) continue;
     FileResult result;
     result.status = trace->status;
-    if (!reading_.salvage) {
-      result.hint =
-          "the rows are those of what was read before; `gotrace-dump validate` lists all errors, "
-          "and --salvage keeps everything that can still be read";
-    }
+    const std::optional<Fault> fault = FaultOf(trace->status);
     if (reading_.salvage) {
       result.salvage_report =
           SalvageReport(ShownNameOf(trace->identified.file), FaultLog(), trace->losses);
+    } else if (fault.has_value() && fault->id != FaultId::kNotATrace) {
+      result.hint =
+          "the rows are those of what was read before; `gotrace-dump validate` lists all errors, "
+          "and --salvage keeps everything that can still be read";
     }
     for (const std::string& line : result.salvage_report) {
       absl::FPrintF(stderr, "%s\n", line);

@@ -29,14 +29,15 @@ class SqlSession {
   SqlSession(const ReadingFlags& reading, Options options, Output* out);
   ~SqlSession();
 
-  // Makes the tables of the traces in the files available. Fails if a file cannot be read.
+  // Makes the tables of the traces in the files available; of files that have the same bytes only
+  // the first one counts. Fails if a file cannot be read.
   absl::Status Open(const std::vector<std::string>& files);
 
   // Runs the statements in `text`, and prints their rows. Stops at the first error, and returns it
   // with the place where it is.
   absl::Status Run(absl::string_view text);
 
-  // Writes all tables into a new database.
+  // Writes all tables into a new database. Fails if there is a file with that name.
   absl::Status Save(const std::string& path);
 
   // Prints what was wrong with the traces that were read. Returns the exit code.

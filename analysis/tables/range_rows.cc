@@ -25,10 +25,10 @@ void RangeRows::Add(const Event& event, int64_t generation_begin) {
     open_.erase(open);
     return End(key, event.time(), std::move(row));
   }
-  const bool goes_on = event.kind() == EventKind::kRangeActive;
-  if (goes_on && open != open_.end()) return;
+  const bool continues = event.kind() == EventKind::kRangeActive;
+  if (continues && open != open_.end()) return;
   RangesRow row;
-  row.end_ns = goes_on ? generation_begin : event.time();
+  row.end_ns = continues ? generation_begin : event.time();
   row.name = std::get<StringId>(key);
   row.reason = NameOrNull(interner_.InternString(range.reason));
   if (range.scope.kind != ResourceKind::kNone) {

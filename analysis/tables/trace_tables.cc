@@ -117,6 +117,7 @@ TraceTables::Impl::Impl(const Reader* reader, TableOptions options, TableConsume
                       "resource_stack_id", "name", "value", "task", "parent", "message"}))) {}
 
 void TraceTables::Impl::Add(absl::Span<const Event> events) {
+  if (events.empty()) return;
   if (events_ == 0) begin_ = end_ = events.front().time();
   const bool has_events = output_.Has(TableId::kEvents);
   for (const Event& event : events) {

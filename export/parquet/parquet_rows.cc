@@ -35,7 +35,7 @@ ParquetType TypeOf(ColumnType type, bool is_signed) {
   return ParquetType::kInt64;
 }
 
-// Columns that are asked for by value, while the least and greatest value of a page say little.
+// Columns that queries compare with =, and whose smallest and largest values do not help.
 bool HasBloomFilter(TableId table, absl::string_view column) {
   return column == kTraceIdColumn.name || column == "g" || column == "reason" ||
          (table == TableId::kGoroutines && column == "name");

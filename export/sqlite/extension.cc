@@ -1,11 +1,23 @@
-// The tables as an extension that SQLite loads, for its shell and for other languages. It uses the
-// library of SQLite that is there.
+// The tables as an extension that SQLite loads, for its shell and for other languages.
 #include <sqlite3.h>
+// The functions of the program that loads the extension. Only their table is of use here, not the
+// macros that call them.
+#include <sqlite3ext.h>
+#undef sqlite3_context_db_handle
+#undef sqlite3_create_function_v2
+#undef sqlite3_mprintf
+#undef sqlite3_result_error
+#undef sqlite3_result_int
+#undef sqlite3_user_data
+#undef sqlite3_value_text
 
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "export/sqlite/register_tables.h"
+#include "export/sqlite/sql_functions.h"
 #include "gotrace/sqlite_tables.h"
 
 namespace gotrace {
@@ -25,6 +37,9 @@ void OpenTraces(sqlite3_context* context, int count, sqlite3_value** values) {
                                     "gotrace_open: there are traces already; open another "
                                     "connection, or give several traces in one call"));
   }
+  if (count == 0) {
+    return ReturnError(context, absl::InvalidArgumentError("gotrace_open: no trace is given"));
+  }
   std::vector<SqliteTrace> traces;
   for (int i = 0; i < count; ++i) {
     const auto* const path = reinterpret_cast<const char*>(sqlite3_value_text(values[i]));
@@ -33,7 +48,7 @@ void OpenTraces(sqlite3_context* context, int count, sqlite3_value** values) {
     traces.push_back(*std::move(trace));
   }
   if (absl::Status status =
-          RegisterSqliteTables(sqlite3_context_db_handle(context), std::move(traces));
+          internal::RegisterTables(sqlite3_context_db_handle(context), std::move(traces), {});
       !status.ok()) {
     return ReturnError(context, status);
   }
@@ -44,14 +59,19 @@ void OpenTraces(sqlite3_context* context, int count, sqlite3_value** values) {
 }  // namespace
 }  // namespace gotrace
 
-extern "C" {
-struct sqlite3_api_routines;
-
 // SQLite calls this when it loads the extension.
-__attribute__((visibility("default"))) int sqlite3_extension_init(sqlite3* db, char** /*error*/,
-                                                                  const sqlite3_api_routines*) {
+extern "C" __attribute__((visibility("default"))) int sqlite3_extension_init(
+    sqlite3* db, char** error, const sqlite3_api_routines* host) {
+  // The extension uses a library of SQLite, which must be the one that the host uses.
+  const char* const source = gotrace::internal::SqliteSourceId();
+  if (std::strcmp(host->sourceid(), source) != 0) {
+    *error = host->mprintf(
+        "this program has a SQLite of its own, %s, but the extension needs the shared library, %s",
+        host->sourceid(), source);
+    return SQLITE_ERROR;
+  }
+  if (const int code = gotrace::internal::RegisterSqlFunctions(db); code != SQLITE_OK) return code;
   return sqlite3_create_function_v2(
       db, "gotrace_open", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, new bool(false), gotrace::OpenTraces,
       nullptr, nullptr, [](void* has_tables) { delete static_cast<bool*>(has_tables); });
-}
 }

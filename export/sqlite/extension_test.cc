@@ -11,6 +11,13 @@ class Extension : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(sqlite3_open(":memory:", &db_), SQLITE_OK);
+    // As the shell of SQLite has it.
+    const auto always = [](sqlite3_context* context, int, sqlite3_value**) {
+      sqlite3_result_int(context, 7);
+    };
+    ASSERT_EQ(
+        sqlite3_create_function(db_, "regexp", 2, SQLITE_UTF8, nullptr, always, nullptr, nullptr),
+        SQLITE_OK);
     ASSERT_EQ(sqlite3_enable_load_extension(db_, 1), SQLITE_OK);
     char* error = nullptr;
     ASSERT_EQ(sqlite3_load_extension(db_, "export/sqlite/gotrace_sqlite.so", nullptr, &error),
@@ -49,9 +56,11 @@ TEST_F(Extension, OpensATraceInAFile) {
   EXPECT_EQ(Query("SELECT count(*) FROM events"), "8601");
   EXPECT_EQ(Query("SELECT quantile_disc(dur_ns, 0.5) > 0 FROM g_states"), "1");
   EXPECT_NE(Query(open).find("there are traces already"), std::string::npos);
+  EXPECT_EQ(Query("SELECT 'a' REGEXP 'b'"), "7");
 }
 
 TEST_F(Extension, OpensSeveralTraces) {
+  EXPECT_EQ(Query("SELECT gotrace_open()"), "gotrace_open: no trace is given");
   EXPECT_EQ(Query("SELECT gotrace_open(" + PathOf("go1.27-gc.trace.zst") + ", " +
                   PathOf("go1.26-gc.trace.zst") + ")"),
             "2");

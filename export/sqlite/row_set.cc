@@ -74,12 +74,17 @@ void RowSet::Select(const TableRows& rows) {
 }
 
 void RowSet::AddRows(const TableRows& rows) {
+  added_ += rows.size();
   if (columns_ == 0 && conditions_.empty()) {
     size_ += rows.size();
     return;
   }
   Select(rows);
   size_ += selected_.size();
+  if (!conditions_.empty()) {
+    const uint64_t before = added_ - rows.size();
+    for (const uint32_t row : selected_) numbers_.push_back(before + row);
+  }
   if ((columns_ & 1) != 0) data_[0].values.resize(size_, static_cast<uint64_t>(trace_id_));
   for (size_t column = 0; column < info_.columns.size(); ++column) {
     if ((columns_ >> (column + 1) & 1) == 0) continue;
@@ -109,6 +114,7 @@ bool RowSet::Meets(const RowCondition& condition, size_t row) const {
 
 void RowSet::Clear() {
   size_ = 0;
+  numbers_.clear();
   for (TableRows::Column& column : data_) {
     column.values.clear();
     column.present.clear();

@@ -47,6 +47,11 @@ class RowSet final : public TableConsumer {
   uint64_t columns() const { return columns_; }
   size_t size() const { return size_; }
 
+  // The place of the row among all that were added, also those that did not meet the conditions.
+  int64_t Number(size_t row) const {
+    return static_cast<int64_t>(conditions_.empty() ? added_ - size_ + row : numbers_[row]);
+  }
+
   bool IsNull(SqlColumn column, size_t row) const {
     const std::vector<uint8_t>& present = data_[column].present;
     return !present.empty() && present[row] == 0;
@@ -75,6 +80,8 @@ class RowSet final : public TableConsumer {
   int64_t trace_id_ = 0;
   std::vector<uint64_t> names_of_trace_;  // By the trace's own numbers of names.
   size_t size_ = 0;
+  uint64_t added_ = 0;             // How many rows were added, and perhaps removed.
+  std::vector<uint64_t> numbers_;  // With conditions: of each row, its place among these.
   std::vector<TableRows::Column> data_;
   std::deque<std::string> texts_;
   std::vector<uint32_t> selected_;

@@ -31,7 +31,7 @@ struct Quantile {
   std::vector<double> reals;
 };
 
-void AddToQuantile(sqlite3_context* context, int, sqlite3_value** values) {
+void AddValue(sqlite3_context* context, sqlite3_value** values) {
   auto** const slot =
       static_cast<Quantile**>(sqlite3_aggregate_context(context, sizeof(Quantile*)));
   if (slot == nullptr) return sqlite3_result_error_nomem(context);
@@ -62,6 +62,15 @@ void AddToQuantile(sqlite3_context* context, int, sqlite3_value** values) {
       break;
   }
   quantile.reals.push_back(sqlite3_value_double(values[0]));
+}
+
+// No exception may reach SQLite.
+void AddToQuantile(sqlite3_context* context, int, sqlite3_value** values) {
+  try {
+    AddValue(context, values);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
 }
 
 template <class T>
@@ -147,7 +156,13 @@ void ReturnMatches(sqlite3_context* context, int, sqlite3_value** values) {
 
 }  // namespace
 
+const char* SqliteSourceId() { return sqlite3_sourceid(); }
+
 int RegisterSqlFunctions(sqlite3* db) {
+  sqlite3_stmt* test = nullptr;
+  const bool has_regexp =
+      sqlite3_prepare_v2(db, "SELECT '' REGEXP ''", -1, &test, nullptr) == SQLITE_OK;
+  sqlite3_finalize(test);
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   struct Function {
     const char* name;
@@ -165,6 +180,7 @@ int RegisterSqlFunctions(sqlite3* db) {
       {"regexp", 2, ReturnMatches, nullptr, nullptr},
   };
   for (const Function& function : kFunctions) {
+    if (has_regexp && function.call == ReturnMatches) continue;
     const int code =
         sqlite3_create_function_v2(db, function.name, function.arguments, kFlags, nullptr,
                                    function.call, function.step, function.final, nullptr);

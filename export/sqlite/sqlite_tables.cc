@@ -12,7 +12,9 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analysis/tables/content_hash.h"
+#include "export/sqlite/register_tables.h"
 #include "export/sqlite/row_set.h"
 #include "export/sqlite/sql_functions.h"
 #include "export/sqlite/stored_rows.h"
@@ -45,6 +48,9 @@ struct Database {
   SqliteTablesOptions options;
   Interner names;
   std::array<std::shared_ptr<StoredRows>, kTableIdEnd> stored;
+
+  // How often rows with a value that is known only while a statement runs were looked up.
+  std::array<uint64_t, kTableIdEnd> lookups = {};
 };
 
 // The table of a module.
@@ -67,8 +73,12 @@ struct Plan {
   // The columns that rows are grouped by, if they are to come in groups.
   std::vector<SqlColumn> groups;
 
+  // Whether rows with a certain value are wanted that is not a constant, so that there will
+  // probably be more such scans, as in a join.
+  bool is_lookup = false;
+
   std::string ToText() const {
-    std::string text = absl::StrCat(columns);
+    std::string text = absl::StrCat(columns, is_lookup ? ":1" : "");
     for (const auto& [column, comparison] : conditions) {
       absl::StrAppend(&text, " ", column, ":", static_cast<int>(comparison));
     }
@@ -87,6 +97,7 @@ struct Plan {
       if (!absl::SimpleAtoi(parts.first, &column)) continue;
       if (std::exchange(is_first, false)) {
         plan.columns = column;
+        plan.is_lookup = !parts.second.empty();
       } else if (absl::SimpleAtoi(parts.second, &comparison)) {
         plan.conditions.emplace_back(column, static_cast<Comparison>(comparison));
       } else {
@@ -101,21 +112,21 @@ struct Cursor : sqlite3_vtab_cursor {
   VirtualTable& table() const { return *static_cast<VirtualTable*>(pVtab); }
 
   uint64_t filter_count = 0;
-  sqlite3_int64 row_number = 0;
 
   // Where the rows come from: a scan, or what is stored.
   std::unique_ptr<TraceScan> scan;
   std::shared_ptr<StoredRows> stored;
 
-  // The current row of these, and whether there is none.
-  size_t row = 0;
-  bool at_end = true;
+  size_t row = 0;      // The current row of these.
+  bool at_end = true;  // Whether there is none.
 
-  // Of what is stored: the rows in groups, with the place of the current one; or the column that
-  // has the same value in all rows; or else all rows.
+  // Stored rows that come in groups: all of them in that order, and the place of the current one.
   std::vector<uint32_t> order;
   size_t place = 0;
+
+  // Stored rows that have a certain value in a column: that column.
   std::optional<SqlColumn> chain;
+
   std::vector<RowCondition> conditions;
 
   const RowSet& rows() const { return stored != nullptr ? stored->rows() : scan->rows(); }
@@ -215,13 +226,13 @@ bool GivesOrder(const VirtualTable& table, sqlite3_index_info* index, Plan* plan
   const auto& first = index->aOrderBy[0];
   const bool is_ordered = database.options.reader.mode == ReadMode::kStrict &&
                           database.traces.size() == 1 && !info.order.empty();
-  if (is_ordered && index->nOrderBy == 1 && first.desc == 0 && first.iColumn > 0 &&
-      info.columns[static_cast<size_t>(first.iColumn) - 1].name == info.order) {
-    return true;
+  if (is_ordered && index->nOrderBy == 1 && first.desc == 0 && first.iColumn > 0) {
+    const TableColumn& column = info.columns[static_cast<size_t>(first.iColumn) - 1];
+    // SQLite has NULL first, which the tables do not.
+    if (column.name == info.order && !column.is_nullable) return true;
   }
-  // 1 and 2 stand for GROUP BY and DISTINCT, for which groups may come in any order.
-  const int distinct = sqlite3_vtab_distinct(index);
-  if (distinct != 1 && distinct != 2) return false;
+  // 1 stands for GROUP BY, for which groups may come in any order.
+  if (sqlite3_vtab_distinct(index) != 1) return false;
   for (int i = 0; i < index->nOrderBy; ++i) {
     if (index->aOrderBy[i].iColumn < 0) return false;
     const SqlColumn column = static_cast<SqlColumn>(index->aOrderBy[i].iColumn);
@@ -239,7 +250,6 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
   Plan plan;
   plan.columns = index->colUsed;
   double rows = assumption.rows;
-  bool is_lookup = false;
   for (int i = 0; i < index->nConstraint; ++i) {
     const auto& constraint = index->aConstraint[i];
     const std::optional<Comparison> comparison = ComparisonOf(constraint.op);
@@ -256,11 +266,11 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     sqlite3_value* constant = nullptr;
     const bool is_constant = sqlite3_vtab_rhs_value(index, i, &constant) == SQLITE_OK;
     if (*comparison == Comparison::kEqual && !is_constant && column != kTraceIdColumn) {
-      is_lookup = true;
+      plan.is_lookup = true;
     }
     rows /= *comparison == Comparison::kEqual ? 100 : 4;
   }
-  if (is_lookup) {
+  if (plan.is_lookup) {
     index->estimatedCost = assumption.lookup;
     index->estimatedRows = 1 + static_cast<sqlite3_int64>(assumption.lookup / 10);
   } else {
@@ -268,7 +278,7 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     index->estimatedRows = 1 + static_cast<sqlite3_int64>(rows);
   }
   // Rows that are looked up are too few to be worth grouping.
-  if (!is_lookup && GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
+  if (!plan.is_lookup && GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
   index->idxStr = sqlite3_mprintf("%s", plan.ToText().c_str());
   index->needToFreeIdxStr = 1;
   return index->idxStr == nullptr ? SQLITE_NOMEM : SQLITE_OK;
@@ -310,8 +320,8 @@ std::optional<std::vector<RowCondition>> ConditionsOf(const Plan& plan, sqlite3_
 int ReadRows(VirtualTable* table, uint64_t columns, std::vector<RowCondition> conditions,
              std::shared_ptr<StoredRows>* result) {
   Database& database = *table->module.database;
-  TraceScan scan(table->module.info, columns, std::move(conditions), database.traces,
-                 &database.options, &database.names);
+  TraceScan scan(table->module.info, columns, std::move(conditions), /*keeps_numbers=*/false,
+                 database.traces, &database.options, &database.names);
   if (!scan.ReadAll().ok()) return SQLITE_INTERRUPT;
   if (scan.rows().size() >= StoredRows::kNone) {
     return Fail("the table has too many rows to be kept in memory", table);
@@ -393,7 +403,6 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
   Database& database = *table.module.database;
   const Plan plan = Plan::FromText(text);
   ++cursor.filter_count;
-  cursor.row_number = 0;
   cursor.row = cursor.place = 0;
   cursor.chain.reset();
   cursor.order.clear();
@@ -402,16 +411,24 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
       ConditionsOf(plan, arguments, *table.module.info, &database.names);
   if (!conditions.has_value()) return SQLITE_OK;
   cursor.conditions = *std::move(conditions);
-  if (cursor.filter_count > 1 || !plan.groups.empty()) {
-    cursor.scan.reset();
-    const int code = cursor.filter_count > 1
+  // A subquery has a new cursor each time, so the connection counts its scans.
+  const bool is_repeated =
+      cursor.filter_count > 1 ||
+      (plan.is_lookup && database.lookups[static_cast<size_t>(table.module.info->id)]++ > 0);
+  cursor.stored.reset();
+  cursor.scan.reset();
+  if (is_repeated || !plan.groups.empty()) {
+    const int code = is_repeated
                          ? Store(&table, plan.columns, &cursor.stored)
                          : ReadRows(&table, plan.columns, cursor.conditions, &cursor.stored);
     if (code == SQLITE_OK) BeginStored(plan, &cursor);
     return code;
   }
+  // If a condition has several alternatives, SQLite finds the rows of each, and knows by their
+  // numbers which are the same.
   cursor.scan = std::make_unique<TraceScan>(table.module.info, plan.columns, cursor.conditions,
-                                            database.traces, &database.options, &database.names);
+                                            /*keeps_numbers=*/plan.is_lookup, database.traces,
+                                            &database.options, &database.names);
   if (!cursor.scan->ReadMore().ok()) return SQLITE_INTERRUPT;
   cursor.at_end = cursor.scan->rows().size() == 0;
   return SQLITE_OK;
@@ -419,7 +436,6 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
 
 int Next(sqlite3_vtab_cursor* base) {
   Cursor& cursor = *static_cast<Cursor*>(base);
-  ++cursor.row_number;
   if (cursor.stored == nullptr) return NextOfScan(&cursor);
   NextOfStored(&cursor);
   return SQLITE_OK;
@@ -453,23 +469,34 @@ int Column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
   return SQLITE_OK;
 }
 
-int RowNumber(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
-  *number = static_cast<Cursor*>(cursor)->row_number;
+int RowNumber(sqlite3_vtab_cursor* base, sqlite3_int64* number) {
+  const Cursor& cursor = *static_cast<const Cursor*>(base);
+  *number = cursor.rows().Number(cursor.row);
   return SQLITE_OK;
+}
+
+// Calls a function for SQLite, which is written in C: no exception may reach it.
+template <auto kFunction, class... Arguments>
+int Guarded(Arguments... arguments) {
+  try {
+    return kFunction(arguments...);
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
 }
 
 // Without a function that creates tables, a module has one table, with its name.
 constexpr sqlite3_module kModule = [] {
   sqlite3_module module = {};
   module.iVersion = 0;
-  module.xConnect = Connect;
-  module.xBestIndex = BestIndex;
+  module.xConnect = Guarded<Connect>;
+  module.xBestIndex = Guarded<BestIndex>;
   module.xDisconnect = Disconnect;
   module.xDestroy = Disconnect;
-  module.xOpen = Open;
+  module.xOpen = Guarded<Open>;
   module.xClose = Close;
-  module.xFilter = Filter;
-  module.xNext = Next;
+  module.xFilter = Guarded<Filter>;
+  module.xNext = Guarded<Next>;
   module.xEof = Eof;
   module.xColumn = Column;
   module.xRowid = RowNumber;
@@ -483,9 +510,8 @@ void ReturnFolded(sqlite3_context* context, int, sqlite3_value** values) {
   const SqlColumn id = 1 + *table.module.info->FindColumn("stack_id");
   const SqlColumn folded = 1 + *table.module.info->FindColumn("folded");
   std::shared_ptr<StoredRows> stored;
-  if (Store(&table, uint64_t{1} << id | uint64_t{1} << folded, &stored) != SQLITE_OK) {
-    return sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-  }
+  const int code = Guarded<Store>(&table, uint64_t{1} << id | uint64_t{1} << folded, &stored);
+  if (code != SQLITE_OK) return sqlite3_result_error_code(context, code);
   const uint32_t row = stored->FirstWith(id, sqlite3_value_int64(values[0]));
   if (row == StoredRows::kNone) return sqlite3_result_null(context);
   const absl::string_view text = stored->rows().Text(folded, row);
@@ -500,10 +526,24 @@ absl::Status StatusOf(sqlite3* db, int code) {
 
 absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
                                   SqliteTablesOptions options) {
+  if (absl::Status status = StatusOf(db, internal::RegisterSqlFunctions(db)); !status.ok()) {
+    return status;
+  }
+  return internal::RegisterTables(db, std::move(traces), std::move(options));
+}
+
+absl::Status internal::RegisterTables(sqlite3* db, std::vector<SqliteTrace> traces,
+                                      SqliteTablesOptions options) {
+  std::set<int64_t> ids;
+  for (const SqliteTrace& trace : traces) {
+    if (!ids.insert(trace.id).second) {
+      return absl::InvalidArgumentError(absl::StrCat(trace.source, " is given twice"));
+    }
+  }
   const auto database = std::make_shared<Database>();
   database->traces = std::move(traces);
   database->options = std::move(options);
-  int code = internal::RegisterSqlFunctions(db);
+  int code = SQLITE_OK;
   for (const TableInfo& info : AllTables()) {
     if (code != SQLITE_OK) break;
     code = sqlite3_create_module_v2(db, std::string(info.name).c_str(), &kModule,

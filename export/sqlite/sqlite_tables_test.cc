@@ -194,7 +194,7 @@ TEST(SqliteTables, ConditionsSelectWhatSqliteWouldSelect) {
 TEST(SqliteTables, RowsComeInTheOrderOfTheTable) {
   Connection connection({MixedTrace()});
   for (const TableInfo& info : AllTables()) {
-    if (info.order.empty()) continue;
+    if (info.order.empty() || info.columns[*info.FindColumn(info.order)].is_nullable) continue;
     const std::string sql =
         absl::StrCat("SELECT ", info.order, " FROM ", info.name, " ORDER BY ", info.order);
     EXPECT_EQ(connection.PlanOf(sql).find("TEMP B-TREE"), std::string::npos) << sql;
@@ -244,6 +244,8 @@ TEST(SqliteTables, GroupsAreThoseOfSqlite) {
     EXPECT_EQ(groups, expected);
     Rows distinct = connection.Query(absl::StrCat("SELECT DISTINCT ", columns, " FROM g_states"));
     EXPECT_EQ(distinct.size(), expected.size());
+    // SQLite would not make use of the order.
+    connection.Query(absl::StrCat("SELECT DISTINCT ", columns, " FROM g_states LIMIT 1"));
   }
   EXPECT_EQ(connection.Query("SELECT state, count(*) FROM g_states WHERE state = 'Running' "
                              "GROUP BY state"),
@@ -272,6 +274,50 @@ TEST(SqliteTables, JoinsLookUpInMemory) {
                              "stack_folded(stack_id) IS NULL"),
             Rows({"0"}));
   EXPECT_EQ(connection.Query("SELECT stack_folded(1), stack_folded(NULL)"), Rows({"NULL|NULL"}));
+}
+
+// SQLite finds the rows of each alternative, and removes those that it found before.
+TEST(SqliteTables, AlternativesInJoinsCountOnce) {
+  Connection connection({ReadTestTrace("go1.27-blocking.trace")});
+  const std::string join = "SELECT count(*) FROM g_states s JOIN goroutines o ON ";
+  const std::string condition = "o.g = s.g OR o.g = s.waker_g";
+  const Rows expected =
+      connection.Query(absl::StrCat(join, "CASE WHEN ", condition, " THEN 1 ELSE 0 END"));
+  EXPECT_EQ(expected, Rows({"322"}));
+  EXPECT_EQ(connection.Query(join + condition), expected);
+  Connection again({ReadTestTrace("go1.27-blocking.trace")});
+  EXPECT_EQ(
+      again.Query("SELECT count(*) FROM goroutines o JOIN events e ON e.g = o.g OR e.p = o.g"),
+      again.Query("SELECT count(*) FROM goroutines o JOIN events e ON "
+                  "CASE WHEN e.g = o.g OR e.p = o.g THEN 1 ELSE 0 END"));
+}
+
+TEST(SqliteTables, SubqueriesDoNotReadTheTraceForEachRow) {
+  Connection connection({MixedTrace()});
+  const Rows counts = connection.Query(
+      "SELECT o.g, (SELECT count(*) FROM g_states s WHERE s.g = o.g) FROM goroutines o ORDER BY "
+      "o.g");
+  EXPECT_EQ(counts, connection.Query("SELECT g, count(*) FROM g_states GROUP BY g ORDER BY g"));
+  EXPECT_LE(connection.opened(), 4);
+  const int before = connection.opened();
+  connection.Query(
+      "SELECT count(*) FROM goroutines o WHERE EXISTS "
+      "(SELECT 1 FROM g_states s WHERE s.waker_g = o.g)");
+  EXPECT_LE(connection.opened(), before + 3);
+}
+
+TEST(SqliteTables, NullComesFirstWhereSqliteSorts) {
+  Connection connection({ReadTestTrace("go1.27-oddstrings.trace")});
+  EXPECT_EQ(connection.Query("SELECT type IS NULL FROM region_hist ORDER BY type LIMIT 1"),
+            Rows({"1"}));
+}
+
+TEST(SqliteTables, RefuseTheSameTraceTwice) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(":memory:", &db), SQLITE_OK);
+  const SqliteTrace trace = {"a", 1, [] { return SourceFromBytes("no trace"); }};
+  EXPECT_EQ(RegisterSqliteTables(db, {trace, trace}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(sqlite3_close(db), SQLITE_OK);
 }
 
 TEST(SqliteTables, OfSeveralTracesHaveTheirIds) {
@@ -305,9 +351,15 @@ TEST(SqliteTables, OfABrokenTraceHaveWhatWasRead) {
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(connection.Query("SELECT complete, faults, error IS NULL FROM traces"),
             Rows({"0|1|0"}));
-  // What is not a trace has no rows, and the traces after it are read.
+  // A query that needs no more rows does not know of the fault, and hides it from no other.
+  status = absl::OkStatus();
+  connection.Query("SELECT count(*) FROM events WHERE time_ns <= 5");
+  EXPECT_TRUE(status.ok());
+  // Of what is not a trace only that is known, and the traces after it are read.
   Connection second({"not a trace", bytes}, options);
-  EXPECT_EQ(second.Query("SELECT trace_id, complete FROM traces"), Rows({"101|1"}));
+  EXPECT_EQ(second.Query("SELECT trace_id, complete, error IS NULL FROM traces"),
+            Rows({"100|0|0", "101|1|1"}));
+  EXPECT_EQ(second.Query("SELECT count(DISTINCT trace_id) FROM events"), Rows({"1"}));
 }
 
 TEST(SqliteTables, QueriesCanBeInterrupted) {

@@ -57,14 +57,14 @@ std::optional<int64_t> LastTime(const TableInfo& info, absl::Span<const RowCondi
 }  // namespace
 
 TraceScan::TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
-                     absl::Span<const SqliteTrace> traces, const SqliteTablesOptions* options,
-                     Interner* names)
+                     bool keeps_numbers, absl::Span<const SqliteTrace> traces,
+                     const SqliteTablesOptions* options, Interner* names)
     : info_(*info),
       traces_(traces),
       options_(*options),
       rows_(info, columns, conditions, names),
       conditions_(std::move(conditions)),
-      events_(EventsThatMeet(*info, conditions_, *names)) {
+      events_(keeps_numbers ? EventFilter() : EventsThatMeet(*info, conditions_, *names)) {
   // In the other modes times may go back.
   if (options->reader.mode == ReadMode::kStrict) last_time_ = LastTime(*info, conditions_);
 }
@@ -95,6 +95,8 @@ bool TraceScan::OpenNext() {
       tables_ = std::make_unique<TraceTables>(&*reader_, OptionsOf(trace), &rows_);
       return true;
     }
+    rows_.BeginTrace(trace.id);
+    AddUnreadTrace(OptionsOf(trace), status, &rows_);
     if (options_.on_end != nullptr) options_.on_end(place, status, {});
   }
   return false;
@@ -121,9 +123,9 @@ absl::Status TraceScan::ReadMore() {
       tables_->Flush();
       continue;
     }
-    // What is open would end here only because nobody wants to know more.
+    // If only the scan stops, the trace goes on, and what is open does not end here.
     if (!is_past) tables_->Finish().IgnoreError();  // It returns OK.
-    if (options_.on_end != nullptr) {
+    if (!is_past && options_.on_end != nullptr) {
       options_.on_end(next_trace_ - 1, reader_->status(), reader_->losses());
     }
     tables_.reset();

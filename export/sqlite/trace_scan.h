@@ -20,11 +20,12 @@ namespace gotrace::internal {
 
 class TraceScan {
  public:
-  // Reads the columns, given as SQLite counts them, of the rows that meet the conditions. The
-  // objects must outlive this one.
+  // Reads the columns, given as SQLite counts them, of the rows that meet the conditions. If
+  // `keeps_numbers`, RowSet::Number() is the same as in a scan without conditions; otherwise events
+  // may be left out before they become rows. The objects must outlive this one.
   TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
-            absl::Span<const SqliteTrace> traces, const SqliteTablesOptions* options,
-            Interner* names);
+            bool keeps_numbers, absl::Span<const SqliteTrace> traces,
+            const SqliteTablesOptions* options, Interner* names);
   ~TraceScan();
 
   // Adds rows to rows(), at least one unless there are no more. Returns kCancelled if
