@@ -225,6 +225,31 @@ TEST(SqliteTables, StopsReadingAfterTheLastTime) {
   EXPECT_EQ(connection.Query("SELECT count(*)" + condition + " AND flags >= 2"), Rows({"0"}));
 }
 
+TEST(SqliteTables, StartsReadingInALaterGeneration) {
+  uint64_t blocks = 0;
+  SqliteTablesOptions options;
+  options.keep_going = [&](const Reader&) {
+    ++blocks;
+    return true;
+  };
+  Connection connection({ReadTestTrace("go1.27-generations.trace")}, std::move(options));
+  const Rows begins = connection.Query("SELECT begin_ns FROM generations");
+  ASSERT_GE(begins.size(), 3);
+  for (const char* table : {"events", "metrics", "logs", "cpu_samples", "labels"}) {
+    for (const std::string& begin : begins) {
+      blocks = 0;
+      const std::string from = absl::StrCat(" FROM ", table, " WHERE ");
+      const Rows all = connection.Query(
+          absl::StrCat("SELECT *", from, "CASE WHEN time_ns >= ", begin, " THEN 1 ELSE 0 END"));
+      const uint64_t all_blocks = std::exchange(blocks, 0);
+      EXPECT_EQ(connection.Query(absl::StrCat("SELECT *", from, "time_ns >= ", begin)), all);
+      if (begin == begins.back()) {
+        EXPECT_LT(blocks, all_blocks);
+      }
+    }
+  }
+}
+
 TEST(SqliteTables, GroupsAreThoseOfSqlite) {
   Connection connection({MixedTrace()});
   for (const char* columns : {"state", "state, reason", "g, state, next_state", "reason, p"}) {

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/trace_index.h"
 
 namespace gotrace::internal {
 namespace {
@@ -38,20 +39,38 @@ EventFilter EventsThatMeet(const TableInfo& info, absl::Span<const RowCondition>
   return filter;
 }
 
-// Returns the last time that a row can have, if its table is in order of time.
-std::optional<int64_t> LastTime(const TableInfo& info, absl::Span<const RowCondition> conditions) {
+// The first and the last time that a row can have, as far as the conditions say.
+struct TimeBounds {
+  std::optional<int64_t> first;
   std::optional<int64_t> last;
-  if (info.id == TableId::kTasks) return last;  // Its rows come after the last event.
+};
+
+// Returns the bounds of a table that is in order of time, and whose rows come while events are
+// read.
+TimeBounds BoundsOf(const TableInfo& info, absl::Span<const RowCondition> conditions) {
+  TimeBounds bounds;
+  if (info.id == TableId::kTasks) return bounds;  // Its rows come after the last event.
   for (const RowCondition& condition : conditions) {
-    const bool is_upper = condition.comparison == Comparison::kEqual ||
-                          condition.comparison == Comparison::kLess ||
-                          condition.comparison == Comparison::kLessOrEqual;
-    if (condition.column == kTraceIdColumn || !is_upper) continue;
+    if (condition.column == kTraceIdColumn) continue;
     const absl::string_view column = info.columns[condition.column - 1].name;
     if (column != info.order || !absl::EndsWith(column, "_ns")) continue;
-    last = std::min(last.value_or(condition.value), condition.value);
+    const bool is_equal = condition.comparison == Comparison::kEqual;
+    const bool is_upper = condition.comparison == Comparison::kLess ||
+                          condition.comparison == Comparison::kLessOrEqual;
+    if (is_equal || is_upper) {
+      bounds.last = std::min(bounds.last.value_or(condition.value), condition.value);
+    }
+    if (is_equal || !is_upper) {
+      bounds.first = std::max(bounds.first.value_or(condition.value), condition.value);
+    }
   }
-  return last;
+  return bounds;
+}
+
+// Whether each row of the table follows from one event alone.
+bool IsOfSingleEvents(TableId id) {
+  return id == TableId::kEvents || id == TableId::kLogs || id == TableId::kMetrics ||
+         id == TableId::kCpuSamples || id == TableId::kLabels;
 }
 
 }  // namespace
@@ -66,7 +85,10 @@ TraceScan::TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCon
       conditions_(std::move(conditions)),
       events_(keeps_numbers ? EventFilter() : EventsThatMeet(*info, conditions_, *names)) {
   // In the other modes times may go back.
-  if (options->reader.mode == ReadMode::kStrict) last_time_ = LastTime(*info, conditions_);
+  if (options->reader.mode != ReadMode::kStrict) return;
+  const TimeBounds bounds = BoundsOf(*info, conditions_);
+  last_time_ = bounds.last;
+  if (IsOfSingleEvents(info->id) && !keeps_numbers) first_time_ = bounds.first;
 }
 TraceScan::~TraceScan() = default;
 
@@ -79,6 +101,16 @@ TableOptions TraceScan::OptionsOf(const SqliteTrace& trace) const {
   return options;
 }
 
+absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source) const {
+  if (first_time_.has_value()) {
+    // Of what is compressed, or comes from a pipe, there is no index.
+    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
+    const size_t generation = index.ok() ? index->FindTime(*first_time_) : 0;
+    if (generation > 0) return Reader::OpenAt(*source, *index, generation, options_.reader);
+  }
+  return Reader::FromSource(std::move(source), options_.reader);
+}
+
 bool TraceScan::OpenNext() {
   while (next_trace_ < traces_.size()) {
     const size_t place = next_trace_++;
@@ -86,7 +118,7 @@ bool TraceScan::OpenNext() {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = trace.open();
     absl::Status status = source.status();
     if (source.ok()) {
-      absl::StatusOr<Reader> reader = Reader::FromSource(*std::move(source), options_.reader);
+      absl::StatusOr<Reader> reader = OpenReader(*std::move(source));
       status = reader.status();
       if (reader.ok()) reader_.emplace(*std::move(reader));
     }

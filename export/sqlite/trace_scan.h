@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "export/sqlite/row_set.h"
 #include "gotrace/interner.h"
@@ -41,6 +42,7 @@ class TraceScan {
  private:
   // Opens the next trace. Returns false if there are no more.
   bool OpenNext();
+  absl::StatusOr<Reader> OpenReader(std::unique_ptr<ByteSource> source) const;
   TableOptions OptionsOf(const SqliteTrace& trace) const;
 
   // Whether no later event of the trace can add a row that meets the conditions.
@@ -51,8 +53,9 @@ class TraceScan {
   const SqliteTablesOptions& options_;
   RowSet rows_;
   const std::vector<RowCondition> conditions_;
-  EventFilter events_;                // What the conditions ask of events, if these are the rows.
-  std::optional<int64_t> last_time_;  // No later rows are wanted.
+  EventFilter events_;                 // What the conditions ask of events, if these are the rows.
+  std::optional<int64_t> first_time_;  // No earlier rows are wanted, and earlier events not needed.
+  std::optional<int64_t> last_time_;   // No later rows are wanted.
   size_t next_trace_ = 0;
   std::optional<Reader> reader_;
   std::unique_ptr<TraceTables> tables_;
