@@ -40,9 +40,9 @@ struct SqliteTablesOptions {
   // next row. May be nullptr.
   std::function<bool(const Reader& reader)> keep_going = nullptr;
 
-  // Called when a scan of a trace ends, with the place of the trace: because it was read to its
-  // end, because of a fault or because it cannot be opened. A query goes on with what could be
-  // read, and with the next trace. May be nullptr.
+  // Called when a scan of traces[trace] ends: at the end of the trace, after a fault, or if it
+  // cannot be opened. Not called if the query needs no more rows. The query continues with what
+  // could be read, and with the next trace. May be nullptr. Must not throw, as keep_going.
   std::function<void(size_t trace, const absl::Status& status, const Losses& losses)> on_end =
       nullptr;
 };
@@ -53,12 +53,14 @@ struct SqliteTablesOptions {
 //
 // A table is read from the beginning of the trace by each scan, and rows stream. Conditions on
 // columns with =, <, <=, > and >= are checked before rows are given to SQLite; ORDER BY the column
-// that a table is sorted by (see TableInfo::order) needs no sorting. A table that a statement scans
-// more than once, as in joins, is kept in memory with the columns that are used, until `*db` is
-// closed; so is one for GROUP BY.
+// that a table is sorted by (see TableInfo::order) needs no sorting. A table that is scanned more
+// than once, as in joins and subqueries, is kept in memory with the columns that are used, until
+// `*db` is closed. GROUP BY columns of one table keeps its rows in memory while the statement runs:
+// 8 bytes for each row and column, and up to 28 for each row while they are brought together.
 //
 // Everything that the functions of `traces` and `options` use must live until `*db` is closed.
-// Fails with the message of SQLite. A connection can have tables only once.
+// Fails with kInvalidArgument if two traces have the same id, and otherwise with the message of
+// SQLite. A connection can have tables only once.
 absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
                                   SqliteTablesOptions options = {});
 

@@ -77,11 +77,13 @@ const TableInfo* FindTable(absl::string_view name);
 class TableRows {
  public:
   struct Column {
-    // One for each row: the bits of an integer, 0 or 1, the number of a StringId, or the place of a
-    // text in texts(). Meaningless where a row is NULL. Empty if the column was not asked for.
+    // The first size() elements are those of the rows: the bits of an integer, 0 or 1, the number
+    // of a StringId, or what Text() needs. Meaningless where a row is NULL. Empty if the column was
+    // not asked for.
     std::vector<uint64_t> values;
 
-    // One for each row of a column that is nullable: 1, or 0 if it is NULL. Otherwise empty.
+    // If the column is nullable, the first size() elements are 1, or 0 where a row is NULL.
+    // Otherwise empty.
     std::vector<uint8_t> present;
   };
 
@@ -97,8 +99,8 @@ class TableRows {
     return !present.empty() && present[row] == 0;
   }
 
-  // The value of a kName or kText column. Valid as long as the interner and this object are, and
-  // until rows are removed.
+  // The value of a kName or kText column, which must not be NULL. Valid as long as the interner and
+  // this object are, and until rows are removed.
   absl::string_view Text(size_t column, size_t row) const {
     const uint64_t value = columns_[column].values[row];
     return info_.columns[column].type == ColumnType::kText
@@ -155,8 +157,8 @@ struct TableOptions {
 // Makes the rows of tables from the events of a trace.
 //
 // Rows of a table are in the order that its TableInfo says, if the trace was read in strict mode;
-// in the other modes times may go back. Beside what the trace has open at a time, memory is needed
-// as TableInfo::memory says.
+// in the other modes times may go back. Besides open intervals, memory grows as TableInfo::memory
+// says.
 class TraceTables final : public EventSink {
  public:
   // `reader` gives the events that are added, from its first on. It and `*consumer` must outlive
