@@ -71,7 +71,9 @@ extern "C" __attribute__((visibility("default"))) int sqlite3_extension_init(
     return SQLITE_ERROR;
   }
   if (const int code = gotrace::internal::RegisterSqlFunctions(db); code != SQLITE_OK) return code;
-  return sqlite3_create_function_v2(
+  const int code = sqlite3_create_function_v2(
       db, "gotrace_open", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, new bool(false), gotrace::OpenTraces,
       nullptr, nullptr, [](void* has_tables) { delete static_cast<bool*>(has_tables); });
+  // The library has tables that are made once and never freed, so it must not be unloaded.
+  return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }
