@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
+#include "export/table/table.h"
 
 namespace gotrace::internal {
 namespace {
@@ -60,11 +61,6 @@ std::string JsonNumber(double number) {
   return std::isfinite(number) ? absl::StrFormat("%.17g", number) : "null";
 }
 
-std::string CsvField(absl::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
-  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
-}
-
 std::string TsvField(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
 }
@@ -77,14 +73,15 @@ void SqlOutput::Begin(sqlite3_stmt* statement) {
     names_.emplace_back(sqlite3_column_name(statement, i));
   }
   TextBuffer& out = out_.buffer();
-  if (format_ == SqlFormat::kCsv || format_ == SqlFormat::kTsv) {
+  if (format_ == SqlFormat::kCsv) {
     for (size_t i = 0; i < names_.size(); ++i) {
-      const bool is_csv = format_ == SqlFormat::kCsv;
-      out.Append(i == 0   ? ""
-                 : is_csv ? ","
-                          : "\t",
-                 is_csv ? CsvField(names_[i]) : TsvField(names_[i]));
+      if (i > 0) out.Append(',');
+      AppendCsvField(names_[i], &out);
     }
+    out.Append('\n');
+  }
+  if (format_ == SqlFormat::kTsv) {
+    for (size_t i = 0; i < names_.size(); ++i) out.Append(i == 0 ? "" : "\t", TsvField(names_[i]));
     out.Append('\n');
   }
   if (format_ == SqlFormat::kJson) out.Append('[');
@@ -174,7 +171,8 @@ void SqlOutput::PrintLine(const std::vector<Cell>& cells) {
 
 void SqlOutput::AddCsvRow(sqlite3_stmt* statement) {
   for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
-    out_.buffer().Append(i == 0 ? "" : ",", CsvField(TextOf(statement, i)));
+    if (i > 0) out_.buffer().Append(',');
+    AppendCsvField(TextOf(statement, i), &out_.buffer());
   }
   out_.buffer().Append('\n');
 }

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "export/sqlite/register_tables.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/fault.h"
 #include "gotrace/sqlite_tables.h"
@@ -52,13 +52,6 @@ std::string HintFor(absl::string_view message) {
   }
   const absl::string_view nearest = NearestName(message, names);
   return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
-}
-
-// How a column is declared in a database that is saved.
-std::string SavedColumn(const TableColumn& column) {
-  const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
-  return absl::StrCat(column.name, is_text ? " TEXT" : " INTEGER",
-                      column.is_nullable ? "" : " NOT NULL");
 }
 
 }  // namespace
@@ -98,15 +91,11 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
     return absl::ResourceExhaustedError("SQLite cannot be opened");
   }
   std::vector<SqliteTrace> tables;
-  std::map<int64_t, std::string> seen;
+  DifferentTraces seen;
   for (const std::string& file : files) {
     absl::StatusOr<IdentifiedTrace> identified = IdentifyTrace(file, reading_.input.trace);
     if (!identified.ok()) return identified.status();
-    const auto [first, is_new] = seen.emplace(identified->id, file);
-    if (!is_new) {
-      Note(file, absl::StrCat("has the same bytes as ", ShownNameOf(first->second), ", left out"));
-      continue;
-    }
+    if (!seen.Add(*identified)) continue;
     auto trace = std::make_unique<Trace>();
     trace->identified = *std::move(identified);
     tables.push_back({NameOf(file), trace->identified.id,
@@ -197,7 +186,7 @@ absl::Status SqlSession::FillDatabase(const std::string& path) {
     std::string columns = "trace_id INTEGER NOT NULL";
     std::string names = "trace_id";
     for (const TableColumn& column : info.columns) {
-      absl::StrAppend(&columns, ", ", SavedColumn(column));
+      absl::StrAppend(&columns, ", ", DeclarationOf(column));
       absl::StrAppend(&names, ", ", column.name);
     }
     if (status.ok()) {

@@ -376,7 +376,7 @@ int TablesCommand::ListInputs(std::vector<std::string> files, std::vector<Input>
       return ReportError(list_, {.status = status, .is_trace = false});
     }
   }
-  std::map<int64_t, std::string> seen;
+  DifferentTraces seen;
   int exit_code = kSuccess;
   for (const ListedFile& listed : ListFiles(files)) {
     if (IsSkipped(listed, reading_.input.limits)) continue;
@@ -385,13 +385,7 @@ int TablesCommand::ListInputs(std::vector<std::string> files, std::vector<Input>
       exit_code = ReportError(listed.path, {.status = input.status(), .is_trace = false});
       continue;
     }
-    const auto [first, is_new] = seen.emplace(input->trace.id, listed.path);
-    if (is_new) {
-      inputs->push_back(*std::move(input));
-    } else {
-      Note(listed.path,
-           absl::StrCat("has the same bytes as ", ShownNameOf(first->second), ", left out"));
-    }
+    if (seen.Add(input->trace)) inputs->push_back(*std::move(input));
   }
   if (exit_code != kSuccess) return exit_code;
   return inputs->empty() ? ReportNoTrace(files) : kSuccess;

@@ -9,6 +9,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/byte_stream.h"
 #include "tools/file_list.h"
+#include "tools/report.h"
 
 namespace gotrace::internal {
 
@@ -51,6 +52,15 @@ absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumb
   }
   if (number > 1) trace.id = ContentHash(absl::StrCat(trace.id, " ", number));
   return trace;
+}
+
+bool DifferentTraces::Add(const IdentifiedTrace& trace) {
+  const auto [first, is_new] = files_.emplace(trace.id, trace.file);
+  if (!is_new) {
+    Note(trace.file,
+         absl::StrCat("has the same bytes as ", ShownNameOf(first->second), ", left out"));
+  }
+  return is_new;
 }
 
 absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,

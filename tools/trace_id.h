@@ -3,6 +3,7 @@
 #define GOTRACE_TOOLS_TRACE_ID_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,17 @@ struct IdentifiedTrace {
 // Reads the input `file` for the id of its trace `number`. Fails if it cannot be read, or if it can
 // be read only once and has more than 4 GiB.
 absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number);
+
+// Finds the traces that are given more than once.
+class DifferentTraces {
+ public:
+  // Returns whether no trace with the same id was added before. If one was, prints a note that
+  // this one is left out.
+  bool Add(const IdentifiedTrace& trace);
+
+ private:
+  std::map<int64_t, std::string> files_;  // By the ids of their traces.
+};
 
 // Opens the trace as OpenTrace() does by its name.
 absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,

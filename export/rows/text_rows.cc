@@ -5,19 +5,16 @@
 
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
+#include "export/table/table.h"
 #include "export/text_sink.h"
 
 namespace gotrace::internal {
 namespace {
 
+// An empty field is NULL.
 void AppendCsvText(absl::string_view text, TextBuffer* out) {
-  if (!text.empty() && text.find_first_of(",\"\r\n") == text.npos) return out->Append(text);
-  out->Append('"');
-  for (const char c : text) {
-    if (c == '"') out->Append('"');
-    out->Append(c);
-  }
-  out->Append('"');
+  if (text.empty()) return out->Append("\"\"");
+  AppendCsvField(text, out);
 }
 
 void AppendTsvText(absl::string_view text, TextBuffer* out) {

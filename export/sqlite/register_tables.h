@@ -1,11 +1,13 @@
-// The two parts of RegisterSqliteTables(), for callers who need them at different times.
+// What RegisterSqliteTables() is made of, for callers who need a part of it.
 #ifndef GOTRACE_EXPORT_SQLITE_REGISTER_TABLES_H_
 #define GOTRACE_EXPORT_SQLITE_REGISTER_TABLES_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "gotrace/sqlite_tables.h"
+#include "gotrace/trace_tables.h"
 
 namespace gotrace::internal {
 
@@ -13,6 +15,9 @@ namespace gotrace::internal {
 // a statement runs. `traces` must have different ids.
 absl::Status RegisterTables(sqlite3* db, std::vector<SqliteTrace> traces,
                             SqliteTablesOptions options);
+
+// How a column is declared in SQL: "g INTEGER NOT NULL".
+std::string DeclarationOf(const TableColumn& column);
 
 }  // namespace gotrace::internal
 

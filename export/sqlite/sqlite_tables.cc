@@ -161,9 +161,7 @@ std::string Declaration(const TableInfo& info, bool is_trace_id_hidden) {
   std::string text = absl::StrCat("CREATE TABLE x(trace_id INTEGER",
                                   is_trace_id_hidden ? " HIDDEN NOT NULL" : " NOT NULL");
   for (const TableColumn& column : info.columns) {
-    const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
-    absl::StrAppend(&text, ", ", column.name, is_text ? " TEXT" : " INTEGER",
-                    column.is_nullable ? "" : " NOT NULL");
+    absl::StrAppend(&text, ", ", internal::DeclarationOf(column));
   }
   return text + ")";
 }
@@ -530,6 +528,12 @@ absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
     return status;
   }
   return internal::RegisterTables(db, std::move(traces), std::move(options));
+}
+
+std::string internal::DeclarationOf(const TableColumn& column) {
+  const bool is_text = column.type == ColumnType::kName || column.type == ColumnType::kText;
+  return absl::StrCat(column.name, is_text ? " TEXT" : " INTEGER",
+                      column.is_nullable ? "" : " NOT NULL");
 }
 
 absl::Status internal::RegisterTables(sqlite3* db, std::vector<SqliteTrace> traces,

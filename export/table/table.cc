@@ -131,16 +131,6 @@ struct SortKey {
   }
 };
 
-void AppendCsvField(absl::string_view text, TextBuffer* out) {
-  if (text.find_first_of(",\"\r\n") == text.npos) return out->Append(text);
-  out->Append('"');
-  for (const char c : text) {
-    if (c == '"') out->Append('"');
-    out->Append(c);
-  }
-  out->Append('"');
-}
-
 void AppendJsonValue(const Cell& cell, TextBuffer* out) {
   if (const auto* const number = std::get_if<int64_t>(&cell)) return out->Append(*number);
   if (const auto* const text = std::get_if<absl::string_view>(&cell)) {
@@ -174,6 +164,16 @@ void AppendCsvCell(const Cell& cell, TextBuffer* out) {
 }
 
 }  // namespace
+
+void AppendCsvField(absl::string_view text, TextBuffer* out) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return out->Append(text);
+  out->Append('"');
+  for (const char c : text) {
+    if (c == '"') out->Append('"');
+    out->Append(c);
+  }
+  out->Append('"');
+}
 
 std::string FormatNanoseconds(int64_t nanoseconds) {
   return FormatScaled(nanoseconds, 1000, {"ns", "µs", "ms", "s"});

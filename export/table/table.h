@@ -129,6 +129,9 @@ class Table {
   std::vector<size_t> order_;  // Of the rows.
 };
 
+// Appends a text as a field of CSV, as in RFC 4180: in quotes if it needs them.
+void AppendCsvField(absl::string_view text, TextBuffer* out);
+
 // Formats a duration for people, with three digits: "1.24 ms", "813 ns", "62.0 s".
 std::string FormatNanoseconds(int64_t nanoseconds);
 
