@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
+#include "gotrace/library_version.h"
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
@@ -54,6 +55,11 @@ TEST(PublicHeaders, DeclareInternalNamesInTheInternalNamespace) {
     }
   }
   EXPECT_GT(namespaces, 20);
+}
+
+TEST(PublicHeaders, NumbersOfTheVersionAreThoseOfItsText) {
+  EXPECT_EQ(GOTRACE_VERSION, absl::StrCat(GOTRACE_VERSION_MAJOR, ".", GOTRACE_VERSION_MINOR, ".",
+                                          GOTRACE_VERSION_PATCH));
 }
 
 TEST(PublicHeaders, IdsCanBeComparedHashedAndPrinted) {

@@ -62,8 +62,12 @@ void Limit(int resource, rlim_t most) {
   // The default, as in a shell, whatever the test has set.
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_DFL);
-  // Otherwise a program that measures coverage would report that it cannot write its profile.
-  if (options.file_size != RLIM_INFINITY) setenv("LLVM_PROFILE_FILE", "/dev/null", /*overwrite=*/1);
+  if (options.file_size != RLIM_INFINITY) {
+    // Otherwise a program that measures coverage would report that it cannot write its profile, and
+    // one that ThreadSanitizer checks would map a temporary file that the limit has cut short.
+    setenv("LLVM_PROFILE_FILE", "/dev/null", /*overwrite=*/1);
+    setenv("TMPDIR", "/dev/null", /*overwrite=*/1);
+  }
   Limit(RLIMIT_FSIZE, options.file_size);
   std::vector<char*> argv;
   for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));

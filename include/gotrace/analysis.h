@@ -35,6 +35,7 @@ using MakeAnalysis = std::function<std::unique_ptr<Analysis>(Interner* interner)
 // merged, and so be used with ReadParallel().
 class AnalysisSink final : public MergeableSink {
  public:
+  // What to analyse.
   struct Options {
     // See StateTrackerOptions.
     bool may_follow_another = false;
@@ -44,6 +45,7 @@ class AnalysisSink final : public MergeableSink {
     EventFilter::Times window = {};
   };
 
+  // Calls `make` once, with the Interner that this object owns.
   AnalysisSink(const MakeAnalysis& make, const Options& options);
   ~AnalysisSink() override;
 

@@ -74,6 +74,7 @@ class ByteSource {
   uint64_t offset() const { return offset_; }
 
  protected:
+  // What window() and offset() return.
   absl::string_view window_;
   uint64_t offset_ = 0;
 };

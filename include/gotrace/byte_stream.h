@@ -27,6 +27,7 @@ class ByteStream {
 // Reads bytes in memory, which must outlive the stream.
 class MemoryStream : public ByteStream {
  public:
+  // Begins at the first of `bytes`.
   explicit MemoryStream(absl::string_view bytes) : bytes_(bytes) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
 

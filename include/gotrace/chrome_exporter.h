@@ -18,6 +18,7 @@
 
 namespace gotrace {
 
+// What to write, and how it is arranged.
 struct ChromeOptions {
   // What has a lane of its own.
   enum class View {
@@ -71,6 +72,7 @@ class ChromeExporter final : public EventSink {
 // tasks, and of pairs of goroutines of which one unblocked the other. Not thread-safe.
 class ChromeFocus final : public EventSink {
  public:
+  // What the trace is reduced to.
   enum class On {
     // The filter's goroutines, those that unblocked them, and those that unblocked these: what `go
     // tool trace` shows for a goroutine.

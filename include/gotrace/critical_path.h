@@ -102,6 +102,7 @@ struct GoroutineTime {
 // crosses from one part of a trace into the next.
 class CriticalPaths final : public Analysis {
  public:
+  // What to collect.
   struct Options {
     // The window that is read: spans are cut to it.
     EventFilter::Times window = {};

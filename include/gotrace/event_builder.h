@@ -58,6 +58,8 @@ class EventBuilder {
   static EventBuilder MakeSync(uint64_t n);
   static EventBuilder MakeSync(uint64_t n, const BuiltTables& tables);
 
+  // Set the time in nanoseconds, and the context in which the event was executed; kNone for each
+  // of the three that is not set.
   EventBuilder& Time(int64_t time);
   EventBuilder& Goroutine(GoId id);
   EventBuilder& Proc(ProcId id);

@@ -19,6 +19,7 @@ enum class FxtBufferMode : uint8_t {
                // halves are waiting for that, records are dropped, and the exporter never waits.
 };
 
+// A buffer of the kind that Fuchsia's trace sessions have.
 struct FxtBuffer {
   // The smallest and largest sizes, in bytes.
   static constexpr uint64_t kMinSize = uint64_t{16} << 10;

@@ -19,6 +19,7 @@
 
 namespace gotrace {
 
+// What to write.
 struct FxtOptions {
   // What to write. Times are a window: it begins with the state at its beginning, and what is still
   // open at its end stays open. The other conditions select goroutines' states by the goroutine,

@@ -84,6 +84,8 @@ struct GoroutineGroup {
 
   // Adds one goroutine.
   void Add(const ExecutionTimes& one);
+
+  // Adds the goroutines of another group, whose name does not matter.
   void Merge(const GoroutineGroup& other);
 };
 
@@ -91,6 +93,7 @@ struct GoroutineGroup {
 // internal/trace, but for the entries of analysis/DIVERGENCES.md; see GoCompatibleStats for those.
 class GoroutineStats final : public Analysis {
  public:
+  // What to count.
   struct Options {
     // Whether to keep lives() of single goroutines, not only groups(). Otherwise memory is in
     // proportion to the goroutines that exist at a time.

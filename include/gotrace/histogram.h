@@ -21,6 +21,7 @@ class Histogram {
   // The scale: there are 2^kScale buckets from each power of two to the next.
   static constexpr int kScale = 4;
 
+  // How many buckets there are for all durations of 64 bits.
   static constexpr int kBuckets = 64 << kScale;
 
   // Returns the bucket of a duration.

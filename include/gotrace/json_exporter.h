@@ -14,6 +14,7 @@
 
 namespace gotrace {
 
+// What to write of each event.
 struct JsonOptions {
   // Whether to write stacks: they are most of the text.
   bool stacks = false;

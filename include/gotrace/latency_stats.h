@@ -52,6 +52,7 @@ struct LatencyKey {
   }
 };
 
+// The durations of all waits with one key.
 struct LatencyGroup {
   LatencyKey key;
   Histogram durations;
@@ -72,6 +73,7 @@ struct LatencyCase : Interval {
 // distinct keys, and to the goroutines that exist at a time.
 class LatencyStats final : public Analysis {
  public:
+  // What to count.
   struct Options {
     // Which kinds to count, by their number.
     std::array<bool, kLatencyKindEnd> kinds = {true, true, true, true, true};

@@ -35,6 +35,7 @@ using UtilizationSeries = std::vector<UtilizationPoint>;
 // which Ps work for the garbage collector.
 class MutatorUtilization final : public Analysis {
  public:
+  // What to compute.
   struct Options {
     // What counts as time that the program cannot use:
     bool stw = false;         // All Ps while the world is stopped for the GC.
@@ -55,6 +56,7 @@ class MutatorUtilization final : public Analysis {
     EventFilter::Times window = {};
   };
 
+  // Computes what `options` say.
   explicit MutatorUtilization(Options options);
   ~MutatorUtilization() override;
 

@@ -32,6 +32,7 @@ enum class PerfettoScheduling : uint8_t {
   kOff,
 };
 
+// What to write.
 struct PerfettoOptions {
   // What to convert. `since_start` must not be set; see EventFilter::WithAbsoluteTimes(). The
   // exporter needs all events of the generations from the one that contains times.from to the one

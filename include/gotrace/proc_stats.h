@@ -31,6 +31,7 @@ struct ProcTimes {
   int64_t Total() const;
   int64_t Busy() const;
 
+  // Adds each time of `other`.
   void Add(const ProcTimes& other);
 
   friend bool operator==(const ProcTimes&, const ProcTimes&) = default;

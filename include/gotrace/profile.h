@@ -19,6 +19,7 @@
 
 namespace gotrace {
 
+// What the samples of a profile stand for.
 enum class ProfileType : uint8_t {
   kWall,      // All time of all goroutines.
   kOffCpu,    // All time but that on a P.
@@ -72,6 +73,7 @@ struct ProfileKey {
   }
 };
 
+// What the samples with one key add up to.
 struct ProfileValue {
   uint64_t count = 0;
   int64_t time = 0;  // In nanoseconds.
@@ -79,6 +81,7 @@ struct ProfileValue {
   friend bool operator==(const ProfileValue&, const ProfileValue&) = default;
 };
 
+// A row of a profile.
 struct ProfileSample {
   ProfileKey key;
   ProfileValue value;
@@ -89,6 +92,7 @@ struct ProfileSample {
 // goroutines that exist at a time.
 class Profile final : public Analysis {
  public:
+  // What to compute.
   struct Options {
     ProfileType type = ProfileType::kWall;
 

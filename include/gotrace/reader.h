@@ -103,6 +103,7 @@ class Reader {
   static absl::StatusOr<Reader> OpenAt(const ByteSource& source, const TraceIndex& index, size_t n,
                                        ReaderOptions options = {});
 
+  // A moved-from Reader can only be assigned to or destroyed.
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   ~Reader();

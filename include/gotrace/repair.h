@@ -49,6 +49,7 @@ struct RegionChanges {
   uint64_t goroutines_added = 0;  // Goroutines added for regions.
   uint64_t ends_dropped = 0;      // Repeated ends of regions that had ended.
 
+  // Adds the numbers of `other`, and takes the larger of the delays.
   RegionChanges& operator+=(const RegionChanges& other);
   friend bool operator==(const RegionChanges&, const RegionChanges&) = default;
 };

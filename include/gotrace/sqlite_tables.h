@@ -28,6 +28,7 @@ struct SqliteTrace {
   std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;
 };
 
+// How the traces are read.
 struct SqliteTablesOptions {
   // How to read the traces. Callbacks must not be set.
   ReaderOptions reader = {};

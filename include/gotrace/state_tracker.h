@@ -161,6 +161,7 @@ class IntervalConsumer {
   virtual void Merge(IntervalConsumer&& next, const InternerMap& ids) = 0;
 };
 
+// How a StateTracker is used.
 struct StateTrackerOptions {
   // Whether the tracker may be merged into one that takes the events before its own. What begins
   // before the first of its events is then given to the consumer only by Merge(), which knows

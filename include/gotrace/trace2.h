@@ -34,6 +34,7 @@
 
 namespace gotrace {
 
+// What a program says of itself, and which variables it looks at.
 struct Trace2Settings {
   // The name and the version of the program.
   std::string program;
@@ -57,6 +58,7 @@ struct Trace2Settings {
 // A place in the program, which a line of the trace names. As a default argument,
 // Trace2Place::Here() is the place of the call.
 struct Trace2Place {
+  // The place of the call, if no arguments are given.
   static constexpr Trace2Place Here(const char* file = __builtin_FILE(),
                                     int line = __builtin_LINE()) {
     return {file, line};
@@ -154,6 +156,7 @@ class Trace2 {
 // Enters a region, and leaves it at the end of the scope. Does nothing if `trace` is nullptr.
 class Trace2Region {
  public:
+  // Enters the region, as Trace2::EnterRegion() does.
   Trace2Region(Trace2* trace, absl::string_view category, absl::string_view label,
                absl::string_view message = "", Trace2Place place = Trace2Place::Here())
       : trace_(trace), place_(place) {
@@ -178,6 +181,7 @@ class Trace2Region {
 // nullptr.
 class Trace2Thread {
  public:
+  // Makes the thread part of the trace, as Trace2::StartThread() does.
   Trace2Thread(Trace2* trace, absl::string_view name, Trace2Place place = Trace2Place::Here())
       : trace_(trace), place_(place) {
     if (trace_ != nullptr) trace_->StartThread(name, place);
@@ -197,6 +201,7 @@ class Trace2Thread {
 // the object.
 class Trace2Interval {
  public:
+  // Begins to measure the time.
   Trace2Interval(Trace2* trace, absl::string_view category, absl::string_view name)
       : trace_(trace), category_(category), name_(name) {
     if (trace_ != nullptr) begin_ = Clock::now();

@@ -25,6 +25,7 @@ enum class Trace2Form : uint8_t {
   kEvent,   // Everything, as a JSON object on each line.
 };
 
+// What to write, and in which form.
 struct Trace2Options {
   Trace2Form form = Trace2Form::kNormal;
 

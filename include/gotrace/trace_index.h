@@ -18,6 +18,7 @@ namespace gotrace {
 // An index of the generations of one trace, for Reader::OpenAt() and ReadParallel(). A value type.
 class TraceIndex {
  public:
+  // What is known of a generation without reading its events.
   struct Generation {
     uint64_t number = 0;     // As the trace numbers it; usually 1 for the first one.
     uint64_t offset = 0;     // Of its first batch, in bytes from the start of the trace.

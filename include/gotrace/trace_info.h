@@ -93,6 +93,7 @@ TraceInfo ReadTraceInfo(Reader& reader);
 
 // What takes how many bytes of a trace.
 struct Footprint {
+  // A part of the trace.
   struct Share {
     uint64_t bytes = 0;
     uint64_t count = 0;  // Of events, in the sense of the wire format.

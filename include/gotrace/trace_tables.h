@@ -37,6 +37,7 @@ inline constexpr size_t kTableIdEnd = 0
 #include "gotrace/internal/tables.def"
     ;
 
+// The type of a column.
 enum class ColumnType : uint8_t {
   kInt64,
   kUint64,
@@ -45,6 +46,7 @@ enum class ColumnType : uint8_t {
   kText,  // Any text.
 };
 
+// A column of a table. All texts have static lifetime.
 struct TableColumn {
   absl::string_view name;
   ColumnType type = ColumnType::kInt64;
@@ -68,6 +70,7 @@ struct TableInfo {
 // All tables, in order of their ids.
 absl::Span<const TableInfo> AllTables();
 
+// The table with an id.
 inline const TableInfo& InfoOf(TableId id) { return AllTables()[static_cast<size_t>(id)]; }
 
 // The table with a name; nullptr if there is none.
@@ -76,6 +79,7 @@ const TableInfo* FindTable(absl::string_view name);
 // Some rows of a table, column by column.
 class TableRows {
  public:
+  // The values of a column.
   struct Column {
     // The first size() elements are those of the rows: the bits of an integer, 0 or 1, the number
     // of a StringId, or what Text() needs. Meaningless where a row is NULL. Empty if the column was
@@ -87,13 +91,17 @@ class TableRows {
     std::vector<uint8_t> present;
   };
 
+  // No rows of the table `*info`. Both must outlive this object.
   TableRows(const TableInfo* info, const Interner* interner) : info_(*info), interner_(*interner) {}
 
+  // The table, the number of rows, a column by its index in TableInfo::columns, and the interner
+  // that has the strings of kName columns.
   const TableInfo& info() const { return info_; }
   size_t size() const { return size_; }
   const Column& column(size_t index) const { return columns_[index]; }
   const Interner& interner() const { return interner_; }
 
+  // Returns whether a row has NULL in a column.
   bool IsNull(size_t column, size_t row) const {
     const std::vector<uint8_t>& present = columns_[column].present;
     return !present.empty() && present[row] == 0;
@@ -127,6 +135,7 @@ class TableConsumer {
   virtual void AddRows(const TableRows& rows) = 0;
 };
 
+// What to make of a trace.
 struct TableOptions {
   // The columns to make of each table, bit 0 for the first one; nullopt if the table is not wanted.
   // Rows without columns can be counted.
@@ -134,6 +143,7 @@ struct TableOptions {
   static constexpr uint64_t kAllColumns = ~uint64_t{0};
   std::array<Columns, kTableIdEnd> tables = {};
 
+  // The columns to make of a table, and whether the table is wanted.
   Columns& of(TableId id) { return tables[static_cast<size_t>(id)]; }
   bool Has(TableId id) const { return tables[static_cast<size_t>(id)].has_value(); }
 

@@ -7,6 +7,7 @@
 
 namespace gotrace {
 
+// A member of ReaderOptions and ValidateOptions.
 struct Tuning {
   // Up to this many threads in a generation, events of different threads with the same time are in
   // exactly the order in which Go's reader returns them (FORMAT.md §9). That takes time in

@@ -19,6 +19,7 @@ class EventValidator;
 
 namespace gotrace {
 
+// What to check.
 struct ValidatorOptions {
   // The version of the trace's format: since Go 1.25 generations have clock snapshots.
   Version version = kNewestVersion;
@@ -40,6 +41,7 @@ class Validator final : public EventSink {
  public:
   // `on_finding` is called with each finding when it is found.
   explicit Validator(const ValidatorOptions& options, std::function<void(Finding)> on_finding);
+  // A moved-from Validator can only be assigned to or destroyed.
   Validator(Validator&&) noexcept;
   Validator& operator=(Validator&&) noexcept;
   ~Validator() override;

@@ -1,0 +1,12 @@
+// The release of gotrace. Builds, packages and documents take it from here; docs/stability.md says
+// what the numbers promise.
+#ifndef GOTRACE_LIBRARY_VERSION_H_
+#define GOTRACE_LIBRARY_VERSION_H_
+
+// The version as text, and its numbers, for `#if`.
+#define GOTRACE_VERSION "0.2.0"
+#define GOTRACE_VERSION_MAJOR 0
+#define GOTRACE_VERSION_MINOR 2
+#define GOTRACE_VERSION_PATCH 0
+
+#endif  // GOTRACE_LIBRARY_VERSION_H_
