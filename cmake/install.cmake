@@ -1,0 +1,39 @@
+# What `cmake --install` installs, and how other projects find it.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/gotrace TYPE INCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
+install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.schema.json" PATTERN man EXCLUDE)
+
+# Each library has a set of targets of its own: only the static one makes users find what gotrace itself needs.
+foreach(kind static shared)
+  install(TARGETS gotrace_${kind} EXPORT gotrace_${kind})
+  install(EXPORT gotrace_${kind} NAMESPACE gotrace:: FILE gotrace-${kind}.cmake
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
+endforeach()
+configure_package_config_file(cmake/gotraceConfig.cmake.in gotraceConfig.cmake
+  INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
+# A change of the minor version may change the interface until there is a version 1.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/gotraceConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(
+  FILES "${PROJECT_BINARY_DIR}/gotraceConfig.cmake" "${PROJECT_BINARY_DIR}/gotraceConfigVersion.cmake"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
+
+# The names of Abseil's .pc files: absl::status has absl_status.pc.
+string(REPLACE "::" "_" pc_requires "${public_abseil}")
+string(REPLACE ";" ", " pc_requires "${pc_requires}")
+string(REPLACE "::" "_" pc_requires_private "${private_abseil}")
+string(REPLACE ";" ", " pc_requires_private "${pc_requires_private}")
+configure_file(cmake/gotrace.pc.in gotrace.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/gotrace.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(TARGETS gotrace_sqlite DESTINATION "${CMAKE_INSTALL_LIBDIR}/gotrace")
+
+if(GOTRACE_TOOLS)
+  install(TARGETS gotrace-dump)
+  install(DIRECTORY docs/man/ DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" FILES_MATCHING PATTERN "*.1")
+  install(FILES completions/gotrace-dump.bash
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME gotrace-dump)
+  install(FILES completions/_gotrace-dump DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES completions/gotrace-dump.fish DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+endif()

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Reads Bazel's BUILD files, which list the sources of gotrace, for CMake.
+
+usage: read_build_files.py BUILD_DIRECTORY, in the root of the repository
+
+Writes to BUILD_DIRECTORY the files sources.cmake, which sets variables to the sources of each library, and
+programs.cmake, which calls functions of cmake/tests.cmake for each test, and each program that tests run. BUILD
+files are Python but for a few functions, so they are run as such.
+
+Also makes BUILD_DIRECTORY/runfiles, in which tests run: it has the same folders as the repository, with a link to
+each file, and programs are built into it.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(".")
+KINDS = ["cc_library", "cc_binary", "cc_test", "sh_test", "genrule", "filegroup", "config_setting"]
+
+
+class Rule:
+    """A rule of a BUILD file."""
+
+    def __init__(self, kind, package, attributes):
+        self.kind = kind
+        self.package = package
+        self.attributes = attributes
+        self.path = os.path.join(package, attributes["name"])
+
+    def get(self, attribute):
+        return self.attributes.get(attribute, [])
+
+    def labels(self, attribute):
+        """The labels of an attribute, in full."""
+        return [full_label(label, self.package) for label in self.get(attribute)]
+
+    def files(self, suffix):
+        """The paths of the sources whose names end in `suffix`."""
+        return [os.path.join(self.package, name) for name in self.get("srcs") if name.endswith(suffix)]
+
+
+def join(*parts):
+    return os.path.normpath(os.path.join(*parts))
+
+
+def full_label(label, package):
+    if label.startswith("@"):
+        return label
+    if label.startswith("//"):
+        return label if ":" in label else f"{label}:{label.split('/')[-1]}"
+    return f"//{package}:{label.lstrip(':')}"
+
+
+def find_packages():
+    """The folders that have a BUILD file."""
+    packages = []
+    for directory, folders, files in os.walk(ROOT):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "bazel-", "build", "node_modules")))
+        if "BUILD" in files:
+            packages.append(os.path.relpath(directory, ROOT).replace(".", ""))
+    return packages
+
+
+class Workspace:
+    """The rules of all BUILD files, by their labels."""
+
+    def __init__(self):
+        self.packages = find_packages()
+        self.rules = {}
+        for package in self.packages:
+            self.read(package)
+
+    def read(self, package):
+        def rule(kind):
+            def add(**attributes):
+                self.rules[f"//{package}:{attributes['name']}"] = Rule(kind, package, attributes)
+
+            return add
+
+        def glob(patterns, exclude=()):
+            return self.glob(package, patterns)
+
+        def load(label, *names, **renamed):
+            # What other repositories have is of use to Bazel only.
+            module = {"native": native, "select": lambda cases: []}
+            if not label.startswith("@"):
+                folder, name = full_label(label, package)[2:].split(":")
+                exec((ROOT / folder / name).read_text(), module)
+            for name, original in [*zip(names, names), *renamed.items()]:
+                scope[name] = module.get(original, [])
+
+        scope = {kind: rule(kind) for kind in KINDS}
+        scope.update(glob=glob, load=load, package=lambda **_: None, exports_files=lambda *_, **__: None)
+        native = type("native", (), {name: staticmethod(scope[name]) for name in [*KINDS, "glob"]})
+        path = ROOT / package / "BUILD"
+        exec(compile(path.read_text(), path, "exec"), scope)
+
+    def glob(self, package, patterns):
+        """The files of a package that match, but not those of packages inside it."""
+        found = []
+        base = ROOT / package
+        for directory, folders, files in os.walk(base):
+            inside = os.path.relpath(directory, base)
+            folders[:] = [name for name in folders if join(package, inside, name) not in self.packages]
+            found += [join(inside, name) for name in files]
+        # "**" may stand for nothing.
+        regexes = [re.escape(glob).replace(r"\*\*", ".*").replace(r"\*", "[^/]*") for glob in patterns]
+        return sorted(name for name in found if any(re.fullmatch(regex, name) for regex in regexes))
+
+    def of_kind(self, kind):
+        return [rule for rule in self.rules.values() if rule.kind == kind]
+
+    def closure(self, labels, attributes=("deps",)):
+        """The rules that these need, each once."""
+        rules = {}
+        waiting = list(labels)
+        while waiting:
+            label = waiting.pop(0)
+            if label in self.rules and label not in rules:
+                rules[label] = self.rules[label]
+                waiting += [needed for attribute in attributes for needed in rules[label].labels(attribute)]
+        return list(rules.values())
+
+
+def generate_sources(workspace, directory):
+    """Runs the rules that generate sources without tools, and returns the paths of what they made."""
+    made = {}
+    for rule in workspace.of_kind("genrule"):
+        for name in rule.get("outs") if not rule.get("tools") else []:
+            path = directory / "generated" / rule.package / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = subprocess.check_output(["bash", "-c", rule.get("cmd").replace("> $@", "")], text=True)
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+            made[os.path.join(rule.package, name)] = str(path)
+    return made
+
+
+def link_runfiles(workspace, directory):
+    """Links all files of the repository's packages from `directory`/runfiles."""
+    for package in workspace.packages:
+        folder = directory / "runfiles" / package
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in sorted((ROOT / package).iterdir()):
+            inside = join(package, entry.name)
+            has_packages = any(f"{other}/".startswith(f"{inside}/") for other in workspace.packages)
+            if has_packages or entry.name.startswith((".git", "bazel-", "build")):
+                continue
+            link = folder / entry.name
+            link.unlink(missing_ok=True)
+            link.symlink_to(entry.resolve())
+
+
+def call(function, *arguments, **lists):
+    """Formats a call of a CMake function."""
+    words = [*arguments]
+    for name, values in lists.items():
+        words += [name, *values] if values else []
+    return f"{function}(" + "\n  ".join(map(str, words)) + ")\n"
+
+
+def write_lists(workspace, directory):
+    generated = generate_sources(workspace, directory)
+
+    def sources_of(rules):
+        files = [file for rule in rules for file in rule.files(".cc")]
+        return [generated.get(file, file) for file in files]
+
+    library = workspace.closure(["//:gotrace", "//:gotrace_sqlite"])
+    tools = [rule for rule in workspace.closure(["//tools:tools"]) if rule not in library]
+    # A library with alwayslink is compiled into each program that needs it.
+    testing = [rule for rule in workspace.of_kind("cc_library") if rule.get("testonly") and not rule.get("alwayslink")]
+
+    def abseil_of(rules):
+        """The names that CMake has for the targets of Abseil that these rules need."""
+        labels = {label for rule in rules for label in rule.labels("deps") if label.startswith("@com_google_absl//")}
+        names = {re.split("[/:]", label)[-1] for label in labels}
+        return sorted(f"absl::{'algorithm_container' if name == 'container' else name}" for name in names)
+
+    with open(directory / "sources.cmake", "w") as out:
+        out.write(call("set", "library_sources", *sources_of(library)))
+        out.write(call("set", "tools_sources", *sources_of(tools)))
+        out.write(call("set", "testing_sources", *sources_of(testing)))
+        out.write(call("set", "program_sources", *sources_of([workspace.rules["//tools:gotrace-dump"]])))
+        out.write(call("set", "extension_sources", *sources_of([workspace.rules["//export/sqlite:gotrace_sqlite.so"]])))
+        out.write(call("set", "public_abseil", *abseil_of([workspace.rules["//include:headers"]])))
+        out.write(call("set", "private_abseil", *abseil_of([*library, *tools, *testing])))
+        out.write(call("set", "build_files", *(os.path.join(package, "BUILD") for package in workspace.packages)))
+
+    def program(function, rule, *arguments, **lists):
+        needed = [other for other in workspace.closure(rule.labels("deps")) if other.get("alwayslink")]
+        return call(function, rule.path, *arguments, SOURCES=sources_of([rule, *needed]), **lists)
+
+    tests = workspace.of_kind("cc_test") + workspace.of_kind("sh_test")
+    run_by_tests = workspace.closure([f"//{rule.package}:{rule.get('name')}" for rule in tests], ("deps", "data"))
+    with open(directory / "programs.cmake", "w") as out:
+        for rule in workspace.of_kind("cc_binary"):
+            if "-fsanitize=fuzzer" in rule.get("linkopts"):
+                out.write(program("gotrace_fuzzer", rule))
+            elif rule in run_by_tests and rule.path != "tools/gotrace-dump" and not rule.get("linkshared"):
+                out.write(program("gotrace_test_program", rule))
+        for rule in workspace.of_kind("cc_test"):
+            main = ["MAIN"] if "@com_google_googletest//:gtest_main" in rule.labels("deps") else []
+            shards = [rule.get("shard_count")] if rule.get("shard_count") else []
+            out.write(program("gotrace_test", rule, *main, OPTIONS=rule.get("copts"), LABELS=rule.get("tags"),
+                              DEFINITIONS=rule.get("local_defines"), SHARDS=shards))
+        for rule in workspace.of_kind("sh_test"):
+            out.write(call("gotrace_script_test", rule.path, *rule.files(".sh"), LABELS=rule.get("tags")))
+
+
+def main():
+    directory = pathlib.Path(sys.argv[1])
+    workspace = Workspace()
+    link_runfiles(workspace, directory)
+    write_lists(workspace, directory)
+
+
+if __name__ == "__main__":
+    main()
