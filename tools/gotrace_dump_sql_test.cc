@@ -51,6 +51,8 @@ TEST(SqlCommand, PrintsRowsInEachFormat) {
             "\"a,\"\"b\"\"\",\"tab\tline\nend\\\",,0.5\n");
   EXPECT_EQ(print("tsv", odd).substr(print("tsv", odd).find("a,")),
             "a,\"b\"\ttab\\tline\\nend\\\\\t\\N\t0.5\n");
+  // An empty text is not NULL.
+  EXPECT_EQ(print("csv", "SELECT '' AS a, NULL AS b, 'c' AS c"), "a,b,c\n\"\",,c\n");
   EXPECT_TRUE(absl::StartsWith(print("json", odd), "[\n{\"x\\\"y\":\"a,\\\"b\\\"\","));
   EXPECT_EQ(print("json", "SELECT 1 AS one WHERE 0"), "[]\n");
   EXPECT_EQ(print("csv", "SELECT 1 AS one WHERE 0"), "one\n");

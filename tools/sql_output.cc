@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
 #include "export/table/table.h"
@@ -61,10 +60,6 @@ std::string JsonNumber(double number) {
   return std::isfinite(number) ? absl::StrFormat("%.17g", number) : "null";
 }
 
-std::string TsvField(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\t", "\\t"}, {"\n", "\\n"}, {"\r", "\\r"}});
-}
-
 }  // namespace
 
 void SqlOutput::Begin(sqlite3_stmt* statement) {
@@ -81,7 +76,10 @@ void SqlOutput::Begin(sqlite3_stmt* statement) {
     out.Append('\n');
   }
   if (format_ == SqlFormat::kTsv) {
-    for (size_t i = 0; i < names_.size(); ++i) out.Append(i == 0 ? "" : "\t", TsvField(names_[i]));
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (i > 0) out.Append('\t');
+      AppendTsvText(names_[i], &out);
+    }
     out.Append('\n');
   }
   if (format_ == SqlFormat::kJson) out.Append('[');
@@ -172,16 +170,20 @@ void SqlOutput::PrintLine(const std::vector<Cell>& cells) {
 void SqlOutput::AddCsvRow(sqlite3_stmt* statement) {
   for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
     if (i > 0) out_.buffer().Append(',');
-    AppendCsvField(TextOf(statement, i), &out_.buffer());
+    if (sqlite3_column_type(statement, i) == SQLITE_NULL) continue;
+    AppendCsvText(TextOf(statement, i), &out_.buffer());
   }
   out_.buffer().Append('\n');
 }
 
 void SqlOutput::AddTsvRow(sqlite3_stmt* statement) {
   for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
-    const bool is_null = sqlite3_column_type(statement, i) == SQLITE_NULL;
-    out_.buffer().Append(i == 0 ? "" : "\t",
-                         is_null ? std::string("\\N") : TsvField(TextOf(statement, i)));
+    if (i > 0) out_.buffer().Append('\t');
+    if (sqlite3_column_type(statement, i) == SQLITE_NULL) {
+      out_.buffer().Append("\\N");
+    } else {
+      AppendTsvText(TextOf(statement, i), &out_.buffer());
+    }
   }
   out_.buffer().Append('\n');
 }

@@ -11,26 +11,6 @@
 namespace gotrace::internal {
 namespace {
 
-// An empty field is NULL.
-void AppendCsvText(absl::string_view text, TextBuffer* out) {
-  if (text.empty()) return out->Append("\"\"");
-  AppendCsvField(text, out);
-}
-
-void AppendTsvText(absl::string_view text, TextBuffer* out) {
-  constexpr absl::string_view kSpecial("\t\n\r\\\b\f\0", 7);
-  constexpr absl::string_view kLetters = "tnr\\bf0";
-  if (text.find_first_of(kSpecial) == text.npos) return out->Append(text);
-  for (const char c : text) {
-    const size_t special = kSpecial.find(c);
-    if (special == kSpecial.npos) {
-      out->Append(c);
-    } else {
-      out->Append('\\', kLetters[special]);
-    }
-  }
-}
-
 // How a format writes what stands between and around values.
 struct Notation {
   bool has_names_line;

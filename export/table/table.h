@@ -132,6 +132,13 @@ class Table {
 // Appends a text as a field of CSV, as in RFC 4180: in quotes if it needs them.
 void AppendCsvField(absl::string_view text, TextBuffer* out);
 
+// The same for texts where an empty field is NULL: an empty text is written as "".
+void AppendCsvText(absl::string_view text, TextBuffer* out);
+
+// Appends a text as a field of TSV, where \N is NULL: tabs, line breaks and backslashes are escaped
+// as ClickHouse does.
+void AppendTsvText(absl::string_view text, TextBuffer* out);
+
 // Formats a duration for people, with three digits: "1.24 ms", "813 ns", "62.0 s".
 std::string FormatNanoseconds(int64_t nanoseconds);
 
