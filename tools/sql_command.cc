@@ -74,7 +74,8 @@ class SqlCommand final : public Command {
     std::vector<Flag> rows = {
         {.name = "format",
          .value = "FORMAT",
-         .help = "table (default), csv, tsv, json, or jsonl. NULL is empty in csv, where an empty text is \"\", and \\N in tsv.",
+         .help = "table (default), csv, tsv, json, or jsonl. NULL is empty in csv, where an empty "
+                 "text is \"\", and \\N in tsv.",
          .set = SetChoice({std::begin(kSqlFormatNames), std::end(kSqlFormatNames)}, &format_)},
         {.name = "f",
          .value = "FILE",
