@@ -107,7 +107,8 @@ void AnalysisCommand::AppendTableFlags(std::vector<Flag>* rows) {
                .value = "COLUMN",
                .help = "Sort by a column, the largest first; texts in alphabetical order. "
                        "docs/analyses.md lists the columns.",
-               .set = SetText(&sort_)},
+               // They depend on the flags that say what the rows are, which may follow this one.
+               .set = {SetText(&sort_), MakeTable(nullptr, Interner()).Names()}},
               {.name = "top",
                .value = "N",
                .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,

@@ -60,6 +60,12 @@ class Command {
   // not more than text() says. "-" stands for the standard input.
   virtual int Run(const std::vector<std::string>& files, Output* out) = 0;
 
+  // Returns the command line in short: "gotrace-dump wire [FLAGS] FILE...".
+  std::string Usage();
+
+  // Returns the paragraphs of help between the usage and the flags.
+  std::string Description() const;
+
   // Returns the text that `gotrace-dump help COMMAND` prints.
   std::string Help();
 

@@ -11,8 +11,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "gotrace/library_version.h"
+#include "tools/commit.h"
 #include "tools/nearest_name.h"
-#include "tools/version.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -43,6 +44,12 @@ Command* FindCommand(const CommandList& commands, absl::string_view name) {
     if (command->text().name == name) return command.get();
   }
   return nullptr;
+}
+
+std::string FullVersion() {
+  const absl::string_view commit = Commit();
+  return absl::StrCat("gotrace-dump " GOTRACE_VERSION,
+                      commit.empty() ? "" : absl::StrCat(" (commit ", commit, ")"), "\n");
 }
 
 bool FileExists(const std::string& path) {
@@ -104,7 +111,7 @@ class ArgumentParser {
     } else if (argument == "--help" || argument == "-h" || argument == "-help") {
       wants_help_ = true;
     } else if (argument == "--version") {
-      line_.help = absl::StrCat("gotrace-dump ", kGotraceVersion, "\n");
+      line_.help = FullVersion();
     } else {
       SplitFlag(argument);
     }
@@ -281,37 +288,65 @@ absl::Status ParseCommandLine(absl::Span<char* const> args, const CommandList& c
   return ArgumentParser(args, commands, line).Parse();
 }
 
+absl::Span<const HelpItem> CommonFlags() {
+  static constexpr HelpItem kFlags[] = {
+      {"--help", "print a description of the command, with all of its flags"},
+      {"--version", "print the version of gotrace-dump"},
+  };
+  return kFlags;
+}
+
+absl::Span<const HelpItem> EnvironmentVariables() {
+  static constexpr HelpItem kVariables[] = {
+      {"GOTRACE_TRACE2, GOTRACE_TRACE2_PERF, GOTRACE_TRACE2_EVENT",
+       "Where to trace the run itself, as git does for GIT_TRACE2 and so on: 1 for the standard "
+       "error, an absolute path, or af_unix:PATH. docs/trace2.md describes these variables and "
+       "more."},
+      {"TMPDIR",
+       "Where `repair` keeps a copy of its standard input while it runs; /tmp by default."},
+      {"XDG_STATE_HOME",
+       "The directory of the file gotrace_sql_history, in which the prompt of `sql` keeps the "
+       "lines "
+       "that were typed. Without it, the file is ~/.gotrace_sql_history."},
+  };
+  return kVariables;
+}
+
+std::string ProgramDescription(const CommandList& commands) {
+  return absl::StrCat(
+      "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight "
+      "recorder, `go test -trace`, or /debug/pprof/trace. FILE may be - for the standard "
+      "input, and may be compressed with zstd or gzip. A trace that was changed in transport, "
+      "for example by CR LF line ends, UTF-16, base64, a hex dump, JSON, HTTP headers, or text "
+      "before it, is read nevertheless, with a note.\n\n",
+      NamesOf(commands, /*only_several_files=*/true), " take several files, and directories.");
+}
+
+absl::string_view FirstExample(const Command& command) {
+  const absl::string_view examples = command.text().examples;
+  return examples.substr(0, examples.find('\n'));
+}
+
 std::string ProgramHelp(const CommandList& commands) {
-  std::string help = "Usage: gotrace-dump [COMMAND] [FLAGS] FILE...\n\n";
-  AppendWrapped(
-      absl::StrCat(
-          "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight "
-          "recorder, `go test -trace`, or /debug/pprof/trace. FILE may be - for the standard "
-          "input, and may be compressed with zstd or gzip. A trace that was changed in transport, "
-          "for example by CR LF line ends, UTF-16, base64, a hex dump, JSON, HTTP headers, or text "
-          "before it, is read nevertheless, with a note.\n\n",
-          NamesOf(commands, /*only_several_files=*/true),
-          " take several files, and directories.\n\nCommands:\n"),
-      0, 0, &help);
+  std::string help = absl::StrCat("Usage: ", kProgramUsage, "\n\n");
+  AppendWrapped(absl::StrCat(ProgramDescription(commands), "\n\nCommands:\n"), 0, 0, &help);
   for (const auto& command : commands) {
     absl::StrAppendFormat(&help, "  %-10s %s%s\n", command->text().name, command->text().summary,
                           command == commands.front() ? " (the default)" : "");
   }
-  absl::StrAppend(
-      &help,
-      "\nFor every command:\n"
-      "  --help      print a description of the command, with all of its flags\n"
-      "  --version   print the version of gotrace-dump\n"
-      "\nEnvironment:\n"
-      "  GOTRACE_TRACE2, GOTRACE_TRACE2_PERF, GOTRACE_TRACE2_EVENT\n"
-      "      Where to trace the run itself, as git does for GIT_TRACE2 and so on: 1 for\n"
-      "      the standard error, an absolute path, or af_unix:PATH. docs/trace2.md\n"
-      "      describes these variables and more.\n"
-      "\nExamples:\n");
+  help.append("\nFor every command:\n");
+  for (const HelpItem& flag : CommonFlags()) {
+    absl::StrAppendFormat(&help, "  %-11s %s\n", flag.name, flag.help);
+  }
+  help.append("\nEnvironment:\n");
+  for (const HelpItem& variable : EnvironmentVariables()) {
+    absl::StrAppend(&help, "  ", variable.name, "\n");
+    AppendWrapped(variable.help, 6, 0, &help);
+    help.push_back('\n');
+  }
+  help.append("\nExamples:\n");
   for (const auto& command : commands) {
-    // The first of each.
-    const absl::string_view examples = command->text().examples;
-    absl::StrAppend(&help, examples.substr(0, examples.find('\n')), "\n");
+    absl::StrAppend(&help, FirstExample(*command), "\n");
   }
   absl::StrAppend(&help, "\nExit codes:\n");
   AppendWrapped(kUsualExitCodes, 0, 0, &help);

@@ -29,6 +29,27 @@ struct CommandLine {
 absl::Status ParseCommandLine(absl::Span<char* const> args, const CommandList& commands,
                               CommandLine* line);
 
+// A flag or a variable, and what help says about it.
+struct HelpItem {
+  absl::string_view name;
+  absl::string_view help;
+};
+
+// The flags that every command has.
+absl::Span<const HelpItem> CommonFlags();
+
+// The variables of the environment that change what the program does.
+absl::Span<const HelpItem> EnvironmentVariables();
+
+// The command line in short.
+inline constexpr absl::string_view kProgramUsage = "gotrace-dump [COMMAND] [FLAGS] FILE...";
+
+// Returns the paragraphs of help about all commands.
+std::string ProgramDescription(const CommandList& commands);
+
+// Returns the example of the command that help for the program has, without a line break.
+absl::string_view FirstExample(const Command& command);
+
 // Returns the text that `gotrace-dump --help` prints.
 std::string ProgramHelp(const CommandList& commands);
 

@@ -11,8 +11,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gotrace/library_version.h"
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
+#include "tools/commit.h"
 
 namespace gotrace::internal {
 namespace {
@@ -220,6 +222,11 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
       ExpectError(args, absl::StrCat(flag.Spelling(), " needs a value: ", flag.Usage()));
       args.back() = dashed + "=";
       ExpectError(args, absl::StrCat(flag.Spelling(), " needs a value: ", flag.Usage()));
+      // All values that completion offers are accepted.
+      for (const std::string& choice : flag.set.choices()) {
+        const bool is_whole = choice.find_last_of("=:") != choice.size() - 1;
+        EXPECT_TRUE(flag.set(is_whole ? choice : choice + "1M").ok()) << choice;
+      }
       // The help has it.
       EXPECT_TRUE(absl::StrContains(command->Help(), absl::StrCat("  ", flag.Usage())));
     }
@@ -430,8 +437,12 @@ TEST_F(CommandLineTest, Help) {
   ExpectHelp({"wire", "--help"}, HelpOf("wire"));
   ExpectHelp({"wire", "f", "-h", "--knd"}, HelpOf("wire"));
   ExpectHelp({"--jobs=0", "wire", "-h"}, HelpOf("wire"));
-  ExpectHelp({"--version"}, "gotrace-dump 0.1.0\n");
-  ExpectHelp({"info", "--version", "--knd"}, "gotrace-dump 0.1.0\n");
+  const std::string commit = Commit();
+  const std::string version =
+      absl::StrCat("gotrace-dump " GOTRACE_VERSION,
+                   commit.empty() ? "" : absl::StrCat(" (commit ", commit, ")"), "\n");
+  ExpectHelp({"--version"}, version);
+  ExpectHelp({"info", "--version", "--knd"}, version);
 }
 
 TEST_F(CommandLineTest, HelpOfACommand) {

@@ -43,13 +43,16 @@ constexpr CommandText kText = {
 };
 
 // For those who know --to as the last time from `events`.
-SetFlag SetFormat(std::vector<absl::string_view> names, size_t* format) {
-  return [set = SetChoice(std::move(names), format)](absl::string_view value) {
-    absl::Status status = set(value);
-    const bool is_time = absl::ascii_isdigit(value.front()) || value.front() == '@';
-    if (status.ok() || !is_time) return status;
-    return absl::InvalidArgumentError(absl::StrCat(status.message(), "; the last time is --until"));
-  };
+SetFlag SetFormat(const std::vector<absl::string_view>& names, size_t* format) {
+  const SetFlag choice = SetChoice(names, format);
+  return {[choice](absl::string_view value) {
+            absl::Status status = choice(value);
+            const bool is_time = absl::ascii_isdigit(value.front()) || value.front() == '@';
+            if (status.ok() || !is_time) return status;
+            return absl::InvalidArgumentError(
+                absl::StrCat(status.message(), "; the last time is --until"));
+          },
+          choice.choices()};
 }
 
 class ConvertCommand final : public Command {
@@ -68,7 +71,7 @@ class ConvertCommand final : public Command {
     std::vector<Flag> rows = {{.name = "to",
                                .value = "FORMAT",
                                .help = std::move(help),
-                               .set = SetFormat(std::move(names), &format_)},
+                               .set = SetFormat(names, &format_)},
                               OutputFlag(&target_)};
     AppendRows(FormatFlags(&options_), &rows);
     AppendRows(filter_.Rows(), &rows);

@@ -96,33 +96,27 @@ constexpr ConvertFormat kFormats[] = {
 };
 
 SetFlag SetScheduling(PerfettoScheduling* scheduling) {
-  return [=](absl::string_view value) {
-    size_t position = 0;
-    absl::Status status = SetChoice({"auto", "generic", "off"}, &position)(value);
-    if (status.ok()) *scheduling = static_cast<PerfettoScheduling>(position);
-    return status;
-  };
+  return SetChoice({"auto", "generic", "off"}, [=](size_t position) {
+    *scheduling = static_cast<PerfettoScheduling>(position);
+  });
 }
 
 SetFlag SetView(ConvertOptions* options) {
-  return [=](absl::string_view value) {
+  return SetChoice({"proc", "thread", "goroutine", "task"}, [=](size_t position) {
     constexpr size_t kTasks = 3;
-    size_t position = 0;
-    absl::Status status = SetChoice({"proc", "thread", "goroutine", "task"}, &position)(value);
-    if (!status.ok()) return status;
     options->chrome_shows_tasks = position == kTasks;
     options->chrome.view = options->chrome_shows_tasks ? ChromeOptions::View::kGoroutine
                                                        : static_cast<ChromeOptions::View>(position);
-    return status;
-  };
+  });
 }
 
 SetFlag SetBuffer(FxtBuffer* buffer) {
-  return [=](absl::string_view value) {
-    const absl::StatusOr<FxtBuffer> parsed = ParseFxtBuffer(value);
-    if (parsed.ok()) *buffer = *parsed;
-    return parsed.status();
-  };
+  return {[=](absl::string_view value) {
+            const absl::StatusOr<FxtBuffer> parsed = ParseFxtBuffer(value);
+            if (parsed.ok()) *buffer = *parsed;
+            return parsed.status();
+          },
+          {"oneshot:", "circular:", "streaming:"}};
 }
 
 SetFlag SetPid(int32_t* pid) {

@@ -73,6 +73,18 @@ absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
   return absl::OkStatus();
 }
 
+std::optional<size_t> FindChoice(const std::vector<std::string>& choices, absl::string_view text) {
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (absl::EqualsIgnoreCase(choices[i], text)) return i;
+  }
+  return std::nullopt;
+}
+
+absl::Status NoSuchChoice(const std::vector<std::string>& choices, absl::string_view text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected ", absl::StrJoin(choices, " or "), ", found ", Quoted(text)));
+}
+
 }  // namespace
 
 bool Flag::is_list() const { return absl::EndsWith(value, ",..."); }
@@ -84,6 +96,11 @@ std::string Flag::Spelling() const { return absl::StrCat(has_one_dash() ? "-" : 
 std::string Flag::Usage() const {
   if (is_switch()) return Spelling();
   return absl::StrCat(Spelling(), has_one_dash() ? " " : "=", value);
+}
+
+std::string Flag::FullHelp() const {
+  if (needs.empty()) return help;
+  return absl::StrCat(help, " Only with ", FormatNeeds(*this), ".");
 }
 
 SetFlag SetSwitch(bool* value) {
@@ -132,18 +149,47 @@ SetFlag SetNumber(uint64_t min, uint64_t* value) {
   };
 }
 
-SetFlag SetChoice(std::vector<absl::string_view> names, size_t* position) {
-  return [names = std::move(names), position](absl::string_view text) {
-    const auto found = std::find_if(names.begin(), names.end(), [&](absl::string_view name) {
-      return absl::EqualsIgnoreCase(name, text);
-    });
-    if (found == names.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected ", absl::StrJoin(names, " or "), ", found ", Quoted(text)));
-    }
-    *position = static_cast<size_t>(found - names.begin());
-    return absl::OkStatus();
-  };
+SetFlag SetChoice(const std::vector<absl::string_view>& names, size_t* position) {
+  return SetChoice(names, [position](size_t chosen) { *position = chosen; });
+}
+
+SetFlag SetChoice(const std::vector<absl::string_view>& names, std::function<void(size_t)> store) {
+  std::vector<std::string> choices(names.begin(), names.end());
+  return {[choices, store = std::move(store)](absl::string_view text) {
+            const std::optional<size_t> position = FindChoice(choices, text);
+            if (!position.has_value()) return NoSuchChoice(choices, text);
+            store(*position);
+            return absl::OkStatus();
+          },
+          choices};
+}
+
+SetFlag SetChoices(const std::vector<absl::string_view>& names,
+                   std::function<void(absl::Span<const size_t>)> store) {
+  std::vector<std::string> choices(names.begin(), names.end());
+  return {[choices, store = std::move(store)](absl::string_view list) {
+            std::vector<size_t> positions;
+            for (const absl::string_view text : absl::StrSplit(list, ',')) {
+              const std::optional<size_t> position = FindChoice(choices, text);
+              if (!position.has_value()) return NoSuchChoice(choices, text);
+              positions.push_back(*position);
+            }
+            store(positions);
+            return absl::OkStatus();
+          },
+          choices};
+}
+
+SetFlag SetList(SetFlag set) {
+  std::vector<std::string> choices = set.choices();
+  return {[set = std::move(set)](absl::string_view list) {
+            for (const absl::string_view element : absl::StrSplit(list, ',')) {
+              absl::Status status = set(absl::StripAsciiWhitespace(element));
+              if (!status.ok()) return status;
+            }
+            return absl::OkStatus();
+          },
+          std::move(choices)};
 }
 
 const Flag* FindFlag(absl::Span<const Flag> flags, absl::string_view name) {
@@ -184,9 +230,7 @@ void AppendFlagHelp(absl::Span<const Flag> flags, std::string* help) {
       absl::StrAppend(&usage, "\n", std::string(kHelpColumn, ' '));
     }
     help->append(usage);
-    std::string text = flag.help;
-    if (!flag.needs.empty()) absl::StrAppend(&text, " Only with ", FormatNeeds(flag), ".");
-    AppendWrapped(text, kHelpColumn, kHelpColumn, help);
+    AppendWrapped(flag.FullHelp(), kHelpColumn, kHelpColumn, help);
     help->push_back('\n');
   }
 }

@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,15 +20,37 @@ namespace gotrace::internal {
 
 // Stores the value of a flag, or returns an error that says what is wrong with the value. The name
 // of the flag is added to the message.
-using SetFlag = std::function<absl::Status(absl::string_view value)>;
+class SetFlag {
+ public:
+  SetFlag() = default;
+
+  template <class Set, class = std::enable_if_t<!std::is_same_v<Set, SetFlag>>>
+  SetFlag(Set set) : set_(std::move(set)) {}  // NOLINT: rows of flags have functions.
+
+  // `choices` are the values that a user can choose from: for completion on the command line.
+  template <class Set>
+  SetFlag(Set set, std::vector<std::string> choices)
+      : set_(std::move(set)), choices_(std::move(choices)) {}
+
+  absl::Status operator()(absl::string_view value) const { return set_(value); }
+
+  // The values to choose from, or of a list its elements; none if they cannot be listed. One that
+  // ends in "=" or ":" is the beginning of a value.
+  const std::vector<std::string>& choices() const { return choices_; }
+
+ private:
+  std::function<absl::Status(absl::string_view value)> set_;
+  std::vector<std::string> choices_;
+};
 
 struct Flag {
   // Without dashes: "max-per-check". "o" and "f" are shown with one dash, as is usual for the
   // output file and a file of commands, and all others with two; both spellings are accepted for
   // all.
   absl::string_view name;
-  // What help calls the value: "N". "" for a switch, which is true unless it is given as --noNAME
-  // or --NAME=false. A flag whose value ends in ",..." is a list, and can be given only once.
+  // What help calls the value: "N". FILE and DIR are paths. "" for a switch, which is true unless
+  // it is given as --noNAME or --NAME=false. A flag whose value ends in ",..." is a list, and can
+  // be given only once.
   absl::string_view value;
   // One or more sentences for --help. A line break starts an indented line.
   std::string help;
@@ -41,11 +65,14 @@ struct Flag {
 
   bool is_switch() const { return value.empty(); }
   bool is_list() const;
+  bool is_path() const { return value == "FILE" || value == "DIR"; }
   bool has_one_dash() const;
   // As it is typed: "--kind", "-o".
   std::string Spelling() const;
   // With its value: "--kind=KIND,...", "-o FILE".
   std::string Usage() const;
+  // `help`, and what the flag needs.
+  std::string FullHelp() const;
 };
 
 // Setters for common kinds of values. The variable must outlive the setter.
@@ -56,7 +83,15 @@ SetFlag SetNumber(uint64_t min, uint64_t* value);
 // Accepts durations of 0 and more, as in 1.5s or 20ms.
 SetFlag SetDuration(std::optional<absl::Duration>* duration);
 // Accepts the names in `names`, in any case, and stores the position of the name.
-SetFlag SetChoice(std::vector<absl::string_view> names, size_t* position);
+SetFlag SetChoice(const std::vector<absl::string_view>& names, size_t* position);
+// The same, but calls `store` with the position.
+SetFlag SetChoice(const std::vector<absl::string_view>& names,
+                  std::function<void(size_t position)> store);
+// Accepts lists of the names, and calls `store` with the position of each.
+SetFlag SetChoices(const std::vector<absl::string_view>& names,
+                   std::function<void(absl::Span<const size_t> positions)> store);
+// Calls `set` with each element of a list, until one is wrong.
+SetFlag SetList(SetFlag set);
 
 // Returns the row with this name, or nullptr. Underscores count as dashes.
 const Flag* FindFlag(absl::Span<const Flag> flags, absl::string_view name);

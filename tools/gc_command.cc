@@ -46,30 +46,23 @@ constexpr size_t kWorstWindows = 10;
 constexpr int64_t kMillisecond = 1'000'000;
 
 SetFlag SetUtilizationFlags(MutatorUtilization::Options* options) {
-  return [=](absl::string_view text) {
-    struct Choice {
-      absl::string_view name;
-      bool MutatorUtilization::Options::*is_on;
-    };
-    constexpr Choice kChoices[] = {
-        {"stw", &MutatorUtilization::Options::stw},
-        {"background", &MutatorUtilization::Options::background},
-        {"assist", &MutatorUtilization::Options::assist},
-        {"sweep", &MutatorUtilization::Options::sweep},
-        {"perproc", &MutatorUtilization::Options::per_proc},
-    };
-    std::vector<absl::string_view> names;
-    for (const Choice& choice : kChoices) {
-      names.push_back(choice.name);
-      options->*choice.is_on = false;
-    }
-    for (const absl::string_view name : absl::StrSplit(text, ',')) {
-      size_t position = 0;
-      if (absl::Status status = SetChoice(names, &position)(name); !status.ok()) return status;
-      options->*kChoices[position].is_on = true;
-    }
-    return absl::OkStatus();
+  struct Choice {
+    absl::string_view name;
+    bool MutatorUtilization::Options::*is_on;
   };
+  static constexpr Choice kChoices[] = {
+      {"stw", &MutatorUtilization::Options::stw},
+      {"background", &MutatorUtilization::Options::background},
+      {"assist", &MutatorUtilization::Options::assist},
+      {"sweep", &MutatorUtilization::Options::sweep},
+      {"perproc", &MutatorUtilization::Options::per_proc},
+  };
+  std::vector<absl::string_view> names;
+  for (const Choice& choice : kChoices) names.push_back(choice.name);
+  return SetChoices(names, [=](absl::Span<const size_t> positions) {
+    for (const Choice& choice : kChoices) options->*choice.is_on = false;
+    for (const size_t position : positions) options->*kChoices[position].is_on = true;
+  });
 }
 
 SetFlag SetWindows(std::vector<int64_t>* windows) {

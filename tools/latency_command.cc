@@ -39,18 +39,15 @@ constexpr CommandText kText = {
 
 constexpr uint64_t kMaxCases = 1'000'000;
 
-absl::Status SetKinds(absl::string_view text, std::array<bool, kLatencyKindEnd>* kinds) {
-  kinds->fill(false);
+SetFlag SetKinds(std::array<bool, kLatencyKindEnd>* kinds) {
   std::vector<absl::string_view> names;
   for (size_t kind = 0; kind < kLatencyKindEnd; ++kind) {
     names.push_back(LatencyKindName(static_cast<LatencyKind>(kind)));
   }
-  for (const absl::string_view name : absl::StrSplit(text, ',')) {
-    size_t kind = 0;
-    if (absl::Status status = SetChoice(names, &kind)(name); !status.ok()) return status;
-    (*kinds)[kind] = true;
-  }
-  return absl::OkStatus();
+  return SetChoices(names, [kinds](absl::Span<const size_t> positions) {
+    kinds->fill(false);
+    for (const size_t kind : positions) (*kinds)[kind] = true;
+  });
 }
 
 template <class Row>
@@ -132,7 +129,7 @@ class LatencyCommand final : public AnalysisCommand {
         {.name = "kind",
          .value = "KIND,...",
          .help = "Only these kinds: scheduling, blocked, syscall, pause, assist.",
-         .set = [this](absl::string_view text) { return SetKinds(text, &options_.kinds); }},
+         .set = SetKinds(&options_.kinds)},
         {.name = "by",
          .value = "WHAT",
          .help = "A row for each kind and reason (what, the default), and also for each function "

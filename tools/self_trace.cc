@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "gotrace/library_version.h"
 #include "tools/ending_signals.h"
-#include "tools/version.h"
 #include "util/helper_thread.h"
 
 namespace gotrace::internal {
@@ -38,7 +38,7 @@ void TraceInput(uint64_t bytes, uint64_t events) {
 SelfTraceSession::SelfTraceSession(absl::Span<char* const> arguments) {
   Trace2Settings settings;
   settings.program = "gotrace-dump";
-  settings.version = kGotraceVersion;
+  settings.version = GOTRACE_VERSION;
   settings.variables = "GOTRACE_TRACE2";
   trace_ = Trace2::Start(std::move(settings));
   if (trace_ == nullptr) return;

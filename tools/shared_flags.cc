@@ -16,28 +16,19 @@
 namespace gotrace::internal {
 namespace {
 
-// Calls `set` with each element of a list, until one is wrong.
-template <class Set>
-SetFlag SetList(Set set) {
-  return [set](absl::string_view list) {
-    for (const absl::string_view element : absl::StrSplit(list, ',')) {
-      absl::Status status = set(absl::StripAsciiWhitespace(element));
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  };
+// The names of all kinds, in the order of EventKind from kSync on.
+std::vector<std::string> KindNames() {
+  std::vector<std::string> names;
+  for (int i = static_cast<int>(EventKind::kSync); i < kEventKindEnd; ++i) {
+    names.emplace_back(EventKindName(static_cast<EventKind>(i)));
+  }
+  return names;
 }
 
-std::string ListKinds() {
-  std::vector<absl::string_view> kinds;
-  for (int i = static_cast<int>(EventKind::kSync); i < kEventKindEnd; ++i) {
-    kinds.push_back(EventKindName(static_cast<EventKind>(i)));
-  }
-  return absl::StrJoin(kinds, ", ");
-}
+std::string ListKinds() { return absl::StrJoin(KindNames(), ", "); }
 
 SetFlag SetKinds(absl::flat_hash_set<EventKind>* kinds) {
-  return SetList([kinds](absl::string_view name) {
+  const auto set = [kinds](absl::string_view name) {
     for (int i = static_cast<int>(EventKind::kSync); i < kEventKindEnd; ++i) {
       const EventKind kind = static_cast<EventKind>(i);
       if (!absl::EqualsIgnoreCase(name, EventKindName(kind))) continue;
@@ -46,7 +37,8 @@ SetFlag SetKinds(absl::flat_hash_set<EventKind>* kinds) {
     }
     return absl::InvalidArgumentError(
         absl::StrCat("there is no kind ", Quoted(name), "; the kinds are ", ListKinds()));
-  });
+  };
+  return SetList({set, KindNames()});
 }
 
 // Sets a list of numbers, each of which `Id` can be made of.
@@ -135,7 +127,11 @@ bool Applies(const LimitSpec& limit, InputFlags::Kind kind) {
 }
 
 SetFlag SetLimits(InputFlags::Kind kind, ReaderLimits* limits) {
-  return SetList([=](absl::string_view setting) {
+  std::vector<std::string> choices;
+  for (const LimitSpec& limit : AllLimits()) {
+    if (Applies(limit, kind)) choices.push_back(absl::StrCat(limit.name, "="));
+  }
+  const auto set = [=](absl::string_view setting) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(setting, absl::MaxSplits('=', 1));
     const LimitSpec* found = nullptr;
@@ -158,7 +154,8 @@ SetFlag SetLimits(InputFlags::Kind kind, ReaderLimits* limits) {
       return absl::InvalidArgumentError("the maximum of generation-bytes is 8G");
     }
     return absl::OkStatus();
-  });
+  };
+  return SetList({set, std::move(choices)});
 }
 
 // The limits with their defaults, each on a line of help.

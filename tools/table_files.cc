@@ -6,7 +6,7 @@
 
 #include "export/parquet/parquet_rows.h"
 #include "export/rows/text_rows.h"
-#include "tools/version.h"
+#include "gotrace/library_version.h"
 #include "util/new_file.h"
 
 namespace gotrace::internal {
@@ -44,7 +44,7 @@ std::unique_ptr<RowsWriter> MakeRowsWriter(const TableFileOptions& options, cons
       return MakeParquetRowsWriter({.is_signed = options.is_signed,
                                     .is_sorted = options.is_sorted,
                                     .source = options.source,
-                                    .version = kGotraceVersion},
+                                    .version = GOTRACE_VERSION},
                                    table, out);
     case TableFormat::kCsv:
       return MakeTextRowsWriter(TextRowsFormat::kCsv, table, out);

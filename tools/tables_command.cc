@@ -169,22 +169,24 @@ class TablesCommand final : public Command {
   std::vector<Flag> Flags() override {
     std::vector<absl::string_view> names;
     for (const TableInfo& table : AllTables()) names.push_back(table.name);
+    std::vector<std::string> choices(names.begin(), names.end());
+    choices.push_back("all");
     std::vector<Flag> rows = {
         {.name = "tables",
          .value = "TABLE,...",
          .help = absl::StrCat("Only these tables; all for all of them. Default: all but events, "
                               "which is the largest. The tables are ",
                               absl::StrJoin(names, ", "), "."),
-         .set = [this](absl::string_view text) { return SetTables(text); }},
+         .set = {[this](absl::string_view text) { return SetTables(text); }, std::move(choices)}},
         {.name = "format",
          .value = "FORMAT",
          .help = "parquet (default with -o); csv (default without); tsv, as ClickHouse's "
                  "TabSeparatedWithNames; or jsonl, one object on a line for each row.",
-         .set =
-             [this](absl::string_view text) {
-               has_format_ = true;
-               return SetChoice({"parquet", "csv", "tsv", "jsonl"}, &format_)(text);
-             }},
+         .set = SetChoice({"parquet", "csv", "tsv", "jsonl"},
+                          [this](size_t format) {
+                            has_format_ = true;
+                            format_ = format;
+                          })},
         {.name = "o",
          .value = "DIR",
          .help = "The directory to write files to: TABLE.parquet, or what the format is. Files "
@@ -201,8 +203,8 @@ class TablesCommand final : public Command {
                  "without unsigned integers, such as Spark.",
          .set = SetSwitch(&signed_)},
         {.name = "files-from",
-         .value = "LIST",
-         .help = "Also read the files whose paths LIST has, one on a line; - is the standard "
+         .value = "FILE",
+         .help = "Also read the files whose paths FILE has, one on a line; - is the standard "
                  "input.",
          .set = SetText(&list_)},
         {.name = "keep-going",

@@ -207,6 +207,14 @@ Table::Table(size_t rows, std::vector<Column> columns)
   std::iota(order_.begin(), order_.end(), size_t{0});
 }
 
+std::vector<std::string> Table::Names() const {
+  std::vector<std::string> names;
+  for (const Column& column : columns_) {
+    if (!column.name.empty()) names.push_back(column.name);
+  }
+  return names;
+}
+
 absl::Status Table::Sort(absl::string_view column) {
   const auto has_name = [&](const Column& candidate) {
     absl::string_view name = candidate.name;
@@ -216,13 +224,9 @@ absl::Status Table::Sort(absl::string_view column) {
   };
   const auto found = std::find_if(columns_.begin(), columns_.end(), has_name);
   if (found == columns_.end()) {
-    std::vector<absl::string_view> names;
-    for (const Column& known : columns_) {
-      if (!known.name.empty()) names.push_back(known.name);
-    }
     return absl::InvalidArgumentError(absl::StrCat("--sort: there is no column ", Quoted(column),
                                                    "; the columns are ",
-                                                   absl::StrJoin(names, ", ")));
+                                                   absl::StrJoin(Names(), ", ")));
   }
   std::vector<SortKey> keys;
   keys.reserve(order_.size());

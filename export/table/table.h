@@ -94,6 +94,9 @@ class Table {
  public:
   Table(size_t rows, std::vector<Column> columns);
 
+  // Returns the names of the columns that programs see.
+  std::vector<std::string> Names() const;
+
   // Puts the rows with the largest numbers of a column first, or texts in alphabetical order. Rows
   // that are equal keep their order. `column` is a column's name, also without its unit, or its
   // title in lower case. Fails if there is none.
