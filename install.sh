@@ -10,10 +10,11 @@ packages=(
 usage="usage: install.sh [--all]
 
 Installs the Debian 12 packages that gotrace needs and that are missing, as root or with sudo.
---all adds what CI needs: coverage, fuzzing, the format of the code."
+--all adds what CI needs: coverage, fuzzing, the format of the code, manual pages, shells to test
+completion in."
 case ${1:-} in
   "") ;;
-  --all) packages+=(git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14) ;;
+  --all) packages+=(git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 mandoc zsh fish) ;;
   -h | --help) echo "$usage"; exit 0 ;;
   *) echo "$usage" >&2; exit 2 ;;
 esac

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "tools/command_line.h"
 #include "tools/flags.h"
 #include "tools/registry.h"
@@ -42,11 +43,16 @@ struct CommandModel {
 
 // The beginning of a flag's help, which is all that fits beside its name.
 std::string SummaryOf(absl::string_view help) {
-  const size_t end = std::min({help.find(". "), help.find("; "), help.find(":\n"), help.find(": "),
-                               help.find(", with its default"), help.size()});
-  absl::string_view summary = help.substr(0, end);
-  if (!summary.empty() && summary.back() == '.') summary.remove_suffix(1);
-  return std::string(summary);
+  absl::string_view summary = help;
+  for (const absl::string_view end : {". ", "; ", ": ", ":\n", ", with its default"}) {
+    summary = summary.substr(0, summary.find(end));
+  }
+  // No parenthesis stays open.
+  const size_t open = summary.rfind(" (");
+  if (open != summary.npos && summary.find(')', open) == summary.npos) {
+    summary = summary.substr(0, open);
+  }
+  return std::string(absl::StripSuffix(summary, "."));
 }
 
 // Adds the choices of the command's flags to `model`, in the order in which they are found.
@@ -116,9 +122,14 @@ std::string FlagsWithValues(const std::vector<CommandModel>& commands) {
   return absl::StrJoin(names, " ");
 }
 
-// The text as one word of a shell.
-std::string ShellQuoted(absl::string_view text) {
+// The text as one word of zsh.
+std::string ZshQuoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+// The text as one word of fish.
+std::string FishQuoted(absl::string_view text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
 
 // The kind of a value, for bash and zsh.
@@ -189,7 +200,7 @@ _gotrace_dump() {
   elif [[ $first == help ]]; then
     compopt +o default +o bashdefault 2>/dev/null
     COMPREPLY=($(compgen -W "$_gotrace_dump_commands" -- "$current"))
-  elif [[ -z $first ]]; then
+  elif [[ -z $first && $only_files == false ]]; then
     # Files may be given without a command. If there is no command like this, bash lists them.
     COMPREPLY=($(compgen -W "$_gotrace_dump_commands help" -- "$current"))
     if [[ ${#COMPREPLY[@]} -gt 0 ]]; then
@@ -250,42 +261,39 @@ _gotrace-dump_command() {
   _describe -t commands command commands_with_help
 }
 
-_gotrace-dump_command_or_file() {
-  _alternative 'commands:command:_gotrace-dump_command' 'files:FILE:_files'
-}
-
 _gotrace-dump() {
-  # The command is the first word that is neither a flag nor the value of one.
   local -a commands_with_help with_value
   _gotrace-dump_tables
+  # The command is the first word that is neither a flag nor the value of one.
   local first='' command=events word
-  integer i
+  integer i is_value=0 only_files=0
   for ((i = 2; i < CURRENT; ++i)); do
     word=$words[i]
-    case $word in
-      --) break ;;
-      -*=*) ;;
-      -?*)
-        word=${${word#-}#-}
-        (( ${with_value[(Ie)$word]} )) && (( ++i ))
-        ;;
-      *)
-        first=$word
-        break
-        ;;
-    esac
+    if (( is_value )); then
+      is_value=0
+    elif (( only_files )) || [[ $word != -?* ]]; then
+      first=${first:-$word}
+    elif [[ $word == -- ]]; then
+      only_files=1
+      first=${first:--}
+    else
+      word=${${word#-}#-}
+      (( ${with_value[(Ie)$word]} )) && is_value=1
+    fi
   done
-  local -a specs names=('*:FILE:_files')
-  if [[ $first == help ]]; then
-    names=('1:: :' '2:command:_gotrace-dump_command')
-  elif [[ -n $first ]] && (( ${#${(M)commands_with_help:#$first:*}} )); then
-    command=$first
-    names=('1:: :' $names)
+  [[ $first != help ]] && (( ${commands_with_help[(I)${first}:*]} )) && command=$first
+
+  if (( is_value )) || [[ $only_files == 0 && $words[CURRENT] == -* ]]; then
+    local -a specs
+    _gotrace-dump_flags $command
+    _arguments -S : $specs '*:FILE:_files'
   elif [[ -z $first ]]; then
-    names=('1:command:_gotrace-dump_command_or_file' $names)
+    _alternative 'commands:command:_gotrace-dump_command' 'files:FILE:_files'
+  elif [[ $first == help ]]; then
+    _gotrace-dump_command
+  else
+    _files
   fi
-  _gotrace-dump_flags $command
-  _arguments -S : $specs $names
 }
 
 _gotrace-dump "$@"
@@ -325,10 +333,15 @@ function __gotrace_dump_is
     or test $command = - -a $argv[1] = events
 end
 
+# Prints the values, each with a description, which is empty: that of the flag is not theirs.
+function __gotrace_dump_choice
+    printf '%s\t\n' $argv
+end
+
 # Prints what is typed of a list with each of the values as the next one.
 function __gotrace_dump_list
     set -l lead (commandline -ct | string replace -r -- '^-[^=]*=' '' | string match -r -- '.*,')
-    printf '%s\n' "$lead"$argv
+    __gotrace_dump_choice "$lead"$argv
 end
 )sh";
 
@@ -380,7 +393,7 @@ std::string ZshCompletion() {
       "\n\n# Sets commands_with_help and with_value.\n_gotrace-dump_tables() {\n"
       "  commands_with_help=(\n");
   for (const CommandModel& command : commands) {
-    absl::StrAppend(&script, "    ", ShellQuoted(absl::StrCat(command.name, ":", command.summary)),
+    absl::StrAppend(&script, "    ", ZshQuoted(absl::StrCat(command.name, ":", command.summary)),
                     "\n");
   }
   absl::StrAppend(&script, "    'help:describe a command'\n  )\n  with_value=(",
@@ -403,13 +416,13 @@ std::string ZshCompletion() {
         if (kind == "file") {
           spec += "_files";
         } else if (kind == "directory") {
-          spec += "_files -/";
+          spec += "_path_files -/";
         } else if (kind != "other") {
           absl::StrAppend(&spec, " _gotrace-dump_value ", kind, " ",
                           absl::StrReplaceAll(absl::StrJoin(flag.choices, " "), {{":", "\\:"}}));
         }
       }
-      absl::StrAppend(&script, "        ", ShellQuoted(spec), "\n");
+      absl::StrAppend(&script, "        ", ZshQuoted(spec), "\n");
     }
     script += "      )\n      ;;\n";
   }
@@ -425,7 +438,7 @@ std::string FishCompletion() {
       "set -g __gotrace_dump_with_value ", FlagsWithValues(commands), "\n", kFishProgram, "\n");
   for (const CommandModel& command : commands) {
     absl::StrAppend(&script, "complete -c gotrace-dump -n 'test (__gotrace_dump_command) = -' -a ",
-                    command.name, " -d ", ShellQuoted(command.summary), "\n");
+                    command.name, " -d ", FishQuoted(command.summary), "\n");
   }
   absl::StrAppend(&script,
                   "complete -c gotrace-dump -n 'test (__gotrace_dump_command) = -' -a help ",
@@ -442,11 +455,11 @@ std::string FishCompletion() {
         const std::string choices = absl::StrJoin(flag.choices, " ");
         script += kind == "file" ? " -rF" : " -x";
         if (kind == "directory") script += " -a '(__fish_complete_directories)'";
-        if (kind == "choice") absl::StrAppend(&script, " -a '", choices, "'");
-        if (kind == "list") absl::StrAppend(&script, " -a '(__gotrace_dump_list ", choices, ")'");
+        if (kind == "choice" || kind == "list") {
+          absl::StrAppend(&script, " -a '(__gotrace_dump_", kind, " ", choices, ")'");
+        }
       }
-      absl::StrAppend(&script, " -d ", "'",
-                      absl::StrReplaceAll(flag.summary, {{"\\", "\\\\"}, {"'", "\\'"}}), "'\n");
+      absl::StrAppend(&script, " -d ", FishQuoted(flag.summary), "\n");
     }
   }
   return script;
