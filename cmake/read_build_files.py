@@ -39,7 +39,8 @@ class Rule:
 
     def files(self, suffix):
         """The paths of the sources whose names end in `suffix`."""
-        return [os.path.join(self.package, name) for name in self.get("srcs") if name.endswith(suffix)]
+        names = [*self.get("srcs"), *filter(None, [self.attributes.get("linkstamp")])]
+        return [os.path.join(self.package, name) for name in names if name.endswith(suffix)]
 
 
 def join(*parts):

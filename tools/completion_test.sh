@@ -1,14 +1,8 @@
 #!/usr/bin/env bash
-# Tests a script of completions/ in its shell: completion_test.sh SHELL. completion_test.SHELL reads
-# lines that were typed so far, and prints for each one a line with what the shell offers, sorted.
+# Tests the scripts of completions/, each in its shell. completion_test.SHELL reads lines that were
+# typed so far, and prints for each one a line with what the shell offers, sorted. Shells that are not
+# installed are skipped.
 set -euo pipefail
-
-shell=$1
-here=$PWD/tools
-command -v "$shell" >/dev/null || {
-  echo "skipped: $shell is not installed; ./install.sh --all installs it"
-  exit 0
-}
 
 # What is typed, and what is offered for its last word: without what precedes it in the word, without
 # the = of flags, and without the / of directories. The folder has the files input.trace and
@@ -62,14 +56,23 @@ gotrace-dump info -- --sal                    |
 gotrace-dump -- in                            | input.trace
 "
 
+drivers=$PWD/tools
+scripts=$PWD/completions
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-scripts=$PWD/completions
 cd "$work"
 mkdir dir
 touch input.trace trace.out
 
 lines=$(sed '/^$/d; s/ *|.*//' <<<"$cases")
-offered=$("$shell" "$here/completion_test.$shell" "$scripts" <<<"$lines")
-diff <(sed '/^$/d; s/.*| *//' <<<"$cases" | paste -d '|' <(echo "$lines") -) \
-     <(paste -d '|' <(echo "$lines") <(echo "$offered"))
+failed=0
+for shell in bash fish zsh; do
+  command -v "$shell" >/dev/null || {
+    echo "skipped: $shell is not installed; ./install.sh --all installs it"
+    continue
+  }
+  offered=$("$shell" "$drivers/completion_test.$shell" "$scripts" <<<"$lines") || failed=1
+  diff <(sed '/^$/d; s/.*| *//' <<<"$cases" | paste -d '|' <(echo "$lines") -) \
+       <(paste -d '|' <(echo "$lines") <(echo "$offered")) || { echo "FAILED: $shell"; failed=1; }
+done
+exit "$failed"
