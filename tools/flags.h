@@ -24,8 +24,9 @@ class SetFlag {
  public:
   SetFlag() = default;
 
+  // Implicit, so that a row of a flag can have a function.
   template <class Set, class = std::enable_if_t<!std::is_same_v<Set, SetFlag>>>
-  SetFlag(Set set) : set_(std::move(set)) {}  // NOLINT: rows of flags have functions.
+  SetFlag(Set set) : set_(std::move(set)) {}  // NOLINT(google-explicit-constructor)
 
   // `choices` are the values that a user can choose from: for completion on the command line.
   template <class Set>
