@@ -8,7 +8,7 @@ libraries=(
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
 bazel=(bazel-bootstrap)  # and the Java that it runs on
-cmake=(cmake make pkgconf)
+cmake=(cmake make pkgconf python3)
 usage="usage: install.sh [--cmake | --all]
 
 Installs the Debian or Ubuntu packages that gotrace needs and that are missing, as root or with sudo:
