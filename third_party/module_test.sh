@@ -47,8 +47,8 @@ in_module=$( (cut -d ' ' -f 1 <<<"$modules"; echo "$others") | sort)
 in_workspace=$(sed -n 's/^ *name = "\([a-z_0-9]*\)",$/\1/p' third_party/*.bzl | grep -vx -e remote_coverage_tools -e rules_java | sort)
 same "repository" "$in_module" MODULE.bazel "$in_workspace" "third_party/*.bzl"
 
-# Labels, as REPOSITORY //PACKAGE:TARGET. Folders with a WORKSPACE of their own are other projects.
-projects=$(find . -mindepth 2 \( -name bazel-\* -o -path ./build -o -name .git \) -prune -o -name WORKSPACE -printf '%h/\n')
+# Labels, as REPOSITORY //PACKAGE:TARGET. Folders with a WORKSPACE or MODULE.bazel of their own are other projects.
+projects=$(find . -mindepth 2 \( -name bazel-\* -o -path ./build -o -name .git \) -prune -o \( -name WORKSPACE -o -name MODULE.bazel \) -printf '%h/\n')
 used=$(find . \( -name bazel-\* -o -path ./build -o -name .git \) -prune -o \
     \( -name BUILD -o -name '*.bzl' \) ! -path './third_party/*.bzl' -print |
   { [[ -z $projects ]] && cat || grep -vFf <(echo "$projects"); } |
