@@ -1,20 +1,29 @@
 #!/usr/bin/env bash
-# Installs the packages that are needed to build and test gotrace on Debian 12 and are missing.
+# Installs the packages that are needed to build and test gotrace on Debian 12 or Ubuntu 24.04 and are
+# missing.
 set -euo pipefail
 
-packages=(
-  bazel-bootstrap  # Bazel, and the Java that it runs on
+libraries=(
   g++ libabsl-dev libedit-dev libprotozero-dev libsqlite3-dev libxxhash-dev libzstd-dev nlohmann-json3-dev zlib1g-dev  # the library and gotrace-dump
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
-usage="usage: install.sh [--all]
+bazel=(bazel-bootstrap)  # and the Java that it runs on
+cmake=(cmake make pkgconf python3)
+usage="usage: install.sh [--cmake | --all]
 
-Installs the Debian 12 packages that gotrace needs and that are missing, as root or with sudo.
---all adds what CI needs: coverage, fuzzing, the format of the code, manual pages, shells to test
+Installs the Debian or Ubuntu packages that gotrace needs and that are missing, as root or with sudo:
+the libraries, a compiler and Bazel. --cmake installs CMake instead of Bazel and the Java that it needs.
+--all adds what CI needs: CMake, coverage, fuzzing, the format of the code, manual pages, and shells to test
 completion in."
 case ${1:-} in
-  "") ;;
-  --all) packages+=(git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 mandoc zsh fish) ;;
+  "") packages=("${libraries[@]}" "${bazel[@]}") ;;
+  --cmake) packages=("${libraries[@]}" "${cmake[@]}") ;;
+  --all)
+    packages=(
+      "${libraries[@]}" "${bazel[@]}" "${cmake[@]}"
+      git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 mandoc zsh fish
+    )
+    ;;
   -h | --help) echo "$usage"; exit 0 ;;
   *) echo "$usage" >&2; exit 2 ;;
 esac
@@ -41,8 +50,8 @@ if ! log=$({ "${apt_get[@]}" update &&
              "${apt_get[@]}" install -y --no-install-recommends "${missing[@]}"; } </dev/null 2>&1); then
   echo "$log" >&2
   if [[ $log == *"Unable to locate package"* ]]; then
-    echo "install.sh: apt-get does not know these packages. Are there sources of Debian 12 in" \
-         "/etc/apt/sources.list or /etc/apt/sources.list.d/?" >&2
+    echo "install.sh: apt-get does not know these packages. Are there sources of Debian 12, or Ubuntu 24.04" \
+         "with universe, in /etc/apt/sources.list or /etc/apt/sources.list.d/?" >&2
   fi
   exit 1
 fi

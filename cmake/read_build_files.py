@@ -84,20 +84,26 @@ class Workspace:
         def glob(patterns, exclude=()):
             return self.glob(package, patterns)
 
-        def load(label, *names, **renamed):
-            # What other repositories have is of use to Bazel only.
-            module = {"native": native, "select": lambda cases: []}
-            if not label.startswith("@"):
-                folder, name = full_label(label, package)[2:].split(":")
-                exec((ROOT / folder / name).read_text(), module)
-            for name, original in [*zip(names, names), *renamed.items()]:
-                scope[name] = module.get(original, [])
+        def run(path):
+            """Runs a BUILD or .bzl file, and returns what it defines."""
 
-        scope = {kind: rule(kind) for kind in KINDS}
-        scope.update(glob=glob, load=load, package=lambda **_: None, exports_files=lambda *_, **__: None)
-        native = type("native", (), {name: staticmethod(scope[name]) for name in [*KINDS, "glob"]})
-        path = ROOT / package / "BUILD"
-        exec(compile(path.read_text(), path, "exec"), scope)
+            def load(label, *names, **renamed):
+                # Of other repositories, rules are known here. All else is of use to Bazel only.
+                module = rules
+                if not label.startswith("@"):
+                    folder, name = full_label(label, package)[2:].split(":")
+                    module = run(ROOT / folder / name)
+                for name, original in [*zip(names, names), *renamed.items()]:
+                    scope[name] = module.get(original, [])
+
+            scope = {"load": load, "native": native, "select": lambda cases: [], "glob": glob, **rules}
+            scope.update(package=lambda **_: None, exports_files=lambda *_, **__: None)
+            exec(compile(path.read_text(), path, "exec"), scope)
+            return scope
+
+        rules = {kind: rule(kind) for kind in KINDS}
+        native = type("native", (), {name: staticmethod(call) for name, call in {**rules, "glob": glob}.items()})
+        run(ROOT / package / "BUILD")
 
     def glob(self, package, patterns):
         """The files of a package that match, but not those of packages inside it."""

@@ -1,5 +1,7 @@
 """What a fuzz target is built into."""
 
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+
 def fuzz_target(name, deps, structured = False, parallel = False):
     """Makes of NAME_target.cc a test and a fuzzer.
 
@@ -9,7 +11,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
       structured: whether the inputs are traces, which are then changed event by event.
       parallel: whether it begins threads.
     """
-    native.cc_library(
+    cc_library(
         name = name,
         testonly = True,
         srcs = [name + "_target.cc"],
@@ -18,7 +20,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
         alwayslink = True,
     )
 
-    native.cc_test(
+    cc_test(
         name = name + "_replay_test",
         size = "medium",
         srcs = ["replay_test.cc"],
@@ -33,7 +35,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
     )
 
     # Needs clang: build it with --config=fuzz, or with run.sh.
-    native.cc_binary(
+    cc_binary(
         name = name + "_fuzzer",
         testonly = True,
         srcs = ["fuzzer_entry.cc"] + (["custom_mutator.cc"] if structured else []),

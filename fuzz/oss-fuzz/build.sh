@@ -4,7 +4,7 @@
 # version that can be relied on. To be run where the repository is.
 
 # Ubuntu's libraries are built with libstdc++.
-flags=(${CXXFLAGS/-stdlib=libc++/} -std=c++20 -I.)
+flags=(${CXXFLAGS/-stdlib=libc++/} -std=c++20 -I. -Iinclude)
 build=$(mktemp -d)
 absl=(-Wl,--start-group /usr/lib/*-linux-gnu/libabsl_*.a -Wl,--end-group)
 
@@ -15,10 +15,11 @@ compile() {
     "${@:3}" -c "$2" -o "$object"' _ "$build" {} "$CXX" "${flags[@]}"
 }
 
+# What targets may need: nothing with a main(), and no code for SQLite, which needs libraries that are not
+# where OSS-Fuzz runs the targets.
 sources() {
-  find util tracev2 parser validator rewrite analysis export tools -name '*.cc' ! -name '*_test.cc' |
-    grep -v -e benchmark -e golden -e rebase_ -e finding_case -e write_checks -e check_docs \
-      -e subprocess -e random_table -e tools/gotrace_dump -e memory_meter
+  find util tracev2 parser validator rewrite analysis export tools testing -name '*.cc' ! -name '*_test.cc' \
+    ! -path 'export/sqlite/*' ! -name 'sql_*' ! -name registry.cc -exec grep -L '^int main(' {} +
 }
 
 mapfile -t files < <(sources; ls fuzz/*.cc | grep -v -e _test.cc -e write_seeds -e name_cases)
@@ -33,7 +34,7 @@ objects ! -name 'fuzz_*_target.cc.o' ! -name 'fuzz_fuzzer_entry*' ! -name 'fuzz_
 link() {
   local output=$1
   shift
-  "$CXX" "${flags[@]}" "$@" "$build/lib.a" "${absl[@]}" -l:libgtest.a -l:libzstd.a -l:libz.a \
+  "$CXX" "${flags[@]}" "$@" "$build/lib.a" "${absl[@]}" -l:libgtest.a -l:libxxhash.a -l:libzstd.a -l:libz.a \
     -static-libstdc++ -lpthread -o "$output"
 }
 

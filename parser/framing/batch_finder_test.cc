@@ -248,12 +248,13 @@ TEST(BatchFinderTest, RejectsBatchesOfAnotherTimeOrWithoutEvents) {
 // Two batches, the end of a generation, and a batch of another time that is cut off after its
 // header.
 TEST(BatchFinderTest, FindsAnEndOfAGenerationOnce) {
-  const Found found = FindAll(absl::HexStringToBytes(
-      "01010f78f48080808080808080000da30200020a0300010b0d0aaf050002100c1101144c0c1a"
-      "10071201140b0c1d100413011619031e17d3011611041f171414070f20100514012a12032321"
-      "2c24032324222b04032323110a100c15012a040323212c03032325222b0203232311010b9009"
-      "0a86d95f01010b0a0ae1d25f00080b0a0101790a020034010201db8387799880808080808080"
-      "8000"));
+  std::string trace;
+  ASSERT_TRUE(absl::Base64Unescape(
+      "AQEPePSAgICAgICAgAANowIAAgoDAAELDQqvBQACEAwRARRMDBoQBxIBFAsMHRAEEwEWGQMeF9MB"
+      "FhEEHxcUFAcPIBAFFAEqEgMjISwkAyMkIisEAyMjEQoQDBUBKgQDIyEsAwMjJSIrAgMjIxEBC5AJ"
+      "CobZXwEBCwoK4dJfAAgLCgEBeQoCADQBAgHbg4d5mICAgICAgICAAA==",
+      &trace));
+  const Found found = FindAll(trace);
   ASSERT_FALSE(found.batches.empty());
   EXPECT_EQ(found.batches.back(), (std::pair<uint64_t, size_t>{136, 1}));
 }
