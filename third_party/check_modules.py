@@ -2,7 +2,8 @@
 
 - it has the version of gotrace/library_version.h;
 - it has the same repositories as WORKSPACE, where every build shows that they have the labels that are used;
-- its modules have each label that a BUILD file uses, according to module_labels.txt.
+- its modules have each label that a BUILD file uses, according to module_labels.txt;
+- BUILD files load the rules that they use, which newer versions of Bazel no longer have themselves.
 
 Files of Bazel are Python but for a few functions, so they are run as such.
 """
@@ -52,9 +53,9 @@ def read_workspace():
     return found - OF_BAZEL
 
 
-def read_labels():
-    """The labels in other repositories that BUILD files have, as pairs of a repository and the rest."""
-    labels = set()
+def read_build_files():
+    """The labels in other repositories that BUILD files have, as pairs of a repository and the rest, and errors."""
+    labels, errors = set(), []
     for directory, folders, files in os.walk("."):
         # Folders with a WORKSPACE are projects of their own.
         if directory != "." and "WORKSPACE" in files:
@@ -66,7 +67,10 @@ def read_labels():
                 text = pathlib.Path(directory, name).read_text()
                 for repository, label in re.findall(r'"@(\w+)(//[^"]*)"', text):
                     labels.add((repository, label if ":" in label else f"{label}:{label.split('/')[-1]}"))
-    return labels
+                for rule in sorted(set(re.findall(r"^ *((?:cc|sh)_\w+)\(", text, re.MULTILINE))):
+                    if not re.search(rf'load\(.*"{rule}"', text):
+                        errors.append(f"{directory}/{name} does not load {rule}")
+    return labels, errors
 
 
 def differences(what, first, first_place, second, second_place):
@@ -78,11 +82,11 @@ def differences(what, first, first_place, second, second_place):
 def main():
     version, modules, others = read_module()
     repositories = others | set(modules)
-    labels = read_labels()
+    labels, errors = read_build_files()
     header = pathlib.Path("include/gotrace/library_version.h").read_text()
     used = {f"{modules[name]} {label}" for name, label in labels if name in modules}
     lines = pathlib.Path("third_party/module_labels.txt").read_text().splitlines()
-    errors = [
+    errors += [
         *differences("version", {version}, "MODULE.bazel", set(re.findall(r'N "(.*)"', header)), "library_version.h"),
         *differences("repository", repositories, "MODULE.bazel", read_workspace(), "WORKSPACE"),
         *differences("label", used, "BUILD files", {line for line in lines if line[0] != "#"}, "module_labels.txt"),
