@@ -57,9 +57,13 @@ def full_label(label, package):
 
 def find_packages():
     """The folders that have a BUILD file."""
+    ignored = (ROOT / ".bazelignore").read_text().split("\n")
     packages = []
     for directory, folders, files in os.walk(ROOT):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "bazel-", "build", "node_modules")))
+        folders[:] = sorted(
+            name for name in folders
+            if not name.startswith((".", "bazel-", "build", "node_modules"))
+            and os.path.relpath(os.path.join(directory, name), ROOT) not in ignored)
         if "BUILD" in files:
             packages.append(os.path.relpath(directory, ROOT).replace(".", ""))
     return packages
