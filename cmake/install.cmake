@@ -3,7 +3,15 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/gotrace TYPE INCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
-install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.schema.json" PATTERN man EXCLUDE)
+# In the folders that they have here, since they refer to each other.
+file(GLOB_RECURSE documents RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
+  docs/*.md docs/*.schema.json analysis/*.md export/*.md parser/*.md tracev2/*.md)
+foreach(document ${documents})
+  cmake_path(GET document PARENT_PATH folder)
+  install(FILES "${document}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+endforeach()
+install(DIRECTORY examples/bazel examples/cmake examples/fetch-content examples/pkg-config
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" PATTERN "bazel-*" EXCLUDE PATTERN build EXCLUDE)
 
 # Each library has a set of targets of its own: only the static one makes users find what gotrace itself needs.
 foreach(kind static shared)

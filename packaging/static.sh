@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Builds build/static/gotrace-dump, one file that runs on any x86-64 Linux, without any shared library:
+#
+#   packaging/static.sh [--check]
+#
+# --check then runs it in a directory that has nothing but it and some traces, which needs root. Needs what
+# `install.sh --cmake` installs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[[ $# -eq 0 || $* == --check ]] || { echo "usage: packaging/static.sh [--check]" >&2; exit 2; }
+
+dir=build/static
+program=$dir/gotrace-dump
+log=$dir/log
+mkdir -p "$dir"
+# The output is shown only if something fails.
+if ! { cmake -S . -B "$dir/cmake" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DGOTRACE_INSTALL=OFF \
+         -DGOTRACE_STATIC_PROGRAM=ON &&
+       cmake --build "$dir/cmake" --target gotrace-dump --parallel "$(nproc)"; } >"$log" 2>&1; then
+  tail -n 50 "$log" >&2
+  exit 1
+fi
+strip -o "$program" "$dir/cmake/runfiles/tools/gotrace-dump"
+if readelf --program-headers "$program" | grep -q INTERP; then
+  echo "static.sh: $program needs a dynamic linker" >&2
+  exit 1
+fi
+[[ ${1:-} == --check ]] || exit 0
+
+[[ $EUID -eq 0 ]] || { echo "static.sh: --check needs root, for chroot" >&2; exit 1; }
+root=$(mktemp -d)
+trap 'rm -r "$root"' EXIT
+cp "$program" testdata/traces/go1.27-gc.trace.zst testdata/traces/go1.27-annotations.trace.zst "$root"
+mkdir "$root/out"
+failed=0
+
+# expect TEXT ARGUMENT...: the program succeeds with these arguments, and prints the text.
+expect() {
+  local text=$1 output
+  shift
+  if ! output=$(chroot "$root" /gotrace-dump "$@" 2>&1) || [[ $output != *"$text"* ]]; then
+    echo "static.sh: gotrace-dump $*: not \"$text\" but: $output" >&2
+    failed=1
+  fi
+}
+
+version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
+expect "gotrace-dump $version" --version
+expect "goroutines   15" info go1.27-annotations.trace.zst
+expect "runtime.gcBgMarkWorker" goroutines --jobs=2 go1.27-gc.trace.zst
+expect "sound" validate --jobs=2 go1.27-gc.trace.zst go1.27-annotations.trace.zst
+# Times in the local time zone, without a database of time zones.
+expect "2026-11-21T04:25:01" info go1.27-annotations.trace.zst
+expect "main.sweep.func1" sql go1.27-gc.trace.zst "SELECT DISTINCT name FROM goroutines ORDER BY name"
+expect "" tables -o out/tables go1.27-gc.trace.zst
+expect "" convert --to=perfetto -o out/gc.pftrace go1.27-gc.trace.zst
+# The prompt, without a database of terminals.
+session=$(printf '.tables\nSELECT 6 * 7;\n' |
+            TERM=xterm timeout 60 script -qec "chroot $root /gotrace-dump sql go1.27-gc.trace.zst" /dev/null) || true
+[[ $session == *g_states*42* ]] || { echo "static.sh: the prompt of sql printed: $session" >&2; failed=1; }
+exit $failed
