@@ -32,7 +32,11 @@ string(REPLACE "::" "_" pc_requires "${public_abseil}")
 string(REPLACE ";" ", " pc_requires "${pc_requires}")
 string(REPLACE "::" "_" pc_requires_private "${private_abseil}")
 string(REPLACE ";" ", " pc_requires_private "${pc_requires_private}")
-configure_file(cmake/gotrace.pc.in gotrace.pc @ONLY)
+# It names the prefix, which `cmake --install --prefix` may change.
+foreach(variable PROJECT_DESCRIPTION PROJECT_VERSION CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR pc_requires pc_requires_private)
+  install(CODE "set(${variable} [[${${variable}}]])")
+endforeach()
+install(CODE "configure_file([[${PROJECT_SOURCE_DIR}/cmake/gotrace.pc.in]] [[${PROJECT_BINARY_DIR}/gotrace.pc]] @ONLY)")
 install(FILES "${PROJECT_BINARY_DIR}/gotrace.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(TARGETS gotrace_sqlite DESTINATION "${CMAKE_INSTALL_LIBDIR}/gotrace")

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Installs gotrace from a build tree of CMake to a temporary directory, and checks that what is there can be
+# used: gotrace-dump, the extension for SQLite, every public header, and the library, by the projects in
+# examples/. With Bazel and with FetchContent these build it from this checkout.
+#
+#   packaging/test_install.sh [BUILD]
+#
+# BUILD is the build tree, or else build/install, of the preset "install". What it lacks is built first. Needs
+# what `install.sh` and `install.sh --cmake` install, and the shell of SQLite.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+source=$PWD
+build=${1:-build/install}
+[[ -e $build/CMakeCache.txt ]] || cmake --preset install >/dev/null
+cmake --build "$build" --parallel "$(nproc)" >/dev/null
+build=$(realpath "$build")
+
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+prefix=$temporary/installed
+cmake --install "$build" --prefix "$prefix" >/dev/null
+cd "$temporary"
+cp "$source/testdata/traces/go1.27-gc.trace.zst" trace.out
+
+failed=0
+fail() {
+  echo "test_install.sh: $1" >&2
+  failed=1
+}
+
+# check NAME COMMAND...: the command succeeds. Its output is shown only if it does not.
+check() {
+  local name=$1
+  shift
+  if ! "$@" >log 2>&1; then
+    tail -n 50 log >&2
+    fail "$name does not work"
+  fi
+}
+
+version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' "$source/include/gotrace/library_version.h")
+dump=$prefix/bin/gotrace-dump
+[[ $("$dump" --version) == *"$version"* ]] || fail "gotrace-dump is not of version $version"
+
+# The numbers of goroutines that every project must print.
+"$dump" goroutines --top=0 --format=csv trace.out | sed -n 's/^\([0-9]*\),.*,\([^,]*\)$/\1 \2/p' | sort >expected
+[[ $(wc -l <expected) -gt 5 ]] || fail "gotrace-dump lists $(wc -l <expected) functions"
+
+# check_counts NAME PROGRAM...: the program prints the numbers of goroutines.
+check_counts() {
+  local name=$1
+  shift
+  "$@" trace.out 2>&1 | sort | diff expected - >&2 || fail "$name prints something else than gotrace-dump"
+}
+
+libraries=$(dirname "$(find "$prefix" -name libgotrace.a)")
+extension=$libraries/gotrace/gotrace_sqlite.so
+rows=$(sqlite3 :memory: ".load $extension" "SELECT gotrace_open('trace.out')" "SELECT count(*) FROM goroutines" 2>&1 | tail -n 1)
+[[ $rows == $(awk '{ sum += $1 } END { print sum }' expected) ]] || fail "with the extension SQLite says: $rows"
+
+# Nothing but what is installed may be needed for the headers.
+(cd "$prefix/include" && printf '#include <%s>\n' gotrace/*.h) >all_headers.cc
+check "including all headers" g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include" all_headers.cc
+
+# The examples have the same program, so that each can be copied alone.
+for example in fetch-content pkg-config bazel; do
+  cmp "$source/examples/cmake/goroutine_counts.cc" "$source/examples/$example/goroutine_counts.cc" || failed=1
+done
+
+for shared in ON OFF; do
+  check "find_package with BUILD_SHARED_LIBS=$shared" cmake -S "$source/examples/cmake" -B "cmake-$shared" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=$shared
+  check "linking with BUILD_SHARED_LIBS=$shared" cmake --build "cmake-$shared"
+  check_counts "find_package with BUILD_SHARED_LIBS=$shared" "cmake-$shared/goroutine_counts"
+done
+readelf --dynamic cmake-ON/goroutine_counts | grep -q libgotrace.so || fail "BUILD_SHARED_LIBS=ON has no effect"
+! readelf --dynamic cmake-OFF/goroutine_counts | grep -q libgotrace.so || fail "BUILD_SHARED_LIBS=OFF has no effect"
+
+# make_with_pkg_config DIRECTORY VARIABLE...: builds the example there.
+make_with_pkg_config() {
+  cp -r "$source/examples/pkg-config" "$1" && PKG_CONFIG_PATH=$libraries/pkgconfig make -C "$@"
+}
+check "pkg-config" make_with_pkg_config pkg-config
+check_counts "pkg-config" env LD_LIBRARY_PATH="$libraries" pkg-config/goroutine_counts
+check "pkg-config --static" make_with_pkg_config pkg-config-static PKG_CONFIG="pkg-config --static" LDFLAGS=-static
+check_counts "pkg-config --static" pkg-config-static/goroutine_counts
+
+# Without optimisation, which takes most of the time.
+check "FetchContent" cmake -S "$source/examples/fetch-content" -B fetch-content -DCMAKE_BUILD_TYPE=Debug \
+  -DFETCHCONTENT_SOURCE_DIR_GOTRACE="$source"
+check "building with FetchContent" cmake --build fetch-content --target goroutine_counts --parallel "$(nproc)"
+check_counts "FetchContent" fetch-content/goroutine_counts
+
+cp -r "$source/examples/bazel" bazel
+bazel_example() {
+  (cd bazel && bazel --output_user_root="$temporary/bazel-root" "$@")
+}
+check "Bazel" bazel_example build --override_repository=gotrace="$source" --compilation_mode=fastbuild \
+  ${GOTRACE_BAZEL_FLAGS:-} //:goroutine_counts
+check_counts "Bazel" bazel/bazel-bin/goroutine_counts
+bazel_example shutdown
+chmod -R u+w bazel-root
+exit $failed
