@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The blocks of C++ in the README and in docs/ must be the examples, and their consoles what the
+# The blocks of C++ and of build files in the README and in docs/ must be the examples, and their consoles what the
 # commands in them print.
 set -uo pipefail
 
-documents=(README.md docs/analyses.md docs/commands.md docs/damaged-traces.md docs/library.md docs/limits.md docs/trace2.md)
+documents=(README.md docs/analyses.md docs/commands.md docs/damaged-traces.md docs/install.md docs/library.md docs/limits.md docs/trace2.md)
 root=$PWD
 
 # count LANGUAGE: how many blocks of a language all documents have.
@@ -20,12 +20,27 @@ block() {
 }
 
 failed=0
-number=0
-for example in count_starts validate salvage longest_waits goroutine_times repair print_logs count_kinds last_generation; do
-  number=$((number + 1))
-  diff <(block cpp "$number") "examples/$example.cc" || failed=1
+# show LANGUAGE FILE...: the documents' blocks of a language must be these examples, in this order.
+show() {
+  local language=$1 number=0 file
+  shift
+  for file; do
+    number=$((number + 1))
+    diff <(block "$language" "$number") "examples/$file" || failed=1
+  done
+  [[ $(count "$language") -eq $number ]] || { echo "A block of $language is no example."; failed=1; }
+}
+show cpp count_starts.cc cmake/goroutine_counts.cc validate.cc salvage.cc longest_waits.cc goroutine_times.cc repair.cc \
+  print_logs.cc count_kinds.cc last_generation.cc
+show cmake cmake/CMakeLists.txt fetch-content/CMakeLists.txt
+show python bazel/WORKSPACE bazel/BUILD bazel/MODULE.bazel
+show ini bazel/.bazelrc
+
+# Examples fetch the release whose documents they are in.
+version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
+for file in fetch-content/CMakeLists.txt bazel/WORKSPACE bazel/MODULE.bazel; do
+  grep -q "\bv$version\b" "examples/$file" || { echo "examples/$file does not fetch version $version."; failed=1; }
 done
-[[ $(count cpp) -eq $number ]] || { echo "A block of C++ is no example."; failed=1; }
 
 # The commands may write files: not where the documents are.
 PATH=$PWD/tools:$PATH
