@@ -9,19 +9,21 @@ libraries=(
 )
 bazel=(bazel-bootstrap)  # and the Java that it runs on
 cmake=(cmake make pkgconf python3)
-usage="usage: install.sh [--cmake | --all]
+packaging=(debhelper debootstrap dpkg-dev git lintian sqlite3)  # and the tests of what is installed
+usage="usage: install.sh [--cmake | --packaging | --all]
 
 Installs the Debian or Ubuntu packages that gotrace needs and that are missing, as root or with sudo:
-the libraries, a compiler and Bazel. --cmake installs CMake instead of Bazel and the Java that it needs.
---all adds what CI needs: CMake, coverage, fuzzing, the format of the code, manual pages, and shells to test
-completion in."
+the libraries, a compiler and Bazel. --cmake installs CMake instead of Bazel and the Java that it needs;
+--packaging adds to that what makes and tests Debian packages. --all installs all of this, and what CI needs
+for coverage, fuzzing, the format of the code, manual pages, and shells to test completion in."
 case ${1:-} in
   "") packages=("${libraries[@]}" "${bazel[@]}") ;;
   --cmake) packages=("${libraries[@]}" "${cmake[@]}") ;;
+  --packaging) packages=("${libraries[@]}" "${cmake[@]}" "${packaging[@]}") ;;
   --all)
     packages=(
-      "${libraries[@]}" "${bazel[@]}" "${cmake[@]}"
-      git clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 mandoc zsh fish
+      "${libraries[@]}" "${bazel[@]}" "${cmake[@]}" "${packaging[@]}"
+      clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 mandoc zsh fish
     )
     ;;
   -h | --help) echo "$usage"; exit 0 ;;
