@@ -32,8 +32,8 @@ make_base() {
   sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' "Created-By: Packages" "Origin: Debian" |
               grep ' bookworm' | sort -u)
   [[ -n $sources ]] || die "apt-get has no sources of Debian 12; run apt-get update"
-  debootstrap --variant=minbase bookworm "$base.new" "$(awk '$3 == "bookworm" { print $2; exit }' <<<"$sources")" >"$dir/log" ||
-    { tail "$dir/log" >&2; die "debootstrap failed; $dir/log has the rest"; }
+  debootstrap --variant=minbase bookworm "$base.new" "$(awk '$3 == "bookworm" { print $2; exit }' <<<"$sources")" >"$dir/base.log" ||
+    { tail "$dir/base.log" >&2; die "debootstrap failed; $dir/base.log has the rest"; }
   echo "$sources" >"$base.new/etc/apt/sources.list"
   # Downloaded packages are kept.
   echo 'Binary::apt::APT::Keep-Downloaded-Packages "true"; APT::Keep-Downloaded-Packages "true";' >"$base.new/etc/apt/apt.conf.d/keep"
@@ -67,6 +67,7 @@ in_bare() {
 # new_bare NAME: makes a bare system with an empty /root/work.
 new_bare() {
   root=$dir/$1
+  log=$dir/$1.log
   work=$root/root/work
   rm -rf --one-file-system "$root"
   cp -a "$base" "$root"
@@ -100,12 +101,12 @@ run_block() {
   local count
   count=$(grep -c . "$work/commands") || die "docs/install.md has no block $number in \"$section\""
   [[ $count -le 5 ]] || die "block $number of \"$section\" has $count commands, more than five"
-  if ! in_bare bash -ex commands >"$dir/log" 2>&1; then
-    tail -n 50 "$dir/log" >&2
-    die "block $number of \"$section\" fails in a bare Debian; $dir/log has the rest"
+  if ! in_bare bash -ex commands >"$log" 2>&1; then
+    tail -n 50 "$log" >&2
+    die "block $number of \"$section\" fails in a bare Debian; $log has the rest"
   fi
   for text; do
-    grep -qxF -- "$text" "$dir/log" || die "block $number of \"$section\" does not print \"$text\"; $dir/log has what it prints"
+    grep -qxF -- "$text" "$log" || die "block $number of \"$section\" does not print \"$text\"; $log has what it prints"
   done
   echo "$section, block $number: $count commands"
 }
