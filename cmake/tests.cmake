@@ -47,7 +47,7 @@ function(gotrace_test path)
   foreach(shard RANGE 1 ${arg_SHARDS})
     math(EXPR index "${shard} - 1")
     gotrace_add_test(${path}_${shard} COMMAND ${target} LABELS ${arg_LABELS}
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+      ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
   endforeach()
 endfunction()
 
