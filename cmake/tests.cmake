@@ -1,11 +1,13 @@
 # The tests, and the programs that they run: those of the BUILD files.
+find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(nlohmann_json REQUIRED)
 
 add_library(gotrace_testing STATIC ${testing_sources})
 target_link_libraries(gotrace_testing PUBLIC
-  gotrace_tools GTest::gmock GTest::gtest OpenSSL::Crypto nlohmann_json::nlohmann_json)
+  gotrace_tools absl::flags_parse absl::flags_usage benchmark::benchmark GTest::gmock GTest::gtest OpenSSL::Crypto
+  nlohmann_json::nlohmann_json)
 
 # Tests run here, where programs are next to the sources, as with Bazel.
 set(runfiles "${PROJECT_BINARY_DIR}/runfiles")
