@@ -183,7 +183,8 @@ def write_lists(workspace, directory):
     library = workspace.closure(["//:gotrace", "//:gotrace_sqlite"])
     tools = [rule for rule in workspace.closure(["//tools:tools"]) if rule not in library]
     # A library with alwayslink is compiled into each program that needs it.
-    testing = [rule for rule in workspace.of_kind("cc_library") if rule.get("testonly") and not rule.get("alwayslink")]
+    others = [rule for rule in workspace.of_kind("cc_library") if rule not in [*library, *tools]]
+    testing = [rule for rule in others if not rule.get("alwayslink")]
 
     def abseil_of(rules):
         """The names that CMake has for the targets of Abseil that these rules need."""

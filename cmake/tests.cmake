@@ -1,11 +1,13 @@
 # The tests, and the programs that they run: those of the BUILD files.
+find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(nlohmann_json REQUIRED)
 
 add_library(gotrace_testing STATIC ${testing_sources})
 target_link_libraries(gotrace_testing PUBLIC
-  gotrace_tools GTest::gmock GTest::gtest OpenSSL::Crypto nlohmann_json::nlohmann_json)
+  gotrace_tools absl::flags_parse absl::flags_usage benchmark::benchmark GTest::gmock GTest::gtest OpenSSL::Crypto
+  nlohmann_json::nlohmann_json)
 
 # Tests run here, where programs are next to the sources, as with Bazel.
 set(runfiles "${PROJECT_BINARY_DIR}/runfiles")
@@ -47,7 +49,7 @@ function(gotrace_test path)
   foreach(shard RANGE 1 ${arg_SHARDS})
     math(EXPR index "${shard} - 1")
     gotrace_add_test(${path}_${shard} COMMAND ${target} LABELS ${arg_LABELS}
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+      ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
   endforeach()
 endfunction()
 

@@ -15,11 +15,13 @@ compile() {
     "${@:3}" -c "$2" -o "$object"' _ "$build" {} "$CXX" "${flags[@]}"
 }
 
-# What targets may need: nothing with a main(), and no code for SQLite, which needs libraries that are not
-# where OSS-Fuzz runs the targets.
+# What targets may need: nothing with a main(), and of the commands only validate. Others need SQLite and libedit,
+# which are not where OSS-Fuzz runs the targets.
 sources() {
   find util tracev2 parser validator rewrite analysis export tools testing -name '*.cc' ! -name '*_test.cc' \
-    ! -path 'export/sqlite/*' ! -name 'sql_*' ! -name registry.cc -exec grep -L '^int main(' {} +
+    ! -path 'export/sqlite/*' ! -path 'tools/*_command*' ! -path 'tools/sql_*' ! -name registry.cc \
+    -exec grep -L '^int main(' {} +
+  ls tools/{per_file,validate}_command.cc
 }
 
 mapfile -t files < <(sources; ls fuzz/*.cc | grep -v -e _test.cc -e write_seeds -e name_cases)
