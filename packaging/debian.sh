@@ -4,7 +4,8 @@
 #
 #   packaging/debian.sh
 #
-# Needs what `install.sh --packaging` installs. The same commit makes the same packages, byte for byte.
+# Needs what `install.sh --packaging` installs. The same commit makes the same packages, byte for byte. CMake's build
+# tree stays in build/debian/gotrace-VERSION/obj-*.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -44,5 +45,4 @@ if ! (cd "$source" && dpkg-buildpackage --build=binary --no-sign) >"$dir/log" 2>
   echo "debian.sh: $PWD/$dir/log has the rest" >&2
   exit 1
 fi
-rm -r "$source"
 lintian --info --pedantic --fail-on error,warning,pedantic --allow-root "$dir"/*.changes

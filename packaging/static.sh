@@ -1,32 +1,38 @@
 #!/usr/bin/env bash
 # Builds build/static/gotrace-dump, one file that runs on any x86-64 Linux, without any shared library:
 #
-#   packaging/static.sh [--check]
+#   packaging/static.sh [--check] [BUILD]
 #
-# --check then runs it in a directory that has nothing but it and some traces, which needs root. Needs what
+# --check then runs it in a directory that has nothing but it and some traces, which needs root. BUILD is a build tree
+# of CMake, or else build/install, of the preset "install". What it lacks is built first. Needs what
 # `install.sh --cmake` installs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[[ $# -eq 0 || $* == --check ]] || { echo "usage: packaging/static.sh [--check]" >&2; exit 2; }
+check=
+if [[ ${1:-} == --check ]]; then
+  check=1
+  shift
+fi
+[[ $# -le 1 && ${1:-} != -* ]] || { echo "usage: packaging/static.sh [--check] [BUILD]" >&2; exit 2; }
 
+build=${1:-build/install}
 dir=build/static
 program=$dir/gotrace-dump
 log=$dir/log
 mkdir -p "$dir"
 # The output is shown only if something fails.
-if ! { cmake -S . -B "$dir/cmake" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DGOTRACE_INSTALL=OFF \
-         -DGOTRACE_STATIC_PROGRAM=ON &&
-       cmake --build "$dir/cmake" --target gotrace-dump --parallel "$(nproc)"; } >"$log" 2>&1; then
+if ! { { [[ -e $build/CMakeCache.txt ]] || cmake --preset install; } &&
+       cmake --build "$build" --target gotrace-dump-static --parallel "$(nproc)"; } >"$log" 2>&1; then
   tail -n 50 "$log" >&2
   exit 1
 fi
-strip -o "$program" "$dir/cmake/runfiles/tools/gotrace-dump"
+strip -o "$program" "$build/gotrace-dump-static"
 if readelf --program-headers "$program" | grep -q INTERP; then
   echo "static.sh: $program needs a dynamic linker" >&2
   exit 1
 fi
-[[ ${1:-} == --check ]] || exit 0
+[[ $check ]] || exit 0
 
 [[ $EUID -eq 0 ]] || { echo "static.sh: --check needs root, for chroot" >&2; exit 1; }
 root=$(mktemp -d)

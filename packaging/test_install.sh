@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # Installs gotrace from a build tree of CMake to a temporary directory, and checks that what is there can be
 # used: gotrace-dump, the extension for SQLite, every public header, and the library, by the projects in
-# examples/. With Bazel and with FetchContent these build it from this checkout.
+# examples/.
 #
-#   packaging/test_install.sh [BUILD]
+#   packaging/test_install.sh [--sources] [BUILD]
 #
-# BUILD is the build tree, or else build/install, of the preset "install". What it lacks is built first. Needs
+# With --sources, the projects that build gotrace from a checkout are tried too, which takes long. BUILD is the build tree, or else build/install, of the preset "install". What it lacks is built first. Needs
 # what `install.sh` and `install.sh --cmake` install, and the shell of SQLite.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+with_sources=
+if [[ ${1:-} == --sources ]]; then
+  with_sources=1
+  shift
+fi
 source=$PWD
 build=${1:-build/install}
 [[ -e $build/CMakeCache.txt ]] || cmake --preset install >/dev/null
@@ -85,6 +90,8 @@ check "pkg-config" make_with_pkg_config pkg-config
 check_counts "pkg-config" env LD_LIBRARY_PATH="$libraries" pkg-config/goroutine_counts
 check "pkg-config --static" make_with_pkg_config pkg-config-static PKG_CONFIG="pkg-config --static" LDFLAGS=-static
 check_counts "pkg-config --static" pkg-config-static/goroutine_counts
+
+[[ $with_sources ]] || exit $failed
 
 # Without optimisation, which takes most of the time.
 check "FetchContent" cmake -S "$source/examples/fetch-content" -B fetch-content -DCMAKE_BUILD_TYPE=Debug \
