@@ -217,8 +217,8 @@ def write_lists(workspace, directory):
         for rule in workspace.of_kind("cc_test"):
             main = ["MAIN"] if "@com_google_googletest//:gtest_main" in rule.labels("deps") else []
             shards = [rule.get("shard_count")] if rule.get("shard_count") else []
-            out.write(program("gotrace_test", rule, *main, OPTIONS=rule.get("copts"), LABELS=rule.get("tags"),
-                              DEFINITIONS=rule.get("local_defines"), SHARDS=shards))
+            out.write(program("gotrace_test", rule, *main, OPTIONS=rule.get("copts"),
+                              DEFINITIONS=rule.get("local_defines"), LABELS=rule.get("tags"), SHARDS=shards))
         for rule in workspace.of_kind("sh_test"):
             out.write(call("gotrace_script_test", rule.path, *rule.files(".sh"), LABELS=rule.get("tags")))
 

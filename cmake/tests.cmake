@@ -38,7 +38,8 @@ function(gotrace_add_test name)
     ENVIRONMENT "TEST_TMPDIR=${tmpdir};TEST_SRCDIR=${PROJECT_BINARY_DIR};TEST_WORKSPACE=runfiles;${arg_ENVIRONMENT}")
 endfunction()
 
-# Adds a test, as several ones if it has shards, so that they can run at the same time.
+# Adds a test, as several ones if it has shards, so that they can run at the same time. Other arguments are those of
+# gotrace_test_program(), and come first.
 function(gotrace_test path)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "LABELS")
   gotrace_test_program(${path} ${arg_UNPARSED_ARGUMENTS})

@@ -49,6 +49,14 @@ make_sysroot() {
 [[ -e $sysroot/complete ]] || make_sysroot
 # Optimising more would take more time than it saves.
 cmake -S . -B "$dir/gotrace" --toolchain cmake/aarch64-linux-gnu.cmake -DGOTRACE_SYSROOT="$sysroot" \
-  -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+  -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1
 cmake --build "$dir/gotrace" --parallel "$(nproc)"
+# Tests start these programs themselves, so scripts that start qemu take their places.
+find "$dir/gotrace/runfiles" -type f -perm -100 ! -name '*_test' ! -name '*.so' ! -name '*.arm64' |
+  while read -r program; do
+    [[ $(head -c 4 "$program") == $'\x7fELF' ]] || continue
+    mv "$program" "$program.arm64"
+    printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "$0.arm64" "$@"\n' "$sysroot" >"$program"
+    chmod +x "$program"
+  done
 ctest --test-dir "$dir/gotrace" --output-on-failure "$@"
