@@ -5,8 +5,9 @@
 #
 #   packaging/test_install.sh [--sources] [BUILD]
 #
-# With --sources, the projects that build gotrace from a checkout are tried too, which takes long. BUILD is the build tree, or else build/install, of the preset "install". What it lacks is built first. Needs
-# what `install.sh` and `install.sh --cmake` install, and the shell of SQLite.
+# With --sources, the projects that build gotrace from a checkout are tried too, which takes long. BUILD is the build
+# tree, or else build/install, of the preset "install". What it lacks is built first. Needs what `install.sh` and
+# `install.sh --cmake` install, and the shell of SQLite.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
