@@ -9,7 +9,7 @@ libraries=(
 )
 bazel=(bazel-bootstrap)  # and the Java that it runs on
 cmake=(cmake make pkgconf python3)
-packaging=(debhelper debootstrap dpkg-dev git lintian sqlite3)  # and the tests of what is installed
+packaging=(build-essential debhelper debootstrap dpkg-dev git lintian sqlite3)  # and the tests of what is installed
 usage="usage: install.sh [--cmake | --packaging | --all]
 
 Installs the Debian or Ubuntu packages that gotrace needs and that are missing, as root or with sudo:
@@ -23,7 +23,7 @@ case ${1:-} in
   --all)
     packages=(
       "${libraries[@]}" "${bazel[@]}" "${cmake[@]}" "${packaging[@]}"
-      clang clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 mandoc zsh fish
+      clang clang-14 clang-format-14 clang-tidy-14 doxygen libclang-rt-14-dev llvm-14 mandoc zsh fish
     )
     ;;
   -h | --help) echo "$usage"; exit 0 ;;

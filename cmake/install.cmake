@@ -21,8 +21,7 @@ foreach(kind static shared)
 endforeach()
 configure_package_config_file(cmake/gotraceConfig.cmake.in gotraceConfig.cmake
   INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
-# A change of the minor version may change the interface until there is a version 1.
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/gotraceConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/gotraceConfigVersion.cmake" COMPATIBILITY ${compatibility})
 install(
   FILES "${PROJECT_BINARY_DIR}/gotraceConfig.cmake" "${PROJECT_BINARY_DIR}/gotraceConfigVersion.cmake"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
@@ -30,10 +29,17 @@ install(
 # The names of Abseil's .pc files: absl::status has absl_status.pc.
 string(REPLACE "::" "_" pc_requires "${public_abseil}")
 string(REPLACE ";" ", " pc_requires "${pc_requires}")
-string(REPLACE "::" "_" pc_requires_private "${private_abseil}")
+string(REPLACE "::" "_" pc_requires_private "${library_abseil}")
 string(REPLACE ";" ", " pc_requires_private "${pc_requires_private}")
+foreach(folder includedir libdir)
+  string(TOUPPER ${folder} variable)
+  set(pc_${folder} "${CMAKE_INSTALL_${variable}}")
+  if(NOT IS_ABSOLUTE "${pc_${folder}}")
+    set(pc_${folder} "\${prefix}/${pc_${folder}}")
+  endif()
+endforeach()
 # It names the prefix, which `cmake --install --prefix` may change.
-foreach(variable PROJECT_DESCRIPTION PROJECT_VERSION CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR pc_requires pc_requires_private)
+foreach(variable PROJECT_DESCRIPTION PROJECT_VERSION pc_includedir pc_libdir pc_requires pc_requires_private)
   install(CODE "set(${variable} [[${${variable}}]])")
 endforeach()
 install(CODE "configure_file([[${PROJECT_SOURCE_DIR}/cmake/gotrace.pc.in]] [[${PROJECT_BINARY_DIR}/gotrace.pc]] @ONLY)")

@@ -55,25 +55,32 @@ def full_label(label, package):
     return f"//{package}:{label.lstrip(':')}"
 
 
-def find_packages():
+def is_ignored(path, build_directory):
+    """Whether a folder has nothing of the repository."""
+    return (
+        path.name.startswith((".", "bazel-", "node_modules"))
+        or str(path.relative_to(ROOT)) in (ROOT / ".bazelignore").read_text().split("\n")
+        or path.resolve() == build_directory
+        or (path / "CMakeCache.txt").exists()
+    )
+
+
+def find_packages(build_directory):
     """The folders that have a BUILD file."""
-    ignored = (ROOT / ".bazelignore").read_text().split("\n")
     packages = []
     for directory, folders, files in os.walk(ROOT):
-        folders[:] = sorted(
-            name for name in folders
-            if not name.startswith((".", "bazel-", "build", "node_modules"))
-            and os.path.relpath(os.path.join(directory, name), ROOT) not in ignored)
+        path = pathlib.Path(directory)
+        folders[:] = sorted(name for name in folders if not is_ignored(path / name, build_directory))
         if "BUILD" in files:
-            packages.append(os.path.relpath(directory, ROOT).replace(".", ""))
+            packages.append("" if path == ROOT else str(path.relative_to(ROOT)))
     return packages
 
 
 class Workspace:
     """The rules of all BUILD files, by their labels."""
 
-    def __init__(self):
-        self.packages = find_packages()
+    def __init__(self, build_directory):
+        self.packages = find_packages(build_directory)
         self.rules = {}
         for package in self.packages:
             self.read(package)
@@ -146,7 +153,8 @@ def generate_sources(workspace, directory):
             text = subprocess.check_output(["bash", "-c", rule.get("cmd").replace("> $@", "")], text=True)
             if not path.exists() or path.read_text() != text:
                 path.write_text(text)
-            made[os.path.join(rule.package, name)] = str(path)
+            # In quotes, since the build directory can be anywhere.
+            made[os.path.join(rule.package, name)] = f'"{path}"'
     return made
 
 
@@ -158,7 +166,7 @@ def link_runfiles(workspace, directory):
         for entry in sorted((ROOT / package).iterdir()):
             inside = join(package, entry.name)
             has_packages = any(f"{other}/".startswith(f"{inside}/") for other in workspace.packages)
-            if has_packages or entry.name.startswith((".git", "bazel-", "build")):
+            if has_packages or (entry.is_dir() and is_ignored(entry, directory)):
                 continue
             link = folder / entry.name
             link.unlink(missing_ok=True)
@@ -199,7 +207,8 @@ def write_lists(workspace, directory):
         out.write(call("set", "program_sources", *sources_of([workspace.rules["//tools:gotrace-dump"]])))
         out.write(call("set", "extension_sources", *sources_of([workspace.rules["//export/sqlite:gotrace_sqlite.so"]])))
         out.write(call("set", "public_abseil", *abseil_of([workspace.rules["//include:headers"]])))
-        out.write(call("set", "private_abseil", *abseil_of([*library, *tools, *testing])))
+        out.write(call("set", "library_abseil", *abseil_of(library)))
+        out.write(call("set", "all_abseil", *abseil_of([*library, *tools, *testing])))
         out.write(call("set", "build_files", *(os.path.join(package, "BUILD") for package in workspace.packages)))
 
     def program(function, rule, *arguments, **lists):
@@ -224,8 +233,8 @@ def write_lists(workspace, directory):
 
 
 def main():
-    directory = pathlib.Path(sys.argv[1])
-    workspace = Workspace()
+    directory = pathlib.Path(sys.argv[1]).resolve()
+    workspace = Workspace(directory)
     link_runfiles(workspace, directory)
     write_lists(workspace, directory)
 

@@ -12,6 +12,8 @@ target_link_libraries(gotrace_testing PUBLIC
 # Tests run here, where programs are next to the sources, as with Bazel.
 set(runfiles "${PROJECT_BINARY_DIR}/runfiles")
 
+add_custom_target(examples)
+
 # Adds a program that is built into the folder of its sources. Its target has the name of its path.
 function(gotrace_test_program path)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MAIN" "" "SOURCES;OPTIONS;DEFINITIONS")
@@ -24,6 +26,9 @@ function(gotrace_test_program path)
   target_compile_options(${target} PRIVATE ${arg_OPTIONS} $<$<CONFIG:Release>:-O0>)
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
   target_link_libraries(${target} PRIVATE gotrace_testing $<$<BOOL:${arg_MAIN}>:GTest::gtest_main>)
+  if(folder STREQUAL examples)
+    add_dependencies(examples ${target})
+  endif()
   set(target ${target} PARENT_SCOPE)
 endfunction()
 

@@ -41,6 +41,9 @@ version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/lib
 for file in fetch-content/CMakeLists.txt bazel/WORKSPACE bazel/MODULE.bazel; do
   grep -q "\bv$version\b" "examples/$file" || { echo "examples/$file does not fetch version $version."; failed=1; }
 done
+grep -qF "name = \"gotrace\", version = \"$version\"" examples/bazel/MODULE.bazel ||
+  { echo "examples/bazel/MODULE.bazel does not name version $version."; failed=1; }
+grep -qF "gotrace-dump $version (commit" docs/commands.md || { echo "docs/commands.md shows another version."; failed=1; }
 
 # The commands may write files: not where the documents are.
 PATH=$PWD/tools:$PATH

@@ -14,7 +14,7 @@ for tool in dpkg-buildpackage dh lintian; do
 done
 
 version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
-commit=$(git rev-parse HEAD)
+commit=$(git rev-parse --short=12 HEAD)
 dir=build/debian
 source=$dir/gotrace-$version
 rm -rf "$dir"

@@ -3,7 +3,7 @@
 #
 #   packaging/static.sh [--check] [BUILD]
 #
-# --check then runs it in a directory that has nothing but it and some traces, which needs root. BUILD is a build tree
+# --check then runs it in a directory that has nothing but it and some traces, as root or with sudo. BUILD is a build tree
 # of CMake, or else build/install, of the preset "install". What it lacks is built first. Needs what
 # `install.sh --cmake` installs.
 set -euo pipefail
@@ -22,7 +22,7 @@ program=$dir/gotrace-dump
 log=$dir/log
 mkdir -p "$dir"
 # The output is shown only if something fails.
-if ! { { [[ -e $build/CMakeCache.txt ]] || cmake --preset install; } &&
+if ! { { [[ -e $build/CMakeCache.txt ]] || cmake --preset install -B "$build"; } &&
        cmake --build "$build" --target gotrace-dump-static --parallel "$(nproc)"; } >"$log" 2>&1; then
   tail -n 50 "$log" >&2
   exit 1
@@ -34,7 +34,8 @@ if readelf --program-headers "$program" | grep -q INTERP; then
 fi
 [[ $check ]] || exit 0
 
-[[ $EUID -eq 0 ]] || { echo "static.sh: --check needs root, for chroot" >&2; exit 1; }
+as_root=()
+[[ $EUID -eq 0 ]] || as_root=(sudo)
 root=$(mktemp -d)
 trap 'rm -r "$root"' EXIT
 cp "$program" testdata/traces/go1.27-gc.trace.zst testdata/traces/go1.27-annotations.trace.zst "$root"
@@ -45,7 +46,7 @@ failed=0
 expect() {
   local text=$1 output
   shift
-  if ! output=$(chroot "$root" /gotrace-dump "$@" 2>&1) || [[ $output != *"$text"* ]]; then
+  if ! output=$("${as_root[@]}" chroot "$root" /gotrace-dump "$@" 2>&1) || [[ $output != *"$text"* ]]; then
     echo "static.sh: gotrace-dump $*: not \"$text\" but: $output" >&2
     failed=1
   fi
@@ -63,6 +64,6 @@ expect "" tables -o out/tables go1.27-gc.trace.zst
 expect "" convert --to=perfetto -o out/gc.pftrace go1.27-gc.trace.zst
 # The prompt, without a database of terminals.
 session=$(printf '.tables\nSELECT 6 * 7;\n' |
-            TERM=xterm timeout 60 script -qec "chroot $root /gotrace-dump sql go1.27-gc.trace.zst" /dev/null) || true
+            TERM=xterm timeout 60 script -qec "${as_root[*]} chroot $root /gotrace-dump sql go1.27-gc.trace.zst" /dev/null) || true
 [[ $session == *g_states*42* ]] || { echo "static.sh: the prompt of sql printed: $session" >&2; failed=1; }
 exit $failed

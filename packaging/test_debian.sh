@@ -3,7 +3,7 @@
 #
 #   packaging/test_debian.sh [WAY...]
 #
-# WAY is packages, pkg-config, source, fetch-content, bazel or static; or else all of them. A bare Debian is what
+# WAY is packages, pkg-config, source, fetch-content, bazel or static; by default, all. A bare Debian is what
 # debootstrap makes of the mirror that this machine has for apt-get. It stays in build/bare, with the packages that
 # were downloaded, for the next time. The repository that the documents name does not exist there: a clone of this
 # one, with the last commit as the release, is used whenever git should fetch it.

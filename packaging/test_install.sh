@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs gotrace from a build tree of CMake to a temporary directory, and checks that what is there can be
 # used: gotrace-dump, the extension for SQLite, every public header, and the library, by the projects in
-# examples/.
+# examples/
 #
 #   packaging/test_install.sh [--sources] [BUILD]
 #
-# With --sources, the projects that build gotrace from a checkout are tried too, which takes long. BUILD is the build
-# tree, or else build/install, of the preset "install". What it lacks is built first. Needs what `install.sh` and
+# With --sources, also tries the projects that build gotrace from a checkout, which takes long. BUILD is the build tree,
+# by default build/install, of the preset "install"; what it lacks is built first. Needs what `install.sh` and
 # `install.sh --cmake` install, and the shell of SQLite.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ if [[ ${1:-} == --sources ]]; then
 fi
 source=$PWD
 build=${1:-build/install}
-[[ -e $build/CMakeCache.txt ]] || cmake --preset install >/dev/null
+[[ -e $build/CMakeCache.txt ]] || cmake --preset install -B "$build" >/dev/null
 cmake --build "$build" --parallel "$(nproc)" >/dev/null
 build=$(realpath "$build")
 
@@ -69,6 +69,13 @@ rows=$(sqlite3 :memory: ".load $extension" "SELECT gotrace_open('trace.out')" "S
 (cd "$prefix/include" && printf '#include <%s>\n' gotrace/*.h) >all_headers.cc
 check "including all headers" g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include" all_headers.cc
 
+# The shared library exports what public headers declare.
+nm --dynamic --defined-only --demangle "$libraries/libgotrace.so" | cut -d ' ' -f 3- | grep -v '^GOTRACE_' >exports
+[[ $(wc -l <exports) -gt 500 ]] || fail "the shared library exports $(wc -l <exports) symbols"
+if grep -vE '^((vtable|typeinfo|typeinfo name) for )?gotrace::[A-Z]' exports >&2; then
+  fail "the shared library exports these symbols, which are not public"
+fi
+
 # The examples have the same program, so that each can be copied alone.
 for example in fetch-content pkg-config bazel; do
   cmp "$source/examples/cmake/goroutine_counts.cc" "$source/examples/$example/goroutine_counts.cc" || failed=1
@@ -82,6 +89,18 @@ for shared in ON OFF; do
 done
 readelf --dynamic cmake-ON/goroutine_counts | grep -q libgotrace.so || fail "BUILD_SHARED_LIBS=ON has no effect"
 ! readelf --dynamic cmake-OFF/goroutine_counts | grep -q libgotrace.so || fail "BUILD_SHARED_LIBS=OFF has no effect"
+
+# A project that looks for gotrace twice.
+mkdir twice
+cat >twice/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(twice LANGUAGES CXX)
+find_package(gotrace REQUIRED)
+find_package(gotrace REQUIRED COMPONENTS static)
+add_library(both INTERFACE)
+target_link_libraries(both INTERFACE gotrace::gotrace gotrace::static)
+END
+check "find_package twice" cmake -S twice -B twice/build -DCMAKE_PREFIX_PATH="$prefix"
 
 # make_with_pkg_config DIRECTORY VARIABLE...: builds the example there.
 make_with_pkg_config() {
