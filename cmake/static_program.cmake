@@ -19,5 +19,5 @@ if(absl_archives AND NOT archives MATCHES NOTFOUND)
   # Files rather than targets, since those of Abseil and zstd bring their shared libraries.
   target_link_libraries(gotrace-dump-static PRIVATE
     $<TARGET_FILE:gotrace_tools> $<TARGET_FILE:gotrace_static>
-    LINKER:--start-group ${absl_archives} LINKER:--end-group ${archives} m)
+    -Wl,--start-group ${absl_archives} -Wl,--end-group ${archives} m)
 endif()

@@ -18,7 +18,7 @@ dir=$PWD/build/release
 rm -rf "$dir"
 mkdir -p "$dir"
 packaging/debian.sh
-packaging/static.sh
+packaging/static.sh build/debian/gotrace-*/obj-*
 cp build/debian/*.deb "$dir"
 cp build/static/gotrace-dump "$dir/gotrace-dump-$version-linux-$(uname -m)"
 git archive --prefix="gotrace-$version/" -o "$dir/gotrace-$version.tar.gz" HEAD
