@@ -56,7 +56,7 @@ def full_label(label, package):
 
 
 def is_ignored(path, build_directory):
-    """Whether a folder has nothing of the repository."""
+    """Whether a folder of the repository has something else."""
     return (
         path.name.startswith((".", "bazel-", "node_modules"))
         or str(path.relative_to(ROOT)) in (ROOT / ".bazelignore").read_text().split("\n")
@@ -65,8 +65,8 @@ def is_ignored(path, build_directory):
     )
 
 
-def find_packages(build_directory):
-    """The folders that have a BUILD file."""
+def find_packages(build_directory=None):
+    """The folders that have a BUILD file, but not those in build trees."""
     packages = []
     for directory, folders, files in os.walk(ROOT):
         path = pathlib.Path(directory)

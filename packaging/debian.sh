@@ -13,7 +13,7 @@ for tool in dpkg-buildpackage dh lintian; do
   command -v "$tool" >/dev/null || { echo "debian.sh: $tool is missing; run ./install.sh --packaging" >&2; exit 1; }
 done
 
-version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
+version=$(packaging/version.sh)
 commit=$(git rev-parse --short=12 HEAD)
 dir=build/debian
 source=$dir/gotrace-$version

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
+version=$(packaging/version.sh)
 [[ ${1:-} == "v$version" ]] || {
   echo "release.sh: this is version $version, whose tag is v$version, not '${1:-}'." \
     "Change the tag, or include/gotrace/library_version.h." >&2

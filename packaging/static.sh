@@ -52,7 +52,7 @@ expect() {
   fi
 }
 
-version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
+version=$(packaging/version.sh)
 expect "gotrace-dump $version" --version
 expect "goroutines   15" info go1.27-annotations.trace.zst
 expect "main.sweep.func1" goroutines --jobs=2 go1.27-gc.trace.zst

@@ -24,7 +24,7 @@ ways=(packages pkg-config source fetch-content bazel static)
 
 dir=$PWD/build/bare
 base=$dir/base
-version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' include/gotrace/library_version.h)
+version=$(packaging/version.sh)
 mkdir -p "$dir/downloads"
 
 make_base() {
@@ -49,7 +49,7 @@ block() {
     $0 == "```sh" { inside = found && ++count == wanted }' docs/install.md
 }
 
-# in_bare COMMAND...: runs a command in the bare system, in /root/work. Whatever it starts ends with it.
+# in_bare COMMAND...: runs a command in the bare system, in /srv/work. Whatever it starts ends with it.
 in_bare() {
   unshare --mount --pid --fork --kill-child bash -c '
     set -e
@@ -61,14 +61,14 @@ in_bare() {
     exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
       LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
       ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-      bash -c "cd /root/work && exec \"\$@\"" bash "$@"' bash "$root" "$dir/downloads" "$@"
+      bash -c "cd /srv/work && exec \"\$@\"" bash "$@"' bash "$root" "$dir/downloads" "$@"
 }
 
-# new_bare NAME: makes a bare system with an empty /root/work.
+# new_bare NAME: makes a bare system with an empty /srv/work.
 new_bare() {
   root=$dir/$1
   log=$dir/$1.log
-  work=$root/root/work
+  work=$root/srv/work
   rm -rf --one-file-system "$root"
   cp -a "$base" "$root"
   cp /etc/resolv.conf /etc/hosts "$root/etc"

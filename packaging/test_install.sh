@@ -45,7 +45,7 @@ check() {
   fi
 }
 
-version=$(sed -n 's/^#define GOTRACE_VERSION "\(.*\)"$/\1/p' "$source/include/gotrace/library_version.h")
+version=$("$source/packaging/version.sh")
 dump=$prefix/bin/gotrace-dump
 [[ $("$dump" --version) == *"$version"* ]] || fail "gotrace-dump is not of version $version"
 

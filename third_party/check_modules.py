@@ -8,10 +8,13 @@
 Files of Bazel are Python but for a few functions, so they are run as such.
 """
 
-import os
 import pathlib
 import re
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append("cmake")
+from read_build_files import find_packages
 
 # Bazel's own, which a project with modules does not name.
 OF_BAZEL = {"remote_coverage_tools", "rules_java"}
@@ -56,20 +59,15 @@ def read_workspace():
 def read_build_files():
     """The labels in other repositories that BUILD files have, as pairs of a repository and the rest, and errors."""
     labels, errors = set(), []
-    for directory, folders, files in os.walk("."):
-        # Folders with a WORKSPACE are projects of their own.
-        if directory != "." and "WORKSPACE" in files:
-            folders.clear()
-            continue
-        folders[:] = [name for name in folders if not name.startswith((".", "bazel-", "build"))]
-        for name in files:
-            if name == "BUILD" or (name.endswith(".bzl") and directory != "./third_party"):
-                text = pathlib.Path(directory, name).read_text()
-                for repository, label in re.findall(r'"@(\w+)(//[^"]*)"', text):
-                    labels.add((repository, label if ":" in label else f"{label}:{label.split('/')[-1]}"))
-                for rule in sorted(set(re.findall(r"^ *((?:cc|sh)_\w+)\(", text, re.MULTILINE))):
-                    if not re.search(rf'load\(.*"{rule}"', text):
-                        errors.append(f"{directory}/{name} does not load {rule}")
+    for package in find_packages():
+        folder = pathlib.Path(package)
+        for path in [folder / "BUILD", *(folder.glob("*.bzl") if package != "third_party" else [])]:
+            text = path.read_text()
+            for repository, label in re.findall(r'"@(\w+)(//[^"]*)"', text):
+                labels.add((repository, label if ":" in label else f"{label}:{label.split('/')[-1]}"))
+            for rule in sorted(set(re.findall(r"^ *((?:cc|sh)_\w+)\(", text, re.MULTILINE))):
+                if not re.search(rf'load\(.*"{rule}"', text):
+                    errors.append(f"{path} does not load {rule}")
     return labels, errors
 
 

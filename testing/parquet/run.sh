@@ -11,15 +11,7 @@ cd "$(dirname "$0")/../.."
 
 dir=build/parquet
 
-install_packages() {
-  cmp -s testing/parquet/package-lock.json "$dir/installed" && return
-  mkdir -p "$dir"
-  cp testing/parquet/package.json testing/parquet/package-lock.json "$dir"
-  (cd "$dir" && timeout 300 npm ci --silent)
-  cp testing/parquet/package-lock.json "$dir/installed"
-}
-
-install_packages
+testing/install_npm.sh parquet
 [[ ${1:-} != --install ]] || exit 0
 
 bazel build --ui_event_filters=-info --noshow_progress --config=opt //export/parquet:random_table

@@ -9,15 +9,7 @@ cd "$(dirname "$0")/../.."
 
 dir=build/workflows
 
-install_packages() {
-  cmp -s testing/workflows/package-lock.json "$dir/installed" && return
-  mkdir -p "$dir"
-  cp testing/workflows/package.json testing/workflows/package-lock.json "$dir"
-  (cd "$dir" && timeout 300 npm ci --silent)
-  cp testing/workflows/package-lock.json "$dir/installed"
-}
-
-install_packages
+testing/install_npm.sh workflows
 [[ ${1:-} != --install ]] || exit 0
 
 cp testing/workflows/check_workflows.mjs "$dir"
