@@ -60,6 +60,20 @@ std::string JsonNumber(double number) {
   return std::isfinite(number) ? absl::StrFormat("%.17g", number) : "null";
 }
 
+// How values are written in a format whose rows are lines.
+struct Notation {
+  char separator;
+  absl::string_view null;
+  void (*append_name)(absl::string_view name, TextBuffer* out);
+  void (*append_text)(absl::string_view text, TextBuffer* out);
+};
+
+const Notation& NotationOf(SqlFormat format) {
+  static constexpr Notation kCsv = {',', "", AppendCsvField, AppendCsvText};
+  static constexpr Notation kTsv = {'\t', "\\N", AppendTsvText, AppendTsvText};
+  return format == SqlFormat::kCsv ? kCsv : kTsv;
+}
+
 }  // namespace
 
 void SqlOutput::Begin(sqlite3_stmt* statement) {
@@ -68,17 +82,11 @@ void SqlOutput::Begin(sqlite3_stmt* statement) {
     names_.emplace_back(sqlite3_column_name(statement, i));
   }
   TextBuffer& out = out_.buffer();
-  if (format_ == SqlFormat::kCsv) {
+  if (format_ == SqlFormat::kCsv || format_ == SqlFormat::kTsv) {
+    const Notation& notation = NotationOf(format_);
     for (size_t i = 0; i < names_.size(); ++i) {
-      if (i > 0) out.Append(',');
-      AppendCsvField(names_[i], &out);
-    }
-    out.Append('\n');
-  }
-  if (format_ == SqlFormat::kTsv) {
-    for (size_t i = 0; i < names_.size(); ++i) {
-      if (i > 0) out.Append('\t');
-      AppendTsvText(names_[i], &out);
+      if (i > 0) out.Append(notation.separator);
+      notation.append_name(names_[i], &out);
     }
     out.Append('\n');
   }
@@ -92,10 +100,8 @@ void SqlOutput::AddRow(sqlite3_stmt* statement) {
       AddTableRow(statement);
       break;
     case SqlFormat::kCsv:
-      AddCsvRow(statement);
-      break;
     case SqlFormat::kTsv:
-      AddTsvRow(statement);
+      AddSeparatedRow(statement);
       break;
     default:
       AddJsonRow(statement);
@@ -167,25 +173,18 @@ void SqlOutput::PrintLine(const std::vector<Cell>& cells) {
   out_.buffer().Append(line, "\n");
 }
 
-void SqlOutput::AddCsvRow(sqlite3_stmt* statement) {
+void SqlOutput::AddSeparatedRow(sqlite3_stmt* statement) {
+  const Notation& notation = NotationOf(format_);
+  TextBuffer& out = out_.buffer();
   for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
-    if (i > 0) out_.buffer().Append(',');
-    if (sqlite3_column_type(statement, i) == SQLITE_NULL) continue;
-    AppendCsvText(TextOf(statement, i), &out_.buffer());
-  }
-  out_.buffer().Append('\n');
-}
-
-void SqlOutput::AddTsvRow(sqlite3_stmt* statement) {
-  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
-    if (i > 0) out_.buffer().Append('\t');
+    if (i > 0) out.Append(notation.separator);
     if (sqlite3_column_type(statement, i) == SQLITE_NULL) {
-      out_.buffer().Append("\\N");
+      out.Append(notation.null);
     } else {
-      AppendTsvText(TextOf(statement, i), &out_.buffer());
+      notation.append_text(TextOf(statement, i), &out);
     }
   }
-  out_.buffer().Append('\n');
+  out.Append('\n');
 }
 
 void SqlOutput::AddJsonRow(sqlite3_stmt* statement) {

@@ -40,8 +40,7 @@ class SqlOutput {
 
   void Begin(sqlite3_stmt* statement);
   void AddTableRow(sqlite3_stmt* statement);
-  void AddCsvRow(sqlite3_stmt* statement);
-  void AddTsvRow(sqlite3_stmt* statement);
+  void AddSeparatedRow(sqlite3_stmt* statement);
   void AddJsonRow(sqlite3_stmt* statement);
 
   // Prints the rows that were kept to find the widths of columns.
