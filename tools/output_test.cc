@@ -18,23 +18,24 @@
 #include "gtest/gtest.h"
 #include "testing/test_directory.h"
 
-namespace {
+namespace gotrace::internal::output_test {
 
 // The calls of fsync() before and after this file exists.
 std::string synced_path;
 int syncs_before_path = 0;
 int syncs_after_path = 0;
 
-}  // namespace
+}  // namespace gotrace::internal::output_test
 
 // Replaces the function of the C library.
 int fsync(int fd) {
+  using namespace gotrace::internal::output_test;
   ++(std::filesystem::exists(synced_path) ? syncs_after_path : syncs_before_path);
   return fdatasync(fd);
 }
 
 namespace gotrace::internal {
-namespace {
+namespace output_test {
 
 size_t CountFiles(const std::string& directory) {
   const std::filesystem::directory_iterator files(directory);
@@ -400,5 +401,5 @@ TEST(OutputFile, TellsThatItCannotBeCommitted) {
   EXPECT_EQ(CountFiles(directory), 1);
 }
 
-}  // namespace
+}  // namespace output_test
 }  // namespace gotrace::internal
