@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "rewrite/keep_before.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
@@ -325,54 +326,100 @@ TEST(Repair, AddsMoreStacksThanABatchHolds) {
   EXPECT_TRUE(absl::StrContains(EventsOf(repaired.bytes).back(), "?stack#6009"));
 }
 
-// A trace that is reported as sound was read to its end.
-TEST(Repair, VerifiesWhatItWouldWrite) {
-  const std::string trace = AssembleBatches(26, GenerationText(1)) + "done, bye\n";
-  const std::string other(trace.size(), '\7');
+// Whatever happens to the input from one opening on, the result is that of one moment, or an error.
+TEST(Repair, NoticesAnInputThatChanges) {
+  const std::string one = AssembleBatches(26, GenerationText(1));
+  const std::string two = one + BatchBytes(26, GenerationText(2));
+  const std::string other = AssembleBatches(26, GenerationText(1,
+                                                               "HeapAlloc dt=1 "
+                                                               "heapalloc_value=8\n"));
+  ASSERT_NE(one.size(), other.size());
+  std::string changed = two;
+  changed[changed.rfind("name")] = 'N';
+  const auto broken = [](absl::string_view trace) { return absl::StrCat(trace, "done, bye\n"); };
+  const std::pair<std::string, std::string> changes[] = {
+      {one, two},                                            // A sound trace that grows.
+      {two, one},                                            // One that shrinks.
+      {two, two.substr(0, 100)},                             // It is cut off.
+      {one, other},                                          // Another sound trace.
+      {two, changed},                                        // As long as before.
+      {one, ""},                                             //
+      {one, one + "done, bye\n"},                            // It is no longer sound.
+      {broken(one), one},                                    // It becomes sound.
+      {broken(one), broken(two)},                            //
+      {broken(two), broken(changed)},                        //
+      {broken(two), broken(one)},                            //
+      {one + two, two + one},                                // Two traces in one input.
+      {broken(two), std::string(broken(two).size(), '\7')},  // No longer a trace.
+  };
+  for (const auto& [before, after] : changes) {
+    const Passed results[] = {
+        RepairInOneCall([&, &before = before] { return SourceFromBytes(before); }),
+        RepairInOneCall([&, &after = after] { return SourceFromBytes(after); })};
+    for (int first_changed = 2; first_changed < 8; ++first_changed) {
+      SCOPED_TRACE(absl::StrCat(before.size(), " bytes become ", after.size(), " at opening ",
+                                first_changed));
+      int opened = 0;
+      RepairPlan plan;
+      const Passed passed = RepairInOneCall(
+          [&, &before = before, &after = after] {
+            return SourceFromBytes(++opened < first_changed ? before : after);
+          },
+          &plan);
+      if (!passed.status.ok()) {
+        EXPECT_TRUE(absl::IsAborted(passed.status) || FaultOf(passed.status).has_value() ||
+                    absl::IsDataLoss(passed.status))
+            << passed.status;
+        continue;
+      }
+      EXPECT_TRUE((results[0].status.ok() && passed.bytes == results[0].bytes) ||
+                  (results[1].status.ok() && passed.bytes == results[1].bytes));
+      EXPECT_EQ(plan.sound, passed.bytes.size() == plan.input_bytes);
+    }
+  }
+}
+
+TEST(Repair, IgnoresWhatIsAddedToATraceMeanwhile) {
+  const std::string one = AssembleBatches(26, GenerationText(1));
+  const std::string grown = one + "more";
   int opened = 0;
-  const auto plan = PlanRepair([&] { return SourceFromBytes(++opened < 3 ? trace : other); });
-  EXPECT_TRUE(!plan.ok() || plan->pieces.empty());
-  EXPECT_EQ(opened, 3);
+  RepairPlan plan;
+  const Passed passed =
+      RepairInOneCall([&] { return SourceFromBytes(++opened == 1 ? one : grown); }, &plan);
+  EXPECT_TRUE(passed.status.ok()) << passed.status;
+  EXPECT_TRUE(plan.sound);
+  EXPECT_EQ(passed.bytes, one);
+  EXPECT_EQ(opened, 2);
+}
+
+// The plan to keep all of a trace that has `fault` after all.
+RepairPlan PlanToKeepBefore(const std::string& trace, const Fault& fault) {
+  RepairPlan plan = Repair(trace + "done, bye\n").plan;
+  EXPECT_EQ(plan.output_bytes, trace.size());
+  KeepBefore(fault, &plan);
+  return plan;
 }
 
 TEST(Repair, KeepsWhatIsBeforeAGenerationThatCannotBeVerified) {
   const std::string first = AssembleBatches(26, GenerationText(1));
   const std::string second = BatchBytes(26, GenerationText(2));
-  const std::string third = BatchBytes(26, GenerationText(3));
-  const std::string rest = "done, bye\n";
-  std::string wrong = second;
-  const size_t event = wrong.find('\x25');  // HeapAlloc
-  ASSERT_NE(event, std::string::npos);
-  wrong[event] = '\x7f';
-  int opened = 0;
-  const auto plan =
-      PlanRepair([&, good = first + second + third + rest, bad = first + wrong + third + rest]() {
-        return SourceFromBytes(++opened < 3 ? good : bad);
-      });
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(FatesOf(*plan),
+  Fault fault;
+  fault.place.offset = first.size() + 20;
+  const std::string trace = absl::StrCat(first, second, BatchBytes(26, GenerationText(3)));
+  const RepairPlan plan = PlanToKeepBefore(trace, fault);
+  EXPECT_EQ(FatesOf(plan),
             (Fates{GenerationFate::kKept, GenerationFate::kBroken, GenerationFate::kBroken}));
-  EXPECT_EQ(plan->events, 3U);
-  EXPECT_EQ(plan->output_bytes, first.size());
-  EXPECT_EQ(opened, 4);
+  EXPECT_EQ(plan.events, 3U);
+  EXPECT_EQ(plan.output_bytes, first.size());
+  const OpenInput open = [input = trace + "done, bye\n"] { return SourceFromBytes(input); };
+  EXPECT_EQ(ReadToEnd(OpenRepaired(plan, open)->get()), first);
 }
 
-// The fault is found at the end, and does not give the place of its generation.
-TEST(Repair, LeavesOutTheLastGenerationWhereTheEndCannotBeVerified) {
-  const std::string first = AssembleBatches(23, GenerationText(1, "", 23));
-  const std::string second = BatchBytes(23, GenerationText(2, "", 23));
-  const std::string frequency("\x08\x80\x94\xeb\xdc\x03");
-  const std::string status("\x19\x01\x05\x80\x00\x04", frequency.size());
-  std::string wrong = second;
-  wrong.replace(wrong.find(frequency), frequency.size(), status);
-  int opened = 0;
-  const auto plan =
-      PlanRepair([&, good = first + second + "done, bye\n", bad = first + wrong + "done, bye\n"]() {
-        return SourceFromBytes(++opened < 3 ? good : bad);
-      });
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(FatesOf(*plan), (Fates{GenerationFate::kKept, GenerationFate::kBroken}));
-  EXPECT_EQ(plan->output_bytes, first.size());
+TEST(Repair, LeavesOutTheLastGenerationWhereTheFaultHasNoPlace) {
+  const std::string first = AssembleBatches(26, GenerationText(1));
+  const RepairPlan plan = PlanToKeepBefore(first + BatchBytes(26, GenerationText(2)), Fault());
+  EXPECT_EQ(FatesOf(plan), (Fates{GenerationFate::kKept, GenerationFate::kBroken}));
+  EXPECT_EQ(plan.output_bytes, first.size());
 }
 
 TEST(Repair, SaysFirstThatATraceIsCutOff) {
