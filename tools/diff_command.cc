@@ -10,6 +10,7 @@
 #include "gotrace/trace_metrics.h"
 #include "tools/analysis_command.h"
 #include "tools/file_list.h"
+#include "tools/open_trace.h"
 #include "tools/registry.h"
 #include "tools/report.h"
 #include "util/quote.h"
@@ -84,8 +85,12 @@ class DiffCommand final : public AnalysisCommand {
     if (absl::Status status = CheckFiles(files); !status.ok()) {
       return Conclude(file_a, {.status = std::move(status), .is_trace = false}, out);
     }
+    const FileState state = StateOf(file_a);
     ReadResult a = Read(file_a, has_a_ ? a_ : filter());
     const ReadResult b = Read(file_b, has_b_ ? b_ : filter());
+    if (absl::Status status = CheckUnchanged(file_a, state); files.size() == 1 && !status.ok()) {
+      return Conclude(file_a, {.status = std::move(status)}, out);
+    }
     const FileResult report_a = Report(file_a, a);
     const FileResult report_b = Report(file_b, b);
     // What is printed is about A, unless only B cannot be opened.
