@@ -212,6 +212,7 @@ class Planner {
       if (!plan_.first_text.has_value()) plan_.first_text = fault;
       return;
     }
+    lost_ |= fault.id != FaultId::kRegionNesting;
     if (fault.cut_off && !plan_.cut_off.has_value()) plan_.cut_off = fault;
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!LeavesBatchesSound(fault.id)) sound_events_ = false;
@@ -299,7 +300,7 @@ class Planner {
   bool ChangeRegions(GenerationContent* content, RepairedGeneration* found) {
     if (regions_ == nullptr) return false;
     if (!regions_->planned()) {
-      regions_->Collect(content);
+      regions_->Collect(content, lost_);
       return false;
     }
     const std::optional<RegionChanges> changes = regions_->Apply(content);
@@ -401,6 +402,7 @@ class Planner {
   RegionRewriter* const regions_;
   RepairPlan& plan_;
   bool regions_nest_ = true;
+  bool lost_ = false;  // Whether anything may be lost, so that the program may not have done wrong.
   bool changed_regions_ = false;  // Whether the regions of any generation were changed.
   const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -719,6 +720,82 @@ TEST_P(RepairOfRealTraces, MakesASoundTraceWhateverByteIsDamaged) {
     EXPECT_EQ(repaired.plan.pieces.empty(), repaired.bytes.empty());
     EXPECT_FALSE(repaired.bytes.empty() && repaired.plan.generations.size() > 1);
   }
+}
+
+// The events that begin or end regions, without what a lost table entry changes.
+std::vector<std::string> RegionEvents(absl::string_view bytes) {
+  std::vector<std::string> events;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  while (const Event* event = reader->Next()) {
+    const bool begins = event->kind() == EventKind::kRegionBegin;
+    if (!begins && event->kind() != EventKind::kRegionEnd) continue;
+    const Region region = event->region();
+    events.push_back(absl::StrCat(event->time(), begins ? " begin" : " end", " of task ",
+                                  region.task.value, " on ", event->goroutine().value));
+  }
+  return events;
+}
+
+class RepairOfRegions : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Versions, RepairOfRegions,
+                         testing::Values("go1.22-generations.trace", "go1.22-annotations.trace",
+                                         "go1.22-cgocallback.trace", "go1.23-annotations.trace",
+                                         "go1.23-generations.trace", "go1.24-startstop.trace",
+                                         "go1.25-flight.trace", "go1.25-oddstrings.trace",
+                                         "go1.26-annotations.trace", "go1.26-deepstacks.trace",
+                                         "go1.27-annotations.trace", "go1.27-generations.trace",
+                                         "go1.27-startstop.trace", "go1.27-cgocallback.trace",
+                                         "go1.27-coroutines.trace"));
+
+// The regions of these programs nest, so whatever a cut leaves is the regions as they were.
+TEST_P(RepairOfRegions, ChangesNoneThatACutDoesNotTouch) {
+  const std::string bytes = ReadTestTrace(GetParam());
+  const std::vector<GenerationEnd> ends = GenerationEnds(bytes);
+  const std::vector<std::string> whole = RegionEvents(bytes);
+  const size_t step = std::max<size_t>(bytes.size() / 200, 1);
+  for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
+    SCOPED_TRACE(absl::StrCat("cut at ", size));
+    const Repaired repaired = Repair(absl::string_view(bytes).substr(0, size));
+    EXPECT_EQ(repaired.plan.regions, RegionChanges());
+    uint64_t kept = 0;
+    for (const GenerationEnd& end : ends) kept = end.offset <= size ? end.offset : kept;
+    EXPECT_EQ(repaired.bytes.substr(0, kept), bytes.substr(0, kept));
+    // Ends are added for those whose own is lost, and none is at another time than in the trace.
+    uint64_t added = 0;
+    bool has_clock = true;
+    for (const RepairedGeneration& generation : repaired.plan.generations) {
+      added += generation.events_added;
+      has_clock &= generation.clock == RepairedGeneration::Clock::kOwn;
+    }
+    if (added > 0 || !has_clock || repaired.bytes.empty()) continue;
+    for (const std::string& event : RegionEvents(repaired.bytes)) {
+      EXPECT_TRUE(absl::c_linear_search(whole, event)) << event;
+    }
+  }
+}
+
+// As a cut loses the names of the last generation, a region that began before it ends without one.
+TEST(Repair, EndsTheInnermostRegionOfTheTaskWhoseNameIsLost) {
+  const std::string first = GenerationText(1,
+                                           "UserRegionBegin dt=1 task=5 name_string=1 stack=1\n"
+                                           "UserRegionBegin dt=1 task=0 name_string=2 stack=1\n");
+  // Both ends have the same name, which must not be that of the first region then.
+  const std::string second = GenerationText(2,
+                                            "UserRegionEnd dt=1 task=0 name_string=9 stack=1\n"
+                                            "UserRegionEnd dt=1 task=5 name_string=9 stack=1\n"
+                                            "UserRegionBegin dt=1 task=0 name_string=9 stack=1\n");
+  // The name of its begin is lost, and not that of its end.
+  const std::string third = GenerationText(3, "UserRegionEnd dt=1 task=0 name_string=2 stack=1\n");
+  const Repaired repaired = Repair(AssembleBatches(26, first + second + third));
+  EXPECT_EQ(FatesOf(repaired.plan),
+            (Fates{GenerationFate::kKept, GenerationFate::kRewritten, GenerationFate::kRewritten}));
+  EXPECT_EQ(repaired.plan.regions, RegionChanges());
+  for (const RepairedGeneration& generation : repaired.plan.generations) {
+    EXPECT_EQ(generation.events_left_out, 0U);
+    EXPECT_EQ(generation.events_added, 0U);
+  }
+  const std::string events = absl::StrJoin(EventsOf(repaired.bytes), "\n");
+  EXPECT_EQ(RegionEvents(repaired.bytes).size(), 6U) << events;
 }
 
 }  // namespace
