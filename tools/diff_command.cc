@@ -105,6 +105,8 @@ class DiffCommand final : public AnalysisCommand {
     }
     Print(is_about_b ? b : a, &output);
     const int exit_code = Conclude(file_a, report_a, out);
+    // The output is the same, and so is its error.
+    if (!out->usable()) return exit_code;
     return std::max(exit_code, Conclude(file_b, report_b, out));
   }
 
