@@ -20,7 +20,7 @@
 #include "tracev2/batch_encoder.h"
 
 namespace gotrace::internal {
-namespace {
+namespace generation_writer_test {
 
 // A trace that was read and written again, generation by generation.
 struct Rewritten {
@@ -607,5 +607,5 @@ TEST(GenerationWriter, DividesBatchesThatWouldBeTooLarge) {
   }
 }
 
-}  // namespace
+}  // namespace generation_writer_test
 }  // namespace gotrace::internal

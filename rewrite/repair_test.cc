@@ -18,7 +18,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace repair_test {
 
 using Fates = std::vector<GenerationFate>;
 
@@ -798,5 +798,5 @@ TEST(Repair, EndsTheInnermostRegionOfTheTaskWhoseNameIsLost) {
   EXPECT_EQ(RegionEvents(repaired.bytes).size(), 6U) << events;
 }
 
-}  // namespace
+}  // namespace repair_test
 }  // namespace gotrace::internal

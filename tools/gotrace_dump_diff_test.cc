@@ -15,7 +15,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_diff_test {
 
 double Number(const JsonValue& object, absl::string_view name) {
   double number = 0;
@@ -127,5 +127,5 @@ TEST(DiffToAFullDisk, IsOneError) {
   EXPECT_EQ(result.err, "gotrace-dump: writing the standard output: No space left on device\n");
 }
 
-}  // namespace
+}  // namespace gotrace_dump_diff_test
 }  // namespace gotrace::internal

@@ -22,7 +22,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_files_test {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
 
@@ -571,5 +571,5 @@ TEST_F(ChangingInput, GrowsAndShrinks) {
   });
 }
 
-}  // namespace
+}  // namespace gotrace_dump_files_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_path_test {
 
 std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -180,5 +180,5 @@ TEST(PathOfNothing, IsAnError) {
                 "gotrace-dump: there is no goroutine 99999 in what was read\n");
 }
 
-}  // namespace
+}  // namespace gotrace_dump_path_test
 }  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_summary_test {
 
 class SummaryCommand : public testing::Test {
  protected:
@@ -117,5 +117,5 @@ TEST(SummaryOfNothing, IsOnlyTheError) {
   EXPECT_FALSE(result.err.empty());
 }
 
-}  // namespace
+}  // namespace gotrace_dump_summary_test
 }  // namespace gotrace::internal

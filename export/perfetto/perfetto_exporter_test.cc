@@ -21,7 +21,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace perfetto_exporter_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -407,5 +407,5 @@ TEST(PerfettoStatesTest, AreThoseOfTheWindow) {
   });
 }
 
-}  // namespace
+}  // namespace perfetto_exporter_test
 }  // namespace gotrace::internal
