@@ -12,6 +12,7 @@
 #include "tools/convert_formats.h"
 #include "tools/event_selection.h"
 #include "tools/file_list.h"
+#include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/self_trace.h"
@@ -108,6 +109,7 @@ class ConvertCommand final : public Command {
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) return {status};
     Progress progress(/*prints_along=*/target.is_standard_output());
+    const FileState state = StateOf(file);
     absl::StatusOr<std::unique_ptr<EventSelection>> selection =
         Open(file, log, /*quiet=*/false, &progress);
     if (!selection.ok()) {
@@ -142,8 +144,11 @@ class ConvertCommand final : public Command {
         first = (*selection)->Next();
       }
       const Trace2Region writing(SelfTrace(), "trace", "write");
-      written =
-          target.Write([&](Output* to) { return Export(format, first, selection->get(), to); });
+      written = target.Write([&](Output* to) {
+        absl::Status status = Export(format, first, selection->get(), to);
+        if (survey != nullptr) status.Update(CheckUnchanged(file, state));
+        return status;
+      });
     }
     const SelectionResult result = (*selection)->Finish();
     progress.Wipe();

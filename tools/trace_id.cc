@@ -36,10 +36,12 @@ absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream& stream)
 }  // namespace
 
 absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number) {
+  const FileState state = StateOf(file);
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
   if (!stream.ok()) return stream.status();
   IdentifiedTrace trace;
   trace.file = file;
+  trace.state = state;
   if (CanBeReadAgain(file)) {
     const absl::StatusOr<int64_t> id = ContentHash(**stream);
     if (!id.ok()) return id.status();
@@ -65,7 +67,11 @@ bool DifferentTraces::Add(const IdentifiedTrace& trace) {
 
 absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
                                       TraceNumber number) {
-  if (trace.bytes == nullptr) return OpenTrace(trace.file, limits, number);
+  if (trace.bytes == nullptr) {
+    absl::StatusOr<OpenedTrace> opened = OpenTrace(trace.file, limits, number);
+    if (absl::Status status = CheckUnchanged(trace.file, trace.state); !status.ok()) return status;
+    return opened;
+  }
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(*trace.bytes, limits);
   if (!source.ok()) return source.status();
   return OpenTrace(trace.file, *std::move(source), limits, number);

@@ -21,6 +21,7 @@ struct IdentifiedTrace {
   std::string file;  // A path, or "-" for the standard input.
   // All bytes of an input that can be read only once, such as a pipe; otherwise nullptr.
   std::shared_ptr<const std::string> bytes;
+  FileState state;  // Of the file, before it was read for the id.
 };
 
 // Reads the input `file` for the id of its trace `number`. Fails if it cannot be read, or if it can
@@ -38,7 +39,8 @@ class DifferentTraces {
   std::map<int64_t, std::string> files_;  // By the ids of their traces.
 };
 
-// Opens the trace as OpenTrace() does by its name.
+// Opens the trace as OpenTrace() does by its name. Fails with kAborted if the file has changed
+// since IdentifyTrace() read it.
 absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
                                       TraceNumber number);
 

@@ -37,6 +37,8 @@ TEST(RecogniseInPayloadTest, IgnoresNamesAndNumbers) {
 
 TEST(RecogniseInTraceTest, AcceptsOnlyUtf8AsText) {
   EXPECT_TRUE(RecogniseInTrace("Es ist nicht möglich\n").has_value());
+  // The second of its three bytes is the smallest that is not ASCII.
+  EXPECT_TRUE(RecogniseInTrace("it can’t be\n").has_value());
   EXPECT_FALSE(RecogniseInTrace("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\n").has_value());
 }
 
