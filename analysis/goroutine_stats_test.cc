@@ -138,8 +138,8 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
     for (const GoroutineLife& life : StatsOf(*part).lives()) {
       EXPECT_LE(life.times.total, step);
       ExecutionTimes times = life.times;
-      times.blocked.clear();
-      times.ranges.clear();
+      times.blocked = {};
+      times.ranges = {};
       sums[life.goroutine].Add(times);
     }
   }

@@ -36,8 +36,8 @@ void Normalize(const Interner& interner, NamedTimes* times) {
   for (const NamedTime& time : *times) {
     if (time.time != 0) sorted[std::string(interner.String(time.name))] = time;
   }
-  times->clear();
-  for (const auto& [name, time] : sorted) times->push_back(time);
+  *times = NamedTimes();
+  for (const auto& [name, time] : sorted) times->Add(time.name, time.time);
 }
 
 std::string NormalizedText(const Interner& interner, RegionLife region) {

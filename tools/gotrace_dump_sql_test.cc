@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -212,6 +213,26 @@ class Terminal {
   int fd_ = -1;
   pid_t process_ = -1;
 };
+
+TEST(SqlCommand, KeepsTheLastThousandLinesOfHistory) {
+  const std::string home = MakeTestDirectory();
+  const std::string path = home + "/.gotrace_sql_history";
+  {
+    // As the library for lines writes it.
+    std::ofstream history(path);
+    history << "_HiStOrY_V2_\n";
+    for (int i = 0; i < 1200; ++i) history << "old" << i << ";\n";
+  }
+  Terminal terminal(home);
+  terminal.WaitFor("gotrace> ");
+  terminal.Type("quit;\n");
+  EXPECT_EQ(terminal.ExitCode(), 0);
+  std::vector<std::string> lines;
+  std::ifstream history(path);
+  for (std::string line; std::getline(history, line);) lines.push_back(line);
+  EXPECT_EQ(lines.size(), 1001u);  // With the library's heading.
+  EXPECT_EQ(lines.back(), "quit;");
+}
 
 TEST(SqlCommand, HasAPrompt) {
   const std::string home = MakeTestDirectory();

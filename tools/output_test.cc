@@ -357,6 +357,22 @@ TEST(OutputFile, WritesTheFileThatADescriptorStandsForAsItIs) {
   close(fd);
 }
 
+TEST(OutputFile, WritesDescriptorZero) {
+  const std::string path = MakeTestDirectory() + "/file";
+  const int standard_input = dup(STDIN_FILENO);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(dup2(fd, STDIN_FILENO), 0);
+  WriteAll(fd, "old ");
+  absl::StatusOr<OutputFile> file = OutputFile::Create("/dev/fd/0");
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "new");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(path), "old new");
+  dup2(standard_input, STDIN_FILENO);
+  close(standard_input);
+  close(fd);
+}
+
 TEST(OutputFile, WritesANamedPipeAsItIs) {
   const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/pipe";

@@ -239,8 +239,7 @@ void StateRows::BeginRegion(const Event& event) {
   open.begin = event.time();
   open.task = region.task;
   open.before = TimesNow(goroutine, event.time());
-  open.is_outermost = absl::c_none_of(
-      goroutine.regions, [&](const OpenRegion& other) { return other.task == region.task; });
+  open.is_outermost = !has_tasks_ || open_tasks_.emplace(event.goroutine(), region.task).second;
   open.row.task = TaskOrNull(region.task);
   open.row.type = interner_.InternString(region.type);
   open.row.g = IdOrNull(event.goroutine());
@@ -267,7 +266,7 @@ void StateRows::EndRegion(const Event& event) {
     goroutine.regions.pop_back();
   }
   open.row.end_stack_id = stacks_.IdOf(event.stack());
-  AddRegionsRow(std::move(open), event.time(), TimesNow(goroutine, event.time()));
+  AddRegionsRow(goroutine, std::move(open), event.time(), TimesNow(goroutine, event.time()));
 }
 
 void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
@@ -278,13 +277,17 @@ void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
     // Where events are missing, a region may begin later than its goroutine is known.
     const int64_t begin = region.begin;
     const StateTimes times = TimesNow(*goroutine, std::max(goroutine->since, begin));
-    AddRegionsRow(std::move(region), std::max(end, begin), times);
+    AddRegionsRow(*goroutine, std::move(region), std::max(end, begin), times);
   }
 }
 
-void StateRows::AddRegionsRow(OpenRegion region, int64_t end, const StateTimes& times) {
+void StateRows::AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int64_t end,
+                              const StateTimes& times) {
   const StateTimes spent = times.Since(region.before);
-  if (has_tasks_ && region.is_outermost) tasks_[region.task].times.Add(spent);
+  if (has_tasks_ && region.is_outermost) {
+    tasks_[region.task].times.Add(spent);
+    open_tasks_.erase({goroutine.id, region.task});
+  }
   RegionsRow& row = region.row;
   row.end_ns = end;
   row.dur_ns = Between(region.begin, end);

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
@@ -127,7 +129,8 @@ class StateRows final : public IntervalConsumer {
 
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
-  void AddRegionsRow(OpenRegion region, int64_t end, const StateTimes& times);
+  void AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int64_t end,
+                     const StateTimes& times);
   void CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine);
 
   void AddTask(const Event& event);
@@ -148,6 +151,7 @@ class StateRows final : public IntervalConsumer {
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
   SumsByStart<HistogramTraits> states_;
   absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+  absl::flat_hash_set<std::pair<GoId, TaskId>> open_tasks_;  // Of open regions, if has_tasks_.
   NamedBuckets task_histogram_;
   NamedBuckets region_histogram_;
 

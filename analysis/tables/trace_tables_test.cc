@@ -615,11 +615,26 @@ TEST(TraceTables, HaveWhatProgramsWrite) {
   }
   EXPECT_EQ(of_logs, of_events);
 
-  rows = ReadTables(ReadTestTrace("go1.27-cpuprofile.trace"), AllOfThem());
-  ASSERT_FALSE(rows.of(TableId::kCpuSamples).empty());
+  const std::string with_samples = ReadTestTrace("go1.27-cpuprofile.trace");
+  rows = ReadTables(with_samples, AllOfThem());
+  absl::StatusOr<Reader> reader = Reader::FromBytes(with_samples);
+  ASSERT_TRUE(reader.ok());
+  std::vector<std::array<int64_t, 4>> samples;
+  while (const Event* event = reader->Next()) {
+    if (event->kind() != EventKind::kStackSample) continue;
+    samples.push_back(
+        {event->time(), event->goroutine().value, event->proc().value, event->thread().value});
+  }
+  std::vector<std::array<int64_t, 4>> of_samples;
+  const auto id = [](const Row& row, absl::string_view column) {
+    return row.Cell(column).has_value() ? row.Number(column) : -1;
+  };
   for (const Row& row : rows.of(TableId::kCpuSamples)) {
+    of_samples.push_back({row.Number("time_ns"), id(row, "g"), id(row, "p"), id(row, "m")});
     EXPECT_TRUE(row.Cell("stack_id").has_value());
   }
+  EXPECT_FALSE(samples.empty());
+  EXPECT_EQ(of_samples, samples);
 }
 
 TEST(TraceTables, HaveAllocations) {
