@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "export/sqlite/random_queries.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_tables.h"
 #include "gtest/gtest.h"
@@ -20,6 +21,8 @@
 namespace gotrace {
 namespace {
 
+using internal::QueriesToCompare;
+using internal::RandomQueries;
 using internal::ReadTestTrace;
 using internal::TestTrace;
 using internal::TestTraces;
@@ -77,6 +80,8 @@ class Connection {
   // The result of the last query: SQLITE_DONE if it was run to its end.
   int code() const { return code_; }
   const std::string& error() const { return error_; }
+
+  sqlite3* db() const { return db_; }
 
   // How often a trace was opened.
   int opened() const { return opened_; }
@@ -275,6 +280,51 @@ TEST(SqliteTables, GroupsAreThoseOfSqlite) {
   EXPECT_EQ(connection.Query("SELECT state, count(*) FROM g_states WHERE state = 'Running' "
                              "GROUP BY state"),
             connection.Query("SELECT 'Running', count(*) FROM g_states WHERE +state = 'Running'"));
+}
+
+// SQLite drops an ORDER BY of the columns of GROUP BY, and takes the groups as they come.
+TEST(SqliteTables, GroupsComeInTheOrderThatIsAskedFor) {
+  Connection connection({ReadTestTrace("go1.27-gc.trace")});
+  const std::string groups = "SELECT g, count(*) FROM g_states GROUP BY g ORDER BY g";
+  const Rows ascending = connection.Query(groups);
+  EXPECT_GT(ascending.size(), 10);
+  EXPECT_EQ(connection.Query(groups + " DESC"), Rows(ascending.rbegin(), ascending.rend()));
+  EXPECT_EQ(connection.Query("SELECT state, reason FROM g_states WHERE state < 'Waiting' "
+                             "GROUP BY state, reason ORDER BY state DESC, reason LIMIT 2"),
+            Rows({"Syscall|NULL", "Running|NULL"}));
+}
+
+TEST(SqliteTables, AnswerAsTheirCopiesInSqlite) {
+  const std::string blocking = ReadTestTrace("go1.27-blocking.trace");
+  const std::string several = ReadTestTrace("go1.27-generations.trace");
+  SqliteTablesOptions salvage;
+  salvage.reader.mode = ReadMode::kSalvage;
+  struct Case {
+    std::vector<std::string> traces;
+    SqliteTablesOptions options;
+  };
+  const Case cases[] = {
+      {{MixedTrace()}, {}},
+      {{blocking}, {}},
+      {{several.substr(0, several.size() * 2 / 3)}, {}},
+      {{MixedTrace(), ReadTestTrace("go1.27-coroutines.trace")}, {}},
+      {{std::string(several).erase(several.size() / 2, 5)}, salvage},
+  };
+  const uint64_t count = QueriesToCompare(/*usual=*/3000);
+  int differences = 0;
+  uint64_t number = 0;
+  for (const Case& test : cases) {
+    Connection connection(test.traces, test.options);
+    RandomQueries queries(connection.db());
+    const uint64_t end = number + count / std::size(cases);
+    for (; number < end && differences < 10; ++number) {
+      const std::string difference = queries.Compare(number);
+      if (difference.empty()) continue;
+      ADD_FAILURE() << difference;
+      ++differences;
+    }
+    EXPECT_GT(queries.rows(), count / std::size(cases) / 2);
+  }
 }
 
 TEST(SqliteTables, JoinsLookUpInMemory) {
