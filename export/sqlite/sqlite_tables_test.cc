@@ -210,6 +210,14 @@ TEST(SqliteTables, RowsComeInTheOrderOfTheTable) {
   }
 }
 
+TEST(SqliteTables, GenerationsHaveAllEventsButTheLastSync) {
+  for (const std::string& bytes : SmallTraces()) {
+    Connection connection({bytes});
+    EXPECT_EQ(connection.Query("SELECT sum(events) + 1 FROM generations"),
+              connection.Query("SELECT events FROM traces"));
+  }
+}
+
 TEST(SqliteTables, StopsReadingAfterTheLastTime) {
   uint64_t blocks = 0;
   SqliteTablesOptions options;
