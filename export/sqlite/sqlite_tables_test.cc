@@ -17,6 +17,7 @@
 #include "gotrace/trace_tables.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {
@@ -105,7 +106,8 @@ class AllRows final : public TableConsumer {
         if (rows.IsNull(i, row)) {
           values.push_back("NULL");
         } else if (type == ColumnType::kName || type == ColumnType::kText) {
-          values.emplace_back(rows.Text(i, row));
+          std::string valid;
+          values.emplace_back(internal::ValidUtf8(rows.Text(i, row), &valid));
         } else {
           values.push_back(absl::StrCat(static_cast<int64_t>(rows.column(i).values[row])));
         }
@@ -160,6 +162,9 @@ TEST(SqliteTables, HaveTheRowsOfTheTrace) {
                                                 "CROSS JOIN ",
                                                 info.name, " b LIMIT -1 OFFSET ", rows.size())),
                   rows);
+      }
+      for (const std::string& row : rows) {
+        EXPECT_EQ(row.find('\xff'), std::string::npos) << "not UTF-8";
       }
       rows_of_table[info.id] += rows.size();
     }
