@@ -27,7 +27,7 @@ _gotrace_dump_flags() {
     heap) echo '--by= --format= --sort= --top= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
     diff) echo '--per= --a= --b= --format= --sort= --top= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
     profile) echo '--type= -o --func= --by-g --by-p --task= --region= --by-task --by-region --by-label --compat= --format= --sort= --top= --g= --p= --m= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
-    sql) echo '--format= -f --save= --stack-id= --salvage --jobs= --trace= --limits= --help --version' ;;
+    sql) echo '--format= -f --save= --allow-write --stack-id= --salvage --jobs= --trace= --limits= --help --version' ;;
     tables) echo '--tables= --format= -o --describe --stack-id= --signed --files-from= --keep-going --service= --host= --attr= --path-pattern= --hive --salvage --jobs= --trace= --limits= --help --version' ;;
   esac
 }

@@ -364,6 +364,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is profile' -l version -d 'print the
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l format -x -a '(__gotrace_dump_choice table csv tsv json jsonl)' -d 'table (default), csv, tsv, json, or jsonl'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -s f -rF -d 'Run the statements in FILE'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l save -rF -d 'Write all tables into FILE, a new SQLite database for other tools'
+complete -c gotrace-dump -n '__gotrace_dump_is sql' -l allow-write -d 'Let queries attach other databases and write files, with ATTACH and VACUUM INTO'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l stack-id -x -a '(__gotrace_dump_choice pc lines)' -d 'What makes two stacks the same'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l salvage -d 'Continue after faults, with everything that can still be read'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l jobs -x -d 'Use at most N cores'

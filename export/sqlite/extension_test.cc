@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "export/sqlite/random_queries.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
@@ -57,6 +58,21 @@ TEST_F(Extension, OpensATraceInAFile) {
   EXPECT_EQ(Query("SELECT quantile_disc(dur_ns, 0.5) > 0 FROM g_states"), "1");
   EXPECT_NE(Query(open).find("there are traces already"), std::string::npos);
   EXPECT_EQ(Query("SELECT 'a' REGEXP 'b'"), "7");
+}
+
+TEST_F(Extension, AnswersAsCopiesInSqlite) {
+  using gotrace::internal::QueriesToCompare;
+  ASSERT_EQ(Query("SELECT gotrace_open(" + PathOf("go1.27-annotations.trace.zst") + ")"), "1");
+  gotrace::internal::RandomQueries queries(db_);
+  const uint64_t count = QueriesToCompare(/*usual=*/300);
+  int differences = 0;
+  for (uint64_t number = 0; number < count && differences < 10; ++number) {
+    const std::string difference = queries.Compare(number);
+    if (difference.empty()) continue;
+    ADD_FAILURE() << difference;
+    ++differences;
+  }
+  EXPECT_GT(queries.rows(), count);
 }
 
 TEST_F(Extension, OpensSeveralTraces) {
