@@ -269,6 +269,44 @@ TEST(OutputFileDeathTest, StaysOnceCommitted) {
   EXPECT_EQ(CountFiles(directory), 1);
 }
 
+// Programs that read all files of a directory leave out hidden ones.
+TEST(OutputFile, IsHiddenUntilCommitted) {
+  const std::string directory = MakeTestDirectory();
+  absl::StatusOr<OutputFile> first = OutputFile::Create(directory + "/file");
+  absl::StatusOr<OutputFile> second = OutputFile::Create(directory + "/file");
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(CountFiles(directory), 2);
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    EXPECT_EQ(entry.path().filename().string().front(), '.') << entry.path();
+  }
+  WriteAll(first->fd(), "one");
+  WriteAll(second->fd(), "two");
+  EXPECT_TRUE(first->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/file"), "one");
+  EXPECT_TRUE(second->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/file"), "two");
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
+TEST(OutputFileDeathTest, TakesOverWhatAKilledProgramLeft) {
+  const std::string directory = MakeTestDirectory();
+  const auto write_and_raise = [&] {
+    const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    WriteAll(file->fd(), "long content");
+    raise(SIGKILL);
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EXIT(write_and_raise(), testing::KilledBySignal(SIGKILL), "");
+    EXPECT_EQ(CountFiles(directory), 1);
+  }
+  absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "short");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/file"), "short");
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
 TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
   const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/file";
