@@ -102,8 +102,8 @@ TEST_F(CommandLineTest, Files) {
       ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `summary`, `goroutines`, `tasks`, "
-                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
+                               "`footprint`, `validate`, `convert`, `summary`, `goroutines`, "
+                               "`tasks`, `regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
                                "`sql` and `tables` take several"));
     }
   }

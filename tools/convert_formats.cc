@@ -132,6 +132,21 @@ SetFlag SetPid(int32_t* pid) {
   };
 }
 
+SetFlag SetOffset(std::map<size_t, absl::Duration>* offsets) {
+  return [=](absl::string_view value) {
+    const size_t equals = value.find('=');
+    uint64_t number = 0;
+    absl::Duration duration;
+    if (equals == absl::string_view::npos || !SetNumber(1, &number)(value.substr(0, equals)).ok() ||
+        !absl::ParseDuration(value.substr(equals + 1), &duration)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "expected the number of a FILE and a duration, as in 2=-1.5s, found ", value));
+    }
+    (*offsets)[number] = duration;
+    return absl::OkStatus();
+  };
+}
+
 }  // namespace
 
 absl::Span<const ConvertFormat> ConvertFormats() { return kFormats; }
@@ -186,6 +201,12 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
                "traces together.",
        .set = SetPid(&options->pid),
        .needs = "to=perfetto|fxt"},
+      {.name = "offset",
+       .value = "N=DURATION",
+       .help =
+           "Add a duration, as in 2=-1.5s, to the times of the FILE with this number, from 1 on.",
+       .set = SetOffset(&options->offsets),
+       .needs = "to=perfetto"},
       {.name = "buffer",
        .value = "MODE:SIZE",
        .help = "Write through a buffer of fixed size, like a traced program on Fuchsia: oneshot "
