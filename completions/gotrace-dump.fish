@@ -144,7 +144,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is convert' -l scheduling -x -a '(__
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l compress -d 'Compress the packets'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l process -x -d 'The name of the process, which traces do not have'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l pid -x -d 'The id of the process'
-complete -c gotrace-dump -n '__gotrace_dump_is convert' -l offset -x -d 'Add a duration, as in 2=-1.5s, to the times of the FILE with this number, from 1 on'
+complete -c gotrace-dump -n '__gotrace_dump_is convert' -l offset -x -d 'Add durations, as in 2=-1.5s, to the times of the FILEs with these numbers, from 1 on'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l buffer -x -a '(__gotrace_dump_choice oneshot: circular: streaming:)' -d 'Write through a buffer of fixed size, like a traced program on Fuchsia'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l view -x -a '(__gotrace_dump_choice proc thread goroutine task)' -d 'What has a lane of its own'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l task -x -d 'Only these tasks and those that descend from them, from the beginning of the first to the end of the last'
