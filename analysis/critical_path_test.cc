@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace critical_path_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {}) {
   AnalysisSink::Options options;
@@ -588,5 +588,5 @@ TEST(CriticalPaths, PartitionEverySpan) {
   EXPECT_GT(pieces_in_state[kRunning], 1000);
 }
 
-}  // namespace
+}  // namespace critical_path_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace goroutine_stats_test {
 
 using Options = GoroutineStats::Options;
 
@@ -166,5 +166,5 @@ TEST(GoroutineStats, KeepOnlySelectedGoroutines) {
   EXPECT_EQ(StatsOf(*sink).groups()[0].count, 1);
 }
 
-}  // namespace
+}  // namespace goroutine_stats_test
 }  // namespace gotrace::internal

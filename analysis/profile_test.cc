@@ -21,7 +21,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace profile_test {
 
 Profile::Options OptionsOf(ProfileType type) {
   Profile::Options options;
@@ -322,5 +322,5 @@ TEST(Profile, TellsRegionsApart) {
   EXPECT_GT(types, 20);
 }
 
-}  // namespace
+}  // namespace profile_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace state_tracker_test {
 
 // The trackers of a trace that is cut before every `size`th generation.
 class CutTrace {
@@ -460,5 +460,5 @@ TEST(StateTracker, TakesAnyEvents) {
   }
 }
 
-}  // namespace
+}  // namespace state_tracker_test
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace task_stats_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {},
                                        AnalysisSink::Options options = {}) {
@@ -248,5 +248,5 @@ TEST(TaskStats, HaveOnlyWhatIsSelected) {
   EXPECT_LT(StatsOf(*part).regions().size(), regions.size());
 }
 
-}  // namespace
+}  // namespace task_stats_test
 }  // namespace gotrace::internal

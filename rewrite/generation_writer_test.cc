@@ -19,7 +19,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace generation_writer_test {
 
 // A trace that was read and written again, generation by generation.
 struct Rewritten {
@@ -600,5 +600,5 @@ TEST(GenerationWriter, DividesBatchesThatWouldBeTooLarge) {
   }
 }
 
-}  // namespace
+}  // namespace generation_writer_test
 }  // namespace gotrace::internal

@@ -31,7 +31,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace printed_lines_test {
 
 int traces_to_try = 100;
 int first_seed = 1;
@@ -248,7 +248,7 @@ TEST(PrintedLinesTest, ManyAnywhereCostFewEvents) {
   EXPECT_GE(tally.found_named, 0.94 * tally.all);
 }
 
-}  // namespace
+}  // namespace printed_lines_test
 }  // namespace gotrace::internal
 
 int main(int argc, char** argv) {

@@ -16,7 +16,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace repair_test {
 
 using Fates = std::vector<GenerationFate>;
 
@@ -674,5 +674,5 @@ TEST_P(RepairOfRealTraces, MakesASoundTraceWhateverByteIsDamaged) {
   }
 }
 
-}  // namespace
+}  // namespace repair_test
 }  // namespace gotrace::internal

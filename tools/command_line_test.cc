@@ -17,7 +17,7 @@
 #include "tools/commit.h"
 
 namespace gotrace::internal {
-namespace {
+namespace command_line_test {
 
 constexpr char kNoFile[] = "FILE is missing; use - for the standard input";
 
@@ -507,5 +507,5 @@ TEST_F(CommandLineTest, DocumentedLimitsMatchTheHelp) {
   }
 }
 
-}  // namespace
+}  // namespace command_line_test
 }  // namespace gotrace::internal

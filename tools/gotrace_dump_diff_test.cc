@@ -15,7 +15,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_diff_test {
 
 double Number(const JsonValue& object, absl::string_view name) {
   double number = 0;
@@ -120,5 +120,5 @@ TEST_F(DiffCommand, ExplainsWhatIsWrong) {
   EXPECT_TRUE(absl::StrContains(error({a_, "/nowhere"}), "/nowhere"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_diff_test
 }  // namespace gotrace::internal

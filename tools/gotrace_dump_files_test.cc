@@ -16,7 +16,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_files_test {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
 
@@ -461,5 +461,5 @@ TEST_F(SeveralTraces, AreRepairedOneAtATime) {
   EXPECT_TRUE(absl::StrContains(result.err, "this is the first; --trace=2 selects the other\n"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_files_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_path_test {
 
 std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -173,5 +173,5 @@ TEST_F(PathCommand, PrintsTheStoryOfATask) {
   EXPECT_EQ(DumpOutput({"tasks", "--id=99", annotations_}), "no story\n");
 }
 
-}  // namespace
+}  // namespace gotrace_dump_path_test
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_sql_test {
 
 constexpr char kStates[] =
     "SELECT state, count(*) AS n FROM g_states WHERE reason IS NULL GROUP BY state ORDER BY state";
@@ -244,5 +244,5 @@ TEST(SqlCommand, HasAPrompt) {
   EXPECT_TRUE(std::filesystem::exists(home + "/.gotrace_sql_history"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_sql_test
 }  // namespace gotrace::internal

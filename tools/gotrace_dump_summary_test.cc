@@ -13,7 +13,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_summary_test {
 
 class SummaryCommand : public testing::Test {
  protected:
@@ -110,5 +110,5 @@ TEST_F(SummaryCommand, ExplainsWhatIsWrong) {
   EXPECT_EQ(RunDump({"summary", "--format=csv", gc_}).exit_code, 2);
 }
 
-}  // namespace
+}  // namespace gotrace_dump_summary_test
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_tables_test {
 
 namespace fs = std::filesystem;
 
@@ -441,5 +441,5 @@ TEST_F(TablesCommandTest, DescribesTables) {
          "prints";
 }
 
-}  // namespace
+}  // namespace gotrace_dump_tables_test
 }  // namespace gotrace::internal

@@ -23,7 +23,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_test {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
 
@@ -718,5 +718,5 @@ TEST(Dump, HelpsOnTheStandardOutput) {
   }
 }
 
-}  // namespace
+}  // namespace gotrace_dump_test
 }  // namespace gotrace::internal

@@ -18,14 +18,14 @@
 #include "gtest/gtest.h"
 #include "testing/test_directory.h"
 
-namespace {
+namespace output_test {
 
 // The calls of fsync() before and after this file exists.
 std::string synced_path;
 int syncs_before_path = 0;
 int syncs_after_path = 0;
 
-}  // namespace
+}  // namespace output_test
 
 // Replaces the function of the C library.
 int fsync(int fd) {
@@ -34,7 +34,7 @@ int fsync(int fd) {
 }
 
 namespace gotrace::internal {
-namespace {
+namespace output_test {
 
 size_t CountFiles(const std::string& directory) {
   const std::filesystem::directory_iterator files(directory);
@@ -400,5 +400,5 @@ TEST(OutputFile, TellsThatItCannotBeCommitted) {
   EXPECT_EQ(CountFiles(directory), 1);
 }
 
-}  // namespace
+}  // namespace output_test
 }  // namespace gotrace::internal

@@ -4,7 +4,7 @@
 #include "validator/foreign_input.h"
 
 namespace gotrace::internal {
-namespace {
+namespace explain_fault_test {
 
 TEST(SizeLimitTest, ReportsOnlyRoundSizes) {
   EXPECT_EQ(SizeLimitOf(1024), "1 KiB");
@@ -40,5 +40,5 @@ TEST(RecogniseInTraceTest, AcceptsOnlyUtf8AsText) {
   EXPECT_FALSE(RecogniseInTrace("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\n").has_value());
 }
 
-}  // namespace
+}  // namespace explain_fault_test
 }  // namespace gotrace::internal

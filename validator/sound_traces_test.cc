@@ -8,7 +8,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace sound_traces_test {
 
 TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
   for (const TestTrace& trace : TestTraces()) {
@@ -51,5 +51,5 @@ TEST(SoundTracesTest, AreBrokenIfTheyAreCut) {
   }
 }
 
-}  // namespace
+}  // namespace sound_traces_test
 }  // namespace gotrace::internal

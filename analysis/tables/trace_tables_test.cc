@@ -29,7 +29,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_tables_test {
 
 // The cells of a row, by the names of their columns.
 class Row {
@@ -834,5 +834,5 @@ TEST(ContentHash, IsTheSameOfAStream) {
   EXPECT_EQ(ContentHash(""), 0x2d06800538d394c2);
 }
 
-}  // namespace
+}  // namespace trace_tables_test
 }  // namespace gotrace::internal

@@ -26,7 +26,7 @@
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fxt_exporter_test {
 
 // The states of goroutines as a StateTracker has them, clipped to a window.
 struct Expected final : public IntervalConsumer {
@@ -733,5 +733,5 @@ TEST(FxtExporterTest, BuffersKeepWhatFits) {
   }
 }
 
-}  // namespace
+}  // namespace fxt_exporter_test
 }  // namespace gotrace::internal

@@ -23,7 +23,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace parquet_writer_test {
 
 using parquet::BoundaryOrder;
 using parquet::Encoding;
@@ -541,5 +541,5 @@ TEST(ReadParquet, Limits) {
   EXPECT_EQ(ReadParquet(bytes, options).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-}  // namespace
+}  // namespace parquet_writer_test
 }  // namespace gotrace::internal

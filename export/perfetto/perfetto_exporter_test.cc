@@ -23,7 +23,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace perfetto_exporter_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -526,5 +526,5 @@ TEST(PerfettoStatesTest, AreThoseOfTheWindow) {
   });
 }
 
-}  // namespace
+}  // namespace perfetto_exporter_test
 }  // namespace gotrace::internal

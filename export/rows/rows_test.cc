@@ -17,7 +17,7 @@
 #include "testing/json_checker.h"
 
 namespace gotrace::internal {
-namespace {
+namespace rows_test {
 
 class OneTable final : public TableConsumer {
  public:
@@ -106,5 +106,5 @@ TEST(DescribeTables, HasAllOfThem) {
   EXPECT_TRUE(absl::StrContains(text, "| `m` | INT64 or NULL | The thread that had it, while"));
 }
 
-}  // namespace
+}  // namespace rows_test
 }  // namespace gotrace::internal

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace {
+namespace extension_test {
 
 class Extension : public testing::Test {
  protected:
@@ -67,4 +67,4 @@ TEST_F(Extension, OpensSeveralTraces) {
   EXPECT_EQ(Query("SELECT count(DISTINCT trace_id) FROM g_states"), "2");
 }
 
-}  // namespace
+}  // namespace extension_test

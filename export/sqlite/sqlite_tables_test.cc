@@ -18,7 +18,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace {
-namespace {
+namespace sqlite_tables_test {
 
 using internal::ReadTestTrace;
 using internal::TestTrace;
@@ -425,5 +425,5 @@ TEST(SqlFunctions, GiveWhatTheirNamesSay) {
   EXPECT_EQ(connection.error(), "quantile_disc: the share must be from 0 to 1");
 }
 
-}  // namespace
+}  // namespace sqlite_tables_test
 }  // namespace gotrace

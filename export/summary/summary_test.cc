@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace summary_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
   return std::make_unique<AnalysisSink>(
@@ -172,5 +172,5 @@ TEST(SummaryPage, SaysWhatToLookAt) {
             "30 of them since the second half: they may leak. leaks\n");
 }
 
-}  // namespace
+}  // namespace summary_test
 }  // namespace gotrace::internal

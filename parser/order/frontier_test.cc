@@ -13,7 +13,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace frontier_test {
 
 // Builds a generation, batch by batch, whose clock ticks in nanoseconds.
 class GenerationBuilder {
@@ -404,5 +404,5 @@ TEST(FrontierTest, ClearEmptiesIt) {
   EXPECT_EQ(filled.frontier.size(), 0u);
 }
 
-}  // namespace
+}  // namespace frontier_test
 }  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_sink_test {
 
 // Records the calls of its functions.
 class Recorder : public EventSink {
@@ -73,5 +73,5 @@ TEST(ReadIntoTest, ReturnsTheFirstErrorOfASink) {
   EXPECT_EQ(failing_too.finished(), 1);
 }
 
-}  // namespace
+}  // namespace event_sink_test
 }  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace read_parallel_test {
 
 // Collects descriptions of all events.
 class Collector final : public MergeableSink {
@@ -134,5 +134,5 @@ TEST(ReadParallelTest, ReadsATraceThatCannotBeDividedSequentially) {
   EXPECT_FALSE(Parallel("not a trace").status.ok());
 }
 
-}  // namespace
+}  // namespace read_parallel_test
 }  // namespace gotrace::internal
