@@ -1,7 +1,7 @@
 # Completes command lines of gotrace-dump in fish. Written by `bazel run //tools:write_cli_docs`.
 
 set -g __gotrace_dump_commands events wire assemble info footprint fxt validate repair convert summary goroutines tasks regions path gc latency procs leaks heap diff profile sql tables
-set -g __gotrace_dump_with_value a attr b buffer by compat epoch f files-from flags format from func g host id jobs kind limit limits log longer m max max-per-check min nesting o p path-pattern per pid process region save scheduling service slices sort stack-id strictness tables task to top trace type until view windows worst
+set -g __gotrace_dump_with_value a attr b buffer by compat epoch f files-from flags format from func g host id jobs kind limit limits log longer m max max-per-check min nesting o offset p path-pattern per pid process region save scheduling service slices sort stack-id strictness tables task to top trace type until view windows worst
 
 # Prints the command, which is the first word that is neither a flag nor the value of one; "help";
 # "-" if it is missing; or the default, if a file comes first.
@@ -144,6 +144,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is convert' -l scheduling -x -a '(__
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l compress -d 'Compress the packets'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l process -x -d 'The name of the process, which traces do not have'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l pid -x -d 'The id of the process'
+complete -c gotrace-dump -n '__gotrace_dump_is convert' -l offset -x -d 'Add durations, as in 2=-1.5s, to the times of the FILEs with these numbers, from 1 on'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l buffer -x -a '(__gotrace_dump_choice oneshot: circular: streaming:)' -d 'Write through a buffer of fixed size, like a traced program on Fuchsia'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l view -x -a '(__gotrace_dump_choice proc thread goroutine task)' -d 'What has a lane of its own'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l task -x -d 'Only these tasks and those that descend from them, from the beginning of the first to the end of the last'
