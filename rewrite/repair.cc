@@ -9,6 +9,7 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation_tables.h"
 #include "parser/source/borrowed_source.h"
+#include "parser/source/stoppable_source.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/region_rewriter.h"
 #include "tracev2/batch_encoder.h"
@@ -468,7 +469,8 @@ class RepairedStream final : public ByteStream {
 
 // Reads the output as Go's reader would, and counts its events.
 absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPlan* plan) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
+      OpenRepaired(*plan, internal::Stoppable(open, options.keep_going));
   if (!stream.ok()) return stream.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
   if (!source.ok()) return source.status();
@@ -578,6 +580,15 @@ absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool r
   return has_changes ? plan_traces(&regions) : absl::OkStatus();
 }
 
+// Returns a function that opens the same input, which can be stopped.
+OpenInput Stoppable(const OpenInput& open, const std::function<bool()>& keep_going) {
+  return [open, keep_going]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+    if (!source.ok()) return source;
+    return StoppableSource::Wrap(*std::move(source), keep_going);
+  };
+}
+
 // Drops the generation that has `fault` when the output is read, and all later generations.
 void KeepBefore(const Fault& fault, RepairPlan* plan) {
   const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
@@ -624,7 +635,9 @@ RegionChanges& RegionChanges::operator+=(const RegionChanges& other) {
   return *this;
 }
 
-absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open_input, const RepairOptions& options) {
+  const ReaderLimits& limits = options.limits;
+  const OpenInput open = internal::Stoppable(open_input, options.keep_going);
   RepairPlan plan;
   std::vector<TransportNote> notes;
   const OpenInput open_trace = [&] { return internal::OpenUndone(open, limits, &notes); };
@@ -632,11 +645,11 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
   if (!source.ok()) return source.status();
   const absl::Status strict =
       internal::ReadStrictly(*std::move(source), limits, &plan.events, &plan.events_with_syncs);
-  plan.sound = strict.ok();
+  plan.trace_is_sound = strict.ok();
   if ((!strict.ok() && !FaultOf(strict).has_value()) || internal::PassesLimit(strict)) {
     return strict;
   }
-  if (plan.sound) {
+  if (plan.trace_is_sound) {
     source = open_trace();
     if (!source.ok()) return source.status();
     const absl::StatusOr<Version> version = internal::ReadHeader(source->get());
@@ -676,16 +689,17 @@ absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
 }
 
 absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan,
-                    const ReaderLimits& limits) {
+                    const RepairOptions& options) {
   RepairPlan own_plan;
   if (plan == nullptr) plan = &own_plan;
-  absl::StatusOr<RepairPlan> planned = PlanRepair(open, limits);
+  absl::StatusOr<RepairPlan> planned = PlanRepair(open, options);
   if (!planned.ok()) return planned.status();
   *plan = *std::move(planned);
   if (plan->pieces.empty()) {
     return absl::DataLossError("no generation of the trace can be saved");
   }
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
+      OpenRepaired(*plan, internal::Stoppable(open, options.keep_going));
   if (!stream.ok()) return stream.status();
   std::string block(internal::kCopyBlock, '\0');
   while (true) {
