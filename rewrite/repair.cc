@@ -469,8 +469,7 @@ class RepairedStream final : public ByteStream {
 
 // Reads the output as Go's reader would, and counts its events.
 absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPlan* plan) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
-      OpenRepaired(*plan, internal::Stoppable(open, options.keep_going));
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
   if (!stream.ok()) return stream.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
   if (!source.ok()) return source.status();
