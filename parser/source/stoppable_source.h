@@ -2,6 +2,7 @@
 #ifndef GOTRACE_PARSER_SOURCE_STOPPABLE_SOURCE_H_
 #define GOTRACE_PARSER_SOURCE_STOPPABLE_SOURCE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,10 +29,14 @@ class StoppableSource final : public ByteSource {
   static absl::Status Stopped() { return absl::CancelledError("stopped by the program"); }
 
   absl::Status Fill(size_t size) override {
-    if (!keep_going_()) return Stopped();
+    if (!keep_going_()) {
+      // Otherwise bytes that are in memory already would be used in spite of the error.
+      window_ = window_.substr(0, 0);
+      return Stopped();
+    }
     source_->Skip(offset_ - source_->offset());
     absl::Status status = source_->Fill(size);
-    Show();
+    Show(size);
     return status;
   }
   void Release(uint64_t offset) override {
@@ -55,12 +60,14 @@ class StoppableSource final : public ByteSource {
  private:
   StoppableSource(std::unique_ptr<ByteSource> source, std::function<bool()> keep_going)
       : source_(std::move(source)), keep_going_(std::move(keep_going)) {
-    Show();
+    Show(/*size=*/0);
   }
 
-  void Show() {
+  // Of a source in memory shows only a part, so that Fill() is called for the next one.
+  void Show(size_t size) {
+    constexpr size_t kShown = 1 << 16;
     offset_ = source_->offset();
-    window_ = source_->window();
+    window_ = source_->window().substr(0, std::max(size, kShown));
   }
 
   const std::unique_ptr<ByteSource> source_;
