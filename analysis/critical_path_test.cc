@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace critical_path_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {}) {
   AnalysisSink::Options options;
@@ -335,6 +335,19 @@ TEST(CriticalPaths, ShowMarkAssists) {
             "28-30 G1 Running depth 0\n");
 }
 
+// Its begin is missing, so it may have been there since the trace began.
+TEST(CriticalPaths, ShowAMarkAssistThatOnlyEnds) {
+  Events events(1);
+  events.Status(2, 1, kRunning);
+  events.BeginTask(10, 1);
+  events.Sync(20, 2);
+  events.Push(events.Builder(EventType::kGCMarkAssistEnd, 25, 1));
+  events.EndTask(30, 1);
+  EXPECT_EQ(events.TaskPath(),
+            "10-25 G1 Running (GC mark assist) depth 0\n"
+            "25-30 G1 Running depth 0\n");
+}
+
 TEST(CriticalPaths, SayWhatHadThePs) {
   Events events(0);
   events.Status(1, 1, kRunning);
@@ -444,7 +457,8 @@ TEST(CriticalPaths, HaveRegions) {
   Events events(0);
   events.Status(1, 1, kRunning);
   const auto region = [&](EventType type, int64_t time, absl::string_view name) {
-    events.Push(events.Builder(type, time, 1).Task(TaskId{7}).RegionType(name));
+    const StackFrame frames[] = {{1, absl::StrCat("at", time), "main.go", 1}};
+    events.Push(events.Builder(type, time, 1).Task(TaskId{7}).RegionType(name).Stack(frames));
   };
   region(EventType::kUserRegionEnd, 5, "before");
   region(EventType::kUserRegionBegin, 10, "outer");
@@ -460,14 +474,18 @@ TEST(CriticalPaths, HaveRegions) {
   for (const PathSpan& span : PathsOf(*sink).regions()) {
     absl::StrAppend(&text, sink->interner().String(span.type), " ", span.begin, "-", span.end,
                     span.begin_clipped ? " begin clipped" : "",
-                    span.end_clipped ? " end clipped" : "", span.is_nested ? " nested" : "", "\n");
+                    span.end_clipped ? " end clipped" : "", span.is_nested ? " nested" : "");
+    for (const FrameId id : sink->interner().Frames(span.end_stack)) {
+      absl::StrAppend(&text, " ", sink->interner().Frame(id).func);
+    }
+    absl::StrAppend(&text, "\n");
     EXPECT_EQ(span.task, TaskId{7});
   }
   EXPECT_EQ(text,
-            "before 0-5 begin clipped\n"
-            "outer 14-16 nested\n"
-            "inner 12-18\n"
-            "outer 10-20\n"
+            "before 0-5 begin clipped at5\n"
+            "outer 14-16 nested at16\n"
+            "inner 12-18 at18\n"
+            "outer 10-20 at20\n"
             "outer 22-30 end clipped\n");
 }
 
@@ -588,5 +606,5 @@ TEST(CriticalPaths, PartitionEverySpan) {
   EXPECT_GT(pieces_in_state[kRunning], 1000);
 }
 
-}  // namespace
+}  // namespace critical_path_test
 }  // namespace gotrace::internal

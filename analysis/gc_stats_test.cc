@@ -16,7 +16,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gc_stats_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {},
                                        AnalysisSink::Options options = {}) {
@@ -316,5 +316,5 @@ TEST(GcStats, HaveWhatEachTraceHas) {
   EXPECT_GT(triggers[static_cast<size_t>(GcTrigger::kProgram)], 0);
 }
 
-}  // namespace
+}  // namespace gc_stats_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace go_numbers_test {
 
 struct Times {
   int64_t creation = 0;
@@ -197,5 +197,5 @@ TEST(GoNumbers, AreThoseOfStateTracker) {
   EXPECT_GT(divergences.created_in_syscall, 0);
 }
 
-}  // namespace
+}  // namespace go_numbers_test
 }  // namespace gotrace::internal

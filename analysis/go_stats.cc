@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "analysis/named_times.h"
 #include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event.h"
@@ -34,7 +35,7 @@ struct Goroutine {
   int64_t syscall = 0;
   int64_t syscall_without_proc = 0;
 
-  NamedTimes open_ranges;                // When they began.
+  absl::flat_hash_map<StringId, int64_t> open_ranges;  // When they began.
   std::vector<RegionLife> open_regions;  // With the times of the goroutine when they began.
   std::vector<RegionLife> regions;       // That ended.
 
@@ -57,25 +58,17 @@ ExecutionTimes TimesAt(int64_t now, const Goroutine& goroutine) {
   if (goroutine.running != 0) AddTime(Between(goroutine.running, now), &times.running);
   if (goroutine.runnable != 0) AddTime(Between(goroutine.runnable, now), &times.runnable);
   if (goroutine.blocked != 0) {
-    AddNamedTime(goroutine.blocked_on, Between(goroutine.blocked, now), &times.blocked);
+    times.blocked.Add(goroutine.blocked_on, Between(goroutine.blocked, now));
   }
   if (goroutine.syscall != 0) AddTime(Between(goroutine.syscall, now), &times.syscall);
   // See A1 in DIVERGENCES.md.
   if (goroutine.syscall_without_proc != 0) {
     AddTime(Between(goroutine.syscall_without_proc, now), &times.runnable);
   }
-  for (const NamedTime& range : goroutine.open_ranges) {
-    AddNamedTime(range.name, Between(range.time, now), &times.ranges);
+  for (const auto& [name, begin] : goroutine.open_ranges) {
+    times.ranges.Add(name, Between(begin, now));
   }
   return times;
-}
-
-void Subtract(const NamedTimes& before, NamedTimes* times) {
-  for (NamedTime& time : *times) {
-    for (const NamedTime& other : before) {
-      if (other.name == time.name) SubtractTime(other.time, &time.time);
-    }
-  }
 }
 
 ExecutionTimes Difference(ExecutionTimes times, const ExecutionTimes& before) {
@@ -84,19 +77,14 @@ ExecutionTimes Difference(ExecutionTimes times, const ExecutionTimes& before) {
   SubtractTime(before.runnable, &times.runnable);
   SubtractTime(before.syscall, &times.syscall);
   SubtractTime(before.syscall_blocked, &times.syscall_blocked);
-  Subtract(before.blocked, &times.blocked);
-  Subtract(before.ranges, &times.ranges);
+  internal::SubtractTimes(before.blocked, &times.blocked);
+  internal::SubtractTimes(before.ranges, &times.ranges);
   return times;
 }
 
 // The runtime's own goroutines, of which open regions are dropped.
 bool IsOfRuntime(absl::string_view name) {
   return name.empty() || (name != "runtime.main" && absl::StartsWith(name, "runtime."));
-}
-
-NamedTime* Find(StringId name, NamedTimes* times) {
-  const auto it = absl::c_find_if(*times, [&](const NamedTime& time) { return time.name == name; });
-  return it == times->end() ? nullptr : &*it;
 }
 
 }  // namespace
@@ -138,14 +126,9 @@ class GoCompatibleStats::Impl {
   // Ends the goroutine at `now`, which is the end of the trace if `is_over`.
   void End(int64_t now, bool is_over, Goroutine* goroutine);
 
-  void Sort(NamedTimes* times) const {
-    absl::c_sort(*times, [this](const NamedTime& a, const NamedTime& b) {
-      return interner_.String(a.name) < interner_.String(b.name);
-    });
-  }
   void Sort(ExecutionTimes* times) const {
-    Sort(&times->blocked);
-    Sort(&times->ranges);
+    internal::SortByName(interner_, &times->blocked);
+    internal::SortByName(interner_, &times->ranges);
   }
 
   Interner& interner_;
@@ -231,7 +214,7 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
         AddTime(before, &times.running);
         break;
       case GoState::kWaiting:
-        AddNamedTime(interner_.InternString(event.transition_reason()), before, &times.blocked);
+        times.blocked.Add(interner_.InternString(event.transition_reason()), before);
         break;
       case GoState::kRunnable:
         AddTime(before, &times.runnable);
@@ -261,7 +244,7 @@ void GoCompatibleStats::Impl::LeaveState(GoState state, int64_t now, Goroutine* 
       break;
     case GoState::kWaiting:
       if (goroutine->blocked == 0) break;
-      AddNamedTime(goroutine->blocked_on, Between(goroutine->blocked, now), &times.blocked);
+      times.blocked.Add(goroutine->blocked_on, Between(goroutine->blocked, now));
       goroutine->blocked = 0;
       break;
     case GoState::kRunnable:
@@ -339,13 +322,10 @@ void GoCompatibleStats::Impl::BeginRange(const Event& event) {
   if (goroutine == nullptr) return;
   const bool is_active = event.kind() == EventKind::kRangeActive;
   const int64_t begin = is_active ? generation_begin_ : event.time();
-  NamedTime* const open = gotrace::Find(name, &goroutine->open_ranges);
-  if (open == nullptr) {
-    goroutine->open_ranges.push_back({name, begin});
-    return;
-  }
-  if (is_active) AddNamedTime(name, Between(open->time, begin), &goroutine->life.times.ranges);
-  open->time = begin;
+  const auto [open, is_new] = goroutine->open_ranges.try_emplace(name, begin);
+  if (is_new) return;
+  if (is_active) goroutine->life.times.ranges.Add(name, Between(open->second, begin));
+  open->second = begin;
 }
 
 void GoCompatibleStats::Impl::EndRange(const Event& event) {
@@ -362,11 +342,10 @@ void GoCompatibleStats::Impl::EndRange(const Event& event) {
     proc_ranges_.erase(began_on);
   }
   if (goroutine == nullptr) return;
-  NamedTime* const open = gotrace::Find(name, &goroutine->open_ranges);
-  if (open == nullptr) return;
-  AddNamedTime(name, Between(open->time, event.time()), &goroutine->life.times.ranges);
-  goroutine->open_ranges.erase(goroutine->open_ranges.begin() +
-                               (open - goroutine->open_ranges.data()));
+  const auto open = goroutine->open_ranges.find(name);
+  if (open == goroutine->open_ranges.end()) return;
+  goroutine->life.times.ranges.Add(name, Between(open->second, event.time()));
+  goroutine->open_ranges.erase(open);
 }
 
 void GoCompatibleStats::Impl::BeginRegion(const Event& event) {

@@ -12,7 +12,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace go_stats_test {
 
 TEST(GoCompatibleStats, AreThoseOfGoForEveryTrace) {
   // What testdata/make_go_numbers.sh stored, by the names of traces.
@@ -45,5 +45,5 @@ TEST(GoCompatibleStats, AreThoseOfGoForEveryTrace) {
   }
 }
 
-}  // namespace
+}  // namespace go_stats_test
 }  // namespace gotrace::internal

@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/goroutine_ranges.h"
+#include "analysis/named_times.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/time_sums.h"
 
@@ -19,14 +20,37 @@ using internal::GoroutineRanges;
 using internal::PartialGoroutines;
 using internal::SubtractTime;
 
-void AddNamedTime(StringId name, int64_t time, NamedTimes* times) {
-  for (NamedTime& known : *times) {
-    if (known.name == name) {
-      AddTime(time, &known.time);
-      return;
-    }
+struct NamedTimes::Index {
+  absl::flat_hash_map<StringId, size_t> places;  // In `times_`.
+};
+
+NamedTimes::NamedTimes() = default;
+NamedTimes::NamedTimes(std::vector<NamedTime> times) : times_(std::move(times)) {}
+NamedTimes::NamedTimes(const NamedTimes& other) : times_(other.times_) {}
+NamedTimes& NamedTimes::operator=(const NamedTimes& other) { return *this = NamedTimes(other); }
+NamedTimes::NamedTimes(NamedTimes&&) noexcept = default;
+NamedTimes& NamedTimes::operator=(NamedTimes&&) noexcept = default;
+NamedTimes::~NamedTimes() = default;
+
+size_t NamedTimes::Find(StringId name) {
+  // Programs have few names, among which a search is faster.
+  constexpr size_t kMaxSearched = 16;
+  if (times_.size() <= kMaxSearched) {
+    const auto is_it = [&](const NamedTime& time) { return time.name == name; };
+    return static_cast<size_t>(absl::c_find_if(times_, is_it) - times_.begin());
   }
-  times->push_back({name, time});
+  if (index_ == nullptr) {
+    index_ = std::make_unique<Index>();
+    for (size_t i = 0; i < times_.size(); ++i) index_->places.emplace(times_[i].name, i);
+  }
+  // The name is about to be added there.
+  return index_->places.try_emplace(name, times_.size()).first->second;
+}
+
+void NamedTimes::Add(StringId name, int64_t time) {
+  const size_t place = Find(name);
+  if (place == times_.size()) times_.push_back({name, 0});
+  AddTime(time, &times_[place].time);
 }
 
 int64_t ExecutionTimes::BlockedTotal() const {
@@ -49,8 +73,8 @@ void ExecutionTimes::Add(const ExecutionTimes& other) {
   AddTime(other.runnable, &runnable);
   AddTime(other.syscall, &syscall);
   AddTime(other.syscall_blocked, &syscall_blocked);
-  for (const NamedTime& reason : other.blocked) AddNamedTime(reason.name, reason.time, &blocked);
-  for (const NamedTime& range : other.ranges) AddNamedTime(range.name, range.time, &ranges);
+  for (const NamedTime& reason : other.blocked) blocked.Add(reason.name, reason.time);
+  for (const NamedTime& range : other.ranges) ranges.Add(range.name, range.time);
 }
 
 void GoroutineGroup::Add(const ExecutionTimes& one) {
@@ -76,8 +100,8 @@ void GoroutineGroup::Merge(const GoroutineGroup& other) {
 namespace {
 
 void MapIds(const InternerMap& ids, ExecutionTimes* times) {
-  for (NamedTime& reason : times->blocked) reason.name = ids(reason.name);
-  for (NamedTime& range : times->ranges) range.name = ids(range.name);
+  times->blocked = internal::WithIds(ids, times->blocked);
+  times->ranges = internal::WithIds(ids, times->ranges);
 }
 
 }  // namespace
@@ -136,7 +160,7 @@ void GoroutineStats::Impl::AddRange(GoId goroutine, StringId name, int64_t begin
   begin = std::max(begin, options_.filter.times.from);
   end = std::min(end, options_.filter.times.to);
   if (!options_.filter.Selects(goroutine) || begin >= end) return;
-  AddNamedTime(name, Between(begin, end), &goroutines_.Of(goroutine).data.life.times.ranges);
+  goroutines_.Of(goroutine).data.life.times.ranges.Add(name, Between(begin, end));
 }
 
 void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -162,7 +186,7 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
       AddTime(duration, &times.runnable);
       break;
     case GoState::kWaiting:
-      if (duration > 0) AddNamedTime(interval.reason, duration, &times.blocked);
+      if (duration > 0) times.blocked.Add(interval.reason, duration);
       break;
     case GoState::kSyscall:
       AddTime(Between(interval.begin, interval.proc_until), &times.syscall);
@@ -228,20 +252,13 @@ void GoroutineStats::Impl::Finish(int64_t end) {
     return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
   });
   for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
-  const auto by_text = [this](StringId a, StringId b) {
-    return interner_.String(a) < interner_.String(b);
-  };
-  const auto sort_times = [&](NamedTimes* times) {
-    absl::c_sort(*times,
-                 [&](const NamedTime& a, const NamedTime& b) { return by_text(a.name, b.name); });
-  };
   for (GoroutineGroup& group : groups_) {
-    sort_times(&group.times.blocked);
-    sort_times(&group.times.ranges);
+    internal::SortByName(interner_, &group.times.blocked);
+    internal::SortByName(interner_, &group.times.ranges);
   }
-  for (GoroutineLife& life : lives_) sort_times(&life.times.ranges);
+  for (GoroutineLife& life : lives_) internal::SortByName(interner_, &life.times.ranges);
   absl::c_sort(groups_, [&](const GoroutineGroup& a, const GoroutineGroup& b) {
-    return by_text(a.name, b.name);
+    return interner_.String(a.name) < interner_.String(b.name);
   });
 }
 

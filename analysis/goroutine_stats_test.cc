@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace goroutine_stats_test {
 
 using Options = GoroutineStats::Options;
 
@@ -183,8 +183,8 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
     for (const GoroutineLife& life : StatsOf(*part).lives()) {
       EXPECT_LE(life.times.total, step);
       ExecutionTimes times = life.times;
-      times.blocked.clear();
-      times.ranges.clear();
+      times.blocked = {};
+      times.ranges = {};
       sums[life.goroutine].Add(times);
     }
   }
@@ -211,5 +211,5 @@ TEST(GoroutineStats, KeepOnlySelectedGoroutines) {
   EXPECT_EQ(StatsOf(*sink).groups()[0].count, 1);
 }
 
-}  // namespace
+}  // namespace goroutine_stats_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace heap_stats_test {
 
 class Heap {
  public:
@@ -411,5 +411,5 @@ TEST(HeapStats, AddUpInEachTrace) {
   EXPECT_EQ(traces, 5);
 }
 
-}  // namespace
+}  // namespace heap_stats_test
 }  // namespace gotrace::internal

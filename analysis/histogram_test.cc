@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace {
-namespace {
+namespace histogram_test {
 
 TEST(Histogram, BucketsAreThoseOfTheirBounds) {
   EXPECT_EQ(Histogram::BucketOf(0), 0);
@@ -74,5 +74,5 @@ TEST(Histogram, MergingIsExactInAnyOrder) {
   EXPECT_EQ(merged.counts(), all.counts());
 }
 
-}  // namespace
+}  // namespace histogram_test
 }  // namespace gotrace

@@ -11,7 +11,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace interner_test {
 
 std::string FramesOf(const Stack& stack) {
   std::string text;
@@ -135,5 +135,5 @@ TEST(Interner, MergesByContent) {
   EXPECT_EQ(same(in_a[0]), in_a[0]);
 }
 
-}  // namespace
+}  // namespace interner_test
 }  // namespace gotrace::internal

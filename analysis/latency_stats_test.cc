@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace latency_stats_test {
 
 using Options = LatencyStats::Options;
 
@@ -196,5 +196,5 @@ TEST(LatencyStats, KnowWhatEndedTheWorst) {
   EXPECT_EQ(StatsOf(*window).groups()[1].clipped, 1);
 }
 
-}  // namespace
+}  // namespace latency_stats_test
 }  // namespace gotrace::internal

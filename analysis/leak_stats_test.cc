@@ -15,7 +15,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace leak_stats_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(int64_t longer, AnalysisSink::Options sink_options = {}) {
   LeakStats::Options options;
@@ -123,5 +123,5 @@ TEST(LeakStats, HaveAWindow) {
             "2 345 590 0,1,2,2,2 main.leak chan send main.main:1; main.leak:2;\n");
 }
 
-}  // namespace
+}  // namespace leak_stats_test
 }  // namespace gotrace::internal

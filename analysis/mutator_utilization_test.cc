@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace mutator_utilization_test {
 
 using Options = MutatorUtilization::Options;
 using Series = UtilizationSeries;
@@ -335,5 +335,5 @@ TEST(MmuCurve, AcceptsAnyWindow) {
   EXPECT_EQ(MmuCurve({Series{{7, 0}}}).Mmu(5), 1);
 }
 
-}  // namespace
+}  // namespace mutator_utilization_test
 }  // namespace gotrace::internal

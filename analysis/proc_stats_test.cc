@@ -16,7 +16,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace proc_stats_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
   return std::make_unique<AnalysisSink>(
@@ -254,5 +254,5 @@ TEST(TimeSlices, KeepSumsAsTheyGrow) {
   EXPECT_LE(slices.Slices().size(), 10'000);
 }
 
-}  // namespace
+}  // namespace proc_stats_test
 }  // namespace gotrace::internal

@@ -21,7 +21,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace profile_test {
 
 Profile::Options OptionsOf(ProfileType type) {
   Profile::Options options;
@@ -238,6 +238,41 @@ int64_t SumOf(const AnalysisSink& sink, const Counts& counts) {
   return sum;
 }
 
+// Each stack has the part of its goroutines' time that it has of their samples.
+TEST(Profile, SharesTimeOutByTheNumberOfSamples) {
+  struct Group {
+    int64_t time = 0;
+    uint64_t count = 0;
+    std::vector<ProfileValue> stacks;
+  };
+  std::map<std::pair<std::string, uint64_t>, int> shares;
+  for (const char* name : {"go1.22-cpuprofile.trace", "go1.27-cpuprofile.trace"}) {
+    const std::string bytes = ReadTestTrace(name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink(OptionsOf(ProfileType::kOnCpu));
+    ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+    std::map<StringId, Group> groups;
+    for (const auto& [key, value] : SamplesOf(*sink)) {
+      Group& group = groups[key.start];
+      group.time += value.time;
+      group.count += value.count;
+      if (value.count > 0) group.stacks.push_back(value);
+    }
+    for (const auto& [start, group] : groups) {
+      if (group.time == 0) continue;  // It did not run while the trace was written.
+      for (const ProfileValue& stack : group.stacks) {
+        const uint64_t share = static_cast<uint64_t>(group.time) / group.count * stack.count;
+        EXPECT_GE(static_cast<uint64_t>(stack.time), share);
+        EXPECT_LE(static_cast<uint64_t>(stack.time), share + stack.count);
+        ++shares[{name, std::min<uint64_t>(stack.count, 2)}];
+      }
+    }
+  }
+  // Some stacks were sampled once, others more often.
+  EXPECT_EQ(shares.size(), 4u);
+}
+
 TEST(Profile, TellsLabelsApart) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
@@ -322,5 +357,5 @@ TEST(Profile, TellsRegionsApart) {
   EXPECT_GT(types, 20);
 }
 
-}  // namespace
+}  // namespace profile_test
 }  // namespace gotrace::internal

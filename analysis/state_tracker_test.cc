@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/built_events.h"
 #include "analysis/interval_log.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/internal/event_spec.h"
@@ -16,7 +17,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace state_tracker_test {
 
 // The trackers of a trace that is cut before every `size`th generation.
 class CutTrace {
@@ -436,6 +437,23 @@ m2 [181,182] Running p1 g9
 )");
 }
 
+// What a P did between its last event and one that contradicts it is not known.
+TEST(StateTracker, ClipsWhatAPDidBeforeALoss) {
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Proc(EventType::kProcStart, 10, 0, ProcState::kIdle, ProcState::kRunning);
+  events.Proc(EventType::kProcStart, 30, 0, ProcState::kIdle, ProcState::kRunning);
+  events.Proc(EventType::kProcStop, 40, 0, ProcState::kRunning, ProcState::kIdle);
+  TrackedTrace trace;
+  trace.tracker.Add(events.events());
+  EXPECT_TRUE(trace.tracker.Finish().ok());
+  EXPECT_EQ(trace.log.OfProc(0),
+            "(10,10) Idle\n"
+            "[10,10] Running m1\n"
+            "[30,40) Running m1\n"
+            "[40,40] Idle\n");
+}
+
 // Events that no Reader would give.
 TEST(StateTracker, TakesAnyEvents) {
   TrackedTrace trace;
@@ -475,5 +493,5 @@ TEST(StateTrackerTest, ReportsAPartThatDidNotStartInTheMiddle) {
   EXPECT_EQ(first.tracker.Finish().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-}  // namespace
+}  // namespace state_tracker_test
 }  // namespace gotrace::internal

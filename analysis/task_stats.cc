@@ -15,6 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/goroutine_ranges.h"
+#include "analysis/named_times.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/task_table.h"
 #include "analysis/time_sums.h"
@@ -88,7 +89,7 @@ void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times) {
       AddTime(duration, &times->runnable);
       break;
     case GoState::kWaiting:
-      AddNamedTime(stay.reason, duration, &times->blocked);
+      times->blocked.Add(stay.reason, duration);
       break;
     case GoState::kSyscall: {
       const int64_t with_proc = Between(begin, std::max(stay.proc_until, begin));
@@ -101,19 +102,15 @@ void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times) {
   }
 }
 
-void Subtract(const NamedTimes& before, NamedTimes* times) {
-  for (const NamedTime& time : before) AddNamedTime(time.name, Between(time.time, 0), times);
-  const auto is_zero = [](const NamedTime& time) { return time.time == 0; };
-  times->erase(std::remove_if(times->begin(), times->end(), is_zero), times->end());
-}
-
 void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
   SubtractTime(before.running, &times->running);
   SubtractTime(before.runnable, &times->runnable);
   SubtractTime(before.syscall, &times->syscall);
   SubtractTime(before.syscall_blocked, &times->syscall_blocked);
-  Subtract(before.blocked, &times->blocked);
-  Subtract(before.ranges, &times->ranges);
+  for (auto names : {&ExecutionTimes::blocked, &ExecutionTimes::ranges}) {
+    internal::SubtractTimes(before.*names, &(times->*names));
+    internal::DropZeros(&(times->*names));
+  }
 }
 
 // Sets the goroutine's times at a begin or end, but for the ranges, which are known already.
@@ -146,13 +143,9 @@ void ResolveKnown(Data* data) {
   data->marks.erase(data->marks.begin(), data->marks.begin() + static_cast<ptrdiff_t>(resolved));
 }
 
-void MapIds(const InternerMap& ids, NamedTimes* times) {
-  for (NamedTime& time : *times) time.name = ids(time.name);
-}
-
 void MapIds(const InternerMap& ids, ExecutionTimes* times) {
-  MapIds(ids, &times->blocked);
-  MapIds(ids, &times->ranges);
+  times->blocked = internal::WithIds(ids, times->blocked);
+  times->ranges = internal::WithIds(ids, times->ranges);
 }
 
 void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) {
@@ -164,7 +157,7 @@ void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) 
 void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   data->last.reason = ids(data->last.reason);
   MapIds(ids, &data->times);
-  MapIds(ids, &data->ranges);
+  data->ranges = internal::WithIds(ids, data->ranges);
   for (RegionEntry& region : data->regions) {
     MapIds(ids, first_number, static_cast<KnownRegion*>(&region));
     MapIds(ids, &region.at_begin);
@@ -246,7 +239,7 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
     append(more.marks);
   }
   data.times.Add(more.times);
-  for (const NamedTime& range : more.ranges) AddNamedTime(range.name, range.time, &data.ranges);
+  for (const NamedTime& range : more.ranges) data.ranges.Add(range.name, range.time);
   if (more.end.has_value()) data.end = more.end;
 }
 
@@ -312,10 +305,10 @@ class TaskStats::Impl {
   std::vector<KnownRegion> known_regions_;
   std::optional<int64_t> end_;  // Of the trace, once it is known.
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { TakeRegions(entry); }, Continue};
-  GoroutineRanges ranges_{
-      &interner_, [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
-        AddNamedTime(name, Between(begin, end), &goroutines_.Of(goroutine).data.ranges);
-      }};
+  GoroutineRanges ranges_{&interner_,
+                          [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
+                            goroutines_.Of(goroutine).data.ranges.Add(name, Between(begin, end));
+                          }};
   internal::TaskTable tasks_;
 };
 
@@ -347,8 +340,8 @@ void TaskStats::Impl::Add(const Event& event) {
 
 NamedTimes TaskStats::Impl::RangesAt(GoId id, int64_t now, const Data& data) const {
   NamedTimes ranges = data.ranges;
-  ranges_.ForEachOpen(
-      id, [&](StringId name, int64_t begin) { AddNamedTime(name, Between(begin, now), &ranges); });
+  ranges_.ForEachOpen(id,
+                      [&](StringId name, int64_t begin) { ranges.Add(name, Between(begin, now)); });
   return ranges;
 }
 
@@ -464,9 +457,7 @@ void TaskStats::Impl::Finish(int64_t end) {
     tasks_.AddGoroutine(life.task, life.goroutine);
     if (!filter_.Selects(life.goroutine) || !has_part(life.begin, life.end)) continue;
     // Parts of the trace may have met them in another order.
-    absl::c_sort(life.times.ranges, [this](const NamedTime& a, const NamedTime& b) {
-      return interner_.String(a.name) < interner_.String(b.name);
-    });
+    internal::SortByName(interner_, &life.times.ranges);
     if (region->is_outermost) tasks_.Mention(life.task).times.Add(life.times);
     selected.push_back(region);
   }

@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace task_stats_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {},
                                        AnalysisSink::Options options = {}) {
@@ -36,8 +36,8 @@ void Normalize(const Interner& interner, NamedTimes* times) {
   for (const NamedTime& time : *times) {
     if (time.time != 0) sorted[std::string(interner.String(time.name))] = time;
   }
-  times->clear();
-  for (const auto& [name, time] : sorted) times->push_back(time);
+  *times = NamedTimes();
+  for (const auto& [name, time] : sorted) times->Add(time.name, time.time);
 }
 
 std::string NormalizedText(const Interner& interner, RegionLife region) {
@@ -248,5 +248,5 @@ TEST(TaskStats, HaveOnlyWhatIsSelected) {
   EXPECT_LT(StatsOf(*part).regions().size(), regions.size());
 }
 
-}  // namespace
+}  // namespace task_stats_test
 }  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace task_story_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(TaskId task, EventFilter::Times window = {}) {
   AnalysisSink::Options options;
@@ -188,5 +188,5 @@ TEST(TaskStory, IsComplete) {
   EXPECT_GT(whole_tasks, 40);
 }
 
-}  // namespace
+}  // namespace task_story_test
 }  // namespace gotrace::internal

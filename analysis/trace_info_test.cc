@@ -8,7 +8,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_info_test {
 
 TEST(TraceInfo, CountsAllOfEachTrace) {
   for (const TestTrace& test : TestTraces()) {
@@ -74,5 +74,5 @@ TEST(TraceInfo, CountsTheBytesUpToAFault) {
   EXPECT_EQ(info.bytes, bytes.size());
 }
 
-}  // namespace
+}  // namespace trace_info_test
 }  // namespace gotrace::internal

@@ -15,7 +15,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_metrics_test {
 
 template <class AnalysisType>
 class Finished {
@@ -226,5 +226,5 @@ TEST(TraceMetrics, AreThoseOfGoroutineStats) {
   }
 }
 
-}  // namespace
+}  // namespace trace_metrics_test
 }  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace hostile_test {
 
 struct Cost {
   uint64_t events = 0;
@@ -125,5 +125,5 @@ INSTANTIATE_TEST_SUITE_P(Modes, HostileTest,
                          testing::Values(ReadMode::kStrict, ReadMode::kCollect,
                                          ReadMode::kSalvage));
 
-}  // namespace
+}  // namespace hostile_test
 }  // namespace gotrace::internal

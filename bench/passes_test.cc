@@ -8,7 +8,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace passes_test {
 
 PassCounts CountsOf(PassKind kind, const std::string& bytes) {
   const absl::StatusOr<PassCounts> counts = RunPass(kind, *SourceFromBytes(bytes), {});
@@ -71,5 +71,5 @@ TEST(PassesTest, ReadCompressedFiles) {
   EXPECT_FALSE(ReadWholeFile("/no/such/file").ok());
 }
 
-}  // namespace
+}  // namespace passes_test
 }  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace synthetic_traces_test {
 
 SyntheticTraceOptions Options(int threads, uint64_t goroutines, uint64_t generations,
                               uint64_t events, uint64_t skew = 0) {
@@ -185,5 +185,5 @@ TEST(SyntheticTracesTest, AreReadTheSameWithAnyNumberOfJobsIfDamaged) {
   EXPECT_GT(ends.size(), 6u);
 }
 
-}  // namespace
+}  // namespace synthetic_traces_test
 }  // namespace gotrace::internal

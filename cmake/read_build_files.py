@@ -113,7 +113,8 @@ class Workspace:
             return scope
 
         rules = {kind: rule(kind) for kind in KINDS}
-        native = type("native", (), {name: staticmethod(call) for name, call in {**rules, "glob": glob}.items()})
+        functions = {**rules, "glob": glob, "package_name": lambda: package}
+        native = type("native", (), {name: staticmethod(call) for name, call in functions.items()})
         run(ROOT / package / "BUILD")
 
     def glob(self, package, patterns):

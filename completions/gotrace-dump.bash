@@ -1,7 +1,7 @@
 # Completes command lines of gotrace-dump in bash. Written by `bazel run //tools:write_cli_docs`.
 
 _gotrace_dump_commands='events wire assemble info footprint fxt validate repair convert summary goroutines tasks regions path gc latency procs leaks heap diff profile sql tables'
-_gotrace_dump_with_value='a attr b buffer by compat epoch f files-from flags format from func g host id jobs kind limit limits log longer m max max-per-check min nesting o p path-pattern per pid process region save scheduling service slices sort stack-id strictness tables task to top trace type until view windows worst'
+_gotrace_dump_with_value='a attr b buffer by compat epoch f files-from flags format from func g host id jobs kind limit limits log longer m max max-per-check min nesting o offset p path-pattern per pid process region save scheduling service slices sort stack-id strictness tables task to top trace type until view windows worst'
 
 # _gotrace_dump_flags COMMAND: prints its flags.
 _gotrace_dump_flags() {
@@ -14,7 +14,7 @@ _gotrace_dump_flags() {
     fxt) echo '--help --version' ;;
     validate) echo '--json --strictness= --max-per-check= --jobs= --trace= --limits= --help --version' ;;
     repair) echo '-o --check --trace= --limits= --help --version' ;;
-    convert) echo '--to= -o --stacks --threads --alloc --scheduling= --compress --process= --pid= --buffer= --view= --task= --related --brief --nesting= --epoch= --kind= --g= --p= --m= --from= --until= --salvage --jobs= --trace= --limits= --help --version' ;;
+    convert) echo '--to= -o --stacks --threads --alloc --scheduling= --compress --process= --pid= --offset= --buffer= --view= --task= --related --brief --nesting= --epoch= --kind= --g= --p= --m= --from= --until= --salvage --jobs= --trace= --limits= --help --version' ;;
     summary) echo '--merge --json --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
     goroutines) echo '--each --compat= --format= --sort= --top= --g= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
     tasks) echo '--each --type= --min= --max= --log= --id= --compat= --format= --sort= --top= --g= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
@@ -27,7 +27,7 @@ _gotrace_dump_flags() {
     heap) echo '--by= --format= --sort= --top= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
     diff) echo '--per= --a= --b= --format= --sort= --top= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
     profile) echo '--type= -o --func= --by-g --by-p --task= --region= --by-task --by-region --by-label --compat= --format= --sort= --top= --g= --p= --m= --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
-    sql) echo '--format= -f --save= --stack-id= --salvage --jobs= --trace= --limits= --help --version' ;;
+    sql) echo '--format= -f --save= --allow-write --stack-id= --salvage --jobs= --trace= --limits= --help --version' ;;
     tables) echo '--tables= --format= -o --describe --stack-id= --signed --files-from= --keep-going --service= --host= --attr= --path-pattern= --hive --salvage --jobs= --trace= --limits= --help --version' ;;
   esac
 }

@@ -1,7 +1,7 @@
 # Completes command lines of gotrace-dump in fish. Written by `bazel run //tools:write_cli_docs`.
 
 set -g __gotrace_dump_commands events wire assemble info footprint fxt validate repair convert summary goroutines tasks regions path gc latency procs leaks heap diff profile sql tables
-set -g __gotrace_dump_with_value a attr b buffer by compat epoch f files-from flags format from func g host id jobs kind limit limits log longer m max max-per-check min nesting o p path-pattern per pid process region save scheduling service slices sort stack-id strictness tables task to top trace type until view windows worst
+set -g __gotrace_dump_with_value a attr b buffer by compat epoch f files-from flags format from func g host id jobs kind limit limits log longer m max max-per-check min nesting o offset p path-pattern per pid process region save scheduling service slices sort stack-id strictness tables task to top trace type until view windows worst
 
 # Prints the command, which is the first word that is neither a flag nor the value of one; "help";
 # "-" if it is missing; or the default, if a file comes first.
@@ -144,6 +144,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is convert' -l scheduling -x -a '(__
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l compress -d 'Compress the packets'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l process -x -d 'The name of the process, which traces do not have'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l pid -x -d 'The id of the process'
+complete -c gotrace-dump -n '__gotrace_dump_is convert' -l offset -x -d 'Add durations, as in 2=-1.5s, to the times of the FILEs with these numbers, from 1 on'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l buffer -x -a '(__gotrace_dump_choice oneshot: circular: streaming:)' -d 'Write through a buffer of fixed size, like a traced program on Fuchsia'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l view -x -a '(__gotrace_dump_choice proc thread goroutine task)' -d 'What has a lane of its own'
 complete -c gotrace-dump -n '__gotrace_dump_is convert' -l task -x -d 'Only these tasks and those that descend from them, from the beginning of the first to the end of the last'
@@ -364,6 +365,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is profile' -l version -d 'print the
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l format -x -a '(__gotrace_dump_choice table csv tsv json jsonl)' -d 'table (default), csv, tsv, json, or jsonl'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -s f -rF -d 'Run the statements in FILE'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l save -rF -d 'Write all tables into FILE, a new SQLite database for other tools'
+complete -c gotrace-dump -n '__gotrace_dump_is sql' -l allow-write -d 'Let queries attach other databases and write files, with ATTACH and VACUUM INTO'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l stack-id -x -a '(__gotrace_dump_choice pc lines)' -d 'What makes two stacks the same'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l salvage -d 'Continue after faults, with everything that can still be read'
 complete -c gotrace-dump -n '__gotrace_dump_is sql' -l jobs -x -d 'Use at most N cores'
@@ -379,7 +381,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is tables' -l describe -d 'Print wha
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l stack-id -x -a '(__gotrace_dump_choice pc lines)' -d 'What makes two stacks the same'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l signed -d 'In Parquet, write columns of UINT64 as INT64 with the same bits, for engines without unsigned integers, such as Spark'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l files-from -rF -d 'Also read the files whose paths FILE has, one on a line'
-complete -c gotrace-dump -n '__gotrace_dump_is tables' -l keep-going -d 'Succeed even if traces are broken'
+complete -c gotrace-dump -n '__gotrace_dump_is tables' -l keep-going -d 'Succeed even if traces are broken, and continue if files cannot be read'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l service -x -d 'The column service of the table traces'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l host -x -d 'The column host of the table traces'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l attr -x -d 'A member of the JSON object in the column attrs of the table traces'
@@ -387,7 +389,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is tables' -l path-pattern -x -d 'Ta
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l hive -d 'Write DIR/TABLE/service=S/date=D/hour=H/part-HASH.parquet, as Hive and others read it'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l salvage -d 'Continue after faults, with everything that can still be read'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l jobs -x -d 'Use at most N cores'
-complete -c gotrace-dump -n '__gotrace_dump_is tables' -l trace -x -d 'Read the Nth trace of an input that holds several, for example because one was appended to another'
+complete -c gotrace-dump -n '__gotrace_dump_is tables' -l trace -x -d 'Read only the Nth trace of an input that holds several'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l limits -x -a '(__gotrace_dump_list generation-bytes= threads= procs= goroutines= nesting= decompressed-bytes=)' -d 'Refuse a trace that exceeds a limit'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l help -d 'print a description of the command, with all of its flags'
 complete -c gotrace-dump -n '__gotrace_dump_is tables' -l version -d 'print the version of gotrace-dump'

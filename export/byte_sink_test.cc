@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace byte_sink_test {
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -144,5 +144,5 @@ TEST(ByteSink, WritesDevicesAndDescriptorsDirectly) {
   close(ends[1]);
 }
 
-}  // namespace
+}  // namespace byte_sink_test
 }  // namespace gotrace::internal

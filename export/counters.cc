@@ -4,10 +4,15 @@
 
 namespace gotrace::internal {
 
+void StateCounters::BeginGeneration() {
+  Flush();
+  late_ = {};
+}
+
 void StateCounters::Begin(int64_t time) {
   has_begun_ = true;
   decided_ = last_ = time;
-  if (goroutines_.size() > 0) Write(time, /*all=*/true);
+  Note(time, /*all=*/true);
 }
 
 void StateCounters::Add(const Event& event) {
@@ -19,13 +24,14 @@ void StateCounters::Add(const Event& event) {
 void StateCounters::WriteDue(int64_t time) {
   constexpr int64_t kInterval = 100'000;
   if (!has_begun_ || (TraceClock::Subtract(time, decided_) < kInterval && time >= decided_)) return;
-  Write(last_, /*all=*/false);
+  Note(last_, /*all=*/false);
   decided_ = time;
 }
 
 void StateCounters::Finish(int64_t time) {
   WriteDue(time);
-  Write(time, /*all=*/true);
+  Note(time, /*all=*/true);
+  Flush();
 }
 
 void StateCounters::AddLate(const Event& event) {
@@ -38,33 +44,52 @@ void StateCounters::Count(const Event& event) {
   const int64_t id = event.transition_resource().id;
   if (event.transition_resource().kind == ResourceKind::kProc) {
     const ProcState state = static_cast<ProcState>(event.transition_to());
-    ProcState& before = procs_[id];
-    if (before == ProcState::kRunning) --values_[kBusyProcs];
-    if (state == ProcState::kRunning) ++values_[kBusyProcs];
-    before = state;
+    const auto [it, is_new] = procs_.try_emplace(id, ProcState::kUndetermined);
+    const bool is_late = is_new && event.type() == EventType::kProcStatus;
+    if (it->second == ProcState::kRunning) Change(kBusyProcs, -1, /*is_late=*/false);
+    if (state == ProcState::kRunning) Change(kBusyProcs, 1, is_late);
+    it->second = state;
     return;
   }
   const GoState state = static_cast<GoState>(event.transition_to());
   if (state == GoState::kUndetermined) return;
+  const bool is_status =
+      event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
   Goroutine* goroutine = goroutines_.Find(GoId{id});
-  if (goroutine != nullptr) --ValueOf(goroutine->state);
+  const bool is_late = is_status && goroutine == nullptr;
+  if (goroutine != nullptr) Change(static_cast<size_t>(goroutine->state), -1, /*is_late=*/false);
   if (state == GoState::kNotExist) {
     if (goroutine != nullptr) goroutines_.Erase(goroutine);
     return;
   }
   if (goroutine == nullptr) goroutine = goroutines_.Insert(GoId{id});
   goroutine->state = state;
-  ++ValueOf(state);
+  Change(static_cast<size_t>(state), 1, is_late);
 }
 
-void StateCounters::Write(int64_t time, bool all) {
+void StateCounters::Change(size_t value, int64_t by, bool is_late) {
+  values_[value] += by;
+  if (is_late) late_[value] += by;
+}
+
+void StateCounters::Note(int64_t time, bool all) {
   if (!has_begun_) return;
-  for (size_t counter = 0; counter < std::size(kSpecs); ++counter) {
-    const uint64_t value = values_[kFirstCounter + counter];
-    if (!all && value == written_[counter]) continue;
-    written_[counter] = value;
-    write_(time, counter, value);
+  Sample sample = {time, all, values_};
+  for (size_t i = 0; i < late_.size(); ++i) sample.values[i] -= late_[i];
+  samples_.push_back(sample);
+}
+
+void StateCounters::Flush() {
+  for (const Sample& sample : samples_) {
+    for (size_t counter = 0; counter < std::size(kSpecs); ++counter) {
+      const size_t index = kFirstCounter + counter;
+      const uint64_t value = static_cast<uint64_t>(sample.values[index] + late_[index]);
+      if (!sample.all && value == written_[counter]) continue;
+      written_[counter] = value;
+      write_(sample.time, counter, value);
+    }
   }
+  samples_.clear();
 }
 
 }  // namespace gotrace::internal

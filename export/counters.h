@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
@@ -54,7 +55,11 @@ class StateCounters {
     written_.fill(std::numeric_limits<uint64_t>::max());
   }
 
-  // Begins to write, with the values at `time`, unless no goroutine is known yet.
+  // Begins a generation. Its statuses say what was so since it began, and some come at its end, so
+  // its values are only written now, or by Finish().
+  void BeginGeneration();
+
+  // Begins to write, with the values at `time`.
   void Begin(int64_t time);
 
   // Takes a transition, at its time.
@@ -73,12 +78,14 @@ class StateCounters {
     GoState state = GoState::kUndetermined;
   };
 
-  // Writes the values since the transition before, unless values were written shortly before
+  // Notes the values since the transition before, unless values were noted shortly before
   // `time`.
   void WriteDue(int64_t time);
   void Count(const Event& event);
-  uint64_t& ValueOf(GoState state) { return values_[static_cast<size_t>(state)]; }
-  void Write(int64_t time, bool all);
+  // Changes a value. `is_late` means that it has been so since the generation began.
+  void Change(size_t value, int64_t by, bool is_late);
+  void Note(int64_t time, bool all);
+  void Flush();
 
   const WriteCounter write_;
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
@@ -87,7 +94,18 @@ class StateCounters {
   // By GoState, and busy Ps at the end. The first two states do not have a counter.
   static constexpr size_t kFirstCounter = static_cast<size_t>(GoState::kRunnable);
   static constexpr size_t kBusyProcs = kFirstCounter + std::size(kSpecs) - 1;
-  std::array<uint64_t, kBusyProcs + 1> values_ = {};
+  using Values = std::array<int64_t, kBusyProcs + 1>;
+  Values values_ = {};
+  Values late_ = {};  // How much of them was stated late.
+
+  // Values that are not written yet, without what was stated late.
+  struct Sample {
+    int64_t time = 0;
+    bool all = false;  // Whether values that have not changed are written, too.
+    Values values = {};
+  };
+  std::vector<Sample> samples_;
+
   std::array<uint64_t, std::size(kSpecs)> written_;
 
   bool has_begun_ = false;

@@ -22,7 +22,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace golden_test {
 
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/cases";
@@ -195,5 +195,5 @@ TEST_F(CoverageTest, EveryFaultIsMet) {
   }
 }
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace gotrace::internal

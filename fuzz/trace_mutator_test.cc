@@ -11,7 +11,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_mutator_test {
 
 constexpr size_t kMaxSize = 64 << 10;
 
@@ -133,5 +133,5 @@ TEST(TraceMutator, CrossesTwoTraces) {
   }
 }
 
-}  // namespace
+}  // namespace trace_mutator_test
 }  // namespace gotrace::internal

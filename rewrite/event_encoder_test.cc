@@ -11,7 +11,7 @@
 #include "parser/order/batch_decoder.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_encoder_test {
 
 struct Added {
   int64_t thread;
@@ -107,5 +107,5 @@ TEST(EventEncoder, KeepsTheOrderAtAnyFrequency) {
   }
 }
 
-}  // namespace
+}  // namespace event_encoder_test
 }  // namespace gotrace::internal

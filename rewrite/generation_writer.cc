@@ -174,6 +174,10 @@ void GenerationWriter::Put(WriterEvent event) {
   std::copy(std::begin(event.args), std::end(event.args), before);
   const bool is_region = event.type == EventType::kUserRegionBegin;
   result_.events += model_.Apply(&event, is_region ? StringOf(event.args[1]) : "");
+  if (is_region && content_->tables->IsMissingString(event.args[1])) {
+    const GoId own = model_.FindThread(event.thread).goroutine;
+    model_.FindGoroutine(own)->spans->regions.back().name_is_lost = true;
+  }
   const EventSpec& spec = *FindEventSpec(event.type);
   const size_t count = spec.arg_count - 1;
   // With the original sequence number, Go's reader would wait.
@@ -281,7 +285,7 @@ bool GenerationWriter::Admit(WriterEvent* event) {
         return false;
       }
       if (spec->experiment != Experiment::kNone) return true;
-      return AdmitAnnotation(*event);
+      return AdmitAnnotation(event);
     }
   }
 }
@@ -548,28 +552,36 @@ bool GenerationWriter::AdmitSweep(const WriterEvent& event) {
   return true;
 }
 
-bool GenerationWriter::AdmitAnnotation(const WriterEvent& event) {
-  if (!MakeRunningContext(event)) return false;
-  if (event.type == EventType::kUserTaskBegin && model_.HasTask(event.args[0])) {
-    Add(EventType::kUserTaskEnd, event.thread, {event.args[0], 0});
+bool GenerationWriter::AdmitAnnotation(WriterEvent* event) {
+  if (!MakeRunningContext(*event)) return false;
+  if (event->type == EventType::kUserTaskBegin && model_.HasTask(event->args[0])) {
+    Add(EventType::kUserTaskEnd, event->thread, {event->args[0], 0});
   }
-  return event.type != EventType::kUserRegionEnd || AdmitRegionEnd(event);
+  return event->type != EventType::kUserRegionEnd || AdmitRegionEnd(event);
 }
 
-bool GenerationWriter::AdmitRegionEnd(const WriterEvent& event) {
-  const Goroutine& own = *model_.FindGoroutine(model_.FindThread(event.thread).goroutine);
+bool GenerationWriter::AdmitRegionEnd(WriterEvent* event) {
+  const Goroutine& own = *model_.FindGoroutine(model_.FindThread(event->thread).goroutine);
   // A region without a begin began before the trace.
   if (own.spans == nullptr || own.spans->regions.empty()) return true;
   const std::vector<ProgramModel::Region>& regions = own.spans->regions;
-  const absl::string_view name = StringOf(event.args[1]);
+  const absl::string_view name = StringOf(event->args[1]);
+  const bool is_lost = content_->tables->IsMissingString(event->args[1]);
   // A broken trace may have a million open regions, so only the innermost ones are searched.
   constexpr size_t kSearched = 100;
   const size_t first = regions.size() > kSearched ? regions.size() - kSearched : 0;
   for (size_t i = regions.size(); i > first; --i) {
-    if (regions[i - 1].task != event.args[0] || regions[i - 1].name != name) continue;
+    const ProgramModel::Region& region = regions[i - 1];
+    // A name that is lost is that of any region of the task. Go's reader wants the same twice.
+    const bool fits = region.name == name || is_lost || region.name_is_lost;
+    if (region.task != event->args[0] || !fits) continue;
     while (regions.size() > i) {
       const ProgramModel::Region& inner = regions.back();
-      Add(EventType::kUserRegionEnd, event.thread, {inner.task, StringId(inner.name), 0});
+      Add(EventType::kUserRegionEnd, event->thread, {inner.task, StringId(inner.name), 0});
+    }
+    if (region.name != name) {
+      event->args[1] = StringId(region.name);
+      result_.changed = true;
     }
     return true;
   }

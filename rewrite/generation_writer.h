@@ -114,8 +114,8 @@ class GenerationWriter {
   bool AdmitGc(const WriterEvent& event);
   bool AdmitGoRange(const WriterEvent& event);
   bool AdmitSweep(const WriterEvent& event);
-  bool AdmitAnnotation(const WriterEvent& event);
-  bool AdmitRegionEnd(const WriterEvent& event);
+  bool AdmitAnnotation(WriterEvent* event);
+  bool AdmitRegionEnd(WriterEvent* event);
 
   // Returns whether Admit() would add nothing, as far as that depends on other threads' events.
   bool CanComeNext(const WriterEvent& event) const;

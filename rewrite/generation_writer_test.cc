@@ -17,9 +17,10 @@
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
+#include "tracev2/batch_encoder.h"
 
 namespace gotrace::internal {
-namespace {
+namespace generation_writer_test {
 
 // A trace that was read and written again, generation by generation.
 struct Rewritten {
@@ -234,7 +235,12 @@ class Script {
  public:
   explicit Script(Version version = Version::kGo126) : writer_(version) {
     bytes_ = MakeHeader(version);
-    for (const uint64_t id : {1, 2, 3}) tables_.AddMissingString(id);
+    payload_.push_back(static_cast<char>(EventType::kStrings));
+    for (const uint64_t id : {1, 2, 3}) AppendString(id, absl::StrCat("string ", id), &payload_);
+    Batch strings;
+    strings.payload = payload_;
+    strings.payload_offset = 100;
+    EXPECT_TRUE(tables_.AddStrings(strings).ok());
     tables_.AddMissingStack(1);
   }
 
@@ -293,6 +299,7 @@ class Script {
 
  private:
   GenerationWriter writer_;
+  std::string payload_;  // Of the strings in tables_.
   GenerationTables tables_;
   std::string bytes_;
   std::vector<WriterEvent> events_;
@@ -600,5 +607,5 @@ TEST(GenerationWriter, DividesBatchesThatWouldBeTooLarge) {
   }
 }
 
-}  // namespace
+}  // namespace generation_writer_test
 }  // namespace gotrace::internal

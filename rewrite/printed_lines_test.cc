@@ -1,12 +1,14 @@
 // Tests sound traces with lines printed into them: salvaging returns the events of the trace
 // without the lines, and repairing removes the lines.
 //
-// By default it tries 100 traces of testdata/. `--traces=1000` tries more, `--seed=N` begins with
-// another one, `--file=FILE`, any number of times, uses uncompressed traces instead of those in
-// testdata/, and `--verbose` lists the traces of which events are lost.
+// By default it tries 100 traces of testdata/. Environment variables change that:
+// PRINTED_LINES_TRACES is the number of traces, PRINTED_LINES_SEED the seed of the first,
+// PRINTED_LINES_FILES a list of uncompressed traces to use instead, with colons between them, and
+// PRINTED_LINES_VERBOSE=1 lists the traces of which events are lost.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -18,8 +20,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/reader.h"
 #include "gotrace/repair.h"
@@ -31,12 +33,23 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace printed_lines_test {
 
-int traces_to_try = 100;
-int first_seed = 1;
-bool is_verbose = false;
-std::vector<std::string> files;
+absl::string_view FromEnvironment(const char* name, absl::string_view otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : value;
+}
+
+int NumberFromEnvironment(const char* name, int otherwise) {
+  int number = otherwise;
+  return absl::SimpleAtoi(FromEnvironment(name, ""), &number) ? number : otherwise;
+}
+
+const int traces_to_try = NumberFromEnvironment("PRINTED_LINES_TRACES", 100);
+const int first_seed = NumberFromEnvironment("PRINTED_LINES_SEED", 1);
+const bool is_verbose = NumberFromEnvironment("PRINTED_LINES_VERBOSE", 0) != 0;
+const std::vector<std::string> files =
+    absl::StrSplit(FromEnvironment("PRINTED_LINES_FILES", ""), ':', absl::SkipEmpty());
 
 using Random = std::mt19937_64;
 
@@ -248,19 +261,5 @@ TEST(PrintedLinesTest, ManyAnywhereCostFewEvents) {
   EXPECT_GE(tally.found_named, 0.94 * tally.all);
 }
 
-}  // namespace
+}  // namespace printed_lines_test
 }  // namespace gotrace::internal
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    if (absl::ConsumePrefix(&arg, "--traces="))
-      (void)absl::SimpleAtoi(arg, &gotrace::internal::traces_to_try);
-    if (absl::ConsumePrefix(&arg, "--seed="))
-      (void)absl::SimpleAtoi(arg, &gotrace::internal::first_seed);
-    if (absl::ConsumePrefix(&arg, "--file=")) gotrace::internal::files.emplace_back(arg);
-    gotrace::internal::is_verbose |= absl::string_view(argv[i]) == "--verbose";
-  }
-  return RUN_ALL_TESTS();
-}

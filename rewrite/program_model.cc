@@ -229,7 +229,7 @@ int ProgramModel::Apply(WriterEvent* event, absl::string_view name) {
       tasks_.erase(event->args[0]);
       break;
     case EventType::kUserRegionBegin:
-      if (own != nullptr) own->open().regions.push_back({event->args[0], std::string(name)});
+      if (own != nullptr) own->open().regions.push_back({event->args[0], std::string(name), false});
       break;
     case EventType::kUserRegionEnd:
       if (own != nullptr && own->spans != nullptr && !own->spans->regions.empty()) {

@@ -26,6 +26,7 @@ class ProgramModel {
   struct Region {
     uint64_t task = 0;
     std::string name;
+    bool name_is_lost = false;
   };
 
   // The open ranges and regions of a goroutine; most have none.

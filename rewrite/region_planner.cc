@@ -210,6 +210,7 @@ class Planner {
     plan_.fates[i] = RegionEventFate::kMoves;
     plan_.writes.push_back({i, i, region.lane});
     ++plan_.regions_moved;
+    plan_.crossings += !region.crosses && region.end != kNone;
   }
 
   // Finds the lane with the smallest sufficient limit, and removes it from Lanes::by_limit.
@@ -251,6 +252,7 @@ class Planner {
       plan_.fates[region.end] = RegionEventFate::kMoves;
       if (region.end != i) {
         ++plan_.ends_delayed;
+        ++plan_.crossings;
         plan_.max_delay_ns =
             std::max(plan_.max_delay_ns, events_[i].time - events_[region.end].time);
       } else if (region.lane == kNone) {

@@ -96,6 +96,9 @@ struct RegionPlan {
   size_t regions_moved = 0;  // The number of regions moved to lanes.
   size_t ends_delayed = 0;   // The number of ends delayed on goroutines and lanes.
   size_t ends_dropped = 0;   // The number of repeated ends dropped.
+  // The number of times that a region ended on its goroutine after another one around it, which is
+  // also true if more events of the trace were known.
+  size_t crossings = 0;
   int64_t max_delay_ns = 0;  // The largest change of a region's duration, in nanoseconds.
 
   // Returns whether nothing changes: the regions nest.

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace region_planner_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -505,5 +505,5 @@ TEST(PlanRegionsTest, NestsRandomRegionsWithEqualOnesAmongThem) {
   }
 }
 
-}  // namespace
+}  // namespace region_planner_test
 }  // namespace gotrace::internal

@@ -28,10 +28,12 @@ bool EndsGoroutine(EventType type) {
          type == EventType::kGoSwitchDestroy;
 }
 
-bool IsRegionEvent(const WriterEvent& event) {
+// A region whose name is lost stays as it is: GenerationWriter finds out which one ends.
+bool IsRegionEvent(const WriterEvent& event, const GenerationTables& tables) {
   if (event.goroutine.value < 0) return false;
-  return event.type == EventType::kUserRegionBegin || event.type == EventType::kUserRegionEnd ||
-         EndsGoroutine(event.type);
+  if (EndsGoroutine(event.type)) return true;
+  return (event.type == EventType::kUserRegionBegin || event.type == EventType::kUserRegionEnd) &&
+         !tables.IsMissingString(event.args[1]);
 }
 
 // Sorts events by time. The events of a thread keep their order.
@@ -57,7 +59,7 @@ std::vector<size_t> RegionRewriter::FindRegionEvents(GenerationContent* content)
   if (content->order_by_time) SortByTime(&content->events);
   std::vector<size_t> places;
   for (size_t i = 0; i < content->events.size(); ++i) {
-    if (IsRegionEvent(content->events[i])) places.push_back(i);
+    if (IsRegionEvent(content->events[i], *content->tables)) places.push_back(i);
   }
   return places;
 }
@@ -70,7 +72,8 @@ uint32_t RegionRewriter::TypeOf(const WriterEvent& event, const GenerationConten
   return type->second;
 }
 
-void RegionRewriter::Collect(GenerationContent* content) {
+void RegionRewriter::Collect(GenerationContent* content, bool lost) {
+  lost_ |= lost;
   for (const WriterEvent& event : content->events) {
     last_goroutine_ = std::max(last_goroutine_, event.goroutine.value);
     last_proc_ = std::max(last_proc_, event.proc.value);
@@ -110,6 +113,7 @@ void RegionRewriter::Plan() {
   planned_ = true;
   if (has_too_many_ || last_goroutine_ > kMaxId || last_proc_ > kMaxId) return;
   plan_ = PlanRegions(events_);
+  if (lost_ && plan_.crossings == 0) plan_ = RegionPlan();
   if (plan_.lanes.size() > kMaxLanes || plan_.writes.size() > kMaxWrites) plan_ = RegionPlan();
   lanes_.resize(plan_.lanes.size());
 }

@@ -29,12 +29,14 @@ class RegionRewriter {
   RegionRewriter(const RegionRewriter&) = delete;
   RegionRewriter& operator=(const RegionRewriter&) = delete;
 
-  // Records the generation's regions, and the ids that it uses.
-  void Collect(GenerationContent* content);
+  // Records the generation's regions, and the ids that it uses. `lost` says whether events may be
+  // lost, in it or earlier.
+  void Collect(GenerationContent* content, bool lost);
 
-  // Decides what to change. Changes nothing if there are too many regions for a reasonable amount
-  // of memory, or if the trace uses such large ids that none are left for lanes, as only a hostile
-  // trace does.
+  // Decides what to change. Changes nothing if all that does not nest may be due to lost events:
+  // the writer then ends what was left open. Changes nothing either if there are too many regions
+  // for a reasonable amount of memory, or if the trace uses such large ids that none are left for
+  // lanes, as only a hostile trace does.
   void Plan();
 
   bool planned() const { return planned_; }
@@ -68,6 +70,7 @@ class RegionRewriter {
   int64_t last_goroutine_ = 0;  // The largest goroutine id of the trace.
   int64_t last_proc_ = 0;       // The largest P id of the trace.
   bool has_too_many_ = false;
+  bool lost_ = false;  // Whether events may be lost.
 
   bool planned_ = false;
   RegionPlan plan_;

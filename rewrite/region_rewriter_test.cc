@@ -20,7 +20,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace region_rewriter_test {
 
 using testing::ElementsAre;
 using testing::Pair;
@@ -298,5 +298,5 @@ TEST(RegionRewriter, AcceptsTheLargestIds) {
   }
 }
 
-}  // namespace
+}  // namespace region_rewriter_test
 }  // namespace gotrace::internal

@@ -9,8 +9,10 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation_tables.h"
 #include "parser/source/borrowed_source.h"
+#include "parser/source/steady_input.h"
 #include "parser/source/stoppable_source.h"
 #include "rewrite/generation_writer.h"
+#include "rewrite/keep_before.h"
 #include "rewrite/region_rewriter.h"
 #include "tracev2/batch_encoder.h"
 
@@ -23,45 +25,58 @@ constexpr size_t kStrayKept = 5;
 // How many bytes Repair() passes on at once.
 constexpr size_t kCopyBlock = 1 << 16;
 
-// Reads to the end, returns the final status, and stores the number of events with and without
-// kSync events.
-absl::Status ReadStrictly(std::unique_ptr<ByteSource> source, const ReaderLimits& limits,
-                          uint64_t* events, uint64_t* events_with_syncs) {
+// Reads a trace to its end. Returns its version, and stores the number of its events with and
+// without kSync events.
+absl::StatusOr<Version> ReadStrictly(ByteSource* source, const ReaderLimits& limits,
+                                     RepairPlan* plan) {
   ReaderOptions options;
   options.limits = limits;
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
+  absl::StatusOr<Reader> reader =
+      Reader::FromSource(std::make_unique<BorrowedSource>(source), options);
   if (!reader.ok()) return reader.status();
-  *events = 0;
-  *events_with_syncs = 0;
+  plan->events = 0;
+  plan->events_with_syncs = 0;
   while (true) {
     const absl::Span<const Event> block = reader->NextBlock();
-    if (block.empty()) return reader->status();
+    if (block.empty()) break;
     // Only the first event of a block can be a kSync event.
-    *events_with_syncs += block.size();
-    *events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
+    plan->events_with_syncs += block.size();
+    plan->events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
   }
+  if (!reader->status().ok()) return reader->status();
+  return reader->version();
 }
 
-// Opens the input, and undoes what happened to it in transport.
-absl::StatusOr<std::unique_ptr<ByteSource>> OpenUndone(const OpenInput& open,
-                                                       const ReaderLimits& limits,
-                                                       std::vector<TransportNote>* notes) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
-  if (!source.ok()) return source.status();
-  absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
-  if (!input.ok()) return input.status();
-  *notes = std::move(input->notes);
-  return std::move(input->source);
-}
+// Opens the input, and undoes what happened to it in transport. Each reading has the same bytes, or
+// fails.
+class UndoneInputs {
+ public:
+  // `open` must outlive this object, and may own the bytes of the sources.
+  UndoneInputs(const OpenInput& open, const ReaderLimits& limits) : open_(open), limits_(limits) {}
 
-absl::StatusOr<uint64_t> CountBytes(ByteSource* source) {
-  while (true) {
-    if (absl::Status status = source->Fill(ByteSource::kMaxFill); !status.ok()) return status;
-    if (source->window().empty()) return source->offset();
-    source->Skip(source->window().size());
-    source->Release(source->offset());
+  // Opens the input of a plan.
+  UndoneInputs(const OpenInput& open, const RepairPlan& plan)
+      : open_(open), steady_({plan.input_bytes, plan.input_hash}) {}
+
+  absl::StatusOr<std::unique_ptr<ByteSource>> Open() {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = open_();
+    if (!source.ok()) return source.status();
+    absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits_);
+    if (!input.ok()) return input.status();
+    notes_ = std::move(input->notes);
+    return steady_.Watch(std::move(input->source));
   }
-}
+
+  // Return what was found by the sources so far.
+  const std::vector<TransportNote>& notes() const { return notes_; }
+  std::optional<InputBytes> bytes() const { return steady_.bytes(); }
+
+ private:
+  const OpenInput& open_;
+  const ReaderLimits limits_;
+  const SteadyInput steady_;
+  std::vector<TransportNote> notes_;
+};
 
 bool IsFraming(FaultId id) {
   return StageOf(id) == FaultStage::kFraming && id != FaultId::kTextInTrace;
@@ -104,10 +119,6 @@ struct Run {
   uint64_t last_number = 0;      // The number of its last generation in the input.
   uint64_t last_new_number = 0;  // The number of its last generation in the output.
 };
-
-uint64_t SizeOf(const RepairPiece& piece) {
-  return piece.bytes.empty() ? piece.size : piece.bytes.size();
-}
 
 void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
   if (SizeOf(piece) == 0) return;
@@ -173,8 +184,7 @@ class Planner {
   // Returns the offset of another trace after this one, if any.
   std::optional<uint64_t> next_trace() const { return next_trace_; }
 
-  void Choose(uint64_t input_bytes) {
-    plan_.input_bytes = input_bytes;
+  void Choose() {
     if (best_->generations.empty()) return;
     plan_.pieces.push_back({plan_.header_offset, kHeaderSize, ""});
     plan_.output_bytes = kHeaderSize;
@@ -203,6 +213,7 @@ class Planner {
       if (!plan_.first_text.has_value()) plan_.first_text = fault;
       return;
     }
+    lost_ |= fault.id != FaultId::kRegionNesting;
     if (fault.cut_off && !plan_.cut_off.has_value()) plan_.cut_off = fault;
     if (IsFraming(fault.id) && plan_.stray.size() < kStrayKept) plan_.stray.push_back(fault);
     if (!LeavesBatchesSound(fault.id)) sound_events_ = false;
@@ -290,7 +301,7 @@ class Planner {
   bool ChangeRegions(GenerationContent* content, RepairedGeneration* found) {
     if (regions_ == nullptr) return false;
     if (!regions_->planned()) {
-      regions_->Collect(content);
+      regions_->Collect(content, lost_);
       return false;
     }
     const std::optional<RegionChanges> changes = regions_->Apply(content);
@@ -392,6 +403,7 @@ class Planner {
   RegionRewriter* const regions_;
   RepairPlan& plan_;
   bool regions_nest_ = true;
+  bool lost_ = false;  // Whether anything may be lost, so that the program may not have done wrong.
   bool changed_regions_ = false;  // Whether the regions of any generation were changed.
   const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;
@@ -415,6 +427,8 @@ class Planner {
 // Reads the output, piece by piece.
 class RepairedStream final : public ByteStream {
  public:
+  // `source` is watched by a SteadyInput that knows its bytes. Reading ends with the error of
+  // other bytes, also of those that are not part of the output.
   RepairedStream(std::vector<RepairPiece> pieces, std::unique_ptr<ByteSource> source)
       : pieces_(std::move(pieces)), source_(std::move(source)) {}
 
@@ -432,6 +446,11 @@ class RepairedStream final : public ByteStream {
       done_ += bytes->size();
       return bytes->size();
     }
+    // Damaged compression ends the input, and is part of the plan.
+    if (absl::Status status = ReadToEnd(source_.get());
+        !status.ok() && !FaultOf(status).has_value()) {
+      return status;
+    }
     return 0;
   }
 
@@ -445,8 +464,7 @@ class RepairedStream final : public ByteStream {
     if (status.ok()) status = source_->Fill(size);
     const absl::string_view window = source_->window().substr(0, size);
     if (!window.empty() && source_->offset() == piece.offset + done_) return window;
-    return status.ok() ? absl::AbortedError("the input became shorter while it was repaired")
-                       : status;
+    return status.ok() ? absl::InternalError("a piece of the output is not in the input") : status;
   }
 
   absl::Status MoveTo(uint64_t offset) {
@@ -468,13 +486,18 @@ class RepairedStream final : public ByteStream {
 };
 
 // Reads the output as Go's reader would, and counts its events.
-absl::Status Verify(const OpenInput& open, const ReaderLimits& limits, RepairPlan* plan) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
-  if (!stream.ok()) return stream.status();
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(*std::move(stream));
+absl::Status Verify(UndoneInputs* inputs, const ReaderLimits& limits, RepairPlan* plan) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> input = inputs->Open();
+  if (!input.ok()) return input.status();
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      SourceFromStream(std::make_unique<RepairedStream>(plan->pieces, *std::move(input)));
   if (!source.ok()) return source.status();
-  uint64_t without_syncs = 0;
-  return ReadStrictly(*std::move(source), limits, &without_syncs, &plan->events_with_syncs);
+  RepairPlan read;
+  const absl::Status status = ReadStrictly(source->get(), limits, &read).status();
+  plan->events_with_syncs = read.events_with_syncs;
+  // After a fault, the rest shows whether the input has changed.
+  absl::Status rest = ReadToEnd(source->get());
+  return rest.ok() ? status : rest;
 }
 
 // Replaces the trace of this plan with that of the other plan if that has more events. In either
@@ -502,7 +525,6 @@ void Join(RepairPlan other, RepairPlan* plan) {
   plan->text_pieces += other.text_pieces;
   plan->text_bytes += other.text_bytes;
   if (other.input_fault.has_value()) plan->input_fault = std::move(other.input_fault);
-  plan->input_bytes = other.input_bytes;
 }
 
 bool PassesLimit(const absl::Status& status) {
@@ -510,13 +532,14 @@ bool PassesLimit(const absl::Status& status) {
   return fault.has_value() && IsLimit(fault->id);
 }
 
-// Adds everything after the last trace to the input's size.
-absl::Status CountRest(ByteSource* source, RepairPlan* plan) {
-  const absl::Status status = CountBytes(source).status();
-  plan->input_bytes = source->offset();
+// Reads everything after the last trace.
+absl::Status ReadRest(ByteSource* source, RepairPlan* plan) {
+  const absl::Status status = ReadToEnd(source);
+  const std::optional<Fault> fault = FaultOf(status);
+  if (!fault.has_value()) return status;
   // Damaged compression there does not affect the traces before it.
-  plan->input_fault = FaultOf(status);
-  return plan->input_fault.has_value() ? absl::OkStatus() : status;
+  plan->input_fault = fault;
+  return absl::OkStatus();
 }
 
 // The regions of each trace in the input.
@@ -541,9 +564,9 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions*
       // are returned: there may be more of the trace after them.
       const bool may_end = FaultOf(status).has_value() && !PassesLimit(status);
       if (is_first || !may_end) return status;
-      return CountRest(source, plan);
+      break;
     }
-    planner.Choose(source->offset());
+    planner.Choose();
     *regions_nest &= planner.regions_nest();
     next = planner.next_trace();
     if (std::exchange(is_first, false)) {
@@ -552,17 +575,17 @@ absl::Status PlanTraces(ByteSource* source, const ReaderLimits& limits, Regions*
       Join(std::move(part), plan);
     }
   }
-  return absl::OkStatus();
+  return ReadRest(source, plan);
 }
 
 // Plans the traces of the input. If regions do not nest, this needs a second pass, because where a
 // region is written depends on all events after its begin.
-absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool regions_nest,
+absl::Status PlanInput(UndoneInputs* inputs, const ReaderLimits& limits, bool regions_nest,
                        RepairPlan* plan) {
   Regions regions;
   const auto plan_traces = [&](Regions* regions) {
     *plan = RepairPlan();
-    const absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+    const absl::StatusOr<std::unique_ptr<ByteSource>> source = inputs->Open();
     return source.ok() ? PlanTraces(source->get(), limits, regions, plan, &regions_nest)
                        : source.status();
   };
@@ -579,45 +602,14 @@ absl::Status PlanInput(const OpenInput& open, const ReaderLimits& limits, bool r
   return has_changes ? plan_traces(&regions) : absl::OkStatus();
 }
 
-// Returns a function that opens the same input, which can be stopped.
+// Returns a function that opens the same input, which can be stopped. Both arguments must outlive
+// it.
 OpenInput Stoppable(const OpenInput& open, const std::function<bool()>& keep_going) {
-  return [open, keep_going]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+  return [&open, &keep_going]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
     if (!source.ok()) return source;
     return StoppableSource::Wrap(*std::move(source), keep_going);
   };
-}
-
-// Drops the generation that has `fault` when the output is read, and all later generations.
-void KeepBefore(const Fault& fault, RepairPlan* plan) {
-  const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
-  uint64_t end =
-      0;  // The end of the kept part, which is never everything, so that this terminates.
-  for (const RepairedGeneration& generation : plan->generations) {
-    const uint64_t its_end = generation.output_end;
-    if (its_end <= place && its_end < plan->output_bytes) end = std::max(end, its_end);
-  }
-  plan->events = 0;
-  for (RepairedGeneration& generation : plan->generations) {
-    if (generation.output_end > end) {
-      generation.fate = GenerationFate::kBroken;
-      generation.events = generation.output_end = 0;
-      generation.regions = RegionChanges();
-    }
-    plan->events += generation.events;
-  }
-  uint64_t size = 0;
-  for (size_t i = 0; i < plan->pieces.size(); ++i) {
-    RepairPiece& piece = plan->pieces[i];
-    const uint64_t room = end - size;
-    size += std::min(SizeOf(piece), room);
-    if (SizeOf(piece) < room) continue;
-    piece.bytes.resize(std::min<uint64_t>(piece.bytes.size(), room));
-    piece.size = piece.bytes.empty() ? room : 0;
-    plan->pieces.resize(room == 0 ? i : i + 1);
-    break;
-  }
-  plan->output_bytes = size;
 }
 
 }  // namespace
@@ -638,51 +630,44 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open_input, const RepairO
   const ReaderLimits& limits = options.limits;
   const OpenInput open = internal::Stoppable(open_input, options.keep_going);
   RepairPlan plan;
-  std::vector<TransportNote> notes;
-  const OpenInput open_trace = [&] { return internal::OpenUndone(open, limits, &notes); };
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = open_trace();
+  internal::UndoneInputs inputs(open, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = inputs.Open();
   if (!source.ok()) return source.status();
-  const absl::Status strict =
-      internal::ReadStrictly(*std::move(source), limits, &plan.events, &plan.events_with_syncs);
-  plan.trace_is_sound = strict.ok();
-  if ((!strict.ok() && !FaultOf(strict).has_value()) || internal::PassesLimit(strict)) {
-    return strict;
+  const absl::StatusOr<Version> version = internal::ReadStrictly(source->get(), limits, &plan);
+  if ((!version.ok() && !FaultOf(version.status()).has_value()) ||
+      internal::PassesLimit(version.status())) {
+    return version.status();
   }
+  plan.trace_is_sound = version.ok();
   if (plan.trace_is_sound) {
-    source = open_trace();
-    if (!source.ok()) return source.status();
-    const absl::StatusOr<Version> version = internal::ReadHeader(source->get());
-    if (!version.ok()) return version.status();
-    const absl::StatusOr<uint64_t> size = internal::CountBytes(source->get());
-    if (!size.ok()) return size.status();
+    if (absl::Status status = internal::ReadToEnd(source->get()); !status.ok()) return status;
     plan.version = *version;
-    plan.input_bytes = plan.output_bytes = *size;
-    plan.pieces.push_back({0, *size, ""});
-    plan.notes = std::move(notes);
-    return plan;
+    plan.output_bytes = inputs.bytes()->size;
+    plan.pieces.push_back({0, plan.output_bytes, ""});
+  } else {
+    const bool regions_nest = FaultOf(version.status())->id != FaultId::kRegionNesting;
+    if (absl::Status status = internal::PlanInput(&inputs, limits, regions_nest, &plan);
+        !status.ok()) {
+      return status;
+    }
   }
-  const bool regions_nest = FaultOf(strict)->id != FaultId::kRegionNesting;
-  if (absl::Status status = internal::PlanInput(open_trace, limits, regions_nest, &plan);
-      !status.ok()) {
-    return status;
-  }
-  while (!plan.pieces.empty()) {
-    const absl::Status status = internal::Verify(open, limits, &plan);
+  while (!plan.trace_is_sound && !plan.pieces.empty()) {
+    const absl::Status status = internal::Verify(&inputs, limits, &plan);
     if (status.ok()) break;
     const std::optional<Fault> fault = FaultOf(status);
     if (!fault.has_value()) return status;
     internal::KeepBefore(*fault, &plan);
   }
-  plan.notes = std::move(notes);
+  plan.notes = inputs.notes();
+  plan.input_bytes = inputs.bytes()->size;
+  plan.input_hash = inputs.bytes()->hash;
   for (const RepairedGeneration& generation : plan.generations) plan.regions += generation.regions;
   return plan;
 }
 
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
                                                          const OpenInput& open) {
-  std::vector<TransportNote> notes;
-  absl::StatusOr<std::unique_ptr<ByteSource>> source =
-      internal::OpenUndone(open, ReaderLimits(), &notes);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = internal::UndoneInputs(open, plan).Open();
   if (!source.ok()) return source.status();
   return std::make_unique<internal::RepairedStream>(plan.pieces, *std::move(source));
 }
@@ -697,8 +682,8 @@ absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan,
   if (plan->pieces.empty()) {
     return absl::DataLossError("no generation of the trace can be saved");
   }
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
-      OpenRepaired(*plan, internal::Stoppable(open, options.keep_going));
+  const OpenInput stoppable = internal::Stoppable(open, options.keep_going);
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, stoppable);
   if (!stream.ok()) return stream.status();
   std::string block(internal::kCopyBlock, '\0');
   while (true) {

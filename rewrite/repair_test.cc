@@ -6,17 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "rewrite/keep_before.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace repair_test {
 
 using Fates = std::vector<GenerationFate>;
 
@@ -161,7 +163,7 @@ TEST(Repair, CanBeStopped) {
   const std::string sound = ReadTestTrace("go1.24-gc.trace");
   for (const std::string& trace : {sound, sound.substr(0, sound.size() / 2)}) {
     const OpenInput open = [&] { return SourceFromBytes(trace); };
-    for (const int allowed : {0, 1, 5}) {
+    for (const int allowed : {0, 1, 2}) {
       int calls = 0;
       RepairOptions options;
       options.keep_going = [&] { return calls++ < allowed; };
@@ -352,54 +354,100 @@ TEST(Repair, AddsMoreStacksThanABatchHolds) {
   EXPECT_TRUE(absl::StrContains(EventsOf(repaired.bytes).back(), "?stack#6009"));
 }
 
-// A trace that is reported as sound was read to its end.
-TEST(Repair, VerifiesWhatItWouldWrite) {
-  const std::string trace = AssembleBatches(26, GenerationText(1)) + "done, bye\n";
-  const std::string other(trace.size(), '\7');
+// Whatever happens to the input from one opening on, the result is that of one moment, or an error.
+TEST(Repair, NoticesAnInputThatChanges) {
+  const std::string one = AssembleBatches(26, GenerationText(1));
+  const std::string two = one + BatchBytes(26, GenerationText(2));
+  const std::string other = AssembleBatches(26, GenerationText(1,
+                                                               "HeapAlloc dt=1 "
+                                                               "heapalloc_value=8\n"));
+  ASSERT_NE(one.size(), other.size());
+  std::string changed = two;
+  changed[changed.rfind("name")] = 'N';
+  const auto broken = [](absl::string_view trace) { return absl::StrCat(trace, "done, bye\n"); };
+  const std::pair<std::string, std::string> changes[] = {
+      {one, two},                                            // A sound trace that grows.
+      {two, one},                                            // One that shrinks.
+      {two, two.substr(0, 100)},                             // It is cut off.
+      {one, other},                                          // Another sound trace.
+      {two, changed},                                        // As long as before.
+      {one, ""},                                             //
+      {one, one + "done, bye\n"},                            // It is no longer sound.
+      {broken(one), one},                                    // It becomes sound.
+      {broken(one), broken(two)},                            //
+      {broken(two), broken(changed)},                        //
+      {broken(two), broken(one)},                            //
+      {one + two, two + one},                                // Two traces in one input.
+      {broken(two), std::string(broken(two).size(), '\7')},  // No longer a trace.
+  };
+  for (const auto& [before, after] : changes) {
+    const Passed results[] = {
+        RepairInOneCall([&, &before = before] { return SourceFromBytes(before); }),
+        RepairInOneCall([&, &after = after] { return SourceFromBytes(after); })};
+    for (int first_changed = 2; first_changed < 8; ++first_changed) {
+      SCOPED_TRACE(absl::StrCat(before.size(), " bytes become ", after.size(), " at opening ",
+                                first_changed));
+      int opened = 0;
+      RepairPlan plan;
+      const Passed passed = RepairInOneCall(
+          [&, &before = before, &after = after] {
+            return SourceFromBytes(++opened < first_changed ? before : after);
+          },
+          &plan);
+      if (!passed.status.ok()) {
+        EXPECT_TRUE(absl::IsAborted(passed.status) || FaultOf(passed.status).has_value() ||
+                    absl::IsDataLoss(passed.status))
+            << passed.status;
+        continue;
+      }
+      EXPECT_TRUE((results[0].status.ok() && passed.bytes == results[0].bytes) ||
+                  (results[1].status.ok() && passed.bytes == results[1].bytes));
+      EXPECT_EQ(plan.trace_is_sound, passed.bytes.size() == plan.input_bytes);
+    }
+  }
+}
+
+TEST(Repair, IgnoresWhatIsAddedToATraceMeanwhile) {
+  const std::string one = AssembleBatches(26, GenerationText(1));
+  const std::string grown = one + "more";
   int opened = 0;
-  const auto plan = PlanRepair([&] { return SourceFromBytes(++opened < 3 ? trace : other); });
-  EXPECT_TRUE(!plan.ok() || plan->pieces.empty());
-  EXPECT_EQ(opened, 3);
+  RepairPlan plan;
+  const Passed passed =
+      RepairInOneCall([&] { return SourceFromBytes(++opened == 1 ? one : grown); }, &plan);
+  EXPECT_TRUE(passed.status.ok()) << passed.status;
+  EXPECT_TRUE(plan.trace_is_sound);
+  EXPECT_EQ(passed.bytes, one);
+  EXPECT_EQ(opened, 2);
+}
+
+// The plan to keep all of a trace that has `fault` after all.
+RepairPlan PlanToKeepBefore(const std::string& trace, const Fault& fault) {
+  RepairPlan plan = Repair(trace + "done, bye\n").plan;
+  EXPECT_EQ(plan.output_bytes, trace.size());
+  KeepBefore(fault, &plan);
+  return plan;
 }
 
 TEST(Repair, KeepsWhatIsBeforeAGenerationThatCannotBeVerified) {
   const std::string first = AssembleBatches(26, GenerationText(1));
   const std::string second = BatchBytes(26, GenerationText(2));
-  const std::string third = BatchBytes(26, GenerationText(3));
-  const std::string rest = "done, bye\n";
-  std::string wrong = second;
-  const size_t event = wrong.find('\x25');  // HeapAlloc
-  ASSERT_NE(event, std::string::npos);
-  wrong[event] = '\x7f';
-  int opened = 0;
-  const auto plan =
-      PlanRepair([&, good = first + second + third + rest, bad = first + wrong + third + rest]() {
-        return SourceFromBytes(++opened < 3 ? good : bad);
-      });
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(FatesOf(*plan),
+  Fault fault;
+  fault.place.offset = first.size() + 20;
+  const std::string trace = absl::StrCat(first, second, BatchBytes(26, GenerationText(3)));
+  const RepairPlan plan = PlanToKeepBefore(trace, fault);
+  EXPECT_EQ(FatesOf(plan),
             (Fates{GenerationFate::kKept, GenerationFate::kBroken, GenerationFate::kBroken}));
-  EXPECT_EQ(plan->events, 3U);
-  EXPECT_EQ(plan->output_bytes, first.size());
-  EXPECT_EQ(opened, 4);
+  EXPECT_EQ(plan.events, 3U);
+  EXPECT_EQ(plan.output_bytes, first.size());
+  const OpenInput open = [input = trace + "done, bye\n"] { return SourceFromBytes(input); };
+  EXPECT_EQ(ReadToEnd(OpenRepaired(plan, open)->get()), first);
 }
 
-// The fault is found at the end, and does not give the place of its generation.
-TEST(Repair, LeavesOutTheLastGenerationWhereTheEndCannotBeVerified) {
-  const std::string first = AssembleBatches(23, GenerationText(1, "", 23));
-  const std::string second = BatchBytes(23, GenerationText(2, "", 23));
-  const std::string frequency("\x08\x80\x94\xeb\xdc\x03");
-  const std::string status("\x19\x01\x05\x80\x00\x04", frequency.size());
-  std::string wrong = second;
-  wrong.replace(wrong.find(frequency), frequency.size(), status);
-  int opened = 0;
-  const auto plan =
-      PlanRepair([&, good = first + second + "done, bye\n", bad = first + wrong + "done, bye\n"]() {
-        return SourceFromBytes(++opened < 3 ? good : bad);
-      });
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(FatesOf(*plan), (Fates{GenerationFate::kKept, GenerationFate::kBroken}));
-  EXPECT_EQ(plan->output_bytes, first.size());
+TEST(Repair, LeavesOutTheLastGenerationWhereTheFaultHasNoPlace) {
+  const std::string first = AssembleBatches(26, GenerationText(1));
+  const RepairPlan plan = PlanToKeepBefore(first + BatchBytes(26, GenerationText(2)), Fault());
+  EXPECT_EQ(FatesOf(plan), (Fates{GenerationFate::kKept, GenerationFate::kBroken}));
+  EXPECT_EQ(plan.output_bytes, first.size());
 }
 
 TEST(Repair, SaysFirstThatATraceIsCutOff) {
@@ -701,5 +749,81 @@ TEST_P(RepairOfRealTraces, MakesASoundTraceWhateverByteIsDamaged) {
   }
 }
 
-}  // namespace
+// The events that begin or end regions, without what a lost table entry changes.
+std::vector<std::string> RegionEvents(absl::string_view bytes) {
+  std::vector<std::string> events;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  while (const Event* event = reader->Next()) {
+    const bool begins = event->kind() == EventKind::kRegionBegin;
+    if (!begins && event->kind() != EventKind::kRegionEnd) continue;
+    const Region region = event->region();
+    events.push_back(absl::StrCat(event->time(), begins ? " begin" : " end", " of task ",
+                                  region.task.value, " on ", event->goroutine().value));
+  }
+  return events;
+}
+
+class RepairOfRegions : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Versions, RepairOfRegions,
+                         testing::Values("go1.22-generations.trace", "go1.22-annotations.trace",
+                                         "go1.22-cgocallback.trace", "go1.23-annotations.trace",
+                                         "go1.23-generations.trace", "go1.24-startstop.trace",
+                                         "go1.25-flight.trace", "go1.25-oddstrings.trace",
+                                         "go1.26-annotations.trace", "go1.26-deepstacks.trace",
+                                         "go1.27-annotations.trace", "go1.27-generations.trace",
+                                         "go1.27-startstop.trace", "go1.27-cgocallback.trace",
+                                         "go1.27-coroutines.trace"));
+
+// The regions of these programs nest, so whatever a cut leaves is the regions as they were.
+TEST_P(RepairOfRegions, ChangesNoneThatACutDoesNotTouch) {
+  const std::string bytes = ReadTestTrace(GetParam());
+  const std::vector<GenerationEnd> ends = GenerationEnds(bytes);
+  const std::vector<std::string> whole = RegionEvents(bytes);
+  const size_t step = std::max<size_t>(bytes.size() / 200, 1);
+  for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
+    SCOPED_TRACE(absl::StrCat("cut at ", size));
+    const Repaired repaired = Repair(absl::string_view(bytes).substr(0, size));
+    EXPECT_EQ(repaired.plan.regions, RegionChanges());
+    uint64_t kept = 0;
+    for (const GenerationEnd& end : ends) kept = end.offset <= size ? end.offset : kept;
+    EXPECT_EQ(repaired.bytes.substr(0, kept), bytes.substr(0, kept));
+    // Ends are added for those whose own is lost, and none is at another time than in the trace.
+    uint64_t added = 0;
+    bool has_clock = true;
+    for (const RepairedGeneration& generation : repaired.plan.generations) {
+      added += generation.events_added;
+      has_clock &= generation.clock == RepairedGeneration::Clock::kOwn;
+    }
+    if (added > 0 || !has_clock || repaired.bytes.empty()) continue;
+    for (const std::string& event : RegionEvents(repaired.bytes)) {
+      EXPECT_TRUE(absl::c_linear_search(whole, event)) << event;
+    }
+  }
+}
+
+// As a cut loses the names of the last generation, a region that began before it ends without one.
+TEST(Repair, EndsTheInnermostRegionOfTheTaskWhoseNameIsLost) {
+  const std::string first = GenerationText(1,
+                                           "UserRegionBegin dt=1 task=5 name_string=1 stack=1\n"
+                                           "UserRegionBegin dt=1 task=0 name_string=2 stack=1\n");
+  // Both ends have the same name, which must not be that of the first region then.
+  const std::string second = GenerationText(2,
+                                            "UserRegionEnd dt=1 task=0 name_string=9 stack=1\n"
+                                            "UserRegionEnd dt=1 task=5 name_string=9 stack=1\n"
+                                            "UserRegionBegin dt=1 task=0 name_string=9 stack=1\n");
+  // The name of its begin is lost, and not that of its end.
+  const std::string third = GenerationText(3, "UserRegionEnd dt=1 task=0 name_string=2 stack=1\n");
+  const Repaired repaired = Repair(AssembleBatches(26, first + second + third));
+  EXPECT_EQ(FatesOf(repaired.plan),
+            (Fates{GenerationFate::kKept, GenerationFate::kRewritten, GenerationFate::kRewritten}));
+  EXPECT_EQ(repaired.plan.regions, RegionChanges());
+  for (const RepairedGeneration& generation : repaired.plan.generations) {
+    EXPECT_EQ(generation.events_left_out, 0U);
+    EXPECT_EQ(generation.events_added, 0U);
+  }
+  const std::string events = absl::StrJoin(EventsOf(repaired.bytes), "\n");
+  EXPECT_EQ(RegionEvents(repaired.bytes).size(), 6U) << events;
+}
+
+}  // namespace repair_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
-namespace {
+namespace built_events_test {
 
 class NoConsumer : public IntervalConsumer {
  public:
@@ -197,5 +197,5 @@ TEST(BuiltEventsTest, NamesAndStacksAreWritten) {
       "\n");
 }
 
-}  // namespace
+}  // namespace built_events_test
 }  // namespace gotrace::internal

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace golden_case_test {
 
 constexpr char kText[] = R"(# A trace
 # of nothing.
@@ -98,5 +98,5 @@ TEST(GoldenCaseTest, OutcomeHasThePlace) {
   EXPECT_EQ(FormatOutcome(absl::UnavailableError("gone")), "error UNAVAILABLE: gone\n");
 }
 
-}  // namespace
+}  // namespace golden_case_test
 }  // namespace gotrace::internal

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace json_checker_test {
 
 TEST(CheckJson, AcceptsJson) {
   for (const absl::string_view text :
@@ -55,5 +55,5 @@ TEST(CheckJson, ReportsWhatIsWrong) {
   for (const Case& c : kCases) EXPECT_EQ(CheckJson(c.text), c.error) << c.text;
 }
 
-}  // namespace
+}  // namespace json_checker_test
 }  // namespace gotrace::internal

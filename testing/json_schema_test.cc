@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace json_schema_test {
 
 std::string Check(const char* schema, const char* value) {
   return CheckAgainstSchema(ParseJson(schema).value(), ParseJson(value).value());
@@ -76,5 +76,5 @@ TEST(JsonSchema, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(Check(R"({"$ref":"#/$defs/none"})", "1"), ": is not allowed");
 }
 
-}  // namespace
+}  // namespace json_schema_test
 }  // namespace gotrace::internal

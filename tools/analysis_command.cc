@@ -240,6 +240,10 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     Print(result, output);
     return Report(file, result);
   }
+  if (absl::Status status = CheckFound(result.sink->analysis());
+      result.status.ok() && !status.ok()) {
+    return {.status = std::move(status), .is_trace = false};
+  }
   for (const std::string& note : NotesOn(result.sink->analysis())) Note(file, note);
   if (TargetPath().empty()) {
     Print(result, output);
@@ -267,6 +271,8 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
   const std::string file = NameOf(output->file());
   if (!IsTable() && !json_) {
+    // A page about nothing would only hide the error.
+    if (!result.status.ok() && result.sink->event_count() == 0) return;
     output->BeginText();
     return PrintPage(*result.sink, file, &output->buffer());
   }

@@ -93,6 +93,8 @@ class AnalysisCommand : public PerFileCommand {
 
   // Adds members to the JSON object that has the rows.
   virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
+  // Returns an error if what the flags name is not in the trace.
+  virtual absl::Status CheckFound(const Analysis& /*analysis*/) const { return absl::OkStatus(); }
   // What to tell the user about the result, one line each, on the standard error.
   virtual std::vector<std::string> NotesOn(const Analysis& /*analysis*/) const { return {}; }
 

@@ -19,7 +19,7 @@
 #include "tools/registry.h"
 
 namespace gotrace::internal {
-namespace {
+namespace cli_docs_test {
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
@@ -119,5 +119,5 @@ TEST(ManPage, EscapesText) {
   EXPECT_EQ(EscapeForMan("'`^~", false), "\\(aq\\(ga\\(ha\\(ti");
 }
 
-}  // namespace
+}  // namespace cli_docs_test
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "tools/commit.h"
 
 namespace gotrace::internal {
-namespace {
+namespace command_line_test {
 
 constexpr char kNoFile[] = "FILE is missing; use - for the standard input";
 
@@ -102,8 +102,8 @@ TEST_F(CommandLineTest, Files) {
       ExpectError(Words(name, {"a", "b"}),
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `summary`, `goroutines`, `tasks`, "
-                               "`regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
+                               "`footprint`, `validate`, `convert`, `summary`, `goroutines`, "
+                               "`tasks`, `regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
                                "`sql` and `tables` take several"));
     }
   }
@@ -179,6 +179,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"nesting", "2"},
                                                      {"epoch", "2026-11-21T04:25:08.5Z"},
                                                      {"trace", "2"},
+                                                     {"offset", "2=-1.5s,3=20ms"},
                                                      {"limits", "decompressed-bytes=1G"},
                                                      {"o", "out"},
                                                      {"strictness", "go"},
@@ -506,5 +507,5 @@ TEST_F(CommandLineTest, DocumentedLimitsMatchTheHelp) {
   }
 }
 
-}  // namespace
+}  // namespace command_line_test
 }  // namespace gotrace::internal

@@ -1,5 +1,8 @@
 // The command `convert`: writes a trace in a format of other tools.
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,11 +10,14 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "parser/event/trace_clock.h"
 #include "tools/command.h"
 #include "tools/convert_formats.h"
 #include "tools/event_selection.h"
 #include "tools/file_list.h"
+#include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/self_trace.h"
@@ -34,12 +40,19 @@ constexpr CommandText kText = {
         "pipe.\n"
         "\n"
         "If the trace is broken, everything before the fault is written; with --salvage, "
-        "everything that can still be read.",
+        "everything that can still be read.\n"
+        "\n"
+        "With --to=perfetto, several traces become one file with a process for each, which have "
+        "the ids from --pid on. Their times are those of the first trace's clock: with the same "
+        "monotonic clock, or else by the wall clock. --from and --until are times of the first "
+        "trace.",
     .examples =
         "  gotrace-dump convert --to=perfetto -o trace.pftrace trace.out\n"
+        "  gotrace-dump convert --to=perfetto -o both.pftrace leader.out client.out\n"
         "  gotrace-dump convert --to=chrome -o trace.json trace.out\n"
         "  gotrace-dump convert --to=chrome --view=goroutine --from=1.5s --until=1.6s trace.out\n"
         "  gotrace-dump convert --to=trace2-perf --kind=RegionBegin,Log trace.out\n",
+    .takes_several_files = true,
 };
 
 // For those who know --to as the last time from `events`.
@@ -96,20 +109,150 @@ class ConvertCommand final : public Command {
   absl::string_view mode() const override { return ConvertFormats()[format_].name; }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
+    if (files.size() > 1) return Join(files, out);
     const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
+    options_.perfetto.time_offset = OffsetOf(0);
     FaultLog log;
     FileResult result = Convert(files[0], &log, out);
     return Conclude(files[0], result, out);
   }
 
  private:
+  // Nanoseconds that a user wants to add to the times of a file.
+  int64_t OffsetOf(size_t file) const {
+    const auto it = options_.offsets.find(file + 1);
+    return it == options_.offsets.end() ? 0 : absl::ToInt64Nanoseconds(it->second);
+  }
+
+  // Writes several traces to one file.
+  int Join(const std::vector<std::string>& files, Output* out) {
+    const ConvertFormat& format = ConvertFormats()[format_];
+    if (format.name != "perfetto") {
+      return Conclude(files[1],
+                      {absl::InvalidArgumentError(absl::StrCat(
+                          "--to=", format.name, " takes one trace; --to=perfetto takes several"))},
+                      out);
+    }
+    const TraceTarget target(target_, out);
+    for (const std::string& file : files) {
+      if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) {
+        return Conclude(file, {status}, out);
+      }
+    }
+    std::vector<FileResult> results(files.size());
+    const absl::Status written = target.Write([&](Output* to) {
+      for (size_t i = 0; i < files.size() && to->usable(); ++i) {
+        results[i] = Append(format, files[i], i, to);
+      }
+      return to->Finish();
+    });
+    if (!written.ok() && !out->closed()) return Conclude(files[0], {written}, out);
+    int code = 0;
+    for (size_t i = 0; i < files.size(); ++i) {
+      code = std::max(code, Conclude(files[i], results[i], out));
+    }
+    return code;
+  }
+
+  // Writes the trace `file`, which is number `index`, as a process of its own.
+  FileResult Append(const ConvertFormat& format, const std::string& file, size_t index,
+                    Output* to) {
+    const Trace2Region region(SelfTrace(), "file", kText.name, file);
+    FaultLog log;
+    Progress progress(/*prints_along=*/false);
+    absl::StatusOr<std::unique_ptr<EventSelection>> selection =
+        Open(file, FilterFlags(), &log, /*quiet=*/true, &progress);
+    if (!selection.ok()) {
+      return {.status = selection.status(), .can_salvage = !reading_.salvage};
+    }
+    const Event* first = (*selection)->Next();
+    if (first == nullptr) return {.status = (*selection)->Finish().status};
+    if (!CanBeReadAgain(file)) {
+      return {absl::FailedPreconditionError(
+          absl::StrCat(ShownNameOf(file), ": several traces must be files"))};
+    }
+    const std::optional<ClockSnapshot> clocks =
+        first->kind() == EventKind::kSync ? first->sync().clock_snapshot : std::nullopt;
+    if (index == 0) first_clocks_ = clocks;
+    int64_t offset = OffsetOf(index);
+    if (first_clocks_.has_value() && clocks.has_value()) {
+      offset = TraceClock::Add(offset, Between(*first_clocks_, *clocks));
+    } else if (options_.offsets.count(index + 1) == 0 && index > 0) {
+      Note(file, absl::StrCat("note: without clock snapshots in both traces, this one cannot be "
+                              "aligned; --offset=",
+                              index + 1, "=DURATION moves it"));
+    }
+    FilterFlags window = filter_;
+    if (index > 0) {
+      window.wall_from = window.wall_to = std::nullopt;
+      window.filter.since_start = {};
+      window.filter.times = times_;
+      if (times_.HasFirst()) window.filter.times.from = TraceClock::Subtract(times_.from, offset);
+      if (times_.to != EventFilter::Times().to) {
+        window.filter.times.to = TraceClock::Subtract(times_.to, offset);
+      }
+    }
+    log = FaultLog();
+    selection = Open(file, window, &log, /*quiet=*/false, &progress);
+    if (!selection.ok()) return {selection.status()};
+    first = (*selection)->Next();
+    absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
+    if (!filter.ok()) return {filter.status()};
+    ConvertOptions options = options_;
+    options.filter = filter->WithWholeSpans();
+    options.pid = options_.pid + static_cast<int32_t>(index);
+    if (!options_.has_process_name()) {
+      options.process_name = file.substr(file.find_last_of('/') + 1);
+    }
+    options.perfetto.time_offset = offset;
+    options.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
+    if (index == 0) {
+      times_ = filter->times;
+      if (times_.HasFirst()) times_.from = TraceClock::Add(times_.from, offset);
+      if (times_.to != EventFilter::Times().to) times_.to = TraceClock::Add(times_.to, offset);
+    }
+    const std::unique_ptr<EventSink> exporter = format.make_exporter(to->bytes(), options);
+    for (; first != nullptr && to->usable(); first = (*selection)->Next()) {
+      exporter->Add(absl::MakeConstSpan(first, 1));
+    }
+    if (absl::Status status = exporter->Finish(); !status.ok()) return {status};
+    const SelectionResult result = (*selection)->Finish();
+    NoteTimelessGeneration(file, result);
+    return {.status = result.status,
+            .events = result.events,
+            .bytes = result.bytes,
+            .can_salvage = !reading_.salvage,
+            .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+  }
+
+  // Returns what to add to times of a trace with the snapshot `clocks`, so that they are those of
+  // the trace with the snapshot `first`.
+  static int64_t Between(const ClockSnapshot& first, const ClockSnapshot& clocks) {
+    const auto monotonic_start = [](const ClockSnapshot& snapshot) {
+      return snapshot.wall - absl::Nanoseconds(static_cast<int64_t>(snapshot.mono));
+    };
+    const auto since = [](const ClockSnapshot& snapshot, int64_t time) {
+      return TraceClock::Subtract(time, snapshot.trace_time);
+    };
+    // The monotonic clocks of two hosts do not begin in the same millisecond. That of one host is
+    // more exact than the wall clock, which is read at another moment and may be set.
+    if (absl::AbsDuration(monotonic_start(first) - monotonic_start(clocks)) <
+        absl::Milliseconds(1)) {
+      return TraceClock::Subtract(since(clocks, static_cast<int64_t>(clocks.mono)),
+                                  since(first, static_cast<int64_t>(first.mono)));
+    }
+    return TraceClock::Subtract(since(clocks, absl::ToUnixNanos(clocks.wall)),
+                                since(first, absl::ToUnixNanos(first.wall)));
+  }
+
   FileResult Convert(const std::string& file, FaultLog* log, Output* out) {
     const ConvertFormat& format = ConvertFormats()[format_];
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) return {status};
     Progress progress(/*prints_along=*/target.is_standard_output());
+    const FileState state = StateOf(file);
     absl::StatusOr<std::unique_ptr<EventSelection>> selection =
-        Open(file, log, /*quiet=*/false, &progress);
+        Open(file, filter_, log, /*quiet=*/false, &progress);
     if (!selection.ok()) {
       return {.status = selection.status(), .can_salvage = !reading_.salvage};
     }
@@ -137,13 +280,16 @@ class ConvertCommand final : public Command {
         }
         if (absl::Status status = survey->Finish(); !status.ok()) return {status};
         *log = FaultLog();
-        selection = Open(file, log, /*quiet=*/true, &progress);
+        selection = Open(file, filter_, log, /*quiet=*/true, &progress);
         if (!selection.ok()) return {selection.status()};
         first = (*selection)->Next();
       }
       const Trace2Region writing(SelfTrace(), "trace", "write");
-      written =
-          target.Write([&](Output* to) { return Export(format, first, selection->get(), to); });
+      written = target.Write([&](Output* to) {
+        absl::Status status = Export(format, first, selection->get(), to);
+        if (survey != nullptr) status.Update(CheckUnchanged(file, state));
+        return status;
+      });
     }
     const SelectionResult result = (*selection)->Finish();
     progress.Wipe();
@@ -166,10 +312,11 @@ class ConvertCommand final : public Command {
             .salvage_report = SalvageReport(ShownNameOf(file), *log, result.losses)};
   }
 
-  absl::StatusOr<std::unique_ptr<EventSelection>> Open(const std::string& file, FaultLog* log,
+  absl::StatusOr<std::unique_ptr<EventSelection>> Open(const std::string& file,
+                                                       const FilterFlags& filter, FaultLog* log,
                                                        bool quiet, Progress* progress) const {
     SelectionOptions selected;
-    selected.filter = filter_;
+    selected.filter = filter;
     selected.trace = reading_.input.trace;
     selected.to_end = reading_.salvage;
     selected.whole_window = true;
@@ -195,6 +342,10 @@ class ConvertCommand final : public Command {
   ConvertOptions options_;
   FilterFlags filter_;
   ReadingFlags reading_;
+
+  // Of the first of several traces: its clocks, and the window in the times of the file.
+  std::optional<ClockSnapshot> first_clocks_;
+  EventFilter::Times times_;
 };
 
 }  // namespace

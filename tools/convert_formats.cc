@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gotrace/chrome_exporter.h"
 #include "gotrace/trace2_exporter.h"
 #include "tools/shared_flags.h"
@@ -132,6 +133,24 @@ SetFlag SetPid(int32_t* pid) {
   };
 }
 
+SetFlag SetOffsets(std::map<size_t, absl::Duration>* offsets) {
+  return [=](absl::string_view value) {
+    for (const absl::string_view item : absl::StrSplit(value, ',')) {
+      const std::pair<absl::string_view, absl::string_view> parts =
+          absl::StrSplit(item, absl::MaxSplits('=', 1));
+      uint64_t number = 0;
+      absl::Duration duration;
+      if (!SetNumber(1, &number)(parts.first).ok() ||
+          !absl::ParseDuration(parts.second, &duration)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "expected the number of a FILE and a duration, as in 2=-1.5s, found ", item));
+      }
+      (*offsets)[number] = duration;
+    }
+    return absl::OkStatus();
+  };
+}
+
 }  // namespace
 
 absl::Span<const ConvertFormat> ConvertFormats() { return kFormats; }
@@ -186,6 +205,12 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
                "traces together.",
        .set = SetPid(&options->pid),
        .needs = "to=perfetto|fxt"},
+      {.name = "offset",
+       .value = "N=DURATION,...",
+       .help =
+           "Add durations, as in 2=-1.5s, to the times of the FILEs with these numbers, from 1 on.",
+       .set = SetOffsets(&options->offsets),
+       .needs = "to=perfetto"},
       {.name = "buffer",
        .value = "MODE:SIZE",
        .help = "Write through a buffer of fixed size, like a traced program on Fuchsia: oneshot "

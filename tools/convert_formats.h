@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,11 @@ struct ConvertOptions {
   std::function<void(absl::string_view)> on_note;
 
   // Set by the flags of formats.
-  std::string process_name = "Go program";
+  static constexpr absl::string_view kNoProcessName = "Go program";
+  std::string process_name{kNoProcessName};
+  bool has_process_name() const { return process_name != kNoProcessName; }
   int32_t pid = 1;
+  std::map<size_t, absl::Duration> offsets;  // By the number of the file, from 1.
   bool stacks = false;
   bool threads = false;
   bool alloc = false;

@@ -10,6 +10,7 @@
 #include "gotrace/trace_metrics.h"
 #include "tools/analysis_command.h"
 #include "tools/file_list.h"
+#include "tools/open_trace.h"
 #include "tools/registry.h"
 #include "tools/report.h"
 #include "util/quote.h"
@@ -84,8 +85,12 @@ class DiffCommand final : public AnalysisCommand {
     if (absl::Status status = CheckFiles(files); !status.ok()) {
       return Conclude(file_a, {.status = std::move(status), .is_trace = false}, out);
     }
+    const FileState state = StateOf(file_a);
     ReadResult a = Read(file_a, has_a_ ? a_ : filter());
     const ReadResult b = Read(file_b, has_b_ ? b_ : filter());
+    if (absl::Status status = CheckUnchanged(file_a, state); files.size() == 1 && !status.ok()) {
+      return Conclude(file_a, {.status = std::move(status)}, out);
+    }
     const FileResult report_a = Report(file_a, a);
     const FileResult report_b = Report(file_b, b);
     // What is printed is about A, unless only B cannot be opened.
@@ -100,6 +105,8 @@ class DiffCommand final : public AnalysisCommand {
     }
     Print(is_about_b ? b : a, &output);
     const int exit_code = Conclude(file_a, report_a, out);
+    // The output is the same, and so is its error.
+    if (!out->usable()) return exit_code;
     return std::max(exit_code, Conclude(file_b, report_b, out));
   }
 

@@ -14,7 +14,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace events_command_test {
 
 constexpr char kTrace[] = "go1.27-gc.trace";
 
@@ -247,5 +247,5 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
   }
 }
 
-}  // namespace
+}  // namespace events_command_test
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace footprint_test {
 
 RawReader Read(absl::string_view bytes) {
   return *RawReader::FromSource(*SourceFromBytes(bytes), RawReader::Types::kOfVersion);
@@ -237,5 +237,5 @@ TEST(Footprint, AgreesWithTheTextOfEachTrace) {
   }
 }
 
-}  // namespace
+}  // namespace footprint_test
 }  // namespace gotrace::internal

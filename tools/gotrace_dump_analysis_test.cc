@@ -18,7 +18,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_analysis_test {
 
 std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -241,5 +241,5 @@ TEST_F(AnalysisCommands, ExplainWhatIsWrong) {
   EXPECT_TRUE(absl::StrContains(error({"regions", "--min=soon"}), "expected a duration"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_analysis_test
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_assemble_test {
 
 std::string CompressedPath(absl::string_view trace) {
   return TestFilePath(absl::StrCat(trace, ".zst"));
@@ -254,5 +254,5 @@ TEST_F(Assemble, LeavesTheOldFileWhereThereIsNoRoom) {
 }
 #endif
 
-}  // namespace
+}  // namespace gotrace_dump_assemble_test
 }  // namespace gotrace::internal

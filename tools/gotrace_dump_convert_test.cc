@@ -10,7 +10,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_convert_test {
 
 constexpr absl::string_view kTrace = "go1.27-generations.trace";
 
@@ -197,5 +197,5 @@ TEST_F(ConvertCommand, NeedsTheWallClock) {
   EXPECT_TRUE(absl::StrContains(event, "\"time\":\"2024-02-29T22:59:59.250000Z\""));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_convert_test
 }  // namespace gotrace::internal

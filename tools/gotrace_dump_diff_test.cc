@@ -15,7 +15,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_diff_test {
 
 double Number(const JsonValue& object, absl::string_view name) {
   double number = 0;
@@ -120,5 +120,12 @@ TEST_F(DiffCommand, ExplainsWhatIsWrong) {
   EXPECT_TRUE(absl::StrContains(error({a_, "/nowhere"}), "/nowhere"));
 }
 
-}  // namespace
+TEST(DiffToAFullDisk, IsOneError) {
+  const std::string file = TestFilePath("go1.27-gc.trace.zst");
+  const SubprocessResult result = RunDump({"diff", file, file}, {.output_path = "/dev/full"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "gotrace-dump: writing the standard output: No space left on device\n");
+}
+
+}  // namespace gotrace_dump_diff_test
 }  // namespace gotrace::internal

@@ -1,22 +1,28 @@
 // Runs the commands that take several files, as their users do.
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_files_test {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
 
@@ -461,5 +467,109 @@ TEST_F(SeveralTraces, AreRepairedOneAtATime) {
   EXPECT_TRUE(absl::StrContains(result.err, "this is the first; --trace=2 selects the other\n"));
 }
 
-}  // namespace
+// Changes a file again and again until this object is destroyed.
+class RestlessFile {
+ public:
+  explicit RestlessFile(std::function<void()> change)
+      : thread_([this, change = std::move(change)] {
+          while (!ends_) change();
+        }) {}
+  ~RestlessFile() {
+    ends_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+// The results of commands for a file that changes are those of one of its states, or an error.
+class ChangingInput : public testing::Test {
+ protected:
+  ChangingInput() : directory_(MakeTestDirectory()), file_(directory_ + "/changing.trace") {}
+
+  void Check(const std::vector<std::string>& states, const std::function<void()>& change) {
+    const std::vector<std::vector<std::string>> commands = {
+        {"info", "--json"},
+        {"events"},
+        {"wire"},
+        {"footprint", "--json"},
+        {"validate", "--json"},
+        {"summary", "--json"},
+        {"goroutines", "--format=json"},
+        {"diff", "--format=json", "--a=0s,", "--b=0s,"},
+        {"convert", "--to=perfetto", "-o", "-"},
+        {"convert", "--to=fxt", "-o", "-"},
+        {"convert", "--to=chrome", "-o", "-"},
+        {"convert", "--to=chrome", "--view=goroutine", "-o", "-"},
+        {"repair", "-o", "-"},
+        {"sql", "SELECT (SELECT count(*) FROM goroutines), (SELECT count(*) FROM events)"},
+    };
+    for (std::vector<std::string> command : commands) {
+      SCOPED_TRACE(absl::StrJoin(command, " "));
+      // The query comes last.
+      command.insert(command.end() - (command.front() == "sql" ? 1 : 0), file_);
+      std::set<std::string> expected;
+      for (const std::string& state : states) {
+        WriteFile(file_, state);
+        const SubprocessResult result = RunDump(command);
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        expected.insert(result.out);
+      }
+      const RestlessFile changing(change);
+      for (int i = 0; i < 15; ++i) {
+        const SubprocessResult result = RunDump(command);
+        if (result.exit_code != 0) {
+          EXPECT_GT(result.exit_code, 0) << "ended by a signal";
+          continue;
+        }
+        // The repair of a trace that was cut off is another sound trace.
+        if (command.front() == "repair" && !absl::StrContains(result.err, ": sound")) {
+          EXPECT_EQ(RunDump({"info", "-"}, {.input = result.out}).exit_code, 0);
+        } else {
+          EXPECT_TRUE(expected.contains(result.out)) << result.out.substr(0, 2000) << result.err;
+        }
+      }
+    }
+  }
+
+  const std::string directory_;
+  const std::string file_;
+};
+
+TEST_F(ChangingInput, IsReplaced) {
+  const std::vector<std::string> states = {ReadTestTrace("go1.27-generations.trace"),
+                                           ReadTestTrace("go1.27-annotations.trace")};
+  const std::string next = directory_ + "/next";
+  size_t count = 0;
+  Check(states, [&] {
+    WriteFile(next, states[++count % 2]);
+    std::filesystem::rename(next, file_);
+  });
+}
+
+TEST_F(ChangingInput, GrowsAndShrinks) {
+  const std::string whole = ReadTestTrace("go1.27-generations.trace");
+  std::vector<std::string> states;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(whole);
+  while (const Event* event = reader->Next()) {
+    const uint64_t end = reader->generation().end_offset + 1;  // The byte that ends a generation.
+    const bool is_new = states.empty() || end > states.back().size();
+    if (event->kind() == EventKind::kSync && is_new) states.push_back(whole.substr(0, end));
+  }
+  ASSERT_EQ(states.size(), 3u);
+  ASSERT_EQ(states.back(), whole);
+  Check(states, [&] {
+    const size_t size = std::filesystem::file_size(file_);
+    if (size == whole.size()) return std::filesystem::resize_file(file_, states[0].size());
+    for (const std::string& state : states) {
+      if (state.size() <= size) continue;
+      std::ofstream(file_, std::ios::app) << state.substr(size);
+      break;
+    }
+  });
+}
+
+}  // namespace gotrace_dump_files_test
 }  // namespace gotrace::internal

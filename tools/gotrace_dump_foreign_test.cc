@@ -13,7 +13,7 @@
 #include "testing/subprocess.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_foreign_test {
 
 struct ForeignCase {
   std::string name;
@@ -160,5 +160,5 @@ TEST(ForeignInput, MayFollowATraceWithoutEnd) {
   }
 }
 
-}  // namespace
+}  // namespace gotrace_dump_foreign_test
 }  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_fxt_test {
 
 // A file in which goroutine 7 runs, with a label.
 std::string SmallFile() {
@@ -135,5 +135,5 @@ TEST(FxtCommandTest, OtherCommandsSayWhatItIs) {
   }
 }
 
-}  // namespace
+}  // namespace gotrace_dump_fxt_test
 }  // namespace gotrace::internal

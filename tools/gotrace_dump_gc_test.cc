@@ -15,7 +15,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_gc_test {
 
 std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -136,5 +136,5 @@ TEST_F(GcCommand, ExplainsWhatIsWrong) {
                                 "--compat=go works only without"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_gc_test
 }  // namespace gotrace::internal

@@ -15,7 +15,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_heap_test {
 
 double Number(const JsonValue& object, absl::string_view name) {
   double number = 0;
@@ -107,5 +107,5 @@ TEST(HeapCommand, SaysHowToRecord) {
   EXPECT_TRUE(absl::StrContains(result.err, "GODEBUG=traceallocfree=1")) << result.err;
 }
 
-}  // namespace
+}  // namespace gotrace_dump_heap_test
 }  // namespace gotrace::internal

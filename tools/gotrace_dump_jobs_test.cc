@@ -10,7 +10,7 @@
 #include "testing/subprocess.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_jobs_test {
 
 class Jobs : public testing::Test {
  protected:
@@ -84,5 +84,5 @@ TEST_F(Jobs, EndInTheMiddle) {
   EXPECT_EQ(closed.exit_code, 2);
 }
 
-}  // namespace
+}  // namespace gotrace_dump_jobs_test
 }  // namespace gotrace::internal

@@ -16,7 +16,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_latency_test {
 
 std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -254,5 +254,5 @@ TEST_F(LatencyCommands, ExplainWhatIsWrong) {
   EXPECT_TRUE(absl::StrContains(Error({"leaks", "--longer=-1s"}), "expected a duration"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_latency_test
 }  // namespace gotrace::internal

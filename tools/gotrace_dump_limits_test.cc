@@ -11,7 +11,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_limits_test {
 
 // Two Ps.
 std::string TracePath() {
@@ -108,5 +108,5 @@ TEST(Limits, WhatThereIsNoMemoryToUnpackIsNotCalledDamaged) {
 }
 #endif
 
-}  // namespace
+}  // namespace gotrace_dump_limits_test
 }  // namespace gotrace::internal

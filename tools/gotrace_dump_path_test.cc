@@ -16,7 +16,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_path_test {
 
 std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -86,7 +86,6 @@ TEST_F(PathCommand, PrintsAPathAsText) {
   EXPECT_TRUE(absl::StrContains(lines[0], "REASON")) << lines[0];
   EXPECT_TRUE(absl::StrContains(lines[2], "1.20 s      0   1  Waiting   sleep")) << lines[2];
   EXPECT_TRUE(absl::StrContains(lines[7], "Ps: main.main.func1 100%")) << lines[7];
-  EXPECT_EQ(DumpOutput({"path", "--task=99", annotations_}), "no pieces\n");
 }
 
 TEST_F(PathCommand, IsCutToTheWindow) {
@@ -173,5 +172,13 @@ TEST_F(PathCommand, PrintsTheStoryOfATask) {
   EXPECT_EQ(DumpOutput({"tasks", "--id=99", annotations_}), "no story\n");
 }
 
-}  // namespace
+TEST(PathOfNothing, IsAnError) {
+  const std::string file = TestFilePath("go1.27-annotations.trace.zst");
+  ExpectFailure(RunDump({"path", "--task=99999", file}), 2, "",
+                "gotrace-dump: there is no task 99999 in what was read\n");
+  ExpectFailure(RunDump({"path", "--g=99999", file}), 2, "",
+                "gotrace-dump: there is no goroutine 99999 in what was read\n");
+}
+
+}  // namespace gotrace_dump_path_test
 }  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "testing/subprocess.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_profile_test {
 
 std::string TracePath() { return TestFilePath("go1.27-gc.trace.zst"); }
 
@@ -114,5 +114,5 @@ TEST(ProfileCommandTest, RefusesWhatDoesNotGoTogether) {
   }
 }
 
-}  // namespace
+}  // namespace gotrace_dump_profile_test
 }  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_repair_test {
 
 constexpr absl::string_view kTrace = "go1.27-generations.trace";
 
@@ -184,5 +184,5 @@ TEST_F(RepairCommand, EndsWhereNobodyReads) {
   EXPECT_EQ(named.err, "gotrace-dump: writing /dev/stdout: Broken pipe\n");
 }
 
-}  // namespace
+}  // namespace gotrace_dump_repair_test
 }  // namespace gotrace::internal

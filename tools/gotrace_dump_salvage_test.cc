@@ -16,7 +16,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_salvage_test {
 
 // Goroutine 1 is said to run while it waits, and logs a string that is in no table.
 constexpr char kContradiction[] = R"(Trace Go1.22
@@ -255,5 +255,5 @@ TEST(Salvage, ReportsABrokenHeader) {
   EXPECT_EQ(RunDump({"info", "--salvage", "/no/such/file"}).exit_code, 2);
 }
 
-}  // namespace
+}  // namespace gotrace_dump_salvage_test
 }  // namespace gotrace::internal

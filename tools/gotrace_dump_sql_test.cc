@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_sql_test {
 
 constexpr char kStates[] =
     "SELECT state, count(*) AS n FROM g_states WHERE reason IS NULL GROUP BY state ORDER BY state";
@@ -83,8 +84,8 @@ TEST(SqlCommand, SaysWhereAnErrorIs) {
                 "    ^\n");
   ExpectFailure(RunDump({"sql", TracePath(), "SELECT 1; SELEC 2"}), 2, "1\n1\n",
                 "gotrace-dump: near \"SELEC\": syntax error\n"
-                "   SELEC 2\n"
-                "   ^\n");
+                "  SELEC 2\n"
+                "  ^\n");
   ExpectFailure(RunDump({"sql", TracePath(), "SELECT begin_ns FROM g_states"}), 2, "",
                 "gotrace-dump: no such column: begin_ns; an interval begins at end_ns - dur_ns\n"
                 "  SELECT begin_ns FROM g_states\n"
@@ -149,11 +150,12 @@ TEST(SqlCommand, SavesADatabase) {
   EXPECT_EQ(DumpOutput({"sql", "--save=" + path, TracePath()}), "");
   // In the saved database there are no functions of gotrace, but the same rows.
   const std::string attach = absl::StrCat("ATTACH '", path, "' AS saved; ");
-  EXPECT_EQ(DumpOutput({"sql", TracePath(),
+  EXPECT_EQ(DumpOutput({"sql", "--allow-write", TracePath(),
                         attach + "SELECT count(*) AS n FROM (SELECT trace_id, * FROM main.g_states "
                                  "EXCEPT SELECT * FROM saved.g_states)"}),
             "n\n0\n");
-  EXPECT_EQ(DumpOutput({"sql", TracePath(), attach + "SELECT count(*) AS n FROM saved.events"}),
+  EXPECT_EQ(DumpOutput({"sql", "--allow-write", TracePath(),
+                        attach + "SELECT count(*) AS n FROM saved.events"}),
             "   n\n8601\n");
   ExpectFailure(RunDump({"sql", "--save=" + path, TracePath()}), 2, "",
                 absl::StrCat("gotrace-dump: ", path, " exists; give the name of a new file\n"));
@@ -161,6 +163,93 @@ TEST(SqlCommand, SavesADatabase) {
       RunDump({"sql", "--save=/no such directory/x.sqlite", TracePath()});
   EXPECT_EQ(failure.exit_code, 2);
   EXPECT_TRUE(absl::StrContains(failure.err, "cannot be written")) << failure.err;
+}
+
+TEST(SqlCommand, LeavesNoFileIfASignalEndsItWhileItSaves) {
+  const std::string directory = MakeTestDirectory();
+  // With many traces there is time to see the file before it is complete.
+  std::vector<std::string> arguments = {"gotrace-dump", "sql", "--save=" + directory + "/x.sqlite"};
+  for (const TestTrace& test : TestTraces()) {
+    arguments.push_back(TestFilePath(test.name + ".zst"));
+  }
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t process = fork();
+  if (process == 0) {
+    execv("tools/gotrace-dump", pointers.data());
+    _exit(127);
+  }
+  const auto has_written = [&] {
+    for (const auto& file : std::filesystem::directory_iterator(directory)) {
+      if (file.file_size() > 0) return true;
+    }
+    return false;
+  };
+  for (int i = 0; i < 60'000 && !has_written(); ++i) usleep(1000);
+  EXPECT_TRUE(has_written());
+  EXPECT_FALSE(std::filesystem::exists(directory + "/x.sqlite"));
+  kill(process, SIGTERM);
+  int status = 0;
+  waitpid(process, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
+}
+
+TEST(SqlCommand, RunsCommandsBetweenStatements) {
+  EXPECT_EQ(DumpOutput({"sql", TracePath(),
+                        "/* a */ -- First.\n.format csv; SELECT 42 AS a;; /* b */ .format tsv\n"
+                        "SELECT 'x\n.y' AS b"}),
+            "a\n42\nb\nx\\n.y\n");
+  EXPECT_TRUE(absl::EndsWith(DumpOutput({"sql", TracePath(), ".tables; SELECT 42 AS a"}),
+                             "region_hist\n a\n42\n"));
+  EXPECT_EQ(DumpOutput({"sql", TracePath(), "SELECT 1 AS a; .quit\nSELECT 2"}), "a\n1\n");
+  ExpectFailure(RunDump({"sql", TracePath(), ".nothing; SELECT 1"}), 2, "",
+                "gotrace-dump: there is no command .nothing; .help lists them\n");
+  ExpectFailure(RunDump({"sql", TracePath(), ".schema nothing"}), 2, "",
+                "gotrace-dump: there is no table nothing; .tables lists them\n");
+  ExpectFailure(RunDump({"sql", TracePath(), ".format xml"}), 2, "",
+                "gotrace-dump: the formats are table, csv, tsv, json and jsonl\n");
+}
+
+TEST(SqlCommand, WritesFilesOnlyIfItMay) {
+  const std::string directory = MakeTestDirectory();
+  const std::string path = directory + "/new.sqlite";
+  for (const std::string& sql :
+       {absl::StrCat("ATTACH '", path, "' AS x; CREATE TABLE x.y(z)"),
+        absl::StrCat("ATTACH '", directory, "' || '/new.sqlite' AS x; CREATE TABLE x.y(z)"),
+        absl::StrCat("CREATE TABLE y(z); VACUUM INTO '", path, "'"),
+        absl::StrCat("PRAGMA temp_store_directory = '", directory, "'")}) {
+    const SubprocessResult result = RunDump({"sql", TracePath(), sql});
+    EXPECT_EQ(result.exit_code, 2) << sql;
+    EXPECT_TRUE(absl::StrContains(result.err, "only with --allow-write")) << sql << result.err;
+    EXPECT_TRUE(std::filesystem::is_empty(directory)) << sql;
+  }
+  DumpOutput({"sql", "--allow-write", TracePath(),
+              absl::StrCat("CREATE TABLE y AS SELECT * FROM labels; VACUUM INTO '", path, "'")});
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(SqlCommand, NumbersAreExactAndShort) {
+  const std::string query =
+      "SELECT 0.1 AS a, 1e300 * 1e300 AS b, -1e999 AS c, 2.0 AS d, 1.0 / 3 AS e, 1e22 AS f";
+  EXPECT_EQ(DumpOutput({"sql", "--format=jsonl", TracePath(), query}),
+            "{\"a\":0.1,\"b\":9e999,\"c\":-9e999,\"d\":2.0,\"e\":0.3333333333333333,"
+            "\"f\":1e+22}\n");
+  EXPECT_EQ(DumpOutput({"sql", "--format=csv", TracePath(), query}),
+            "a,b,c,d,e,f\n0.1,Inf,-Inf,2.0,0.3333333333333333,1e+22\n");
+}
+
+TEST(SqlCommand, EscapesWhatWouldControlATerminal) {
+  EXPECT_EQ(DumpOutput({"sql", TracePath(),
+                        "SELECT char(155) || 'ü' || char(8238) || char(10) || char(27) || 'e' AS "
+                        "'x\u009by', CAST(x'ff41' AS TEXT) AS z"}),
+            "x\\u009by              z\n"
+            "\\u009bü\\u202e\\n\\x1be  \\xffA\n");
+  ExpectFailure(RunDump({"sql", TracePath(), "SELECT \x1b['\u202e"}), 2, "",
+                "gotrace-dump: unrecognized token: \"\\x1b\"\n"
+                "  SELECT \\x1b['\\u202e\n"
+                "         ^\n");
 }
 
 // A person at a terminal.
@@ -213,6 +302,26 @@ class Terminal {
   pid_t process_ = -1;
 };
 
+TEST(SqlCommand, KeepsTheLastThousandLinesOfHistory) {
+  const std::string home = MakeTestDirectory();
+  const std::string path = home + "/.gotrace_sql_history";
+  {
+    // As the library for lines writes it.
+    std::ofstream history(path);
+    history << "_HiStOrY_V2_\n";
+    for (int i = 0; i < 1200; ++i) history << "old" << i << ";\n";
+  }
+  Terminal terminal(home);
+  terminal.WaitFor("gotrace> ");
+  terminal.Type("quit;\n");
+  EXPECT_EQ(terminal.ExitCode(), 0);
+  std::vector<std::string> lines;
+  std::ifstream history(path);
+  for (std::string line; std::getline(history, line);) lines.push_back(line);
+  EXPECT_EQ(lines.size(), 1001u);  // With the library's heading.
+  EXPECT_EQ(lines.back(), "quit;");
+}
+
 TEST(SqlCommand, HasAPrompt) {
   const std::string home = MakeTestDirectory();
   Terminal terminal(home);
@@ -244,5 +353,5 @@ TEST(SqlCommand, HasAPrompt) {
   EXPECT_TRUE(std::filesystem::exists(home + "/.gotrace_sql_history"));
 }
 
-}  // namespace
+}  // namespace gotrace_dump_sql_test
 }  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_summary_test {
 
 class SummaryCommand : public testing::Test {
  protected:
@@ -110,5 +110,12 @@ TEST_F(SummaryCommand, ExplainsWhatIsWrong) {
   EXPECT_EQ(RunDump({"summary", "--format=csv", gc_}).exit_code, 2);
 }
 
-}  // namespace
+TEST(SummaryOfNothing, IsOnlyTheError) {
+  const SubprocessResult result = RunDump({"summary", "-"}, {.input = ""});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(result.err.empty());
+}
+
+}  // namespace gotrace_dump_summary_test
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_tables_test {
 
 namespace fs = std::filesystem;
 
@@ -32,14 +32,14 @@ std::vector<std::string> Lines(absl::string_view text) {
   return absl::StrSplit(text, '\n', absl::SkipEmpty());
 }
 
-// The paths of all files below a directory, sorted, without its own.
+// The paths of all files below a directory that are not hidden, sorted, without its own.
 std::vector<std::string> FilesIn(const std::string& directory) {
   std::set<std::string> files;
   if (!fs::exists(directory)) return {};
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file()) {
-      files.insert(fs::relative(entry.path(), directory).string());
-    }
+    const std::string path = fs::relative(entry.path(), directory).string();
+    const bool is_hidden = path.front() == '.' || absl::StrContains(path, "/.");
+    if (entry.is_regular_file() && !is_hidden) files.insert(path);
   }
   return {files.begin(), files.end()};
 }
@@ -279,7 +279,8 @@ TEST_F(TablesCommandTest, WritesPartitions) {
   for (const std::string& file : files) before[file] = ReadFile(absl::StrCat(out_, "/", file));
   run = args;
   run.insert(run.end(), {gc_, annotations_});
-  DumpOutput(run);
+  EXPECT_EQ(RunDump(run).err,
+            absl::StrCat("gotrace-dump: ", out_, ": has 2 of 2 traces already; left out\n"));
   EXPECT_EQ(FilesIn(out_), files);
   for (const auto& [file, content] : before) {
     EXPECT_EQ(ReadFile(absl::StrCat(out_, "/", file)), content);
@@ -301,13 +302,16 @@ TEST_F(TablesCommandTest, TakesPartitionsFromPaths) {
   EXPECT_TRUE(absl::StartsWith(files[2], "traces/service=ship/date=2026-11-22/hour=09/part-"));
   const std::string row = ReadFile(absl::StrCat(out_, "/", files[0]));
   EXPECT_TRUE(absl::StrContains(row, "\"service\":\"pay\",\"host\":\"web1\"")) << row;
-  EXPECT_TRUE(absl::StrContains(row, R"("attrs":"{\"zone\":\"eu\\\"1\",\"zone2\":\"\"}"})")) << row;
+  EXPECT_TRUE(
+      absl::StrContains(row, R"("attrs":"{\"zone\":\"eu\\\"1\",\"zone2\":\"\"}","number":1})"))
+      << row;
 
   // Other names are attributes.
   const std::string attrs =
       DumpOutput({"tables", "--tables=traces", "--format=jsonl", "--path-pattern={build}/*/{n}-*",
                   directory_ + "/t/pay/2026-11-21/web1-5.trace"});
-  EXPECT_TRUE(absl::StrContains(attrs, R"("attrs":"{\"build\":\"pay\",\"n\":\"web1\"}"})"))
+  EXPECT_TRUE(
+      absl::StrContains(attrs, R"("attrs":"{\"build\":\"pay\",\"n\":\"web1\"}","number":1})"))
       << attrs;
 
   // A trace without wall-clock times has those of its file, and nobody said what its service is.
@@ -379,9 +383,9 @@ TEST_F(TablesCommandTest, WritesWhatPrecedesAFault) {
       0);
 }
 
-// If one input cannot be read, no file appears.
+// If one input cannot be read, no file appears, and no directory stays.
 TEST_F(TablesCommandTest, WritesAllOrNothing) {
-  EXPECT_EQ(Error({"--keep-going", "--format=csv", "-o", out_, gc_, directory_ + "/none"}),
+  EXPECT_EQ(Error({"--format=csv", "-o", out_, gc_, directory_ + "/none"}),
             "opening DIR/none: No such file or directory");
   EXPECT_EQ(Error({"--format=csv", "--path-pattern={service}/x.trace", "-o", out_, gc_}),
             "DIR/in/b.trace: the path does not match --path-pattern");
@@ -397,10 +401,137 @@ TEST_F(TablesCommandTest, WritesAllOrNothing) {
   const SubprocessResult full = RunDump({"tables", "--format=csv", "-o", out_, gc_}, options);
   EXPECT_EQ(full.exit_code, 2);
   EXPECT_TRUE(absl::StrContains(full.err, "File too large")) << full.err;
-  EXPECT_EQ(FilesIn(out_), std::vector<std::string>{});
+  EXPECT_FALSE(fs::exists(out_));
+  const SubprocessResult full_partition = RunDump({"tables", "--hive", "-o", out_, gc_}, options);
+  EXPECT_EQ(full_partition.exit_code, 2);
+  EXPECT_FALSE(fs::exists(out_));
   WriteFile(directory_ + "/file", "x");
   EXPECT_EQ(Error({"--format=csv", "-o", directory_ + "/file", gc_}),
             "creating the directory DIR/file: Not a directory");
+}
+
+// Every input has a row, also those that cannot be read.
+TEST_F(TablesCommandTest, KeepsGoing) {
+  const std::string none = directory_ + "/none";
+  for (const bool is_hive : {false, true}) {
+    const std::string out = absl::StrCat(out_, is_hive);
+    const std::vector<std::string> args = {"tables",
+                                           "--keep-going",
+                                           is_hive ? "--hive" : "--nohive",
+                                           "--tables=traces,g_states",
+                                           "--format=csv",
+                                           "-o",
+                                           out,
+                                           none,
+                                           gc_,
+                                           directory_ + "/no/no"};
+    for (int run = 0; run < 2; ++run) {
+      const SubprocessResult result = RunDump(args);
+      EXPECT_EQ(result.exit_code, 2);
+      EXPECT_TRUE(absl::StrContains(result.err,
+                                    absl::StrCat("opening ", none, ": No such file or directory")));
+      std::map<std::string, std::string> rows;
+      for (const std::string& file : FilesIn(out)) {
+        if (!absl::StartsWith(file, "traces")) continue;
+        const std::vector<std::string> lines = Lines(ReadFile(absl::StrCat(out, "/", file)));
+        for (size_t i = 1; i < lines.size(); ++i) {
+          EXPECT_TRUE(rows.emplace(Fields(lines[i])[1], lines[i]).second) << lines[i];
+        }
+      }
+      ASSERT_EQ(rows.size(), 3u);
+      EXPECT_TRUE(absl::StrContains(rows[gc_], ",true,0,,")) << rows[gc_];
+      EXPECT_TRUE(absl::StrContains(rows[none], ",0,0,false,1,opening ")) << rows[none];
+    }
+  }
+  const std::string printed = RunDump({"tables", "--keep-going", "--tables=traces", none, gc_}).out;
+  EXPECT_EQ(Lines(printed).size(), 3u);
+}
+
+TEST_F(TablesCommandTest, ReadsAllTracesOfAnInput) {
+  const std::string gc = ReadTestTrace(kGc);
+  const std::string annotations = ReadTestTrace(kAnnotations);
+  // The second one is cut.
+  const std::string bytes = absl::StrCat(annotations, gc.substr(0, gc.size() - 100), annotations);
+  const std::string three = WriteFile(directory_ + "/three", bytes);
+  const SubprocessResult result = RunDump({"tables", "--tables=traces", three});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(RunDump({"tables", "--tables=traces", "-"}, {.input = bytes}).out,
+            absl::StrReplaceAll(result.out, {{three, "standard input"}}));
+  const std::vector<std::string> lines = Lines(result.out);
+  ASSERT_EQ(lines.size(), 4u);
+  std::set<std::string> ids;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    ids.insert(Fields(lines[i])[0]);
+    EXPECT_TRUE(absl::EndsWith(lines[i], absl::StrCat(",", i))) << lines[i];
+    EXPECT_EQ(absl::StrContains(lines[i], ",true,0,"), i != 2) << lines[i];
+    // The same alone.
+    const SubprocessResult alone =
+        RunDump({"tables", "--tables=traces", absl::StrCat("--trace=", i), three});
+    EXPECT_EQ(Lines(alone.out).at(1), lines[i]);
+  }
+  EXPECT_EQ(ids.size(), 3u);
+  const auto rows_of = [](std::vector<std::string> args) {
+    args.insert(args.begin(), {"tables", "--tables=tasks"});
+    return Lines(RunDump(args).out).size() - 1;
+  };
+  EXPECT_EQ(rows_of({three}), 2 * rows_of({annotations_}));
+  // Each is in the partition of its time.
+  RunDump({"tables", "--tables=traces", "--format=csv", "--hive", "-o", out_, three});
+  size_t traces = 0;
+  for (const std::string& file : FilesIn(out_)) {
+    traces += Lines(ReadFile(absl::StrCat(out_, "/", file))).size() - 1;
+  }
+  EXPECT_EQ(traces, 3u);
+}
+
+// What is there already is not written again, however the inputs are divided among runs.
+TEST_F(TablesCommandTest, CountsNoTraceTwice) {
+  const std::string other =
+      WriteFile(directory_ + "/in/c.trace", ReadTestTrace("go1.27-blocking.trace"));
+  const auto write = [&](const std::string& tables, const std::vector<std::string>& inputs) {
+    std::vector<std::string> args = {"tables", "--tables=" + tables, "--format=csv", "--hive", "-o",
+                                     out_};
+    args.insert(args.end(), inputs.begin(), inputs.end());
+    return RunDump(args);
+  };
+  const auto sources = [&](const std::string& table) {
+    std::vector<std::string> ids;
+    for (const std::string& file : FilesIn(out_)) {
+      if (!absl::StartsWith(file, table + "/")) continue;
+      std::set<std::string> of_file;
+      const std::vector<std::string> lines = Lines(ReadFile(absl::StrCat(out_, "/", file)));
+      for (size_t i = 1; i < lines.size(); ++i) of_file.insert(Fields(lines[i])[0]);
+      ids.insert(ids.end(), of_file.begin(), of_file.end());
+    }
+    return ids;
+  };
+  EXPECT_EQ(write("traces", {gc_}).err, "");
+  // A run that was killed may have written some of the tables.
+  EXPECT_EQ(write("traces,stacks", {gc_, annotations_}).exit_code, 0);
+  EXPECT_EQ(write("traces,stacks", {annotations_, other, gc_}).exit_code, 0);
+  const SubprocessResult again = write("traces,stacks", {other, gc_});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_EQ(again.err,
+            absl::StrCat("gotrace-dump: ", out_, ": has 2 of 2 traces already; left out\n"));
+  for (const std::string table : {"traces", "stacks"}) {
+    const std::vector<std::string> ids = sources(table);
+    EXPECT_EQ(ids.size(), 3u);
+    EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 3u);
+  }
+  // Without the lists it is not known what the files have.
+  fs::remove_all(out_ + "/.parts");
+  const SubprocessResult unknown = write("traces", {gc_});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(unknown.err, " is missing, which says what traces it has"));
+}
+
+// An input that is not a trace, and may be endless, is not kept.
+TEST_F(TablesCommandTest, RefusesAPipeOfZerosAtOnce) {
+  const SubprocessResult zeros =
+      RunDump({"tables", "--tables=traces", "-"}, {.input = std::string(size_t{100} << 20, '\0')});
+  EXPECT_EQ(zeros.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(zeros.err, "[not-a-trace]")) << zeros.err;
+  EXPECT_EQ(Lines(zeros.out).size(), 2u);
 }
 
 TEST_F(TablesCommandTest, SkipsOtherFilesOfDirectories) {
@@ -441,5 +572,5 @@ TEST_F(TablesCommandTest, DescribesTables) {
          "prints";
 }
 
-}  // namespace
+}  // namespace gotrace_dump_tables_test
 }  // namespace gotrace::internal

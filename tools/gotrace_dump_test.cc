@@ -23,7 +23,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_test {
 
 constexpr char kTrace[] = "go1.27-annotations.trace";
 
@@ -294,6 +294,9 @@ TEST(Dump, FiltersByTimeAndNumber) {
   EXPECT_EQ(DumpOutput({"--to=0", path}), all[0].text);
   EXPECT_EQ(DumpOutput({"--from=-inf", "--to=inf", path}), DumpOutput({path}));
   const int64_t end = all.back().time();
+  for (const std::string& last : {absl::StrCat("@", end), absl::StrCat(end - start, "ns")}) {
+    EXPECT_EQ(DumpOutput({"--from", last, path}), all.back().text);
+  }
   for (const std::string& late : {std::string("inf"), absl::StrCat("@", end + 1)}) {
     const SubprocessResult result = RunDump({"--from", late, path});
     EXPECT_EQ(result.exit_code, 0);
@@ -718,5 +721,5 @@ TEST(Dump, HelpsOnTheStandardOutput) {
   }
 }
 
-}  // namespace
+}  // namespace gotrace_dump_test
 }  // namespace gotrace::internal

@@ -21,7 +21,7 @@
 #include "util/cores.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_trace2_test {
 
 constexpr char kTrace[] = "testdata/traces/go1.27-annotations.trace.zst";
 
@@ -256,5 +256,5 @@ TEST_F(DumpTrace2Test, WarnsOfWrongValues) {
       << result.err;
 }
 
-}  // namespace
+}  // namespace gotrace_dump_trace2_test
 }  // namespace gotrace::internal

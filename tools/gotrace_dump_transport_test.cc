@@ -14,7 +14,7 @@
 #include "testing/test_directory.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_transport_test {
 
 constexpr absl::string_view kTrace = "go1.27-annotations.trace";
 
@@ -226,5 +226,5 @@ TEST_F(TransportCommand, OtherInputIsCalledWhatItIs) {
   }
 }
 
-}  // namespace
+}  // namespace gotrace_dump_transport_test
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace gotrace_dump_validate_test {
 
 constexpr char kSound[] = R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
@@ -428,5 +428,5 @@ TEST_F(ValidateJson, SchemaRefusesOtherObjects) {
   EXPECT_EQ(without("\"from\":\"Undetermined\",", ""), "/findings/3/history/0: lacks from");
 }
 
-}  // namespace
+}  // namespace gotrace_dump_validate_test
 }  // namespace gotrace::internal

@@ -95,16 +95,17 @@ void AppendInfo(const TraceInfo& info, TextBuffer* out) {
 }
 
 void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* out) {
+  const bool has_times = info.has_times();  // It looks at all generations.
   JsonWriter json(out);
   json.BeginObject();
   AppendFileMembers(file, &json);
   json.Member("version",
               absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(info.version))));
   AppendCompleteness(info.status, info.losses, &json);
-  if (info.wall_begin.has_value() && info.has_times()) {
+  if (info.wall_begin.has_value() && has_times) {
     json.Member("wall_begin", absl::string_view(FormatUtc(*info.wall_begin)));
   }
-  if (info.has_times()) {
+  if (has_times) {
     json.Member("begin", info.begin);
     json.Member("end", info.end);
     json.Member("duration", TraceClock::Subtract(info.end, info.begin));
@@ -127,7 +128,7 @@ void AppendInfoJson(absl::string_view file, const TraceInfo& info, TextBuffer* o
   for (const TraceInfo::Generation& g : info.generations) {
     json.BeginObject();
     json.Member("number", g.info.number);
-    if (info.has_times()) {
+    if (has_times) {
       json.Member("begin", g.begin);
       json.Member("end", g.end);
     }

@@ -19,7 +19,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace info_test {
 
 absl::Status Collect(absl::string_view bytes, TraceInfo* info) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
@@ -288,5 +288,5 @@ INSTANTIATE_TEST_SUITE_P(Info, EachTrace, testing::ValuesIn(TestTraces()), [](co
   return name;
 });
 
-}  // namespace
+}  // namespace info_test
 }  // namespace gotrace::internal

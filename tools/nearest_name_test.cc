@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace nearest_name_test {
 
 constexpr absl::string_view kNames[] = {"events", "wire", "validate", "max_per_check"};
 
@@ -26,5 +26,5 @@ TEST(NearestNameTest, FindsNothingThatIsFarAway) {
   EXPECT_EQ(NearestName("events", {}), "");
 }
 
-}  // namespace
+}  // namespace nearest_name_test
 }  // namespace gotrace::internal

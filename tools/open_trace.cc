@@ -1,5 +1,7 @@
 #include "tools/open_trace.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -118,6 +120,18 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
 bool CanBeReadAgain(const std::string& file) {
   std::error_code ignored;
   return file != "-" && std::filesystem::is_regular_file(file, ignored);
+}
+
+FileState StateOf(const std::string& file) {
+  struct stat info;
+  if (file == "-" || stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+}
+
+absl::Status CheckUnchanged(const std::string& file, const FileState& before) {
+  if (StateOf(file) == before) return absl::OkStatus();
+  return absl::AbortedError(
+      absl::StrCat(ShownNameOf(file), ": the file changed while it was being read"));
 }
 
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,

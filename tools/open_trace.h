@@ -57,6 +57,22 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
 // Reports whether `file` is a regular file, which can be opened several times.
 bool CanBeReadAgain(const std::string& file);
 
+// What shows whether a file was changed. All inputs that are not regular files are equal.
+struct FileState {
+  uint64_t device = 0;
+  uint64_t number = 0;
+  int64_t size = 0;
+  int64_t changed_s = 0;
+  int64_t changed_ns = 0;
+
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+FileState StateOf(const std::string& file);
+
+// Returns the error kAborted if `file` is no longer as it was: what several readings of it found
+// does not belong together.
+absl::Status CheckUnchanged(const std::string& file, const FileState& before);
+
 // Returns the error of a file that holds only `count` traces and so has no `number`th one.
 absl::Status NoSuchTrace(const std::string& file, uint64_t count, TraceNumber number);
 

@@ -97,6 +97,9 @@ class OutputFile {
 
   int fd() const { return file_->fd(); }
 
+  // As NewFile::temporary().
+  const std::string& temporary() const { return file_->temporary(); }
+
   // Gives the file its name, once its contents are on the disk. Call it once, after writing
   // everything. If this fails, the file is removed.
   absl::Status Commit();

@@ -18,23 +18,24 @@
 #include "gtest/gtest.h"
 #include "testing/test_directory.h"
 
-namespace {
+namespace gotrace::internal::output_test {
 
 // The calls of fsync() before and after this file exists.
 std::string synced_path;
 int syncs_before_path = 0;
 int syncs_after_path = 0;
 
-}  // namespace
+}  // namespace gotrace::internal::output_test
 
 // Replaces the function of the C library.
 int fsync(int fd) {
+  using namespace gotrace::internal::output_test;
   ++(std::filesystem::exists(synced_path) ? syncs_after_path : syncs_before_path);
   return fdatasync(fd);
 }
 
 namespace gotrace::internal {
-namespace {
+namespace output_test {
 
 size_t CountFiles(const std::string& directory) {
   const std::filesystem::directory_iterator files(directory);
@@ -268,6 +269,44 @@ TEST(OutputFileDeathTest, StaysOnceCommitted) {
   EXPECT_EQ(CountFiles(directory), 1);
 }
 
+// Programs that read all files of a directory leave out hidden ones.
+TEST(OutputFile, IsHiddenUntilCommitted) {
+  const std::string directory = MakeTestDirectory();
+  absl::StatusOr<OutputFile> first = OutputFile::Create(directory + "/file");
+  absl::StatusOr<OutputFile> second = OutputFile::Create(directory + "/file");
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(CountFiles(directory), 2);
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    EXPECT_EQ(entry.path().filename().string().front(), '.') << entry.path();
+  }
+  WriteAll(first->fd(), "one");
+  WriteAll(second->fd(), "two");
+  EXPECT_TRUE(first->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/file"), "one");
+  EXPECT_TRUE(second->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/file"), "two");
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
+TEST(OutputFileDeathTest, TakesOverWhatAKilledProgramLeft) {
+  const std::string directory = MakeTestDirectory();
+  const auto write_and_raise = [&] {
+    const absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+    WriteAll(file->fd(), "long content");
+    raise(SIGKILL);
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EXIT(write_and_raise(), testing::KilledBySignal(SIGKILL), "");
+    EXPECT_EQ(CountFiles(directory), 1);
+  }
+  absl::StatusOr<OutputFile> file = OutputFile::Create(directory + "/file");
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "short");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(directory + "/file"), "short");
+  EXPECT_EQ(CountFiles(directory), 1);
+}
+
 TEST(OutputFile, LeavesTheOldFileUnlessCommitted) {
   const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/file";
@@ -356,6 +395,22 @@ TEST(OutputFile, WritesTheFileThatADescriptorStandsForAsItIs) {
   close(fd);
 }
 
+TEST(OutputFile, WritesDescriptorZero) {
+  const std::string path = MakeTestDirectory() + "/file";
+  const int standard_input = dup(STDIN_FILENO);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(dup2(fd, STDIN_FILENO), 0);
+  WriteAll(fd, "old ");
+  absl::StatusOr<OutputFile> file = OutputFile::Create("/dev/fd/0");
+  ASSERT_TRUE(file.ok()) << file.status();
+  WriteAll(file->fd(), "new");
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadFile(path), "old new");
+  dup2(standard_input, STDIN_FILENO);
+  close(standard_input);
+  close(fd);
+}
+
 TEST(OutputFile, WritesANamedPipeAsItIs) {
   const std::string directory = MakeTestDirectory();
   const std::string path = directory + "/pipe";
@@ -400,5 +455,5 @@ TEST(OutputFile, TellsThatItCannotBeCommitted) {
   EXPECT_EQ(CountFiles(directory), 1);
 }
 
-}  // namespace
+}  // namespace output_test
 }  // namespace gotrace::internal

@@ -77,6 +77,7 @@ class PathAnalysis final : public Analysis {
       notes_.push_back(absl::StrCat("added up only the first ", sum.paths, " of ", spans.size(),
                                     " paths, which have too many pieces"));
     }
+    found_ = !spans.empty();
     if (!choice_.is_single() || spans.empty()) return;
     pieces_ = paths_.Find(spans[0]);
     ran_ = paths_.HadProcsDuring(pieces_);
@@ -85,6 +86,9 @@ class PathAnalysis final : public Analysis {
   // The pieces of a single path, and for each of them which goroutines had a P.
   absl::Span<const PathPiece> pieces() const { return pieces_; }
   absl::Span<const std::vector<GoroutineTime>> ran() const { return ran_; }
+
+  // Whether there is anything to find paths of.
+  bool found() const { return found_; }
 
   absl::Span<const ProfileSample> samples() const { return samples_; }
   const std::vector<std::string>& notes() const { return notes_; }
@@ -133,6 +137,7 @@ class PathAnalysis final : public Analysis {
   const Interner& interner_;
   const PathChoice choice_;
   CriticalPaths paths_;
+  bool found_ = false;
   std::vector<PathPiece> pieces_;
   std::vector<std::vector<GoroutineTime>> ran_;
   std::vector<ProfileSample> samples_;
@@ -264,6 +269,16 @@ class PathCommand final : public AnalysisCommand {
     AppendFolded(kForm, SamplesOf(sink), sink.interner(), out);
   }
 
+  absl::Status CheckFound(const Analysis& analysis) const override {
+    if (!choice_.is_single() || static_cast<const PathAnalysis&>(analysis).found()) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        choice_.task.has_value()
+            ? absl::StrCat("there is no task ", choice_.task->value, " in what was read")
+            : absl::StrCat("there is no goroutine ", choice_.goroutine->value,
+                           " in what was read"));
+  }
   std::vector<std::string> NotesOn(const Analysis& analysis) const override {
     return static_cast<const PathAnalysis&>(analysis).notes();
   }

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace path_pattern_test {
 
 // "name=value" of each name in alphabetical order, or "none".
 std::string Match(absl::string_view pattern, absl::string_view path) {
@@ -64,5 +64,5 @@ TEST(PathPattern, TakesNoLongTime) {
   EXPECT_EQ(Match(absl::StrCat(pattern, "b"), std::string(200, 'a')), "none");
 }
 
-}  // namespace
+}  // namespace path_pattern_test
 }  // namespace gotrace::internal

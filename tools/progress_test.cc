@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace progress_test {
 
 TEST(FormatProgress, TellsShareRateAndTimeLeft) {
   EXPECT_EQ(FormatProgress({.bytes = 12'340'000, .total = 45'600'000, .events = 3'000'000},
@@ -132,5 +132,5 @@ TEST(Progress, FitsTheTerminal) {
 
 TEST(Progress, IsNotShownOnATerminalThatCannotWipe) { EXPECT_EQ(ShownOn(80, "dumb"), ""); }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace gotrace::internal

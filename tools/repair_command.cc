@@ -115,8 +115,8 @@ constexpr CommandText kText = {
         "each other: where they do not, the run with the most events is kept. Events that misuse "
         "regions, tasks or ranges are left out; lost names and stacks are added as ?string#12 and "
         "?stack#7; a last generation that was cut off is closed. Anything that does not belong in "
-        "the file is removed. If the file holds several traces, one is kept: the first, or the one "
-        "that --trace=N selects.\n"
+        "the file is removed. If the file holds several traces, it is broken, and one is kept: the "
+        "first, or the one that --trace=N selects.\n"
         "\n"
         "Damage in transport is undone: CR LF line ends, UTF-16 and UTF-8, base64, hex dumps, "
         "JSON, "
@@ -127,8 +127,7 @@ constexpr CommandText kText = {
     .exit_codes =
         "  0  the file is sound, or a repaired trace was written\n"
         "  1  nothing of the trace can be saved; or with --check, the file is broken\n"
-        "  2  wrong usage, or a file cannot be read or written\n"
-        "A file that holds several traces is broken unless --trace=N selects one.",
+        "  2  wrong usage, or a file cannot be read or written",
 };
 
 class RepairCommand final : public Command {

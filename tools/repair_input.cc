@@ -208,7 +208,8 @@ RepeatableInput::RepeatableInput(RepeatableInput&& other) noexcept
     : file_(std::move(other.file_)),
       fd_(std::exchange(other.fd_, -1)),
       limits_(other.limits_),
-      progress_(other.progress_) {}
+      progress_(other.progress_),
+      steady_(other.steady_) {}
 
 RepeatableInput::~RepeatableInput() {
   if (fd_ >= 0) close(fd_);
@@ -224,7 +225,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> RepeatableInput::Open() const {
     source = SourceFromStream(*std::move(stream), limits_);
   }
   if (!source.ok()) return source.status();
-  return std::make_unique<WatchedSource>(*std::move(source), progress_);
+  return steady_.Watch(std::make_unique<WatchedSource>(*std::move(source), progress_));
 }
 
 bool RepeatableInput::IsCompressed() const {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "gotrace/repair.h"
+#include "parser/source/steady_input.h"
 #include "tools/open_trace.h"
 #include "tools/output.h"
 #include "tools/progress.h"
@@ -27,6 +28,8 @@ class RepeatableInput {
   ~RepeatableInput();
 
   // Returns the input from its beginning. No source that an earlier call returned may be in use.
+  // Each source has the bytes that the first one had which was read to its end, or fails with
+  // kAborted.
   absl::StatusOr<std::unique_ptr<ByteSource>> Open() const;
 
   // Whether the input is compressed with zstd or gzip. No source that Open() returned may be in
@@ -43,6 +46,7 @@ class RepeatableInput {
   int fd_;  // Of the copy; -1 if the file itself is read.
   ReaderLimits limits_;
   Progress* progress_;
+  SteadyInput steady_;
 };
 
 // The trace of an input that is to be repaired.

@@ -86,6 +86,10 @@ class SqlCommand final : public Command {
          .help = "Write all tables into FILE, a new SQLite database for other tools. It is many "
                  "times as large as the trace.",
          .set = SetText(&save_)},
+        {.name = "allow-write",
+         .value = "",
+         .help = "Let queries attach other databases and write files, with ATTACH and VACUUM INTO.",
+         .set = SetSwitch(&may_write_)},
         StackIdFlag(&stack_id_)};
     AppendRows(reading_.Rows(), &rows);
     return rows;
@@ -117,7 +121,8 @@ class SqlCommand final : public Command {
     SqlSession session(reading_,
                        {.format = static_cast<SqlFormat>(format_),
                         .width = TerminalWidth(),
-                        .stack_ids_without_pc = stack_id_ == 1},
+                        .stack_ids_without_pc = stack_id_ == 1,
+                        .may_write = may_write_},
                        out);
     std::vector<std::string> files;
     for (const ListedFile& file : ListFiles(paths)) {
@@ -158,9 +163,8 @@ class SqlCommand final : public Command {
     if (absl::StripAsciiWhitespace(text).empty()) {
       return absl::InvalidArgumentError("the query is empty");
     }
-    if (!IsDotCommand(text)) return session->Run(text);
-    RunDotCommand(text, session);
-    return absl::OkStatus();
+    bool quits = false;
+    return RunStatements(text, session, &quits);
   }
 
   // Runs what the standard input has: a person's statements, or a script.
@@ -182,6 +186,7 @@ class SqlCommand final : public Command {
   size_t stack_id_ = 0;
   std::string script_;
   std::string save_;
+  bool may_write_ = false;
   ReadingFlags reading_;
 };
 

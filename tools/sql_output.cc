@@ -3,8 +3,10 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
 #include "export/table/table.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -30,12 +33,6 @@ absl::string_view TextOf(sqlite3_stmt* statement, int column) {
 
 bool IsNumber(int type) { return type == SQLITE_INTEGER || type == SQLITE_FLOAT; }
 
-// How many columns of a terminal the text takes, if each character takes one.
-size_t ColumnsOf(absl::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
-}
-
 // Cuts the end off a text that has more than `columns` columns.
 std::string Cut(absl::string_view text, size_t columns) {
   if (ColumnsOf(text) <= columns) return std::string(text);
@@ -47,18 +44,19 @@ std::string Cut(absl::string_view text, size_t columns) {
   return absl::StrCat(text.substr(0, end), "…");
 }
 
-std::string Printable(absl::string_view text) {
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; },
-      ' ');
-  return line;
+// Appends the shortest text that means the number, as an infinite one in the words of the format.
+void AppendReal(double number, absl::string_view infinity, TextBuffer* out) {
+  if (std::isinf(number)) return out->Append(number < 0 ? "-" : "", infinity);
+  char text[32];
+  const char* const end = std::to_chars(std::begin(text), std::end(text), number).ptr;
+  const absl::string_view digits(text, static_cast<size_t>(end - text));
+  // SQLite shows in this way which numbers are not integers.
+  out->Append(digits, digits.find_first_of(".e") == digits.npos ? ".0" : "");
 }
 
-// JSON has no infinite numbers.
-std::string JsonNumber(double number) {
-  return std::isfinite(number) ? absl::StrFormat("%.17g", number) : "null";
-}
+// JSON has no infinite numbers, but no number is too large for it, and readers take this one as
+// infinite.
+constexpr absl::string_view kJsonInfinity = "9e999";
 
 // How values are written in a format whose rows are lines.
 struct Notation {
@@ -76,10 +74,33 @@ const Notation& NotationOf(SqlFormat format) {
 
 }  // namespace
 
+std::string Printable(absl::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    int size = 0;
+    const uint32_t rune = DecodeRune(text, &size);
+    const absl::string_view character = text.substr(0, static_cast<size_t>(size));
+    if (IsPrintable(rune) && (rune != 0xFFFD || size > 1)) {
+      absl::StrAppend(&line, character);
+    } else {
+      const std::string quoted = Quoted(character);
+      absl::StrAppend(&line, quoted.substr(1, quoted.size() - 2));
+    }
+    text.remove_prefix(character.size());
+  }
+  return line;
+}
+
+size_t ColumnsOf(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
+}
+
 void SqlOutput::Begin(sqlite3_stmt* statement) {
   if (std::exchange(has_begun_, true)) return;
   for (int i = 0; i < sqlite3_column_count(statement); ++i) {
-    names_.emplace_back(sqlite3_column_name(statement, i));
+    const absl::string_view name = sqlite3_column_name(statement, i);
+    names_.emplace_back(format_ == SqlFormat::kTable ? Printable(name) : std::string(name));
   }
   TextBuffer& out = out_.buffer();
   if (format_ == SqlFormat::kCsv || format_ == SqlFormat::kTsv) {
@@ -180,6 +201,8 @@ void SqlOutput::AddSeparatedRow(sqlite3_stmt* statement) {
     if (i > 0) out.Append(notation.separator);
     if (sqlite3_column_type(statement, i) == SQLITE_NULL) {
       out.Append(notation.null);
+    } else if (sqlite3_column_type(statement, i) == SQLITE_FLOAT) {
+      AppendReal(sqlite3_column_double(statement, i), "Inf", &out);
     } else {
       notation.append_text(TextOf(statement, i), &out);
     }
@@ -202,7 +225,7 @@ void SqlOutput::AddJsonRow(sqlite3_stmt* statement) {
         out.Append(int64_t{sqlite3_column_int64(statement, i)});
         break;
       case SQLITE_FLOAT:
-        out.Append(JsonNumber(sqlite3_column_double(statement, i)));
+        AppendReal(sqlite3_column_double(statement, i), kJsonInfinity, &out);
         break;
       default:
         AppendJsonString(TextOf(statement, i), &out);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "tools/output.h"
 
 struct sqlite3_stmt;
@@ -16,6 +17,13 @@ enum class SqlFormat : size_t { kTable, kCsv, kTsv, kJson, kJsonLines };
 
 // The names of the formats, in order.
 inline constexpr const char* kSqlFormatNames[] = {"table", "csv", "tsv", "json", "jsonl"};
+
+// Returns the text with escapes, as in Go, in place of what could break a line or control a
+// terminal: control characters, marks that change the direction, bytes that are not UTF-8.
+std::string Printable(absl::string_view text);
+
+// How many columns of a terminal the text takes, if each character takes one.
+size_t ColumnsOf(absl::string_view text);
 
 // Prints the rows of one statement.
 class SqlOutput {

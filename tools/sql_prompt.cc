@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,8 +18,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "gotrace/trace_tables.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -143,55 +144,90 @@ void PrintSchema(const TableInfo& table, TextBuffer* out) {
   }
 }
 
-void PrintSchemas(absl::string_view name, TextBuffer* out) {
+absl::Status PrintSchemas(absl::string_view name, TextBuffer* out) {
   const TableInfo* const table = FindTable(name);
   if (!name.empty() && table == nullptr) {
-    out->Append("there is no table ", name, "; .tables lists them\n");
-    return;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no table ", QuotedUnlessPlain(std::string(name)), "; .tables lists them"));
   }
   for (const TableInfo& one : AllTables()) {
     if (table == nullptr || table == &one) PrintSchema(one, out);
   }
+  return absl::OkStatus();
 }
 
-void SetFormat(absl::string_view name, SqlSession* session) {
+absl::Status SetFormat(absl::string_view name, SqlSession* session) {
   for (size_t i = 0; i < std::size(kSqlFormatNames); ++i) {
-    if (name == kSqlFormatNames[i]) return session->set_format(static_cast<SqlFormat>(i));
+    if (name != kSqlFormatNames[i]) continue;
+    session->set_format(static_cast<SqlFormat>(i));
+    return absl::OkStatus();
   }
-  session->out().buffer().Append("the formats are table, csv, tsv, json and jsonl\n");
+  return absl::InvalidArgumentError("the formats are table, csv, tsv, json and jsonl");
 }
 
-}  // namespace
-
-bool IsDotCommand(absl::string_view text) {
-  text = absl::StripAsciiWhitespace(text);
-  absl::ConsumeSuffix(&text, ";");
-  return absl::StartsWith(text, ".") || text == "quit" || text == "exit" || text == "help";
+// Returns whether `line` is a command of the prompt rather than SQL, possibly with a semicolon.
+bool IsCommand(absl::string_view line) {
+  line = absl::StripAsciiWhitespace(line.substr(0, line.find(';')));
+  return absl::StartsWith(line, ".") || line == "quit" || line == "exit" || line == "help";
 }
 
-bool RunDotCommand(absl::string_view line, SqlSession* session) {
+absl::Status RunCommand(absl::string_view line, SqlSession* session, bool* quits) {
   const std::vector<absl::string_view> words =
-      absl::StrSplit(line, absl::ByAnyChar(" \t\n;"), absl::SkipEmpty());
+      absl::StrSplit(line, absl::ByAnyChar(" \t\r\n;"), absl::SkipEmpty());
   // What people type elsewhere.
-  const absl::string_view name = words.empty()             ? "."
-                                 : words[0] == "help"      ? ".help"
+  const absl::string_view name = words[0] == "help"        ? ".help"
                                  : words[0].front() != '.' ? ".quit"
                                                            : words[0];
   const absl::string_view argument = words.size() > 1 ? words[1] : "";
   TextBuffer& out = session->out().buffer();
-  if (name == ".quit" || name == ".exit") return false;
-  if (name == ".tables") {
+  if (name == ".quit" || name == ".exit") {
+    *quits = true;
+  } else if (name == ".tables") {
     for (const TableInfo& table : AllTables()) out.Append(table.name, "\n");
   } else if (name == ".schema") {
-    PrintSchemas(argument, &out);
+    return PrintSchemas(argument, &out);
   } else if (name == ".format") {
-    SetFormat(argument, session);
+    return SetFormat(argument, session);
   } else if (name == ".help") {
     out.Append(kHelp);
   } else {
-    out.Append("there is no command ", name, "; .help lists them\n");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no command ", QuotedUnlessPlain(std::string(name)), "; .help lists them"));
   }
-  return true;
+  return absl::OkStatus();
+}
+
+// Removes blanks, semicolons and comments from the beginning, so that it is a statement's.
+absl::string_view WithoutBlanks(absl::string_view text) {
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of("; \t\r\n\f"), text.size()));
+    size_t end = 0;
+    if (absl::StartsWith(text, "--")) {
+      end = text.find('\n');
+    } else if (absl::StartsWith(text, "/*")) {
+      end = text.find("*/", 2);
+      if (end != text.npos) end += 2;
+    } else {
+      return text;
+    }
+    text.remove_prefix(std::min(end, text.size()));
+  }
+}
+
+}  // namespace
+
+absl::Status RunStatements(absl::string_view text, SqlSession* session, bool* quits) {
+  *quits = false;
+  if (text.find('\0') != text.npos) return absl::InvalidArgumentError("the query has a NUL byte");
+  while (!(text = WithoutBlanks(text)).empty() && session->out().usable() && !*quits) {
+    const absl::string_view line = text.substr(0, text.find('\n'));
+    const bool is_command = IsCommand(line);
+    if (is_command) text.remove_prefix(std::min(text.find_first_of(";\n"), text.size()));
+    absl::Status status = is_command ? RunCommand(line.substr(0, line.find(';')), session, quits)
+                                     : session->RunNext(&text);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 void RunSqlPrompt(SqlSession* session) {
@@ -220,18 +256,14 @@ void RunSqlPrompt(SqlSession* session) {
     const std::string line = read;
     std::free(read);
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    if (text.empty() && IsDotCommand(line)) {
-      add_history(line.c_str());
-      if (!RunDotCommand(line, session)) break;
-    } else {
-      absl::StrAppend(&text, text.empty() ? "" : "\n", line);
-      if (sqlite3_complete(text.c_str()) == 0) continue;
-      add_history(text.c_str());
-      const absl::Status status = session->Run(std::exchange(text, ""));
-      session->out().Flush();
-      if (!status.ok()) absl::FPrintF(stderr, "%s\n", std::string(status.message()));
-    }
+    absl::StrAppend(&text, text.empty() ? "" : "\n", line);
+    if (!IsCommand(text) && sqlite3_complete(text.c_str()) == 0) continue;
+    add_history(text.c_str());
+    bool quits = false;
+    const absl::Status status = RunStatements(std::exchange(text, ""), session, &quits);
     session->out().Flush();
+    if (!status.ok()) absl::FPrintF(stderr, "%s\n", std::string(status.message()));
+    if (quits) break;
   }
   if (!history.empty()) write_history(history.c_str());
 }

@@ -2,6 +2,8 @@
 #ifndef GOTRACE_TOOLS_SQL_PROMPT_H_
 #define GOTRACE_TOOLS_SQL_PROMPT_H_
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "tools/sql_session.h"
 
 namespace gotrace::internal {
@@ -10,12 +12,10 @@ namespace gotrace::internal {
 // has had enough.
 void RunSqlPrompt(SqlSession* session);
 
-// Whether the text is a command of the prompt rather than SQL: one that begins with a dot, or quit.
-bool IsDotCommand(absl::string_view text);
-
-// Runs such a line: ".tables", ".schema events". Prints what is wrong with it.
-// Returns false if it ends the session.
-bool RunDotCommand(absl::string_view line, SqlSession* session);
+// Runs the statements in `text`, and the commands between them: ".tables", ".schema events", quit;
+// these end with the line or a semicolon. Stops at the first error, and returns it with the place
+// where it is. Sets `*quits` if a command ended the session, and then does not run what follows.
+absl::Status RunStatements(absl::string_view text, SqlSession* session, bool* quits);
 
 }  // namespace gotrace::internal
 

@@ -1,7 +1,6 @@
 #include "tools/sql_session.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
@@ -37,6 +36,9 @@ std::atomic<bool> interrupted = false;
 
 // What a name that does not exist may have meant, for the end of an error's message.
 std::string HintFor(absl::string_view message) {
+  if (message == "not authorized" || message == "authorization denied") {
+    return ": queries may read other databases and write files only with --allow-write";
+  }
   std::vector<absl::string_view> names;
   for (const TableInfo& table : AllTables()) names.push_back(table.name);
   if (!absl::ConsumePrefix(&message, "no such table: ")) {
@@ -123,50 +125,59 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   };
   sqlite3_progress_handler(
       db_, kStepsPerLook, [](void*) { return interrupted ? 1 : 0; }, nullptr);
+  sqlite3_set_authorizer(db_, Authorize, this);
   return RegisterSqliteTables(db_, std::move(tables), std::move(options));
 }
 
+// The database is in memory, and only these reach files. VACUUM INTO attaches its file, too.
+int SqlSession::Authorize(void* session, int action, const char* argument, const char*, const char*,
+                          const char*) {
+  if (static_cast<const SqlSession*>(session)->options_.may_write) return SQLITE_OK;
+  if (action == SQLITE_ATTACH) return SQLITE_DENY;
+  if (action == SQLITE_PRAGMA && absl::EqualsIgnoreCase(argument, "temp_store_directory")) {
+    return SQLITE_DENY;
+  }
+  return SQLITE_OK;
+}
+
 absl::Status SqlSession::ErrorAt(absl::string_view statement) const {
-  std::string message = absl::StrCat(sqlite3_errmsg(db_), HintFor(sqlite3_errmsg(db_)));
+  std::string message = absl::StrCat(Printable(sqlite3_errmsg(db_)), HintFor(sqlite3_errmsg(db_)));
   const int offset = sqlite3_error_offset(db_);
   if (offset >= 0 && static_cast<size_t>(offset) <= statement.size()) {
     const size_t place = static_cast<size_t>(offset);
     const size_t begin = place == 0 ? 0 : statement.rfind('\n', place - 1) + 1;
     const absl::string_view line = statement.substr(begin, statement.find('\n', place) - begin);
-    absl::StrAppend(&message, "\n  ", line, "\n  ", std::string(place - begin, ' '), "^");
+    const size_t before = ColumnsOf(Printable(line.substr(0, place - begin)));
+    absl::StrAppend(&message, "\n  ", Printable(line), "\n  ", std::string(before, ' '), "^");
   }
   return absl::InvalidArgumentError(message);
 }
 
-absl::Status SqlSession::Run(absl::string_view text) {
+absl::Status SqlSession::RunNext(absl::string_view* text) {
   interrupted = false;
-  if (text.find('\0') != text.npos) return absl::InvalidArgumentError("the query has a NUL byte");
-  while (!absl::StripAsciiWhitespace(text).empty()) {
-    sqlite3_stmt* statement = nullptr;
-    const char* rest = nullptr;
-    if (sqlite3_prepare_v2(db_, text.data(), static_cast<int>(text.size()), &statement, &rest) !=
-        SQLITE_OK) {
-      return ErrorAt(text);
-    }
-    const absl::string_view sql = text;
-    text.remove_prefix(static_cast<size_t>(rest - text.data()));
-    if (statement == nullptr) continue;  // A comment.
-    progress_ = std::make_unique<Progress>(/*prints_along=*/false);
-    SqlOutput output(options_.format, options_.width, &out_);
-    int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW && out_.usable()) {
-      progress_->Wipe();
-      output.AddRow(statement);
-    }
-    progress_.reset();
-    if (code != SQLITE_INTERRUPT) output.Finish(statement);
-    const absl::Status status = code == SQLITE_DONE || code == SQLITE_ROW ? absl::OkStatus()
-                                : code == SQLITE_INTERRUPT ? absl::CancelledError("interrupted")
-                                                           : ErrorAt(sql);
-    sqlite3_finalize(statement);
-    if (!status.ok() || !out_.usable()) return status;
+  const absl::string_view sql = *text;
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  if (sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, &rest) !=
+      SQLITE_OK) {
+    return ErrorAt(sql);
   }
-  return absl::OkStatus();
+  text->remove_prefix(static_cast<size_t>(rest - sql.data()));
+  if (statement == nullptr) return absl::OkStatus();  // A comment.
+  progress_ = std::make_unique<Progress>(/*prints_along=*/false);
+  SqlOutput output(options_.format, options_.width, &out_);
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW && out_.usable()) {
+    progress_->Wipe();
+    output.AddRow(statement);
+  }
+  progress_.reset();
+  if (code != SQLITE_INTERRUPT) output.Finish(statement);
+  absl::Status status = code == SQLITE_DONE || code == SQLITE_ROW ? absl::OkStatus()
+                        : code == SQLITE_INTERRUPT ? absl::CancelledError("interrupted")
+                                                   : ErrorAt(sql);
+  sqlite3_finalize(statement);
+  return status;
 }
 
 absl::Status SqlSession::Execute(const std::string& sql) {
@@ -208,14 +219,14 @@ absl::Status SqlSession::Save(const std::string& path) {
     return absl::AlreadyExistsError(
         absl::StrCat(QuotedUnlessPlain(path), " exists; give the name of a new file"));
   }
-  const std::string unfinished = absl::StrCat(path, ".", getpid(), ".unfinished");
-  std::filesystem::remove(unfinished, ignored);
-  absl::Status status = FillDatabase(unfinished);
-  if (status.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    status = absl::UnavailableError("the file cannot be renamed");
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  absl::Status status = file.status();
+  if (status.ok()) {
+    options_.may_write = true;
+    status = FillDatabase(file->temporary());
   }
+  if (status.ok()) status = file->Commit();
   if (status.ok()) return status;
-  std::filesystem::remove(unfinished, ignored);
   return absl::UnavailableError(
       absl::StrCat(QuotedUnlessPlain(path), " cannot be written: ", status.message()));
 }

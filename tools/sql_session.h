@@ -24,6 +24,7 @@ class SqlSession {
     SqlFormat format = SqlFormat::kTable;
     size_t width = 0;  // As in SqlOutput.
     bool stack_ids_without_pc = false;
+    bool may_write = false;  // Whether statements may write files.
   };
 
   SqlSession(const ReadingFlags& reading, Options options, Output* out);
@@ -33,9 +34,9 @@ class SqlSession {
   // the first one counts. Fails if a file cannot be read.
   absl::Status Open(const std::vector<std::string>& files);
 
-  // Runs the statements in `text`, and prints their rows. Stops at the first error, and returns it
-  // with the place where it is.
-  absl::Status Run(absl::string_view text);
+  // Runs the first statement in `*text`, prints its rows, and removes it from the text. Returns an
+  // error with the place where it is.
+  absl::Status RunNext(absl::string_view* text);
 
   // Writes all tables into a new database. Fails if there is a file with that name.
   absl::Status Save(const std::string& path);
@@ -56,6 +57,10 @@ class SqlSession {
   absl::Status ErrorAt(absl::string_view statement) const;
   absl::Status Execute(const std::string& sql);
   absl::Status FillDatabase(const std::string& path);
+
+  // Tells SQLite whether a statement may do something, in the form of sqlite3_set_authorizer().
+  static int Authorize(void* session, int action, const char* argument, const char*, const char*,
+                       const char*);
 
   const ReadingFlags& reading_;
   Options options_;

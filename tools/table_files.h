@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "export/rows/rows_writer.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/trace_tables.h"
@@ -63,6 +66,47 @@ class TableWriters final : public TableConsumer {
   std::array<Table, kTableIdEnd> tables_;
 };
 
+// Which traces the files of a directory with partitions have. Each file is called part-HASH, after
+// the ids of its traces, and the directory has a hidden list of these ids for each HASH, written
+// before the first file of the name. So whatever a run leaves when it is killed, the next one knows
+// what each file has.
+class TableParts {
+ public:
+  TableParts(std::string directory, absl::string_view extension)
+      : directory_(std::move(directory)), extension_(extension) {}
+
+  // Returns the ids of the traces that the files in the folder of a partition have. Fails if it
+  // cannot be known.
+  absl::StatusOr<std::set<int64_t>> TracesIn(const std::string& folder);
+
+  // Returns the name of a file with the rows of traces, in this order.
+  static std::string NameOf(absl::Span<const int64_t> trace_ids);
+
+  // Writes the list for a file, if there is none.
+  absl::Status WriteList(absl::Span<const int64_t> trace_ids);
+
+ private:
+  std::string ListOf(absl::string_view name) const;
+
+  const std::string directory_;
+  const std::string extension_;
+};
+
+// Creates directories, and at the end removes those of them that are empty.
+class NewDirectories {
+ public:
+  NewDirectories() = default;
+  NewDirectories(NewDirectories&&) = default;
+  NewDirectories& operator=(NewDirectories&&) = delete;
+  ~NewDirectories();
+
+  // Creates the directories that the file at `path` needs.
+  absl::Status MakeFor(const std::string& path);
+
+ private:
+  std::vector<std::string> created_;  // From the outermost on.
+};
+
 // New files, one for each table. They get their names only at the end, all of them or, if one
 // cannot be written, none or some.
 class TableFiles {
@@ -75,8 +119,11 @@ class TableFiles {
 
   TableWriters& writers() { return *writers_; }
 
-  // Writes what is left, and gives the files their names.
-  absl::Status Commit(bool is_complete);
+  // Writes what is left. `is_complete` is as for RowsWriter::Finish().
+  absl::Status Finish(bool is_complete);
+
+  // Gives the files their names. Call it once, after Finish().
+  absl::Status Commit();
 
  private:
   struct File {
@@ -86,6 +133,7 @@ class TableFiles {
 
   TableFiles() : writers_(std::make_unique<TableWriters>()) {}
 
+  NewDirectories directories_;  // Outlives the files in them.
   std::vector<File> files_;
   std::unique_ptr<TableWriters> writers_;
 };

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -27,7 +28,9 @@
 #include "export/rows/describe_tables.h"
 #include "gotrace/fault.h"
 #include "gotrace/reader.h"
+#include "gotrace/trace_list.h"
 #include "gotrace/trace_tables.h"
+#include "parser/source/borrowed_source.h"
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
 #include "tools/path_pattern.h"
@@ -57,9 +60,9 @@ constexpr CommandText kText = {
         "Without it one table, which --tables names, goes to the standard output.\n"
         "\n"
         "Every table begins with the column trace_id, a hash of the input's bytes as they are "
-        "stored. If several inputs have the same bytes, only the first one counts. If an input "
-        "cannot "
-        "be read, nothing is written. A file appears only once it is complete.",
+        "stored. If several inputs have the same bytes, only the first one counts. All traces of "
+        "an input that holds several are read. If an input cannot be read, nothing is written, "
+        "unless --keep-going is given. A file appears only once it is complete.",
     .examples =
         "  gotrace-dump tables -o out trace.out && duckdb -c \"FROM 'out/ranges.parquet'\"\n"
         "  gotrace-dump tables --tables=g_states --format=csv trace.out > g_states.csv\n"
@@ -70,7 +73,8 @@ constexpr CommandText kText = {
         "  0  all inputs were read to their ends; with --keep-going also if traces are broken\n"
         "  1  a trace is broken; the tables have everything before the fault\n"
         "  2  wrong usage, or a file cannot be read or written, which includes a pipe that was "
-        "closed, as by `head`",
+        "closed, as by `head`; with --keep-going, the tables have all other inputs, if they could "
+        "be written",
     .takes_several_files = true,
 };
 
@@ -83,6 +87,13 @@ struct Input {
   std::optional<std::string> date;  // 2026-11-21
   std::optional<std::string> hour;  // 13
   std::string partition = {};       // The directories of its files below that of a table.
+  int64_t input_id = 0;             // The id of the first trace in its file.
+  // Where it is in its file, and which of the traces there, if these are several.
+  std::optional<TraceSpan> span = {};
+  TraceNumber number = 1;
+  absl::Status error = {};  // Why its file cannot be read: then it is only a row of `traces`.
+  // The tables that are to have its rows.
+  std::vector<TableId> tables = {};
 };
 
 // As the value of a key in a path that Hive, Spark and others read.
@@ -120,13 +131,12 @@ absl::StatusOr<std::string> ParseHour(absl::string_view text) {
 }
 
 // When the trace began by the wall clock, if its first event says so.
-std::optional<absl::Time> WallBegin(const IdentifiedTrace& trace, const InputFlags& flags) {
-  absl::StatusOr<OpenedTrace> input = OpenTrace(trace, flags.limits, flags.trace);
-  if (!input.ok()) return std::nullopt;
+std::optional<absl::Time> WallBegin(std::unique_ptr<ByteSource> source,
+                                    const ReaderLimits& limits) {
   ReaderOptions options;
-  options.limits = flags.limits;
+  options.limits = limits;
   options.jobs = 1;
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(input->source), options);
+  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return std::nullopt;
   const Event* const event = reader->Next();
   if (event == nullptr || event->kind() != EventKind::kSync) return std::nullopt;
@@ -140,6 +150,12 @@ std::optional<absl::Time> ModificationTime(const IdentifiedTrace& trace) {
   struct stat info;
   if (trace.bytes != nullptr || stat(trace.file.c_str(), &info) != 0) return std::nullopt;
   return absl::TimeFromTimespec(info.st_mtim);
+}
+
+// The order in which inputs are written. The traces of a file follow each other in its order, so
+// that one pass over it is enough.
+bool IsBefore(const Input& a, const Input& b) {
+  return std::tie(a.partition, a.input_id, a.number) < std::tie(b.partition, b.input_id, b.number);
 }
 
 // Appends the lines of a file.
@@ -209,8 +225,8 @@ class TablesCommand final : public Command {
          .set = SetText(&list_)},
         {.name = "keep-going",
          .value = "",
-         .help = "Succeed even if traces are broken. What could be read is in the tables anyway, "
-                 "and the error in the table traces.",
+         .help = "Succeed even if traces are broken, and continue if files cannot be read. What "
+                 "could be read is in the tables, and the error in the table traces.",
          .set = SetSwitch(&keeps_going_)},
         {.name = "service",
          .value = "NAME",
@@ -238,12 +254,17 @@ class TablesCommand final : public Command {
          .value = "",
          .help = "Write DIR/TABLE/service=S/date=D/hour=H/part-HASH.parquet, as Hive and others "
                  "read it: a file of each table for all traces with the same service, date and "
-                 "hour. HASH follows from the ids of the traces, so writing the same again "
-                 "changes nothing. Date and hour are those when the trace begins, in UTC, or if it "
-                 "has no wall-clock time, those of the file's last change.",
+                 "hour. Traces that a table has there already are left out of it, so that "
+                 "writing them again, among others or after a run that was interrupted, changes "
+                 "nothing. Date and hour are those when the trace begins, in UTC, or if it has no "
+                 "wall-clock time, those of the file's last change.",
          .set = SetSwitch(&hive_)},
     };
     AppendRows(reading_.Rows(), &rows);
+    for (Flag& row : rows) {
+      if (row.name != "trace") continue;
+      row.help = "Read only the Nth trace of an input that holds several. Default: all of them.";
+    }
     return rows;
   }
 
@@ -269,20 +290,25 @@ class TablesCommand final : public Command {
       return Conclude("", {}, out);
     }
     exit_code_ = kSuccess;
+    left_out_ = 0;
     std::vector<Input> inputs;
-    if (const int code = ListInputs(files, &inputs); code != kSuccess) return code;
+    if (!ListInputs(files, &inputs)) return exit_code_;
     if (directory_.empty()) return Print(inputs, out);
-    std::sort(inputs.begin(), inputs.end(), [](const Input& a, const Input& b) {
-      return std::tie(a.partition, a.trace.id) < std::tie(b.partition, b.trace.id);
-    });
+    std::stable_sort(inputs.begin(), inputs.end(), IsBefore);
     for (auto begin = inputs.begin(); begin != inputs.end();) {
       const auto end = std::find_if(begin, inputs.end(), [&](const Input& input) {
         return input.partition != begin->partition;
       });
-      const absl::Status status = WriteFiles(absl::MakeConstSpan(&*begin, end - begin), out);
-      if (!status.ok())
+      const absl::Status status = WriteFiles(absl::MakeSpan(&*begin, end - begin), out);
+      if (!status.ok()) {
         return ReportError(begin->trace.file, {.status = status, .is_trace = false});
+      }
       begin = end;
+    }
+    if (left_out_ > 0) {
+      Note(directory_,
+           absl::StrCat("has ", left_out_, " of ", inputs.size(),
+                        inputs.size() == 1 ? " trace" : " traces", " already; left out"));
     }
     return exit_code_;
   }
@@ -297,17 +323,36 @@ class TablesCommand final : public Command {
     return directory_.empty() ? TableFormat::kCsv : TableFormat::kParquet;
   }
 
-  // The inputs, each with what is known of it. If one cannot be read, or its path does not say what
-  // it should, returns the exit code after reporting that.
-  int ListInputs(std::vector<std::string> files, std::vector<Input>* inputs) const;
+  // Lists the inputs, each with what is known of it. If one cannot be read, or its path does not
+  // say what it should, reports that and sets exit_code_. Returns whether to continue.
+  bool ListInputs(std::vector<std::string> files, std::vector<Input>* inputs);
+  absl::Status AddInputs(const std::string& file, DifferentTraces* seen,
+                         std::vector<Input>* inputs);
   absl::StatusOr<Input> MakeInput(const std::string& file) const;
   absl::Status TakeFromPath(Input* input) const;
-  absl::Status SetPartition(Input* input) const;
+  absl::Status SetPartition(Input* input);
+  void SetPartitionName(Input* input) const;
+
+  // Makes a row of `traces` that says why the file cannot be read.
+  void SetError(const absl::Status& error, Input* input) const;
+
+  absl::StatusOr<OpenedTrace> Open(const Input& input);
 
   int Print(const std::vector<Input>& inputs, Output* out);
-  absl::Status WriteFiles(absl::Span<const Input> inputs, Output* out);
 
-  // Reads the trace, and sets exit_code_ to what is worse. Returns why the work cannot go on.
+  // Writes the rows of the traces of a partition. Returns why that is impossible.
+  absl::Status WriteFiles(absl::Span<Input> inputs, Output* out);
+
+  // The same, but sets `*unread` to the first input that cannot be read, and then writes nothing
+  // and returns why.
+  absl::Status TryWriteFiles(absl::Span<Input> inputs, Output* out, Input** unread);
+
+  // Sets the tables that do not have the rows of each input yet, and returns the paths of the files
+  // to write.
+  absl::StatusOr<std::map<TableId, std::string>> ChooseTables(TableParts* parts,
+                                                              absl::Span<Input> inputs) const;
+
+  // Reads the trace, and sets exit_code_ to what is worse. Returns why it cannot be read.
   absl::Status Read(const Input& input, TableWriters* writers, Output* out);
   TableOptions OptionsFor(const Input& input) const;
 
@@ -329,6 +374,11 @@ class TablesCommand final : public Command {
 
   int exit_code_ = kSuccess;
   bool is_complete_ = true;  // Whether all traces of the files were.
+  size_t left_out_ = 0;      // How many traces no table needs.
+
+  // The input that holds several traces and was read last, at the place where reading ended.
+  std::string several_file_;
+  absl::StatusOr<UndoneInput> several_;
 
   static std::vector<TableId> DefaultTables() {
     std::vector<TableId> tables;
@@ -372,25 +422,56 @@ absl::Status TablesCommand::SetPattern(absl::string_view text) {
   return absl::OkStatus();
 }
 
-int TablesCommand::ListInputs(std::vector<std::string> files, std::vector<Input>* inputs) const {
+bool TablesCommand::ListInputs(std::vector<std::string> files, std::vector<Input>* inputs) {
   if (!list_.empty()) {
     if (const absl::Status status = ReadLines(list_, &files); !status.ok()) {
-      return ReportError(list_, {.status = status, .is_trace = false});
+      exit_code_ = ReportError(list_, {.status = status, .is_trace = false});
+      return false;
     }
   }
   DifferentTraces seen;
-  int exit_code = kSuccess;
   for (const ListedFile& listed : ListFiles(files)) {
     if (IsSkipped(listed, reading_.input.limits)) continue;
-    absl::StatusOr<Input> input = MakeInput(listed.path);
-    if (!input.ok()) {
-      exit_code = ReportError(listed.path, {.status = input.status(), .is_trace = false});
-      continue;
-    }
-    if (seen.Add(input->trace)) inputs->push_back(*std::move(input));
+    const absl::Status status = AddInputs(listed.path, &seen, inputs);
+    if (status.ok()) continue;
+    exit_code_ = ReportError(listed.path, {.status = status, .is_trace = false});
+    Input input;
+    input.trace.file = listed.path;
+    SetError(status, &input);
+    inputs->push_back(std::move(input));
   }
-  if (exit_code != kSuccess) return exit_code;
-  return inputs->empty() ? ReportNoTrace(files) : kSuccess;
+  if (exit_code_ != kSuccess && !keeps_going_) return false;
+  if (inputs->empty()) exit_code_ = ReportNoTrace(files);
+  return !inputs->empty();
+}
+
+absl::Status TablesCommand::AddInputs(const std::string& file, DifferentTraces* seen,
+                                      std::vector<Input>* inputs) {
+  absl::StatusOr<Input> input = MakeInput(file);
+  if (!input.ok()) return input.status();
+  if (!seen->Add(input->trace)) return absl::OkStatus();
+  std::vector<Input> added;
+  absl::StatusOr<UndoneInput> opened = OpenInput(input->trace, reading_.input.limits);
+  const absl::StatusOr<std::vector<TraceSpan>> spans =
+      opened.ok() ? ListTraces(opened->source.get())
+                  : absl::StatusOr<std::vector<TraceSpan>>(opened.status());
+  // What is wrong with a single trace is reported when it is read.
+  for (size_t i = 0; spans.ok() && spans->size() > 1 && i < spans->size(); ++i) {
+    if (reading_.input.trace != 0 && reading_.input.trace != i + 1) continue;
+    Input& one = added.emplace_back(*input);
+    one.span = (*spans)[i];
+    one.number = i + 1;
+    if (reading_.input.trace == 0) one.trace.id = IdOfTrace(input->trace.id, one.number);
+  }
+  if (added.empty()) {
+    input->number = std::max<TraceNumber>(reading_.input.trace, 1);
+    added.push_back(*std::move(input));
+  }
+  for (Input& one : added) {
+    if (const absl::Status status = SetPartition(&one); !status.ok()) return status;
+  }
+  inputs->insert(inputs->end(), added.begin(), added.end());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Input> TablesCommand::MakeInput(const std::string& file) const {
@@ -399,14 +480,42 @@ absl::StatusOr<Input> TablesCommand::MakeInput(const std::string& file) const {
   if (!host_.empty()) input.host = host_;
   input.attrs = attrs_;
   input.trace.file = file;
-  absl::Status status = TakeFromPath(&input);
-  if (!status.ok()) return status;
+  if (const absl::Status status = TakeFromPath(&input); !status.ok()) return status;
   absl::StatusOr<IdentifiedTrace> trace = IdentifyTrace(file, reading_.input.trace);
   if (!trace.ok()) return trace.status();
   input.trace = *std::move(trace);
-  if (hive_) status = SetPartition(&input);
-  if (!status.ok()) return status;
+  input.input_id = input.trace.id;
   return input;
+}
+
+void TablesCommand::SetError(const absl::Status& error, Input* input) const {
+  input->error = error;
+  // Its bytes are not known.
+  input->trace.id = ContentHash(absl::StrCat("unread ", input->trace.file, " ", input->number));
+  input->input_id = input->trace.id;
+  SetPartitionName(input);
+}
+
+absl::StatusOr<OpenedTrace> TablesCommand::Open(const Input& input) {
+  if (!input.span.has_value()) {
+    return OpenTrace(input.trace, reading_.input.limits, reading_.input.trace);
+  }
+  const bool is_at_or_before = several_file_ == input.trace.file && several_.ok() &&
+                               several_->source->offset() <= input.span->offset;
+  if (!is_at_or_before) {
+    several_ = OpenInput(input.trace, reading_.input.limits);
+    several_file_ = input.trace.file;
+  }
+  if (!several_.ok()) return several_.status();
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      OneTrace(std::make_unique<BorrowedSource>(several_->source.get()), *input.span);
+  if (!source.ok()) return source.status();
+  OpenedTrace opened;
+  opened.source = *std::move(source);
+  opened.notes = std::exchange(several_->notes, {});
+  opened.number = input.number;
+  opened.limits = reading_.input.limits;
+  return opened;
 }
 
 absl::Status TablesCommand::TakeFromPath(Input* input) const {
@@ -440,9 +549,12 @@ absl::Status TablesCommand::TakeFromPath(Input* input) const {
   return absl::OkStatus();
 }
 
-absl::Status TablesCommand::SetPartition(Input* input) const {
+absl::Status TablesCommand::SetPartition(Input* input) {
+  if (!hive_) return absl::OkStatus();
   if (!input->date.has_value() || !input->hour.has_value()) {
-    std::optional<absl::Time> time = WallBegin(input->trace, reading_.input);
+    absl::StatusOr<OpenedTrace> opened = Open(*input);
+    std::optional<absl::Time> time;
+    if (opened.ok()) time = WallBegin(std::move(opened->source), reading_.input.limits);
     if (!time.has_value()) time = ModificationTime(input->trace);
     if (!time.has_value()) {
       return absl::InvalidArgumentError(
@@ -453,53 +565,118 @@ absl::Status TablesCommand::SetPartition(Input* input) const {
     if (!input->date.has_value()) input->date = absl::FormatTime("%Y-%m-%d", *time, utc);
     if (!input->hour.has_value()) input->hour = absl::FormatTime("%H", *time, utc);
   }
-  input->partition = absl::StrCat("service=", HiveValue(input->service), "/date=", *input->date,
-                                  "/hour=", *input->hour);
+  SetPartitionName(input);
   return absl::OkStatus();
+}
+
+void TablesCommand::SetPartitionName(Input* input) const {
+  if (!hive_) return;
+  input->partition =
+      absl::StrCat("service=", HiveValue(input->service), "/date=", HiveValue(input->date),
+                   "/hour=", HiveValue(input->hour));
 }
 
 int TablesCommand::Print(const std::vector<Input>& inputs, Output* out) {
   TableWriters writers;
   writers.Set({.format = format()}, tables_.front(), out->bytes());
-  for (const Input& input : inputs) {
+  for (Input input : inputs) {
+    input.tables = tables_;
     const absl::Status status = Read(input, &writers, out);
-    if (!status.ok()) return ReportError(input.trace.file, {.status = status, .is_trace = false});
+    if (!status.ok()) {
+      exit_code_ = ReportError(input.trace.file, {.status = status, .is_trace = false});
+      if (!keeps_going_) return exit_code_;
+    }
     if (!out->usable()) break;
   }
   writers.Finish(is_complete_).IgnoreError();  // It is that of the output.
   return std::max(exit_code_, Conclude(inputs.back().trace.file, {}, out));
 }
 
-absl::Status TablesCommand::WriteFiles(absl::Span<const Input> inputs, Output* out) {
-  std::string ids;
-  for (const Input& input : inputs) absl::StrAppend(&ids, input.trace.id, " ");
-  const absl::string_view extension = ExtensionOf(format());
-  const std::string part = absl::StrFormat("part-%016x", ContentHash(ids));
+absl::Status TablesCommand::WriteFiles(absl::Span<Input> inputs, Output* out) {
+  while (true) {
+    Input* unread = nullptr;
+    const absl::Status status = TryWriteFiles(inputs, out, &unread);
+    if (unread == nullptr || !keeps_going_) return status;
+    // It could be read a moment ago. Rows that were made of it must not be in the files, so that
+    // the next run can add all of them.
+    exit_code_ = ReportError(unread->trace.file, {.status = status, .is_trace = false});
+    SetError(status, unread);
+    std::stable_sort(inputs.begin(), inputs.end(), IsBefore);
+  }
+}
+
+absl::StatusOr<std::map<TableId, std::string>> TablesCommand::ChooseTables(
+    TableParts* parts, absl::Span<Input> inputs) const {
+  std::map<TableId, std::string> paths;
+  for (Input& input : inputs) input.tables.clear();
+  for (const TableId table : tables_) {
+    const std::string folder = absl::StrCat(directory_, "/", InfoOf(table).name, hive_ ? "/" : "",
+                                            inputs.front().partition);
+    std::string name = folder;
+    std::set<int64_t> are_there;
+    if (hive_) {
+      absl::StatusOr<std::set<int64_t>> ids = parts->TracesIn(folder);
+      if (!ids.ok()) return ids.status();
+      are_there = *std::move(ids);
+    }
+    std::vector<int64_t> ids;
+    for (Input& input : inputs) {
+      if (are_there.contains(input.trace.id)) continue;
+      input.tables.push_back(table);
+      ids.push_back(input.trace.id);
+    }
+    if (ids.empty()) continue;
+    if (hive_) absl::StrAppend(&name, "/", TableParts::NameOf(ids));
+    paths[table] = absl::StrCat(name, ".", ExtensionOf(format()));
+  }
+  return paths;
+}
+
+absl::Status TablesCommand::TryWriteFiles(absl::Span<Input> inputs, Output* out, Input** unread) {
+  TableParts parts(directory_, ExtensionOf(format()));
+  const absl::StatusOr<std::map<TableId, std::string>> paths = ChooseTables(&parts, inputs);
+  if (!paths.ok()) return paths.status();
+  std::vector<TableId> tables;
+  for (const auto& [table, path] : *paths) tables.push_back(table);
+  const bool has_several =
+      absl::c_any_of(inputs, [](const Input& input) { return input.span.has_value(); });
   const TableFileOptions options = {
       .format = format(),
       .is_signed = signed_,
       .source = inputs.size() == 1 ? NameOf(inputs.front().trace.file) : "",
-      .is_sorted = !reading_.salvage,
+      .is_sorted = !reading_.salvage && !has_several,
   };
-  absl::StatusOr<TableFiles> files =
-      TableFiles::Create(tables_, options, [&](absl::string_view table) {
-        return hive_ ? absl::StrCat(directory_, "/", table, "/", inputs.front().partition, "/",
-                                    part, ".", extension)
-                     : absl::StrCat(directory_, "/", table, ".", extension);
-      });
+  absl::StatusOr<TableFiles> files = TableFiles::Create(
+      tables, options, [&](absl::string_view table) { return paths->at(FindTable(table)->id); });
   if (!files.ok()) return files.status();
   is_complete_ = true;
-  for (const Input& input : inputs) {
+  size_t left_out = 0;
+  for (Input& input : inputs) {
+    if (input.tables.empty()) ++left_out;
+    if (input.tables.empty()) continue;
     const absl::Status status = Read(input, &files->writers(), out);
-    if (!status.ok()) return status;
+    if (!status.ok()) {
+      *unread = &input;
+      return status;
+    }
     if (!files->writers().ok()) break;  // Commit() says why.
   }
-  return files->Commit(is_complete_);
+  left_out_ += left_out;
+  if (absl::Status status = files->Finish(is_complete_); !status.ok()) return status;
+  for (const TableId table : hive_ ? tables : std::vector<TableId>()) {
+    std::vector<int64_t> ids;
+    for (const Input& input : inputs) {
+      if (absl::c_linear_search(input.tables, table)) ids.push_back(input.trace.id);
+    }
+    if (absl::Status status = parts.WriteList(ids); !status.ok()) return status;
+  }
+  return files->Commit();
 }
 
 TableOptions TablesCommand::OptionsFor(const Input& input) const {
   TableOptions options;
-  for (const TableId table : tables_) options.of(table) = TableOptions::kAllColumns;
+  for (const TableId table : input.tables) options.of(table) = TableOptions::kAllColumns;
+  options.number = input.number;
   options.stack_ids_without_pc = stack_id_ != 0;
   options.source = NameOf(input.trace.file);
   options.service = input.service;
@@ -524,10 +701,14 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
   const Trace2Region region(SelfTrace(), "file", kText.name, file);
   const TableOptions options = OptionsFor(input);
   writers->BeginTrace(input.trace.id);
+  if (!input.error.ok()) {
+    is_complete_ = false;
+    AddUnreadTrace(options, input.error, writers);
+    return absl::OkStatus();
+  }
   FaultLog log;
   FileResult result = {.status = absl::OkStatus(), .can_salvage = !reading_.salvage};
-  absl::StatusOr<OpenedTrace> opened =
-      OpenTrace(input.trace, reading_.input.limits, reading_.input.trace);
+  absl::StatusOr<OpenedTrace> opened = Open(input);
   absl::StatusOr<Reader> reader =
       opened.ok() ? Reader::FromSource(std::move(opened->source), reading_.Options(&log))
                   : absl::StatusOr<Reader>(opened.status());
@@ -557,7 +738,6 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
     is_complete_ = false;
     if (IsBroken(result.status)) AddUnreadTrace(options, result.status, writers);
   }
-  if (opened.ok()) WarnOfMoreTraces(file, *opened, result.status);
   if (!result.status.ok() && !IsBroken(result.status)) return result.status;
   const int code = Conclude(file, result, out);
   if (!keeps_going_ || code != kBroken) exit_code_ = std::max(exit_code_, code);

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/transport.h"
 #include "tools/open_trace.h"
 
 namespace gotrace::internal {
@@ -21,10 +22,15 @@ struct IdentifiedTrace {
   std::string file;  // A path, or "-" for the standard input.
   // All bytes of an input that can be read only once, such as a pipe; otherwise nullptr.
   std::shared_ptr<const std::string> bytes;
+  FileState state;  // Of the file, before it was read for the id.
 };
 
+// The id of trace `number` of an input; `input_id` is that of its bytes.
+int64_t IdOfTrace(int64_t input_id, TraceNumber number);
+
 // Reads the input `file` for the id of its trace `number`. Fails if it cannot be read, or if it can
-// be read only once and has more than 4 GiB.
+// be read only once and has more than 4 GiB. If it can be read only once, and its beginning shows
+// that it is not a trace, the rest is not read.
 absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number);
 
 // Finds the traces that are given more than once.
@@ -38,7 +44,11 @@ class DifferentTraces {
   std::map<int64_t, std::string> files_;  // By the ids of their traces.
 };
 
-// Opens the trace as OpenTrace() does by its name.
+// Opens the input of the trace at the header of its first trace, and undoes damage in transport.
+absl::StatusOr<UndoneInput> OpenInput(const IdentifiedTrace& trace, const ReaderLimits& limits);
+
+// Opens the trace as OpenTrace() does by its name. Fails with kAborted if the file has changed
+// since IdentifyTrace() read it.
 absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
                                       TraceNumber number);
 

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace batch_encoder_test {
 
 TEST(BatchEncoder, WritesBatches) {
   std::string bytes;
@@ -67,5 +67,5 @@ TEST(BatchSplitter, WritesNothingOfNothing) {
   EXPECT_EQ(bytes, "");
 }
 
-}  // namespace
+}  // namespace batch_encoder_test
 }  // namespace gotrace::internal

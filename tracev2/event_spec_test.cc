@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_spec_test {
 
 // A row of the tables in FORMAT.md §8.
 struct DocumentRow {
@@ -280,5 +280,5 @@ TEST(EventSpecTest, NamesExperiments) {
   EXPECT_EQ(ExperimentName(~uint64_t{0}), "");
 }
 
-}  // namespace
+}  // namespace event_spec_test
 }  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "util/quote.h"
 
 namespace gotrace::internal {
-namespace {
+namespace text_form_test {
 
 // An event as one line, whatever its form: "Stack 1 1 / 2 3 4 5", "String 1 \"data\"".
 std::string Describe(const RawEvent& event) {
@@ -360,5 +360,5 @@ TEST(TextFormTest, GoldensAreThoseOfGo) {
   }
 }
 
-}  // namespace
+}  // namespace text_form_test
 }  // namespace gotrace::internal

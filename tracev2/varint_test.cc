@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace varint_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 
@@ -189,5 +189,5 @@ TEST(VarintTest, RandomValuesComeBack) {
   }
 }
 
-}  // namespace
+}  // namespace varint_test
 }  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace version_test {
 
 // Returns `text` padded with zeros to the length of a header.
 std::string Padded(absl::string_view text) {
@@ -135,5 +135,5 @@ TEST(VersionTest, ReturnsWhatWritesIt) {
   EXPECT_EQ(WrittenBy(Version::kGo126), "Go 1.26 and 1.27");
 }
 
-}  // namespace
+}  // namespace version_test
 }  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace wire_reader_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 
@@ -165,5 +165,5 @@ TEST(WireReaderTest, NothingIsTruncatedWithTheMostBytes) {
   }
 }
 
-}  // namespace
+}  // namespace wire_reader_test
 }  // namespace gotrace::internal

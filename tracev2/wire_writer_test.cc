@@ -9,7 +9,7 @@
 #include "tracev2/wire_reader.h"
 
 namespace gotrace::internal {
-namespace {
+namespace wire_writer_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 
@@ -220,5 +220,5 @@ TEST(WireWriterTest, OpenBatchesAreNotFinal) {
   EXPECT_EQ(Hex(bytes), "020b05");
 }
 
-}  // namespace
+}  // namespace wire_writer_test
 }  // namespace gotrace::internal

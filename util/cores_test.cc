@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace cores_test {
 
 TEST(CoresTest, AreThoseThatTheProcessMayUse) {
   cpu_set_t all;
@@ -19,5 +19,5 @@ TEST(CoresTest, AreThoseThatTheProcessMayUse) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-}  // namespace
+}  // namespace cores_test
 }  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace dense_table_test {
 
 struct Entry {
   int64_t id = -1;
@@ -115,5 +115,5 @@ TEST(DenseTableTest, IsEmptyOnceCleared) {
   EXPECT_EQ(table.Insert(5)->value, 0u);
 }
 
-}  // namespace
+}  // namespace dense_table_test
 }  // namespace gotrace::internal

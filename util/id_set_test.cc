@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace id_set_test {
 
 TEST(IdSetTest, HasWhatWasAdded) {
   IdSet set;
@@ -29,5 +29,5 @@ TEST(IdSetTest, DoesNotRememberWhatNoProgramWrites) {
   }
 }
 
-}  // namespace
+}  // namespace id_set_test
 }  // namespace gotrace::internal

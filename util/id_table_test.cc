@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace id_table_test {
 
 using Table = IdTable<std::string>;
 
@@ -141,5 +141,5 @@ TEST(IdTableTest, FindsRandomIds) {
   }
 }
 
-}  // namespace
+}  // namespace id_table_test
 }  // namespace gotrace::internal

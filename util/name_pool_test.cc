@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace name_pool_test {
 
 // Removes texts without references, and returns how many remain.
 size_t SizeAfterSweep(NamePool* pool) {
@@ -63,5 +63,5 @@ TEST(NamePoolTest, KeepsWhatNobodyHoldsUntilItIsSwept) {
   EXPECT_EQ(SizeAfterSweep(&pool), 0u);
 }
 
-}  // namespace
+}  // namespace name_pool_test
 }  // namespace gotrace::internal

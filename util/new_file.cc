@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,44 @@ std::string TargetOf(const std::string& path) {
     target = target.parent_path() / std::filesystem::read_symlink(target, error);
   }
   return target.string();
+}
+
+// A file that is open and not complete.
+struct Unfinished {
+  int fd = -1;
+  std::string path;
+};
+
+// Opens the unfinished file `path`, which may be there because a program that was killed left it,
+// and locks it, so that nobody else does so. Returns -1 if it is in use, or cannot be had.
+int OpenAndLock(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  if (fd < 0) return -1;
+  struct stat opened;
+  struct stat named;
+  // The program that had the lock until now may have given the file its own name.
+  const bool is_ours = flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
+                       lstat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+                       opened.st_ino == named.st_ino && S_ISREG(opened.st_mode) &&
+                       opened.st_nlink == 1 && opened.st_uid == geteuid();
+  if (is_ours && ftruncate(fd, 0) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+// Creates an unfinished file that is to become `target`. Programs that read all files of a
+// directory leave out names that begin with a dot.
+Unfinished OpenUnfinished(const std::string& target) {
+  const std::filesystem::path path = target;
+  const std::string hidden =
+      (path.parent_path() / absl::StrCat(".", path.filename().string())).string();
+  Unfinished file = {.path = absl::StrCat(hidden, ".unfinished")};
+  file.fd = OpenAndLock(file.path);
+  if (file.fd >= 0) return file;
+  // Another program is writing the same file, or the file system has no locks.
+  file.path = absl::StrCat(hidden, ".XXXXXX");
+  file.fd = mkostemp(file.path.data(), O_CLOEXEC);
+  return file;
 }
 
 // Whether the file system has no fsync().
@@ -76,9 +115,8 @@ absl::StatusOr<NewFile> NewFile::Create(const std::string& path) {
         absl::StrCat("writing ", QuotedUnlessPlain(path), ": the file is write-protected"));
   }
   std::string target = TargetOf(path);
-  std::string temporary = absl::StrCat(target, ".XXXXXX");
-  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0 && exists) {
+  Unfinished file = OpenUnfinished(target);
+  if (file.fd < 0 && exists) {
     const std::string directory = std::filesystem::path(target).parent_path().string();
     return FileError(
         errno,
@@ -87,10 +125,9 @@ absl::StatusOr<NewFile> NewFile::Create(const std::string& path) {
                      ", to replace"),
         path);
   }
-  if (fd < 0) return FileError(errno, "creating", path);
-  // mkostemp() gives permissions only to the owner.
-  fchmod(fd, exists ? info.st_mode & 07777 : NewFileMode());
-  return NewFile(fd, std::move(target), std::move(temporary));
+  if (file.fd < 0) return FileError(errno, "creating", path);
+  fchmod(file.fd, exists ? info.st_mode & 07777 : NewFileMode());
+  return NewFile(file.fd, std::move(target), std::move(file.path));
 }
 
 NewFile::NewFile(int fd, std::string path, std::string temporary)
@@ -102,8 +139,9 @@ NewFile::NewFile(NewFile&& other) noexcept
       temporary_(std::exchange(other.temporary_, "")) {}
 
 NewFile::~NewFile() {
-  if (fd_ >= 0) close(fd_);
+  // While it is locked, nobody else can have it.
   if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (fd_ >= 0) close(fd_);
 }
 
 absl::Status NewFile::Commit() {
@@ -111,11 +149,15 @@ absl::Status NewFile::Commit() {
   if (!temporary_.empty() && fsync(fd_) != 0 && !CannotSync(errno)) {
     return FileError(errno, "writing", path_);
   }
-  if (close(std::exchange(fd_, -1)) != 0) return FileError(errno, "writing", path_);
-  if (temporary_.empty()) return absl::OkStatus();
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(errno, "writing", path_);
+  // Keeps the lock until the file has its name.
+  const int lock = temporary_.empty() ? -1 : fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  const bool is_renamed = close(std::exchange(fd_, -1)) == 0 &&
+                          (temporary_.empty() || rename(temporary_.c_str(), path_.c_str()) == 0);
+  absl::Status status = is_renamed ? absl::OkStatus() : FileError(errno, "writing", path_);
+  if (!is_renamed && !temporary_.empty()) unlink(temporary_.c_str());
   temporary_.clear();
-  return absl::OkStatus();
+  if (lock >= 0) close(lock);
+  return status;
 }
 
 }  // namespace gotrace::internal

@@ -18,8 +18,9 @@ absl::Status FileError(int error, absl::string_view what, absl::string_view name
 // or the pipe made it non-blocking. Returns 0, or the errno of the first failure.
 int WriteAll(int fd, absl::string_view bytes);
 
-// A file that is written under another name in the same directory, and gets its own name once its
-// contents are on the disk. What is not a regular file, such as a device or a named pipe, is
+// A file that is written under a hidden name in the same directory, and gets its own name once its
+// contents are on the disk. If the program is killed before that, the next one that writes the file
+// takes over what is there. What is not a regular file, such as a device or a named pipe, is
 // written directly.
 class NewFile {
  public:
@@ -42,7 +43,7 @@ class NewFile {
   const std::string& temporary() const { return temporary_; }
 
   // Gives the file its name, once its contents are on the disk. Call it once, after writing
-  // everything.
+  // everything. If that fails, the file is removed.
   absl::Status Commit();
 
  private:

@@ -246,4 +246,24 @@ bool AppendUnquoted(absl::string_view literal, std::string* out) {
   return true;
 }
 
+void AppendValidUtf8(absl::string_view text, std::string* out) {
+  while (!text.empty()) {
+    int size = 0;
+    // U+FFFD itself takes three bytes.
+    const bool is_valid = DecodeRune(text, &size) != kRuneError || size > 1;
+    const absl::string_view rune = text.substr(0, static_cast<size_t>(size));
+    const absl::string_view appended = is_valid ? rune : "\xEF\xBF\xBD";
+    out->append(appended.data(), appended.size());
+    text.remove_prefix(rune.size());
+  }
+}
+
+absl::string_view ValidUtf8(absl::string_view text, std::string* storage) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return text;
+  storage->clear();
+  AppendValidUtf8(text, storage);
+  return *storage;
+}
+
 }  // namespace gotrace::internal

@@ -35,6 +35,13 @@ bool IsPrintable(uint32_t rune);
 // that does not begin valid UTF-8 gives U+FFFD with a length of 1, as in Go's utf8.DecodeRune.
 uint32_t DecodeRune(absl::string_view text, int* size);
 
+// Appends `text`, with U+FFFD for each byte that is not UTF-8.
+void AppendValidUtf8(absl::string_view text, std::string* out);
+
+// Returns `text` with U+FFFD for each byte that is not UTF-8: `text` itself, or `*storage`, which
+// it then sets.
+absl::string_view ValidUtf8(absl::string_view text, std::string* storage);
+
 // Returns whether Go's unicode.IsSpace holds for `rune`.
 bool IsSpace(uint32_t rune);
 

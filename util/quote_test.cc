@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace quote_test {
 
 std::string Quote(absl::string_view text) {
   TextBuffer out;
@@ -280,5 +280,5 @@ TEST(QuoteTest, RandomBytesComeBack) {
   }
 }
 
-}  // namespace
+}  // namespace quote_test
 }  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace text_buffer_test {
 
 TEST(TextBufferTest, BeginsEmpty) {
   TextBuffer buffer;
@@ -105,5 +105,5 @@ TEST(TextBufferTest, ClearingKeepsTheMemory) {
   EXPECT_EQ(std::string(buffer.view()), std::string(10000, 'y'));
 }
 
-}  // namespace
+}  // namespace text_buffer_test
 }  // namespace gotrace::internal

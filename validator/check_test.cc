@@ -14,7 +14,7 @@
 #include "testing/synthetic_case.h"
 
 namespace gotrace::internal {
-namespace {
+namespace check_test {
 
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
@@ -123,5 +123,5 @@ TEST(CheckDocsTest, AreFresh) {
   EXPECT_EQ(*text, *docs) << "run `bazel run //testing:write_checks`";
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "validator/event_validator.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_validator_segments_test {
 
 // An EventValidator and its findings.
 struct Checked {
@@ -142,5 +142,5 @@ TEST(ValidatorSegmentsTest, ReportsOfCasesDoNotDependOnCores) {
   EXPECT_GT(cut, 30);
 }
 
-}  // namespace
+}  // namespace event_validator_segments_test
 }  // namespace gotrace::internal

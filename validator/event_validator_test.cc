@@ -14,7 +14,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_validator_test {
 
 // Tests run in the root of their runfiles.
 constexpr char kDirectory[] = "testdata/findings";
@@ -358,5 +358,5 @@ TEST(ReportTest, AMissingFileHasNoVerdict) {
   EXPECT_EQ(FormatVerdict(report), "cannot be read");
 }
 
-}  // namespace
+}  // namespace event_validator_test
 }  // namespace gotrace::internal

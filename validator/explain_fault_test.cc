@@ -4,7 +4,7 @@
 #include "validator/foreign_input.h"
 
 namespace gotrace::internal {
-namespace {
+namespace explain_fault_test {
 
 TEST(SizeLimitTest, ReportsOnlyRoundSizes) {
   EXPECT_EQ(SizeLimitOf(1024), "1 KiB");
@@ -37,8 +37,10 @@ TEST(RecogniseInPayloadTest, IgnoresNamesAndNumbers) {
 
 TEST(RecogniseInTraceTest, AcceptsOnlyUtf8AsText) {
   EXPECT_TRUE(RecogniseInTrace("Es ist nicht möglich\n").has_value());
+  // The second of its three bytes is the smallest that is not ASCII.
+  EXPECT_TRUE(RecogniseInTrace("it can’t be\n").has_value());
   EXPECT_FALSE(RecogniseInTrace("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\n").has_value());
 }
 
-}  // namespace
+}  // namespace explain_fault_test
 }  // namespace gotrace::internal

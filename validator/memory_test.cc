@@ -22,7 +22,7 @@
 #include "tracev2/wire_status.h"
 
 namespace gotrace::internal {
-namespace {
+namespace memory_test {
 
 constexpr uint64_t kMega = 1 << 20;
 
@@ -434,5 +434,5 @@ TEST_P(BombTest, GenerationsWithoutEndUpToTheLimit) {
   EXPECT_GE(read.events, 1000u);
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace gotrace::internal

@@ -13,7 +13,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace resume_test {
 
 constexpr absl::string_view kTraces[] = {
     "go1.22-generations.trace", "go1.23-generations.trace", "go1.25-generations.trace",
@@ -107,5 +107,5 @@ TEST(ResumeTest, AFaultAfterADamagedGenerationIsFound) {
   }
 }
 
-}  // namespace
+}  // namespace resume_test
 }  // namespace gotrace::internal

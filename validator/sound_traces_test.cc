@@ -9,7 +9,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace sound_traces_test {
 
 TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
   for (const TestTrace& trace : TestTraces()) {
@@ -69,5 +69,5 @@ TEST(ValidateTraceTest, CanBeStopped) {
   }
 }
 
-}  // namespace
+}  // namespace sound_traces_test
 }  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace span_table_test {
 
 constexpr absl::string_view kStop = "stop-the-world";
 
@@ -58,5 +58,5 @@ TEST(RangeSpansTest, FindsEachOfManyRanges) {
   EXPECT_EQ(ranges.First().name, reason(2));
 }
 
-}  // namespace
+}  // namespace span_table_test
 }  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace stack_watch_test {
 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 
@@ -59,5 +59,5 @@ TEST(StackWatchTest, MayKnowAllIds) {
   EXPECT_FALSE(watch.Has(kMax));
 }
 
-}  // namespace
+}  // namespace stack_watch_test
 }  // namespace gotrace::internal

@@ -11,8 +11,8 @@ namespace gotrace::internal {
 namespace {
 
 int64_t IdOf(XXH64_hash_t hash) {
-  const uint64_t mask = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  return std::max<int64_t>(static_cast<int64_t>(hash & mask), 1);
+  constexpr uint64_t kMask = (uint64_t{1} << std::numeric_limits<double>::digits) - 1;
+  return std::max<int64_t>(static_cast<int64_t>(hash & kMask), 1);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace gotrace::internal {
 
-// A hash of the bytes that is greater than 0. It has 63 bits, so that engines without unsigned
-// integers can hold it.
+// A hash of the bytes that is greater than 0. It has 53 bits, so that a double holds it exactly: to
+// pandas, JavaScript and jq, numbers are doubles, or become some where a column has NULL.
 int64_t ContentHash(absl::string_view bytes);
 
 // The same of all bytes of a stream.

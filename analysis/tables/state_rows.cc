@@ -4,6 +4,7 @@
 #include "analysis/tables/state_rows.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "analysis/tables/row_values.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 
 namespace gotrace::internal {
 namespace {
@@ -96,6 +98,12 @@ void StateRows::Add(const Event& event) {
   event_ = &event;
   if (output_.Has(TableId::kStateHist)) states_.SeeEvents(absl::MakeConstSpan(&event, 1));
   tracker_.Add(absl::MakeConstSpan(&event, 1));
+  if (output_.Has(TableId::kPStates)) {
+    if (event.type() == EventType::kProcsChange && event.kind() == EventKind::kMetric) {
+      SetProcLimit(event.metric().value, event.time());
+    }
+    TrackIdleProc(event);
+  }
   if (!has_regions_) return;
   switch (event.kind()) {
     case EventKind::kRegionBegin:
@@ -185,9 +193,67 @@ void StateRows::AddGStatesRow(const GoInterval& interval) {
   output_.Add(row);
 }
 
+void StateRows::SetProcLimit(uint64_t limit, int64_t time) {
+  // What the trace states first has been so from its beginning.
+  int64_t since = proc_limits_.empty() ? *begin_ : time;
+  const int64_t first_gone =
+      static_cast<int64_t>(std::min<uint64_t>(limit, std::numeric_limits<int64_t>::max()));
+  const auto gone = idle_procs_.lower_bound(ProcId{first_gone});
+  for (auto it = gone; it != idle_procs_.end() && !proc_limits_.empty(); ++it) {
+    PStatesRow row = it->second;
+    row.dur_ns = Between(row.end_ns, time);
+    row.end_ns = time;
+    output_.Add(row);
+  }
+  idle_procs_.erase(gone, idle_procs_.end());
+  while (!proc_limits_.empty() && proc_limits_.back().procs >= limit) {
+    since = proc_limits_.back().since;
+    proc_limits_.pop_back();
+  }
+  proc_limits_.push_back({since, limit});
+}
+
+std::optional<int64_t> StateRows::ExistsSince(ProcId proc) const {
+  if (proc_limits_.empty()) return *begin_;  // It is not known.
+  const auto limit =
+      absl::c_upper_bound(proc_limits_, static_cast<uint64_t>(proc.value),
+                          [](uint64_t id, const ProcLimit& one) { return id < one.procs; });
+  if (limit == proc_limits_.end()) return std::nullopt;
+  return limit->since;
+}
+
+void StateRows::TrackIdleProc(const Event& event) {
+  if (event.kind() != EventKind::kStateTransition) return;
+  const ResourceId resource = event.transition_resource();
+  if (resource.kind != ResourceKind::kProc) return;
+  const ProcId proc = {resource.id};
+  if (event.transition_to() != static_cast<uint8_t>(ProcState::kIdle)) {
+    idle_procs_.erase(proc);
+    return;
+  }
+  const std::optional<int64_t> exists_since = ExistsSince(proc);
+  if (!exists_since.has_value()) return;
+  // The first status of a P holds from the beginning.
+  const bool is_status = event.transition_from() == static_cast<uint8_t>(ProcState::kUndetermined);
+  PStatesRow row;
+  row.p = proc.value;
+  row.state = NameOf(proc_states_, ProcState::kIdle);
+  row.end_ns = is_status ? *exists_since : event.time();  // Its begin, for now.
+  row.flags = is_status && row.end_ns == *begin_ ? kBeginMissing : 0;
+  idle_procs_.try_emplace(proc, row);
+}
+
 void StateRows::AddProc(const ProcInterval& interval) {
   PStatesRow row;
   FillInterval(interval, &row);
+  if (interval.state == ProcState::kIdle) {
+    const std::optional<int64_t> since = ExistsSince(interval.proc);
+    if (!since.has_value() || *since >= interval.end) return;
+    if (*since > interval.begin) {
+      row.dur_ns = Between(*since, interval.end);
+      row.flags &= ~kBeginMissing;
+    }
+  }
   row.p = interval.proc.value;
   row.state = NameOf(proc_states_, interval.state);
   row.m = IdOrNull(interval.thread);
@@ -239,8 +305,7 @@ void StateRows::BeginRegion(const Event& event) {
   open.begin = event.time();
   open.task = region.task;
   open.before = TimesNow(goroutine, event.time());
-  open.is_outermost = absl::c_none_of(
-      goroutine.regions, [&](const OpenRegion& other) { return other.task == region.task; });
+  open.is_outermost = !has_tasks_ || open_tasks_.emplace(event.goroutine(), region.task).second;
   open.row.task = TaskOrNull(region.task);
   open.row.type = interner_.InternString(region.type);
   open.row.g = IdOrNull(event.goroutine());
@@ -267,7 +332,7 @@ void StateRows::EndRegion(const Event& event) {
     goroutine.regions.pop_back();
   }
   open.row.end_stack_id = stacks_.IdOf(event.stack());
-  AddRegionsRow(std::move(open), event.time(), TimesNow(goroutine, event.time()));
+  AddRegionsRow(goroutine, std::move(open), event.time(), TimesNow(goroutine, event.time()));
 }
 
 void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
@@ -278,13 +343,17 @@ void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
     // Where events are missing, a region may begin later than its goroutine is known.
     const int64_t begin = region.begin;
     const StateTimes times = TimesNow(*goroutine, std::max(goroutine->since, begin));
-    AddRegionsRow(std::move(region), std::max(end, begin), times);
+    AddRegionsRow(*goroutine, std::move(region), std::max(end, begin), times);
   }
 }
 
-void StateRows::AddRegionsRow(OpenRegion region, int64_t end, const StateTimes& times) {
+void StateRows::AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int64_t end,
+                              const StateTimes& times) {
   const StateTimes spent = times.Since(region.before);
-  if (has_tasks_ && region.is_outermost) tasks_[region.task].times.Add(spent);
+  if (has_tasks_ && region.is_outermost) {
+    tasks_[region.task].times.Add(spent);
+    open_tasks_.erase({goroutine.id, region.task});
+  }
   RegionsRow& row = region.row;
   row.end_ns = end;
   row.dur_ns = Between(region.begin, end);

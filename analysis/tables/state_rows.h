@@ -4,10 +4,13 @@
 #define GOTRACE_ANALYSIS_TABLES_STATE_ROWS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
@@ -112,6 +115,16 @@ class StateRows final : public IntervalConsumer {
   void AddThread(const ThreadInterval& interval) override;
   void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
+  // Takes a new value of GOMAXPROCS: adds the rows of the idle Ps that do not exist any more. Rows
+  // are sorted by their ends, so this cannot wait until a P runs again.
+  void SetProcLimit(uint64_t limit, int64_t time);
+
+  // Since when the P exists; nullopt if GOMAXPROCS is too small for it.
+  std::optional<int64_t> ExistsSince(ProcId proc) const;
+
+  // Keeps track of the Ps that are idle.
+  void TrackIdleProc(const Event& event);
+
   void AddGStatesRow(const GoInterval& interval);
   void AddGoroutinesRow(const Goroutine& goroutine);
   void CountState(const GoInterval& interval);
@@ -127,7 +140,8 @@ class StateRows final : public IntervalConsumer {
 
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
-  void AddRegionsRow(OpenRegion region, int64_t end, const StateTimes& times);
+  void AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int64_t end,
+                     const StateTimes& times);
   void CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine);
 
   void AddTask(const Event& event);
@@ -148,6 +162,18 @@ class StateRows final : public IntervalConsumer {
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
   SumsByStart<HistogramTraits> states_;
   absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+  absl::flat_hash_set<std::pair<GoId, TaskId>> open_tasks_;  // Of open regions, if has_tasks_.
+
+  // The values of GOMAXPROCS that matter: Ps with ids below `procs`, but not below that of the
+  // element before, exist since `since`.
+  struct ProcLimit {
+    int64_t since = 0;
+    uint64_t procs = 0;
+  };
+  std::vector<ProcLimit> proc_limits_;
+  // The Ps that are idle and exist, with their rows, which have their begins as `end_ns`.
+  std::map<ProcId, PStatesRow> idle_procs_;
+
   NamedBuckets task_histogram_;
   NamedBuckets region_histogram_;
 

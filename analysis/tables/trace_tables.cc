@@ -33,6 +33,7 @@ void FillFromOptions(const TableOptions& options, internal::TracesRow* row) {
   if (options.service.has_value()) row->service = *options.service;
   if (options.host.has_value()) row->host = *options.host;
   if (options.attrs.has_value()) row->attrs = *options.attrs;
+  row->number = static_cast<int64_t>(options.number);
 }
 
 std::string ErrorText(const absl::Status& status) {

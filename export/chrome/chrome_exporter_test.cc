@@ -17,7 +17,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace chrome_exporter_test {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -299,5 +299,5 @@ TEST(ChromeFocus, SelectsTheGoroutinesAndTimesOfTasks) {
   EXPECT_FALSE(none.filter.goroutines.empty());
 }
 
-}  // namespace
+}  // namespace chrome_exporter_test
 }  // namespace gotrace::internal

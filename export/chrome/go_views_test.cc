@@ -17,7 +17,7 @@
 #include "testing/chrome_view.h"
 
 namespace gotrace::internal {
-namespace {
+namespace go_views_test {
 
 // A line of traces/chrome_views.tsv, which testdata/make_chrome_views.sh writes.
 struct GoView {
@@ -108,5 +108,5 @@ TEST(GoViews, HaveTheSameEvents) {
   EXPECT_GE(views, 3 * TestTraces().size());
 }
 
-}  // namespace
+}  // namespace go_views_test
 }  // namespace gotrace::internal

@@ -217,6 +217,7 @@ void FxtExporter::Impl::Add(absl::Span<const Event> events) {
   if (events.empty()) return;
   if (!std::exchange(has_events_, true)) SetWindow(events.front().time());
   for (const Event& event : events) {
+    if (event.kind() == EventKind::kSync && event.time() <= to_) state_counters_.BeginGeneration();
     if (event.time() >= from_ && !is_open_) OpenWindow();
     last_time_ = std::max(last_time_, std::min(event.time(), to_));
     // The end of a goroutine ends its regions first.

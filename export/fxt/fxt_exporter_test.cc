@@ -26,7 +26,7 @@
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fxt_exporter_test {
 
 // The states of goroutines as a StateTracker has them, clipped to a window.
 struct Expected final : public IntervalConsumer {
@@ -588,18 +588,20 @@ TEST(FxtExporterTest, CountsGoroutinesByState) {
   const ReadBack back = ReadFxtBack(script.Finish());
   EXPECT_EQ(With(back.instants, {" state "}),
             (std::vector<std::string>{
+                "4294836224 state busy Ps 10 { Ps=0}",
                 "4294836224 state busy Ps 200070 { Ps=1}",
                 "4294836224 state busy Ps 50 { Ps=1}",
+                "4294836224 state goroutines in syscalls 10 { goroutines=0}",
                 "4294836224 state goroutines in syscalls 200070 { goroutines=0}",
-                "4294836224 state goroutines in syscalls 50 { goroutines=0}",
+                "4294836224 state runnable goroutines 10 { goroutines=0}",
                 "4294836224 state runnable goroutines 200070 { goroutines=1}",
                 "4294836224 state runnable goroutines 50 { goroutines=2}",
+                "4294836224 state running goroutines 10 { goroutines=1}",
                 "4294836224 state running goroutines 100060 { goroutines=0}",
                 "4294836224 state running goroutines 200070 { goroutines=1}",
-                "4294836224 state running goroutines 50 { goroutines=1}",
+                "4294836224 state waiting goroutines 10 { goroutines=0}",
                 "4294836224 state waiting goroutines 100060 { goroutines=1}",
                 "4294836224 state waiting goroutines 200070 { goroutines=1}",
-                "4294836224 state waiting goroutines 50 { goroutines=0}",
             }));
 }
 
@@ -731,5 +733,5 @@ TEST(FxtExporterTest, BuffersKeepWhatFits) {
   }
 }
 
-}  // namespace
+}  // namespace fxt_exporter_test
 }  // namespace gotrace::internal

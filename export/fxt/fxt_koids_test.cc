@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fxt_koids_test {
 
 TEST(FxtKoidsTest, UsualIds) {
   FxtKoids koids;
@@ -59,5 +59,5 @@ TEST(FxtKoidsTest, ProcsDoNotRenameGoroutines) {
   EXPECT_FALSE(koids.has_renamed_goroutines());
 }
 
-}  // namespace
+}  // namespace fxt_koids_test
 }  // namespace gotrace::internal

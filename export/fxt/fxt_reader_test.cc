@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fxt_reader_test {
 
 // A record with strings of its own.
 struct KeptRecord {
@@ -652,5 +652,5 @@ TEST(FxtWriterTest, RefusesRecordsThatAreTooLarge) {
   EXPECT_EQ(read.Content()[0]->name, "large");
 }
 
-}  // namespace
+}  // namespace fxt_reader_test
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fxt_store_test {
 
 constexpr uint64_t kSize = 64 << 10;
 
@@ -245,5 +245,5 @@ TEST(FxtStoreTest, StreamingToAStoppedConsumerDoesNotWait) {
   EXPECT_EQ(kept.gaps, std::vector<size_t>{kept.times.size()});
 }
 
-}  // namespace
+}  // namespace fxt_store_test
 }  // namespace gotrace::internal

@@ -18,7 +18,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace json_test {
 
 // Returns the lines of all events of the trace `bytes`.
 std::vector<std::string> JsonLines(absl::string_view bytes, bool stacks) {
@@ -381,5 +381,5 @@ TEST(FormatUtc, WritesYearsWithFourDigits) {
   EXPECT_EQ(FormatUtcNanoseconds(time), "0033-04-03T15:00:00.000000000Z");
 }
 
-}  // namespace
+}  // namespace json_test
 }  // namespace gotrace::internal

@@ -29,7 +29,7 @@ class CheckedFiles final : public TableConsumer {
       File& file = FileOf(table.id);
       file.sink = SinkToString(&file.bytes);
       file.writer = MakeParquetRowsWriter(options, table, file.sink.get());
-      file.expected.metadata = {{"gotrace.schema", "1"},
+      file.expected.metadata = {{"gotrace.schema", "2"},
                                 {"gotrace.table", std::string(table.name)},
                                 {"gotrace.version", "0.1"}};
       if (!options.source.empty()) {

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace format_test {
 
 using parquet::BloomFilter;
 
@@ -184,5 +184,5 @@ TEST(BloomFilter, HashIsXxh64) {
   EXPECT_EQ(BloomFilter::Hash("a"), 0xD24EC4F1A98C6E5B);
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace gotrace::internal

@@ -378,20 +378,6 @@ bool IsAscii(absl::string_view text) {
   return (bits & 0x8080'8080'8080'8080) == 0;
 }
 
-// Makes `text` valid: each byte that is not UTF-8 becomes U+FFFD.
-void Repair(absl::string_view text, std::string* out) {
-  out->clear();
-  while (!text.empty()) {
-    int size = 0;
-    if (DecodeRune(text, &size) == 0xFFFD && size == 1) {
-      out->append("\xEF\xBF\xBD");
-    } else {
-      out->append(text.data(), size);
-    }
-    text.remove_prefix(size);
-  }
-}
-
 bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
 // The longest prefix of `text` that has no more than kMaxBound bytes and ends with a character.
@@ -436,7 +422,8 @@ size_t TextWriter::bytes() const {
 
 absl::StatusOr<uint32_t> TextWriter::AddText(absl::string_view text) {
   if (!IsAscii(text)) {
-    Repair(text, &repaired_);
+    repaired_.clear();
+    AppendValidUtf8(text, &repaired_);
     text = repaired_;
   }
   if (text.size() > kMaxText) {

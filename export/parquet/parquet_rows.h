@@ -12,7 +12,7 @@
 namespace gotrace::internal {
 
 // The version of the tables that files state: `gotrace.schema`.
-inline constexpr int kTableSchemaVersion = 1;
+inline constexpr int kTableSchemaVersion = 2;
 
 struct ParquetRowsOptions {
   // Whether columns of UINT64 are written as INT64 with the same bits.

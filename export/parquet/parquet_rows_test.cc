@@ -17,7 +17,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace parquet_rows_test {
 
 // What was read of each table.
 std::vector<ParquetFile> Check(bool is_complete, CheckedFiles* files) {
@@ -107,5 +107,5 @@ TEST(ParquetRows, BeginARowGroupForATraceAfterALargeOne) {
   EXPECT_EQ(sizes, (std::vector<size_t>{40'000, 40'100, 200}));
 }
 
-}  // namespace
+}  // namespace parquet_rows_test
 }  // namespace gotrace::internal

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,16 +15,19 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "export/parquet/bloom_filter.h"
 #include "export/parquet/parquet_reader.h"
 #include "export/parquet/parquet_table.h"
+#include "export/parquet/thrift_compact.h"
 #include "gmock/gmock.h"
 #include "gotrace/byte_sink.h"
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace parquet_writer_test {
 
 using parquet::BoundaryOrder;
 using parquet::Encoding;
@@ -229,6 +233,63 @@ TEST(ParquetWriter, RepairsTexts) {
   std::vector<std::string> texts = file->table.columns[0].texts;
   texts.resize(6);
   EXPECT_THAT(texts, ElementsAre("a\uFFFD", "a\uFFFD", "\uFFFD\uFFFD\uFFFD", "\uFFFD", "é", ""));
+}
+
+// The text of the metadata at the end of a file, with the numbers of fields and types.
+std::string TextOf(const ThriftValue& value) {
+  switch (value.type) {
+    case ThriftType::kBinary:
+      return absl::StrCat("'", absl::CHexEscape(value.bytes), "'");
+    case ThriftType::kList:
+      return absl::StrCat("[",
+                          absl::StrJoin(value.elements, ", ",
+                                        [](std::string* out, const ThriftValue& element) {
+                                          absl::StrAppend(out, TextOf(element));
+                                        }),
+                          "]");
+    case ThriftType::kStruct:
+      return absl::StrCat("{",
+                          absl::StrJoin(value.fields, " ",
+                                        [](std::string* out, const auto& field) {
+                                          absl::StrAppend(out, field.first, ":",
+                                                          TextOf(field.second));
+                                        }),
+                          "}");
+    default:
+      return absl::StrCat(value.number);
+  }
+}
+
+// Every other test reads files with the numbers that they were written with. These are Parquet's.
+TEST(ParquetWriter, NumbersOfFields) {
+  ParquetTable table;
+  table.rows = 3;
+  table.columns.push_back(
+      {{"n", ParquetType::kInt64, /*nullable=*/true}, {1, 1, 0}, {1, 2, 0}, {}, {}});
+  const std::string long_text = std::string(31, 'b') + "bc";
+  table.columns.push_back(
+      {{"t", ParquetType::kFreeText}, {1, 1, 1}, {}, {"a", "a", long_text}, {}});
+  MakeValid(&table);
+  const absl::StatusOr<std::string> file = WriteParquet(table, {});
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->substr(0, 4), "PAR1");
+  EXPECT_EQ(file->substr(file->size() - 4), "PAR1");
+  const std::string size = file->substr(file->size() - 8, 4);
+  const size_t footer_size = static_cast<uint8_t>(size[0]) | static_cast<uint8_t>(size[1]) << 8;
+  absl::string_view footer(*file);
+  footer = footer.substr(file->size() - 8 - footer_size, footer_size);
+  const absl::StatusOr<ThriftValue> metadata = ReadThriftStruct(&footer);
+  ASSERT_TRUE(metadata.ok());
+  // Sizes and offsets depend on how pages are compressed.
+  EXPECT_EQ(std::regex_replace(TextOf(*metadata), std::regex(":[0-9]{2,}"), ":N"),
+            "{1:1 2:[{4:'schema' 5:2}, {1:2 3:1 4:'n'}, {1:6 3:0 4:'t' 6:0 10:{1:{}}}] 3:3 "
+            "4:[{1:[{2:0 3:{1:2 2:[3, 5] 3:['n'] 4:6 5:3 6:N 7:N 9:4 "
+            "12:{3:1 5:'\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00' "
+            "6:'\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00' 7:1 8:1} 13:[{1:0 2:5 3:1}]} "
+            "4:N 5:N 6:N 7:N}, "
+            "{2:0 3:{1:6 2:[3, 6] 3:['t'] 4:6 5:3 6:N 7:N 9:N "
+            "12:{3:0 5:'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbc' 6:'a' 7:0 8:1} 13:[{1:0 2:6 3:1}]} "
+            "4:N 5:N 6:N 7:N}] 2:N 3:3 5:4 6:N}] 6:'gotrace version 1' 7:[{1:{}}, {1:{}}]}");
 }
 
 TEST(ParquetWriter, BoundsOfLongTexts) {
@@ -541,5 +602,5 @@ TEST(ReadParquet, Limits) {
   EXPECT_EQ(ReadParquet(bytes, options).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-}  // namespace
+}  // namespace parquet_writer_test
 }  // namespace gotrace::internal

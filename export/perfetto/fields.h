@@ -26,6 +26,7 @@ struct TracePacket {
     kTracePacketDefaults = 59,
     kTrackDescriptor = 60,
     kPerfSample = 66,
+    kMachineId = 98,
     kGenericKernelTaskStateEvent = 117,
   };
 };

@@ -105,6 +105,7 @@ class PacketText {
         case TracePacket::kTimestampClockId:
         case TracePacket::kTracePacketDefaults:
         case TracePacket::kSequenceFlags:
+        case TracePacket::kMachineId:
           packet.skip();
           break;
         default:

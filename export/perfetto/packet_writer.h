@@ -14,8 +14,10 @@ namespace gotrace::internal {
 // compressed form.
 class PacketWriter {
  public:
-  // `out` must outlive this object.
-  PacketWriter(ByteSink* out, bool compress) : out_(*out), compress_(compress) {}
+  // `out` must outlive this object. Every process but 1 is a machine of its own, with threads and
+  // CPUs of its own, so that programs whose goroutines have the same ids can be in one file.
+  PacketWriter(ByteSink* out, bool compress, int32_t pid)
+      : out_(*out), compress_(compress), machine_(pid == 1 ? 0 : static_cast<uint32_t>(pid)) {}
 
   // Adds a packet with the fields that `fill`, a function of a protozero::pbf_writer, adds to it.
   template <class Fill>
@@ -23,6 +25,7 @@ class PacketWriter {
     {
       protozero::pbf_writer trace(packets_);
       protozero::pbf_writer packet(trace, perfetto::Trace::kPacket);
+      if (machine_ != 0) packet.add_uint32(perfetto::TracePacket::kMachineId, machine_);
       fill(packet);
     }
     if (packets_.size() >= kBlockSize) Flush();
@@ -36,6 +39,7 @@ class PacketWriter {
 
   ByteSink& out_;
   const bool compress_;
+  const uint32_t machine_;  // 0 for none.
   std::string packets_;
 };
 

@@ -19,6 +19,8 @@
 #include "export/thread_slices.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
+#include "parser/event/event_writer.h"
+#include "parser/event/trace_clock.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
@@ -28,6 +30,7 @@ using internal::PerfettoAnnotation;
 using internal::PerfettoCategory;
 using internal::PerfettoDetails;
 using internal::PerfettoTrack;
+using internal::TraceClock;
 using internal::perfetto::CounterUnit;
 
 // An open slice of a track.
@@ -78,13 +81,18 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   Impl(ByteSink* out, PerfettoOptions options)
       : options_(std::move(options)),
         out_(*out),
-        packets_(out, options_.compress),
+        packets_(out, options_.compress, options_.pid),
         tracks_(&packets_, &interner_),
         scheduling_(&packets_, &tracks_, &interner_, options_.scheduling),
         state_counters_([this](int64_t time, size_t counter, uint64_t value) {
           if (!writes_states_) return;
           tracks_.SetCounter(time, PerfettoTrack::Counter(kFirstStateCounter + counter), value);
         }) {
+    EventFilter::Times& times = options_.filter.times;
+    if (times.HasFirst()) times.from = TraceClock::Add(times.from, options_.time_offset);
+    if (times.to != EventFilter::Times().to) {
+      times.to = TraceClock::Add(times.to, options_.time_offset);
+    }
     if (options_.threads) {
       threads_ = std::make_unique<StateTracker>(&interner_, static_cast<IntervalConsumer*>(this));
     }
@@ -97,6 +105,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
  private:
   StringId Intern(absl::string_view text) { return interner_.InternString(text); }
 
+  void AddShifted(const Event& event);
   void Take(const Event& event);
   // Takes an event of the window's last generation that comes after the window. A status may state
   // what a goroutine did during the window.
@@ -229,26 +238,39 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 };
 
 void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
-  if (!begin_.has_value() && !events.empty()) {
-    begin_ = events.front().time();
+  for (const Event& event : events) {
+    if (options_.time_offset == 0) {
+      AddShifted(event);
+    } else {
+      Event shifted = event;
+      internal::EventWriter(&shifted).Time(TraceClock::Add(event.time(), options_.time_offset));
+      AddShifted(shifted);
+    }
+  }
+}
+
+void PerfettoExporter::Impl::AddShifted(const Event& event) {
+  // First, while goroutines that end have names.
+  if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
+  if (!begin_.has_value()) {
+    begin_ = event.time();
     options_.filter = options_.filter.WithAbsoluteTimes(*begin_);
   }
-  for (const Event& event : events) {
-    // First, while goroutines that end have names.
-    if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
-    // Later events may be in it again, since times may go back in a damaged trace.
-    is_past_ = event.time() > options_.filter.times.to;
-    if (event.kind() == EventKind::kSync && !is_past_) generation_begin_ = event.time();
-    if (!is_in_window_ && event.time() >= options_.filter.times.from) {
-      BeginWindow(std::max(*begin_, options_.filter.times.from));
-    }
-    if (is_past_) {
-      is_over_ |= event.kind() == EventKind::kSync;
-      if (!is_over_) TakeAfterWindow(event);
-    } else {
-      is_over_ = false;
-      Take(event);
-    }
+  // Later events may be in it again, since times may go back in a damaged trace.
+  is_past_ = event.time() > options_.filter.times.to;
+  if (event.kind() == EventKind::kSync && !is_past_) {
+    generation_begin_ = event.time();
+    state_counters_.BeginGeneration();
+  }
+  if (!is_in_window_ && event.time() >= options_.filter.times.from) {
+    BeginWindow(std::max(*begin_, options_.filter.times.from));
+  }
+  if (is_past_) {
+    is_over_ |= event.kind() == EventKind::kSync;
+    if (!is_over_) TakeAfterWindow(event);
+  } else {
+    is_over_ = false;
+    Take(event);
   }
 }
 
@@ -281,7 +303,7 @@ void PerfettoExporter::Impl::Take(const Event& event) {
       return TakeLabel(event);
     case EventKind::kStackSample:
       if (Wants(event)) {
-        tracks_.AddCpuSample(time, event.proc(), event.goroutine(),
+        tracks_.AddCpuSample(time, event.proc(), event.goroutine(), event.thread(),
                              interner_.InternStack(event.stack()));
       }
       return;
@@ -348,7 +370,9 @@ void PerfettoExporter::Impl::BeginWindow(int64_t time) {
 
 void PerfettoExporter::Impl::TakeSync(const Event& event) {
   if (!is_in_window_) return;
-  if (const Sync sync = event.sync(); sync.clock_snapshot.has_value()) {
+  if (Sync sync = event.sync(); sync.clock_snapshot.has_value()) {
+    sync.clock_snapshot->trace_time =
+        TraceClock::Add(sync.clock_snapshot->trace_time, options_.time_offset);
     tracks_.AddClockSnapshot(*sync.clock_snapshot);
   }
 }
@@ -449,7 +473,7 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
     if (state == GoState::kRunnable) {
       scheduling_.Wake(time, goroutine.id, NameOf(goroutine), creator, event.proc());
     } else {
-      scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), state);
+      scheduling_.SetState(time, goroutine.id, NameOf(goroutine), state);
     }
   }
   if (writes && creator != GoId::kNone && selection_.Selects(creator)) {
@@ -810,8 +834,17 @@ absl::Status PerfettoExporter::Impl::Finish() {
   if (threads_ != nullptr) threads_->Finish().IgnoreError();
   if (!has_begun_) BeginFile(last_time_);
   // Shows until when the last states lasted.
-  state_counters_.Finish(is_past_ ? options_.filter.times.to : last_time_);
+  const int64_t end = is_past_ ? options_.filter.times.to : last_time_;
+  state_counters_.Finish(end);
   for (const Goroutine* const goroutine : goroutines_.Sorted()) {
+    const bool has_state =
+        goroutine->state != GoState::kRunning ||
+        (goroutine->proc != ProcId::kNone && selection_.Selects(goroutine->proc));
+    if (WritesStates(*goroutine) && WritesScheduling() && goroutine->is_selected && has_state &&
+        goroutine->since < end) {
+      scheduling_.SetLastState(end, goroutine->id, NameOf(*goroutine), goroutine->proc,
+                               goroutine->state);
+    }
     const bool has_name = goroutine->name != StringId::kEmpty;
     if (goroutine->is_declared && !goroutine->is_named && has_name) {
       tracks_.DeclareGoroutine(goroutine->id, interner_.String(goroutine->name));

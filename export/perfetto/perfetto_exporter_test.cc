@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +18,12 @@
 #include "gotrace/reader.h"
 #include "gotrace/state_tracker.h"
 #include "gtest/gtest.h"
+#include "protozero/pbf_reader.hpp"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace perfetto_exporter_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -108,6 +110,7 @@ track 59 in 1 "waiting goroutines" counter
 track 67 in 1 "goroutines in syscalls" counter
 track 75 in 1 "busy Ps" counter
 track 12 thread 1
+1 state "goroutine" thread 1 is 2
 track 47 in 10 "job"
 110 begin 47 "job" task task=5
 track 20 thread 2
@@ -124,6 +127,11 @@ track 20 thread 2
 210 begin 12 "syscall" syscall
 220 end 12
 230 end 47
+1 counter 43 0
+1 counter 51 1
+1 counter 59 0
+1 counter 67 0
+1 counter 75 1
 231 counter 43 0
 231 counter 51 1
 231 counter 59 0
@@ -138,6 +146,8 @@ track 20 thread 2
 200 switch cpu 0 to 1 "main.main", prev state 0
 210 switch cpu 0 to 0 "", prev state 2
 220 switch cpu 0 to 1 "main.main", prev state 0
+231 switch cpu 0 to 0 "", prev state 0
+231 switch cpu 0 to 1 "main.main", prev state 0
 120 wake cpu 0 thread 2 "main.worker"
 180 wake cpu 0 thread 1 "main.main")");
 }
@@ -218,28 +228,35 @@ track 59 in 1 "waiting goroutines" counter
 track 67 in 1 "goroutines in syscalls" counter
 track 75 in 1 "busy Ps" counter
 track 12 thread 1 "main.main"
-155 state "main.main" thread 1 is 4
+155 state "main.main" thread 1 is 2
 155 begin 12 "chan receive" wait
 track 20 thread 2
+155 state "main.worker" thread 2 is 2
 155 begin 20 "step" region task=5
 track 47 in 10 "job"
 155 begin 47 "job" task task=5
+155 counter 3 4096
+160 instant 20 "color" log message="blue" task=5
+170 end 20
 155 counter 43 0
 155 counter 51 1
 155 counter 59 1
 155 counter 67 0
 155 counter 75 1
-155 counter 3 4096
-160 instant 20 "color" log message="blue" task=5
-170 end 20
 175 counter 43 0
 175 counter 51 1
 175 counter 59 1
 175 counter 67 0
 175 counter 75 1
+175 state thread 1 is 4
 track 20 thread 2 "main.worker"
 155 switch cpu 0 to 0 "", prev state 0
-155 switch cpu 0 to 2 "main.worker", prev state 0)");
+155 switch cpu 0 to 2 "main.worker", prev state 0
+175 switch cpu 0 to 0 "", prev state 0
+175 switch cpu 0 to 2 "main.worker", prev state 0
+155 switch cpu 1 to 0 "", prev state 0
+155 switch cpu 1 to 1 "main.main", prev state 0
+155 switch cpu 1 to 0 "", prev state 1)");
 }
 
 // The first status of a goroutine in a generation also says what it did before.
@@ -273,8 +290,9 @@ GoStatus dt=1 g=1 m=1 gstatus=2
 }
 
 TEST(PerfettoExporterTest, WritesGaugesBeforeALongPause) {
-  const std::string pause = "HeapAlloc dt=1000000 heapalloc_value=1\n";
-  EXPECT_THAT(Lines(Assemble(absl::StrCat(kTrace, pause))), Contains("220 counter 51 1"));
+  std::string text(kTrace);
+  text.insert(text.find("GoSyscallEnd "), "HeapAlloc dt=1000000 heapalloc_value=1\n");
+  EXPECT_THAT(Lines(Assemble(text)), Contains("210 counter 67 1"));
 }
 
 TEST(PerfettoExporterTest, RunsOnSelectedPsOnly) {
@@ -315,6 +333,107 @@ TEST(PerfettoExporterTest, WritesLargeIdsAsGenericEvents) {
   EXPECT_THAT(lines, Contains("140 state cpu 0 thread 5000000000 is 3"));
   EXPECT_THAT(lines, Contains("190 state cpu 0 thread 5000000000 is 8"));
   EXPECT_THAT(notes, ElementsAre(HasSubstr("need more than 31 bits")));
+}
+
+// Idle CPUs would run a thread of the program otherwise.
+TEST(PerfettoExporterTest, GivesSamplesWithoutGoroutinesAThread) {
+  std::string text(kTrace);
+  text += R"(EventBatch gen=1 m=18446744073709551615 time=1 size=auto
+CPUSamples
+CPUSample time=145 m=7 p=0 g=0 stack=2
+CPUSample time=146 m=1 p=0 g=2 stack=2
+)";
+  const std::vector<std::string> lines = Lines(Assemble(text));
+  EXPECT_THAT(lines, Contains("track 34359738362 thread 4294967295 \"M7\""));
+  EXPECT_THAT(lines, Contains(HasSubstr("145 sample cpu 0 thread 4294967295 at main.worker")));
+  EXPECT_THAT(lines, Contains(HasSubstr("146 sample cpu 0 thread 2 at main.worker")));
+}
+
+// A status says what a goroutine has done since the generation began, but may come at its end.
+TEST(PerfettoExporterTest, CountsGoroutinesSinceTheirGenerationBegan) {
+  constexpr absl::string_view kStatuses = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=1 gstatus=2
+HeapAlloc dt=1000000 heapalloc_value=1
+GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4
+ProcStatus dt=1 p=1 pstatus=2
+)";
+  const std::vector<std::string> lines = Lines(Assemble(kStatuses));
+  EXPECT_THAT(lines, Contains("1 counter 51 1"));
+  EXPECT_THAT(lines, Contains("1 counter 59 1"));
+  EXPECT_THAT(lines, Contains("1 counter 75 1"));
+}
+
+TEST(PerfettoExporterTest, CountsPsThatAreBusy) {
+  std::string text(kTrace);
+  text += "GoBlock dt=10 reason_string=4 stack=1\nProcStop dt=10\n";
+  EXPECT_THAT(Lines(Assemble(text)), Contains("251 counter 75 0"));
+}
+
+TEST(PerfettoExporterTest, RangesBeginWithTheirEvent) {
+  std::string text(kTrace);
+  text += "GCBegin dt=10 gc_seq=1 stack=1\nGCEnd dt=10 gc_seq=2\n";
+  const std::vector<std::string> lines = Lines(Assemble(text));
+  EXPECT_THAT(lines, Contains(HasSubstr("240 begin 2 \"GC concurrent mark phase\" range")));
+  EXPECT_THAT(lines, Contains("250 end 2"));
+}
+
+// The times are those of the other clock, also where they select events.
+TEST(PerfettoExporterTest, AddsAnOffsetToAllTimes) {
+  PerfettoOptions options;
+  options.time_offset = 1000;
+  options.filter.times = {155, 175};
+  const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+  EXPECT_THAT(lines, Contains("clocks 6=1155 64=1155, primary 6"));
+  EXPECT_THAT(lines, Contains("1170 end 20"));
+  EXPECT_THAT(lines, Contains("1155 switch cpu 0 to 2 \"main.worker\", prev state 0"));
+  EXPECT_THAT(lines, Contains("1175 counter 51 1"));
+}
+
+// In the numbers of the format itself, which nothing else here depends on.
+TEST(PerfettoExporterTest, MarksPacketsOfOtherProcesses) {
+  PerfettoOptions options;
+  options.pid = 2;
+  const std::string file = Convert(Assemble(kTrace), options);
+  protozero::pbf_reader packets(file);
+  std::set<uint64_t> tracks;
+  while (packets.next(1)) {
+    protozero::pbf_reader packet = packets.get_message();
+    uint32_t machine = 0;
+    uint32_t sequence = 2;
+    while (packet.next()) {
+      if (packet.tag() == 98) {
+        machine = packet.get_uint32();
+      } else if (packet.tag() == 10) {
+        sequence = packet.get_uint32();
+      } else if (packet.tag() == 60) {
+        protozero::pbf_reader track = packet.get_message();
+        ASSERT_TRUE(track.next(1));
+        tracks.insert(track.get_uint64());
+      } else {
+        packet.skip();
+      }
+    }
+    EXPECT_EQ(machine, 2u);
+    EXPECT_EQ(sequence, 2u);
+  }
+  EXPECT_TRUE(tracks.contains(uint64_t{1} << 63 | 12));
+  EXPECT_FALSE(tracks.contains(12));
+}
+
+// In the numbers of the format itself: in an event, sched_blocked_reason is 18, with the thread 1,
+// the symbol 2, and io_wait 3.
+TEST(PerfettoExporterTest, WritesReasonsWithPerfettosNumbers) {
+  std::string text(kTrace);
+  text.replace(text.find("chan receive"), 12, "network");
+  const std::string file = Convert(Assemble(text));
+  const std::string event("\x08\x83\x01\x10\x00\x92\x01\x06\x08\x01\x10", 11);
+  const size_t found = file.find(event);
+  ASSERT_NE(found, std::string::npos);
+  EXPECT_EQ(file.substr(found + event.size() + 1, 2), "\x18\x01");
 }
 
 TEST(PerfettoExporterTest, WritesTracksOfThreads) {
@@ -415,5 +534,5 @@ TEST(PerfettoStatesTest, AreThoseOfTheWindow) {
   });
 }
 
-}  // namespace
+}  // namespace perfetto_exporter_test
 }  // namespace gotrace::internal

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 
@@ -77,11 +78,41 @@ SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
 }
 
 void SchedulingWriter::SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state) {
-  AddGenericState(time, goroutine, name, state, ProcId::kNone);
+  if (!UsesFtrace(goroutine)) return AddGenericState(time, goroutine, name, state, ProcId::kNone);
+  BeginPath(time, goroutine, name);
+  if (state != GoState::kRunnable) initial_[goroutine] = {time, name, state};
+}
+
+void SchedulingWriter::BeginPath(int64_t time, GoId goroutine, StringId name) {
+  AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
+}
+
+void SchedulingWriter::LeaveInitialState(int64_t time, GoId goroutine) {
+  const auto it = initial_.find(goroutine);
+  if (it != initial_.end() && it->second.time == time) initial_.erase(it);
+}
+
+void SchedulingWriter::FlushInitialStates() {
+  if (initial_.empty()) return;
+  std::vector<std::pair<GoId, InitialState>> states(initial_.begin(), initial_.end());
+  initial_.clear();
+  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.time, a.first) < std::pair(b.second.time, b.first);
+  });
+  const ProcId unused{cpus_.empty() ? 0 : cpus_.rbegin()->first + 1};
+  for (const auto& [goroutine, initial] : states) {
+    if (!IsCpu(unused)) {
+      AddGenericState(initial.time, goroutine, initial.name, initial.state, ProcId::kNone);
+      continue;
+    }
+    Start(initial.time, goroutine, initial.name, unused);
+    Stop(initial.time, goroutine, initial.name, unused, initial.state);
+  }
 }
 
 void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId id) {
   Cpu& cpu = CpuOf(id);
+  if (UsesFtrace(goroutine)) BeginPath(time, goroutine, name);
   if (!UsesFtrace(goroutine) || !IsCpu(id) || time >= cpu.last_switch) {
     return Start(time, goroutine, name, id);
   }
@@ -101,6 +132,7 @@ void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringI
 }
 
 void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId cpu) {
+  LeaveInitialState(time, goroutine);
   if (!UsesFtrace(goroutine) || !IsCpu(cpu)) {
     return AddGenericState(time, goroutine, name, GoState::kRunning, cpu);
   }
@@ -140,6 +172,15 @@ uint64_t SchedulingWriter::IndexOfName(Cpu& cpu, StringId name) {
   return it->second;
 }
 
+void SchedulingWriter::SetLastState(int64_t time, GoId goroutine, StringId name, ProcId cpu,
+                                    GoState state) {
+  if (state != GoState::kRunning) {
+    return AddGenericState(time, goroutine, name, state, ProcId::kNone);
+  }
+  Stop(time, goroutine, name, cpu, GoState::kRunnable);
+  if (UsesFtrace(goroutine) && IsCpu(cpu)) Start(time, goroutine, name, cpu);
+}
+
 void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, bool is_io) {
   if (!UsesFtrace(goroutine) || reason == StringId::kEmpty) return;
   Cpu& cpu = CpuOf(ProcId::kNone);
@@ -159,6 +200,7 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
 }
 
 void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId waker, ProcId id) {
+  LeaveInitialState(time, goroutine);
   if (!UsesFtrace(goroutine)) {
     return AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
   }
@@ -242,7 +284,7 @@ void SchedulingWriter::FlushCpu(Cpu& cpu) {
   }
   fields += cpu.events;
   packets_.Add([&](pbf_writer& packet) {
-    TrackEventWriter::AddSequence(&packet);
+    track_events_.AddSequence(&packet);
     packet.add_message(TracePacket::kFtraceEvents, fields);
     track_events_.AddInterned(&packet);
   });
@@ -257,6 +299,7 @@ void SchedulingWriter::FlushCpu(Cpu& cpu) {
 }
 
 void SchedulingWriter::Flush() {
+  FlushInitialStates();
   for (auto& [id, cpu] : cpus_) FlushCpu(cpu);
 }
 

@@ -64,6 +64,11 @@ class SchedulingWriter {
     AddGenericState(time, goroutine, name, state, ProcId::kNone);
   }
 
+  // `goroutine` is in `state`, which was written before, until `time`, when the file ends; it runs
+  // on `cpu` if it runs. Perfetto does not know how long a state lasted that no other event
+  // follows.
+  void SetLastState(int64_t time, GoId goroutine, StringId name, ProcId cpu, GoState state);
+
   // Writes what is buffered. Times may be in any order across calls.
   void Flush();
 
@@ -90,6 +95,11 @@ class SchedulingWriter {
   bool UsesFtrace(GoId goroutine);
   static bool IsCpu(ProcId id) { return id.value >= 0 && id.value < perfetto::kMaxFtraceCpus; }
   Cpu& CpuOf(ProcId cpu);
+  // Perfetto's critical paths through a goroutine begin where it first becomes runnable.
+  void BeginPath(int64_t time, GoId goroutine, StringId name);
+  // Forgets the initial state of `goroutine` if that lasts for no time, until `time`.
+  void LeaveInitialState(int64_t time, GoId goroutine);
+  void FlushInitialStates();
   void Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next, StringId name);
   uint64_t IndexOfName(Cpu& cpu, StringId name);
   void AddGenericState(int64_t time, GoId goroutine, StringId name, GoState state, ProcId cpu);
@@ -101,6 +111,16 @@ class SchedulingWriter {
   const PerfettoScheduling scheduling_;
   std::map<int64_t, Cpu> cpus_;  // In order, for the same output each time.
   absl::flat_hash_map<GoId, StringId> generic_names_;
+
+  // Perfetto allows one generic event for a thread at a time, and that is the one of BeginPath().
+  // So goroutines that wait or are in a syscall then run for no time, on a CPU that is no P, and
+  // leave it in this state.
+  struct InitialState {
+    int64_t time = 0;
+    StringId name = StringId::kEmpty;
+    GoState state = GoState::kUndetermined;
+  };
+  absl::flat_hash_map<GoId, InitialState> initial_;
   bool has_large_ids_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 namespace gotrace::internal {
@@ -12,9 +13,6 @@ using perfetto::TrackDescriptor;
 using perfetto::TrackEvent;
 using perfetto::TrackEventType;
 using protozero::pbf_writer;
-
-// All packets with interned data belong to one sequence.
-constexpr uint32_t kSequence = 1;
 
 constexpr absl::string_view kCategoryNames[] = {"",      "wait",   "syscall", "region",
                                                 "task",  "log",    "range",   "goroutine",
@@ -37,6 +35,14 @@ void AddClock(uint32_t id, uint64_t time, bool is_incremental, pbf_writer* snaps
   if (is_incremental) clock.add_bool(perfetto::Clock::kIsIncremental, true);
 }
 
+// Returns the bits of `value` in reverse order. Both ids and pids are mostly small: where one has
+// its high bits, the other one has its low bits.
+uint64_t Reversed(uint64_t value) {
+  uint64_t reversed = 0;
+  for (int i = 0; i < 64; ++i) reversed |= (value >> i & 1) << (63 - i);
+  return reversed;
+}
+
 // Marks `index` in `*set`. Returns whether it was marked before.
 bool TestAndSet(size_t index, std::vector<bool>* set) {
   if (index >= set->size()) set->resize(2 * index + 1);
@@ -49,6 +55,7 @@ bool TestAndSet(size_t index, std::vector<bool>* set) {
 
 void TrackEventWriter::Begin(int64_t time, int32_t pid, absl::string_view process_name) {
   pid_ = pid;
+  salt_ = Reversed(static_cast<uint64_t>(pid) - 1);
   last_time_ = time;
   packets_.Add([&](pbf_writer& packet) {
     AddSequence(&packet);
@@ -74,7 +81,7 @@ void TrackEventWriter::Begin(int64_t time, int32_t pid, absl::string_view proces
   packets_.Add([&](pbf_writer& packet) {
     AddSequence(&packet);
     pbf_writer track(packet, TracePacket::kTrackDescriptor);
-    track.add_uint64(TrackDescriptor::kUuid, PerfettoTrack::Process().uuid);
+    track.add_uint64(TrackDescriptor::kUuid, UuidOf(PerfettoTrack::Process()));
     pbf_writer process(track, TrackDescriptor::kProcess);
     process.add_int32(perfetto::ProcessDescriptor::kPid, pid);
     AddString(perfetto::ProcessDescriptor::kProcessName, process_name, &process);
@@ -92,14 +99,14 @@ void TrackEventWriter::AddClockSnapshot(const ClockSnapshot& snapshot) {
   });
 }
 
-void TrackEventWriter::DeclareGoroutine(GoId id, absl::string_view name) {
+void TrackEventWriter::DeclareThread(PerfettoTrack track, int64_t tid, absl::string_view name) {
   packets_.Add([&](pbf_writer& packet) {
     AddSequence(&packet);
-    pbf_writer track(packet, TracePacket::kTrackDescriptor);
-    track.add_uint64(TrackDescriptor::kUuid, PerfettoTrack::Of(id).uuid);
-    pbf_writer thread(track, TrackDescriptor::kThread);
+    pbf_writer descriptor(packet, TracePacket::kTrackDescriptor);
+    descriptor.add_uint64(TrackDescriptor::kUuid, UuidOf(track));
+    pbf_writer thread(descriptor, TrackDescriptor::kThread);
     thread.add_int32(perfetto::ThreadDescriptor::kPid, pid_);
-    thread.add_int64(perfetto::ThreadDescriptor::kTid, id.value);
+    thread.add_int64(perfetto::ThreadDescriptor::kTid, tid);
     if (!name.empty()) AddString(perfetto::ThreadDescriptor::kThreadName, name, &thread);
   });
 }
@@ -109,8 +116,8 @@ void TrackEventWriter::DeclareTrack(PerfettoTrack track, absl::string_view name,
   packets_.Add([&](pbf_writer& packet) {
     AddSequence(&packet);
     pbf_writer descriptor(packet, TracePacket::kTrackDescriptor);
-    descriptor.add_uint64(TrackDescriptor::kUuid, track.uuid);
-    descriptor.add_uint64(TrackDescriptor::kParentUuid, parent.uuid);
+    descriptor.add_uint64(TrackDescriptor::kUuid, UuidOf(track));
+    descriptor.add_uint64(TrackDescriptor::kParentUuid, UuidOf(parent));
     AddString(TrackDescriptor::kName, name, &descriptor);
     descriptor.add_enum(TrackDescriptor::kSiblingMergeBehavior, perfetto::kMergeNone);
   });
@@ -121,8 +128,8 @@ void TrackEventWriter::DeclareCounter(PerfettoTrack track, absl::string_view nam
   packets_.Add([&](pbf_writer& packet) {
     AddSequence(&packet);
     pbf_writer descriptor(packet, TracePacket::kTrackDescriptor);
-    descriptor.add_uint64(TrackDescriptor::kUuid, track.uuid);
-    descriptor.add_uint64(TrackDescriptor::kParentUuid, PerfettoTrack::Process().uuid);
+    descriptor.add_uint64(TrackDescriptor::kUuid, UuidOf(track));
+    descriptor.add_uint64(TrackDescriptor::kParentUuid, UuidOf(PerfettoTrack::Process()));
     AddString(TrackDescriptor::kName, name, &descriptor);
     pbf_writer counter(descriptor, TrackDescriptor::kCounter);
     counter.add_enum(perfetto::CounterDescriptor::kUnit, static_cast<int32_t>(unit));
@@ -135,7 +142,7 @@ void TrackEventWriter::SetCounter(int64_t time, PerfettoTrack track, uint64_t va
     AddSequence(&packet);
     pbf_writer event(packet, TracePacket::kTrackEvent);
     event.add_enum(TrackEvent::kType, static_cast<int32_t>(TrackEventType::kCounter));
-    event.add_uint64(TrackEvent::kTrackUuid, track.uuid);
+    event.add_uint64(TrackEvent::kTrackUuid, UuidOf(track));
     if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       event.add_int64(TrackEvent::kCounterValue, static_cast<int64_t>(value));
     } else {
@@ -144,7 +151,22 @@ void TrackEventWriter::SetCounter(int64_t time, PerfettoTrack track, uint64_t va
   });
 }
 
-void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, StackId stack) {
+uint32_t TrackEventWriter::TidOf(ThreadId m) {
+  // Goroutines have small ids.
+  const uint32_t next = std::numeric_limits<uint32_t>::max() - static_cast<uint32_t>(tids_.size());
+  const auto [it, is_new] = tids_.try_emplace(m, next);
+  if (is_new) {
+    DeclareThread(PerfettoTrack::Sampled(it->second), it->second,
+                  m == ThreadId::kNone ? "no goroutine" : absl::StrCat("M", m.value));
+  }
+  return it->second;
+}
+
+void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, ThreadId m,
+                                    StackId stack) {
+  // Without a thread, Perfetto would take it for a sample of the one that idle CPUs run.
+  const bool fits = goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max();
+  const uint32_t tid = fits ? static_cast<uint32_t>(goroutine.value) : TidOf(m);
   packets_.Add([&](pbf_writer& packet) {
     AddTime(time, &packet);
     AddSequence(&packet);
@@ -154,9 +176,7 @@ void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, St
         sample.add_uint32(perfetto::PerfSample::kCpu, static_cast<uint32_t>(cpu.value));
       }
       sample.add_uint32(perfetto::PerfSample::kPid, pid_);
-      if (goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max()) {
-        sample.add_uint32(perfetto::PerfSample::kTid, static_cast<uint32_t>(goroutine.value));
-      }
+      sample.add_uint32(perfetto::PerfSample::kTid, tid);
       if (stack != StackId::kNone) {
         sample.add_uint64(perfetto::PerfSample::kCallstackIid, InternStack(stack));
       }
@@ -173,7 +193,7 @@ void TrackEventWriter::AddEvent(int64_t time, PerfettoTrack track, TrackEventTyp
     {
       pbf_writer event(packet, TracePacket::kTrackEvent);
       event.add_enum(TrackEvent::kType, static_cast<int32_t>(type));
-      event.add_uint64(TrackEvent::kTrackUuid, track.uuid);
+      event.add_uint64(TrackEvent::kTrackUuid, UuidOf(track));
       if (details.name != StringId::kEmpty) {
         event.add_uint64(TrackEvent::kNameIid, Intern(kEventNames, details.name));
       }
@@ -183,8 +203,9 @@ void TrackEventWriter::AddEvent(int64_t time, PerfettoTrack track, TrackEventTyp
       if (details.stack != StackId::kNone) {
         event.add_uint64(TrackEvent::kCallstackIid, InternStack(details.stack));
       }
-      if (details.flow_out != 0) event.add_fixed64(TrackEvent::kFlowIds, details.flow_out);
-      if (details.flow_in != 0) event.add_fixed64(TrackEvent::kTerminatingFlowIds, details.flow_in);
+      if (details.flow_out != 0) event.add_fixed64(TrackEvent::kFlowIds, details.flow_out ^ salt_);
+      if (details.flow_in != 0)
+        event.add_fixed64(TrackEvent::kTerminatingFlowIds, details.flow_in ^ salt_);
       for (const PerfettoAnnotation& annotation : details.annotations) {
         pbf_writer message(event, TrackEvent::kDebugAnnotations);
         message.add_uint64(perfetto::DebugAnnotation::kNameIid,
@@ -211,8 +232,9 @@ void TrackEventWriter::AddTime(int64_t time, pbf_writer* packet) {
   packet->add_uint32(TracePacket::kTimestampClockId, perfetto::kClockBoottime);
 }
 
-void TrackEventWriter::AddSequence(pbf_writer* packet) {
-  packet->add_uint32(TracePacket::kTrustedPacketSequenceId, kSequence);
+void TrackEventWriter::AddSequence(pbf_writer* packet) const {
+  // All packets with interned data of a process belong to one sequence.
+  packet->add_uint32(TracePacket::kTrustedPacketSequenceId, static_cast<uint32_t>(pid_));
 }
 
 void TrackEventWriter::AddInterned(pbf_writer* packet) {

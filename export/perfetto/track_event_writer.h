@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "export/perfetto/fields.h"
@@ -40,6 +41,8 @@ struct PerfettoTrack {
   static PerfettoTrack Process() { return {1}; }
   static PerfettoTrack Gc() { return {2}; }
   static PerfettoTrack Tasks() { return {8 | 2}; }
+  // Of a thread with CPU samples that is not a goroutine.
+  static PerfettoTrack Sampled(uint32_t tid) { return {static_cast<uint64_t>(tid) << 3 | 2}; }
   static PerfettoTrack Counter(uint64_t number) { return {number << 3 | 3}; }
   static PerfettoTrack Of(GoId id) { return {static_cast<uint64_t>(id.value) << 3 | 4}; }
   static PerfettoTrack Of(ProcId id) { return {static_cast<uint64_t>(id.value) << 3 | 5}; }
@@ -78,7 +81,9 @@ class TrackEventWriter {
 
   // Tracks must be declared before they have events. A goroutine is a thread of the process; `name`
   // is optional, since scheduling events name it too.
-  void DeclareGoroutine(GoId id, absl::string_view name);
+  void DeclareGoroutine(GoId id, absl::string_view name) {
+    DeclareThread(PerfettoTrack::Of(id), id.value, name);
+  }
   void DeclareTrack(PerfettoTrack track, absl::string_view name, PerfettoTrack parent);
   void DeclareCounter(PerfettoTrack track, absl::string_view name, perfetto::CounterUnit unit);
 
@@ -93,11 +98,12 @@ class TrackEventWriter {
     AddEvent(time, track, perfetto::TrackEventType::kInstant, details);
   }
   void SetCounter(int64_t time, PerfettoTrack track, uint64_t value);
-  void AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, StackId stack);
+  // Adds a sample of `goroutine`; of `m` if there is none, or if its id does not fit into a sample.
+  void AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, ThreadId m, StackId stack);
 
   // Adds to a packet that it belongs to the same sequence as track events, so that ids of
   // InternKernelSymbol() and AddInterned() are valid in it.
-  static void AddSequence(protozero::pbf_writer* packet);
+  void AddSequence(protozero::pbf_writer* packet) const;
 
   // Returns the id of a text as a kernel symbol. AddInterned() must follow, in the same packet.
   uint64_t InternKernelSymbol(StringId text) { return Intern(kKernelSymbols, text); }
@@ -116,9 +122,15 @@ class TrackEventWriter {
     kStringKinds
   };
 
+  uint64_t UuidOf(PerfettoTrack track) const { return track.uuid ^ salt_; }
+  void DeclareThread(PerfettoTrack track, int64_t tid, absl::string_view name);
+
   uint64_t Intern(StringKind kind, StringId text);
   uint64_t InternStack(StackId stack);
   uint64_t InternFrame(FrameId frame);
+
+  // Returns the tid of a thread (M) that is not a goroutine, which it declares if need be.
+  uint32_t TidOf(ThreadId m);
 
   void AddEvent(int64_t time, PerfettoTrack track, perfetto::TrackEventType type,
                 const PerfettoDetails& details);
@@ -126,7 +138,8 @@ class TrackEventWriter {
 
   PacketWriter& packets_;
   const Interner& interner_;
-  int32_t pid_ = 0;
+  int32_t pid_ = 1;
+  uint64_t salt_ = 0;  // Makes ids of tracks and flows different from those of other processes.
   int64_t last_time_ = 0;
   std::string interned_;  // Fields of InternedData that are not written yet.
 
@@ -135,6 +148,7 @@ class TrackEventWriter {
   std::vector<bool> has_frame_;
   std::vector<bool> has_stack_;
   std::vector<uint64_t> frame_ids_;  // Reused.
+  absl::flat_hash_map<ThreadId, uint32_t> tids_;
 };
 
 }  // namespace gotrace::internal

@@ -19,7 +19,7 @@
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
-namespace {
+namespace pprof_writer_test {
 
 std::string Gunzip(absl::string_view bytes) {
   z_stream stream = {};
@@ -216,5 +216,5 @@ TEST(PprofWriter, GivesTheSameBytesAgain) {
             PprofBytes(FormOf(ProfileType::kOffCpu), SamplesOf(*second), second->interner()));
 }
 
-}  // namespace
+}  // namespace pprof_writer_test
 }  // namespace gotrace::internal

@@ -9,7 +9,7 @@
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
-namespace {
+namespace report_text_test {
 
 // A goroutine's status contradicts its earlier events, and a task ends that never began.
 constexpr char kTrace[] = R"(Trace Go1.22
@@ -134,5 +134,5 @@ UserRegionEnd dt=1 task=0 name_string=1 stack=7
       << json.view();
 }
 
-}  // namespace
+}  // namespace report_text_test
 }  // namespace gotrace::internal

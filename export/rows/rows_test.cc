@@ -17,7 +17,7 @@
 #include "testing/json_checker.h"
 
 namespace gotrace::internal {
-namespace {
+namespace rows_test {
 
 class OneTable final : public TableConsumer {
  public:
@@ -62,7 +62,7 @@ TEST(TextRows, Csv) {
                          "5,10,,,,\"\",\n"
                          "5,20,2,18446744073709551614,\"a,b\",\"tab\t line\n quote\"\" back\\ "
                          "\r\b\f",
-                         std::string(1, '\0'), " \xff\xc3\xbc\",\n"));
+                         std::string(1, '\0'), " \xef\xbf\xbd\xc3\xbc\",\n"));
 }
 
 TEST(TextRows, Tsv) {
@@ -70,7 +70,7 @@ TEST(TextRows, Tsv) {
             "trace_id\ttime_ns\tg\ttask\tcategory\tmessage\tstack_id\n"
             "5\t10\t\\N\t\\N\t\\N\t\t\\N\n"
             "5\t20\t2\t18446744073709551614\ta,b\ttab\\t line\\n quote\" back\\\\ \\r\\b\\f\\0 "
-            "\xff\xc3\xbc\t\\N\n");
+            "\xef\xbf\xbd\xc3\xbc\t\\N\n");
 }
 
 TEST(TextRows, JsonLines) {
@@ -106,5 +106,5 @@ TEST(DescribeTables, HasAllOfThem) {
   EXPECT_TRUE(absl::StrContains(text, "| `m` | INT64 or NULL | The thread that had it, while"));
 }
 
-}  // namespace
+}  // namespace rows_test
 }  // namespace gotrace::internal

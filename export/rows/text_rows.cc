@@ -1,12 +1,14 @@
 #include "export/rows/text_rows.h"
 
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
 #include "export/table/table.h"
 #include "export/text_sink.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -75,7 +77,7 @@ class TextRowsWriter final : public RowsWriter {
         return text.Append(value != 0 ? absl::string_view("true") : absl::string_view("false"));
       case ColumnType::kName:
       case ColumnType::kText:
-        return notation_.append_text(rows.Text(column, row), &text);
+        return notation_.append_text(ValidUtf8(rows.Text(column, row), &valid_), &text);
     }
   }
 
@@ -84,6 +86,7 @@ class TextRowsWriter final : public RowsWriter {
   const TableInfo& table_;
   TextSink sink_;
   int64_t trace_id_ = 0;
+  std::string valid_;  // A text whose bytes were not all UTF-8.
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 namespace gotrace::internal {
 
+// In all of them, bytes of a text that are not UTF-8 become U+FFFD, as in Parquet files.
 enum class TextRowsFormat : uint8_t {
   // RFC 4180, but for lines that end in "\n". The first line has the names of the columns. NULL is
   // empty, and an empty text is "".
@@ -18,8 +19,7 @@ enum class TextRowsFormat : uint8_t {
   // As ClickHouse's TabSeparatedWithNames: the first line has the names of the columns; a tab, a
   // line break, a backslash and the like are escaped with a backslash; NULL is \N.
   kTsv,
-  // An object on a line for each row. NULL is null. Bytes of a text that are not UTF-8 become
-  // U+FFFD.
+  // An object on a line for each row. NULL is null.
   kJsonLines,
 };
 

@@ -2,10 +2,11 @@
 
 #include <string>
 
+#include "export/sqlite/random_queries.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
-namespace {
+namespace extension_test {
 
 class Extension : public testing::Test {
  protected:
@@ -59,6 +60,21 @@ TEST_F(Extension, OpensATraceInAFile) {
   EXPECT_EQ(Query("SELECT 'a' REGEXP 'b'"), "7");
 }
 
+TEST_F(Extension, AnswersAsCopiesInSqlite) {
+  using gotrace::internal::QueriesToCompare;
+  ASSERT_EQ(Query("SELECT gotrace_open(" + PathOf("go1.27-annotations.trace.zst") + ")"), "1");
+  gotrace::internal::RandomQueries queries(db_);
+  const uint64_t count = QueriesToCompare(/*usual=*/300);
+  int differences = 0;
+  for (uint64_t number = 0; number < count && differences < 10; ++number) {
+    const std::string difference = queries.Compare(number);
+    if (difference.empty()) continue;
+    ADD_FAILURE() << difference;
+    ++differences;
+  }
+  EXPECT_GT(queries.rows(), count);
+}
+
 TEST_F(Extension, OpensSeveralTraces) {
   EXPECT_EQ(Query("SELECT gotrace_open()"), "gotrace_open: no trace is given");
   EXPECT_EQ(Query("SELECT gotrace_open(" + PathOf("go1.27-gc.trace.zst") + ", " +
@@ -67,4 +83,4 @@ TEST_F(Extension, OpensSeveralTraces) {
   EXPECT_EQ(Query("SELECT count(DISTINCT trace_id) FROM g_states"), "2");
 }
 
-}  // namespace
+}  // namespace extension_test

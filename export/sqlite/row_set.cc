@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "util/quote.h"
+
 namespace gotrace::internal {
 namespace {
 
@@ -47,8 +49,9 @@ uint64_t RowSet::NameOf(const TableRows& rows, uint64_t value) {
   }
   uint64_t& name = names_of_trace_[value];
   if (name == kUnknownName) {
-    name = static_cast<uint64_t>(
-        names_.InternString(rows.interner().String(static_cast<StringId>(value))));
+    const absl::string_view text = rows.interner().String(static_cast<StringId>(value));
+    std::string valid;
+    name = static_cast<uint64_t>(names_.InternString(ValidUtf8(text, &valid)));
   }
   return name;
 }
@@ -98,7 +101,8 @@ void RowSet::AddRows(const TableRows& rows) {
       } else if (info_.columns[column].type == ColumnType::kName) {
         value = NameOf(rows, value);
       } else if (info_.columns[column].type == ColumnType::kText) {
-        texts_.emplace_back(rows.Text(column, row));
+        std::string valid;
+        texts_.emplace_back(ValidUtf8(rows.Text(column, row), &valid));
         value = texts_.size() - 1;
       }
       to.values.push_back(value);

@@ -63,6 +63,15 @@ class RowSet final : public TableConsumer {
   }
   bool Meets(const RowCondition& condition, size_t row) const;
 
+  bool IsName(SqlColumn column) const {
+    return column != kTraceIdColumn && info_.columns[column - 1].type == ColumnType::kName;
+  }
+
+  // The name with a number that Value() returned. It lives as long as the interner.
+  absl::string_view NameText(int64_t number) const {
+    return names_.String(static_cast<StringId>(number));
+  }
+
   absl::string_view Text(SqlColumn column, size_t row) const {
     return texts_[data_[column].values[row]];
   }

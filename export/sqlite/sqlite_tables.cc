@@ -22,6 +22,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "analysis/tables/content_hash.h"
 #include "export/sqlite/register_tables.h"
 #include "export/sqlite/row_set.h"
@@ -38,6 +39,7 @@ using internal::Comparison;
 using internal::kTraceIdColumn;
 using internal::RowCondition;
 using internal::RowSet;
+using internal::SortColumn;
 using internal::SqlColumn;
 using internal::StoredRows;
 using internal::TraceScan;
@@ -70,8 +72,8 @@ struct Plan {
   // The columns with conditions, whose values are the arguments, in order.
   std::vector<std::pair<SqlColumn, Comparison>> conditions;
 
-  // The columns that rows are grouped by, if they are to come in groups.
-  std::vector<SqlColumn> groups;
+  // What the rows are to be sorted by, if that is not left to SQLite.
+  std::vector<SortColumn> order;
 
   // Whether rows with a certain value are wanted that is not a constant, so that there will
   // probably be more such scans, as in a join.
@@ -82,14 +84,18 @@ struct Plan {
     for (const auto& [column, comparison] : conditions) {
       absl::StrAppend(&text, " ", column, ":", static_cast<int>(comparison));
     }
-    for (const SqlColumn column : groups) absl::StrAppend(&text, " ", column);
+    for (const SortColumn& by : order) {
+      absl::StrAppend(&text, by.is_descending ? " -" : " +", by.column);
+    }
     return text;
   }
 
   static Plan FromText(absl::string_view text) {
     Plan plan;
     bool is_first = true;
-    for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    for (absl::string_view word : absl::StrSplit(text, ' ')) {
+      const bool is_descending = absl::ConsumePrefix(&word, "-");
+      const bool is_order = absl::ConsumePrefix(&word, "+") || is_descending;
       const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(word, ':');
       uint64_t column = 0;
       int comparison = 0;
@@ -98,10 +104,10 @@ struct Plan {
       if (std::exchange(is_first, false)) {
         plan.columns = column;
         plan.is_lookup = !parts.second.empty();
+      } else if (is_order) {
+        plan.order.push_back({column, is_descending});
       } else if (absl::SimpleAtoi(parts.second, &comparison)) {
         plan.conditions.emplace_back(column, static_cast<Comparison>(comparison));
-      } else {
-        plan.groups.push_back(column);
       }
     }
     return plan;
@@ -120,7 +126,7 @@ struct Cursor : sqlite3_vtab_cursor {
   size_t row = 0;      // The current row of these.
   bool at_end = true;  // Whether there is none.
 
-  // Stored rows that come in groups: all of them in that order, and the place of the current one.
+  // Stored rows that are sorted: all of them in that order, and the place of the current one.
   std::vector<uint32_t> order;
   size_t place = 0;
 
@@ -215,8 +221,8 @@ ColumnType TypeOf(const TableInfo& info, SqlColumn column) {
   return column == kTraceIdColumn ? ColumnType::kInt64 : info.columns[column - 1].type;
 }
 
-// Whether the plan, or the order of the table, gives the order that the statement asks for. Adds
-// the groups to the plan.
+// Whether the table has the order that the statement asks for, or the plan gives it, which then has
+// the columns to sort by.
 bool GivesOrder(const VirtualTable& table, sqlite3_index_info* index, Plan* plan) {
   if (index->nOrderBy == 0) return false;
   const TableInfo& info = *table.module.info;
@@ -229,15 +235,20 @@ bool GivesOrder(const VirtualTable& table, sqlite3_index_info* index, Plan* plan
     // SQLite has NULL first, which the tables do not.
     if (column.name == info.order && !column.is_nullable) return true;
   }
-  // 1 stands for GROUP BY, for which groups may come in any order.
+  // 1 stands for GROUP BY. Groups could come in any order for that alone, but SQLite drops an ORDER
+  // BY of the same columns as well, and there is no sign of that here but the directions. So the
+  // rows are sorted as if they were asked for in order. SQLite's own sorter is better at ORDER BY
+  // alone: it keeps only the rows that LIMIT leaves.
   if (sqlite3_vtab_distinct(index) != 1) return false;
+  std::vector<SortColumn> order;
   for (int i = 0; i < index->nOrderBy; ++i) {
     if (index->aOrderBy[i].iColumn < 0) return false;
     const SqlColumn column = static_cast<SqlColumn>(index->aOrderBy[i].iColumn);
     // Texts are not compared.
     if (TypeOf(info, column) == ColumnType::kText) return false;
-    plan->groups.push_back(column);
+    order.push_back({column, index->aOrderBy[i].desc != 0});
   }
+  plan->order = std::move(order);
   return true;
 }
 
@@ -275,7 +286,7 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     index->estimatedCost = assumption.rows;
     index->estimatedRows = 1 + static_cast<sqlite3_int64>(rows);
   }
-  // Rows that are looked up are too few to be worth grouping.
+  // Rows that are looked up are too few to be worth sorting here.
   if (!plan.is_lookup && GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
   index->idxStr = sqlite3_mprintf("%s", plan.ToText().c_str());
   index->needToFreeIdxStr = 1;
@@ -383,8 +394,8 @@ void BeginStored(const Plan& plan, Cursor* cursor) {
       });
   cursor->at_end = stored.rows().size() == 0;
   if (cursor->at_end) return;
-  if (!plan.groups.empty()) {
-    cursor->order = stored.Grouped(plan.groups);
+  if (!plan.order.empty()) {
+    cursor->order = stored.Sorted(plan.order);
     cursor->row = cursor->order.front();
   } else if (equal != cursor->conditions.end()) {
     cursor->chain = equal->column;
@@ -415,7 +426,7 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
       (plan.is_lookup && database.lookups[static_cast<size_t>(table.module.info->id)]++ > 0);
   cursor.stored.reset();
   cursor.scan.reset();
-  if (is_repeated || !plan.groups.empty()) {
+  if (is_repeated || !plan.order.empty()) {
     const int code = is_repeated
                          ? Store(&table, plan.columns, &cursor.stored)
                          : ReadRows(&table, plan.columns, cursor.conditions, &cursor.stored);
@@ -450,8 +461,7 @@ int Column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
   switch (TypeOf(*table.module.info, column)) {
     case ColumnType::kName: {
       // Names live as long as the connection.
-      const absl::string_view name = table.module.database->names.String(
-          static_cast<StringId>(rows.Value(column, cursor.row)));
+      const absl::string_view name = rows.NameText(rows.Value(column, cursor.row));
       sqlite3_result_text64(context, name.data(), name.size(), SQLITE_STATIC, SQLITE_UTF8);
       break;
     }

@@ -12,14 +12,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "export/sqlite/random_queries.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_tables.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
+#include "util/quote.h"
 
 namespace gotrace {
-namespace {
+namespace sqlite_tables_test {
 
+using internal::QueriesToCompare;
+using internal::RandomQueries;
 using internal::ReadTestTrace;
 using internal::TestTrace;
 using internal::TestTraces;
@@ -78,6 +82,8 @@ class Connection {
   int code() const { return code_; }
   const std::string& error() const { return error_; }
 
+  sqlite3* db() const { return db_; }
+
   // How often a trace was opened.
   int opened() const { return opened_; }
 
@@ -100,7 +106,8 @@ class AllRows final : public TableConsumer {
         if (rows.IsNull(i, row)) {
           values.push_back("NULL");
         } else if (type == ColumnType::kName || type == ColumnType::kText) {
-          values.emplace_back(rows.Text(i, row));
+          std::string valid;
+          values.emplace_back(internal::ValidUtf8(rows.Text(i, row), &valid));
         } else {
           values.push_back(absl::StrCat(static_cast<int64_t>(rows.column(i).values[row])));
         }
@@ -156,6 +163,9 @@ TEST(SqliteTables, HaveTheRowsOfTheTrace) {
                                                 info.name, " b LIMIT -1 OFFSET ", rows.size())),
                   rows);
       }
+      for (const std::string& row : rows) {
+        EXPECT_EQ(row.find('\xff'), std::string::npos) << "not UTF-8";
+      }
       rows_of_table[info.id] += rows.size();
     }
   }
@@ -202,6 +212,14 @@ TEST(SqliteTables, RowsComeInTheOrderOfTheTable) {
     const std::string sorted =
         absl::StrCat("SELECT ", info.order, " FROM ", info.name, " ORDER BY +", info.order);
     EXPECT_EQ(connection.Query(sql), connection.Query(sorted)) << sql;
+  }
+}
+
+TEST(SqliteTables, GenerationsHaveAllEventsButTheLastSync) {
+  for (const std::string& bytes : SmallTraces()) {
+    Connection connection({bytes});
+    EXPECT_EQ(connection.Query("SELECT sum(events) + 1 FROM generations"),
+              connection.Query("SELECT events FROM traces"));
   }
 }
 
@@ -275,6 +293,51 @@ TEST(SqliteTables, GroupsAreThoseOfSqlite) {
   EXPECT_EQ(connection.Query("SELECT state, count(*) FROM g_states WHERE state = 'Running' "
                              "GROUP BY state"),
             connection.Query("SELECT 'Running', count(*) FROM g_states WHERE +state = 'Running'"));
+}
+
+// SQLite drops an ORDER BY of the columns of GROUP BY, and takes the groups as they come.
+TEST(SqliteTables, GroupsComeInTheOrderThatIsAskedFor) {
+  Connection connection({ReadTestTrace("go1.27-gc.trace")});
+  const std::string groups = "SELECT g, count(*) FROM g_states GROUP BY g ORDER BY g";
+  const Rows ascending = connection.Query(groups);
+  EXPECT_GT(ascending.size(), 10);
+  EXPECT_EQ(connection.Query(groups + " DESC"), Rows(ascending.rbegin(), ascending.rend()));
+  EXPECT_EQ(connection.Query("SELECT state, reason FROM g_states WHERE state < 'Waiting' "
+                             "GROUP BY state, reason ORDER BY state DESC, reason LIMIT 2"),
+            Rows({"Syscall|NULL", "Running|NULL"}));
+}
+
+TEST(SqliteTables, AnswerAsTheirCopiesInSqlite) {
+  const std::string blocking = ReadTestTrace("go1.27-blocking.trace");
+  const std::string several = ReadTestTrace("go1.27-generations.trace");
+  SqliteTablesOptions salvage;
+  salvage.reader.mode = ReadMode::kSalvage;
+  struct Case {
+    std::vector<std::string> traces;
+    SqliteTablesOptions options;
+  };
+  const Case cases[] = {
+      {{MixedTrace()}, {}},
+      {{blocking}, {}},
+      {{several.substr(0, several.size() * 2 / 3)}, {}},
+      {{MixedTrace(), ReadTestTrace("go1.27-coroutines.trace")}, {}},
+      {{std::string(several).erase(several.size() / 2, 5)}, salvage},
+  };
+  const uint64_t count = QueriesToCompare(/*usual=*/3000);
+  int differences = 0;
+  uint64_t number = 0;
+  for (const Case& test : cases) {
+    Connection connection(test.traces, test.options);
+    RandomQueries queries(connection.db());
+    const uint64_t end = number + count / std::size(cases);
+    for (; number < end && differences < 10; ++number) {
+      const std::string difference = queries.Compare(number);
+      if (difference.empty()) continue;
+      ADD_FAILURE() << difference;
+      ++differences;
+    }
+    EXPECT_GT(queries.rows(), count / std::size(cases) / 2);
+  }
 }
 
 TEST(SqliteTables, JoinsLookUpInMemory) {
@@ -425,5 +488,5 @@ TEST(SqlFunctions, GiveWhatTheirNamesSay) {
   EXPECT_EQ(connection.error(), "quantile_disc: the share must be from 0 to 1");
 }
 
-}  // namespace
+}  // namespace sqlite_tables_test
 }  // namespace gotrace

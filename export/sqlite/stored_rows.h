@@ -1,4 +1,4 @@
-// Rows of a table in memory, for statements that scan it more than once or want it in groups.
+// Rows of a table in memory, for statements that scan it more than once or want it sorted.
 #ifndef GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_
 #define GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_
 
@@ -13,6 +13,12 @@
 
 namespace gotrace::internal {
 
+// A column to sort by.
+struct SortColumn {
+  SqlColumn column = 0;
+  bool is_descending = false;
+};
+
 class StoredRows {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -26,10 +32,14 @@ class StoredRows {
   uint32_t FirstWith(SqlColumn column, int64_t value);
   uint32_t NextWith(SqlColumn column, uint32_t row) const { return chains_.at(column).next[row]; }
 
-  // The rows in an order in which those with equal values in all of the columns are together.
-  std::vector<uint32_t> Grouped(absl::Span<const SqlColumn> columns) const;
+  // The rows sorted as SQLite sorts: NULL is the smallest value, and names are compared byte by
+  // byte. The columns must not have the type kText.
+  std::vector<uint32_t> Sorted(absl::Span<const SortColumn> columns) const;
 
  private:
+  // Of the names in a column, by their numbers: their places in alphabetical order.
+  absl::flat_hash_map<int64_t, int64_t> RanksOf(SqlColumn column) const;
+
   // The rows with the same value, linked.
   struct Chains {
     absl::flat_hash_map<int64_t, uint32_t> first;

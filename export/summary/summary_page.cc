@@ -180,6 +180,8 @@ std::vector<Suspicion> FindSuspicions(const TraceSummary& summary) {
 }
 
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out) {
+  // There is nothing to conclude from.
+  if (summary.events == 0) return out->Append("no events\n");
   if (summary.traces != 1) out->Append(summary.traces, " traces: ");
   out->Append(FormatNanoseconds(summary.duration), ", ", summary.events, " events");
   if (summary.gomaxprocs > 0) out->Append(", GOMAXPROCS ", summary.gomaxprocs);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "analysis/built_events.h"
 #include "analysis/cut_trace.h"
 #include "export/summary/summary_json.h"
 #include "export/summary/summary_page.h"
@@ -17,7 +18,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace summary_test {
 
 std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
   return std::make_unique<AnalysisSink>(
@@ -65,6 +66,37 @@ TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
     const std::string page = PageOf(SummaryOf(*whole));
     EXPECT_LE(std::vector<std::string>(absl::StrSplit(page, '\n')).size(), 50) << page;
   }
+}
+
+TEST(SummaryStats, SaysWhatLeaksAreBlockedOn) {
+  using enum EventType;
+  constexpr int64_t kSecond = 1'000'000'000;
+  const StackFrame leak[] = {{2, "main.leak", "", 2}};
+  const StackFrame send[] = {{3, "main.send", "", 3}, {2, "main.leak", "", 2}};
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kGoCreate, 100, 0, 1)
+                  .Transition(GoId{11}, GoState::kNotExist, GoState::kRunnable)
+                  .TransitionStack(leak));
+  events.Go(kGoStart, 102, 1, 11, GoState::kRunnable, GoState::kRunning);
+  events.Push(events.Builder(kGoBlock, 105, 1, 11)
+                  .Transition(GoId{11}, GoState::kRunning, GoState::kWaiting)
+                  .Reason("chan send")
+                  .Stack(send)
+                  .TransitionStack(send));
+  events.Sync(3 * kSecond, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(SummaryOf(*sink).leaks.size(), 1u);
+  const TraceSummary::Leak& found = SummaryOf(*sink).leaks[0];
+  EXPECT_EQ(found.start, "main.leak");
+  EXPECT_EQ(found.reason, "chan send");
+  EXPECT_EQ(found.function, "main.send");
+  EXPECT_EQ(found.count, 1u);
+  EXPECT_EQ(found.grown, 0u);
+  EXPECT_EQ(found.longest, 3 * kSecond - 105);
 }
 
 TEST(SummaryJson, CanBeReadAgain) {
@@ -172,5 +204,5 @@ TEST(SummaryPage, SaysWhatToLookAt) {
             "30 of them since the second half: they may leak. leaks\n");
 }
 
-}  // namespace
+}  // namespace summary_test
 }  // namespace gotrace::internal

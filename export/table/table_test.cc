@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace table_test {
 
 struct Row {
   absl::string_view name;
@@ -180,5 +180,5 @@ TEST(Table, HumanUnits) {
   EXPECT_EQ(FormatBytes(1300000), "1.24 MiB");
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace go_text_test {
 
 // The text of all events of the trace `bytes`, and their number.
 struct Text {
@@ -153,5 +153,5 @@ TEST(GoTextTest, KeepsNoMoreThanTheLimitOfStacks) {
   EXPECT_LE(formatter.stack_texts_size(), StackTexts::kMaxSize + stack_size);
 }
 
-}  // namespace
+}  // namespace go_text_test
 }  // namespace gotrace::internal

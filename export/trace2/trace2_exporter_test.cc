@@ -24,7 +24,7 @@
 #include "testing/trace2_checker.h"
 
 namespace gotrace {
-namespace {
+namespace trace2_exporter_test {
 
 using internal::JsonValue;
 using internal::ReadTestTrace;
@@ -554,5 +554,5 @@ TEST(Trace2Exporter, OfRealTraces) {
   }
 }
 
-}  // namespace
+}  // namespace trace2_exporter_test
 }  // namespace gotrace

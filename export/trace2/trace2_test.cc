@@ -31,7 +31,7 @@
 #include "testing/trace2_checker.h"
 
 namespace gotrace {
-namespace {
+namespace trace2_test {
 
 using internal::MakeTestDirectory;
 using internal::ReadFile;
@@ -611,5 +611,5 @@ TEST(Trace2Place, IsThatOfTheCall) {
   EXPECT_EQ(absl::string_view(here.file), __FILE__);
 }
 
-}  // namespace
+}  // namespace trace2_test
 }  // namespace gotrace

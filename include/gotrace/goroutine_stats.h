@@ -3,6 +3,7 @@
 #ifndef GOTRACE_GOROUTINE_STATS_H_
 #define GOTRACE_GOROUTINE_STATS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,11 +26,36 @@ struct NamedTime {
   friend bool operator==(const NamedTime&, const NamedTime&) = default;
 };
 
-// Times with different names, in the order in which the names were met.
-using NamedTimes = std::vector<NamedTime>;
+// Times with different names, in the order in which the names were added.
+class NamedTimes {
+ public:
+  NamedTimes();
+  // Requires that all names are different.
+  explicit NamedTimes(std::vector<NamedTime> times);
+  NamedTimes(const NamedTimes& other);
+  NamedTimes& operator=(const NamedTimes& other);
+  NamedTimes(NamedTimes&&) noexcept;
+  NamedTimes& operator=(NamedTimes&&) noexcept;
+  ~NamedTimes();
 
-// Adds `time` to that of `name`.
-void AddNamedTime(StringId name, int64_t time, NamedTimes* times);
+  // Adds `time` to that of `name`, which is 0 if there is none. Takes constant time on average.
+  void Add(StringId name, int64_t time);
+
+  // How many names there are, and their times. A pointer is valid until the next Add().
+  size_t size() const { return times_.size(); }
+  bool empty() const { return times_.empty(); }
+  const NamedTime* begin() const { return times_.data(); }
+  const NamedTime* end() const { return times_.data() + times_.size(); }
+
+ private:
+  struct Index;
+
+  // Returns where `name` is in `times_`, or the size of it.
+  size_t Find(StringId name);
+
+  std::vector<NamedTime> times_;
+  std::unique_ptr<Index> index_;  // Only for many names. Copies make their own when they need it.
+};
 
 // Where the time of a goroutine, or of a part of its life, went. In nanoseconds.
 struct ExecutionTimes {

@@ -54,16 +54,23 @@ struct PerfettoOptions {
   // Whether to compress the packets, with deflate. Perfetto reads such files as well.
   bool compress = false;
 
-  // The process that all goroutines belong to; traces do not say what it was.
+  // The process that all goroutines belong to; traces do not say what it was. Files of different
+  // processes can be concatenated, in any order: the ids in them are different, and a process other
+  // than 1 is a machine of its own, so that goroutines and Ps with the same ids are not the same.
   std::string process_name = "Go program";
   int32_t pid = 1;
+
+  // Nanoseconds to add to all times in the file, to align the trace with that of another clock. The
+  // times of `filter` are those of the trace.
+  int64_t time_offset = 0;
 
   // Called with what a user should know of the result, a sentence without a full stop, at most once
   // for each sentence.
   std::function<void(absl::string_view)> on_note;
 };
 
-// Writes one trace. docs/perfetto.md describes what the tracks, slices and tables hold.
+// Writes one trace; several exporters can write to the same sink, one after the other.
+// docs/perfetto.md describes what the tracks, slices and tables hold.
 //
 // Memory is in proportion to the goroutines and tasks that are alive, and to the distinct names and
 // stacks.

@@ -99,18 +99,18 @@ struct RepairPlan {
   // Whether Go's reader accepts the trace inside as it is, once what happened in transport is
   // undone.
   bool trace_is_sound = false;
-  std::vector<RepairedGeneration>
-      generations;                  // All generations, in order; none if the trace is sound.
-  std::vector<RepairPiece> pieces;  // The output. None if nothing can be saved.
-  uint64_t events = 0;              // Events of the output, without kSync events.
-  uint64_t events_with_syncs = 0;   // Events that a Reader returns for the output.
-  RegionChanges regions;            // The changes in all generations.
-  uint64_t input_bytes = 0;         // The size of the (decompressed) input.
-  uint64_t output_bytes = 0;        // The size of the output.
-  uint64_t header_offset = 0;       // The number of bytes before the trace header.
-  std::optional<Fault> cut_off;     // The fault at which the trace is cut off, if it is.
-  std::vector<Fault> stray;         // The first few framing faults.
-  uint64_t stray_bytes = 0;         // The bytes skipped for all framing faults.
+  std::vector<RepairedGeneration> generations;  // All generations, in order; none if it is sound.
+  std::vector<RepairPiece> pieces;              // The output. None if nothing can be saved.
+  uint64_t events = 0;                          // Events of the output, without kSync events.
+  uint64_t events_with_syncs = 0;               // Events that a Reader returns for the output.
+  RegionChanges regions;                        // The changes in all generations.
+  uint64_t input_bytes = 0;                     // The size of the (decompressed) input.
+  uint64_t input_hash = 0;                      // A hash of its bytes, for OpenRepaired().
+  uint64_t output_bytes = 0;                    // The size of the output.
+  uint64_t header_offset = 0;                   // The number of bytes before the trace header.
+  std::optional<Fault> cut_off;  // The fault at which the trace is cut off, if it is.
+  std::vector<Fault> stray;      // The first few framing faults.
+  uint64_t stray_bytes = 0;      // The bytes skipped for all framing faults.
   // The number of damaged batches, and the bytes of them that cannot be decoded. An unknown number
   // of events in those bytes is lost.
   uint64_t damaged_batches = 0;
@@ -127,7 +127,9 @@ struct RepairPlan {
   bool InputIsSound() const { return trace_is_sound && notes.empty(); }
 };
 
-// Opens the input at its beginning. Called several times.
+// Opens the input at its beginning. Called several times. All sources have to have the same bytes:
+// what is added to a file after it was read for the first time is ignored, and any other change is
+// the error kAborted.
 using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 
 // Receives the repaired trace: a part of its bytes at each call, in order. An error ends the
@@ -150,7 +152,8 @@ struct RepairOptions {
 //
 // Returns an error, without having called `sink`, where PlanRepair() does, and kDataLoss without a
 // fault if nothing of the trace can be saved; `*plan` then says why. Otherwise returns the first
-// error of the sink or of reading the input.
+// error of the sink or of reading the input: the kAborted of a change that was noticed only then
+// comes after everything was passed on, and the output must be discarded.
 //
 // PlanRepair() and OpenRepaired() are the two halves of this, for programs that show the plan
 // before they write, or that want a stream.
@@ -166,12 +169,13 @@ absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan = n
 // the one with the most events is kept.
 //
 // Memory is bounded by the largest generation, by the size of everything that is rewritten, and by
-// the number of regions if they do not nest. Returns an error if the input cannot be read, has no
-// supported trace header, or exceeds one of the limits; FaultOf() distinguishes these.
+// the number of regions if they do not nest. Returns an error if the input cannot be read, changes
+// (kAborted), has no supported trace header, or exceeds one of the limits; FaultOf() distinguishes
+// these.
 absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const RepairOptions& options = {});
 
 // Returns the repaired trace. Requires that the plan has pieces, and that `open` opens the input
-// for which it was made.
+// for which it was made: if that has changed, the stream ends with the error kAborted.
 absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
                                                          const OpenInput& open);
 

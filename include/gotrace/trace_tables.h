@@ -162,6 +162,7 @@ struct TableOptions {
   std::optional<std::string> service = std::nullopt;
   std::optional<std::string> host = std::nullopt;
   std::optional<std::string> attrs = std::nullopt;  // A JSON object.
+  uint64_t number = 1;  // Which of the traces in `source` it is, counted from 1.
 };
 
 // Makes the rows of tables from the events of a trace.

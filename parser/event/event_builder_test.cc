@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_builder_test {
 
 constexpr StackFrame kWork = {0x10, "main.work", "/src/main.go", 31};
 constexpr StackFrame kMain = {0x20, "main.main", "/src/main.go", 12};
@@ -169,5 +169,5 @@ TEST(EventTest, IdsThatNoTableHasAreEmpty) {
   }
 }
 
-}  // namespace
+}  // namespace event_builder_test
 }  // namespace gotrace::internal

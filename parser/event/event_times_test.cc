@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_times_test {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -68,5 +68,5 @@ TEST(EventTimesTest, TimesOutOfRangeSaturate) {
   EXPECT_EQ(times.TraceTime(absl::InfinitePast()), kMin);
 }
 
-}  // namespace
+}  // namespace event_times_test
 }  // namespace gotrace::internal

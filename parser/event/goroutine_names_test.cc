@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace goroutine_names_test {
 
 StackFrame Frame(absl::string_view func) { return {1, func, "x.go", 1}; }
 
@@ -91,5 +91,5 @@ TEST(GoroutineNamesTest, MergingKeepsWhatWasKnownFirst) {
   EXPECT_EQ(names.NameOf(GoId{2}), "main.only");
 }
 
-}  // namespace
+}  // namespace goroutine_names_test
 }  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace stack_copy_test {
 
 constexpr StackFrame kWork = {0x10, "main.work", "/src/main.go", 31};
 constexpr StackFrame kMain = {0x20, "main.main", "/src/main.go", 12};
@@ -89,5 +89,5 @@ TEST(FormatStackTest, UnknownAndOddNamesStayOnTheirLines) {
   EXPECT_EQ(FormatStack(StackCopy(stack)), FormatStack(stack));
 }
 
-}  // namespace
+}  // namespace stack_copy_test
 }  // namespace gotrace::internal

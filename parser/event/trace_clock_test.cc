@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_clock_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -96,5 +96,5 @@ TEST(TraceClockTest, SumsWrapAround) {
   EXPECT_EQ(TraceClock::Add(kMin, kMin), 0);
 }
 
-}  // namespace
+}  // namespace trace_clock_test
 }  // namespace gotrace::internal

@@ -6,7 +6,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace batch_check_test {
 
 TEST(WalkBatchesTest, FindsNothingWrongWithSoundTraces) {
   for (const TestTrace& test : TestTraces()) {
@@ -29,5 +29,5 @@ TEST(WalkBatchesTest, StopsWhereABatchIsNone) {
   EXPECT_LT(broken.batches, whole.batches);
 }
 
-}  // namespace
+}  // namespace batch_check_test
 }  // namespace gotrace::internal

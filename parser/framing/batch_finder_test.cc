@@ -14,7 +14,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace batch_finder_test {
 
 constexpr uint64_t kTime = 1 << 30;
 
@@ -405,5 +405,5 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
   }
 }
 
-}  // namespace
+}  // namespace batch_finder_test
 }  // namespace gotrace::internal

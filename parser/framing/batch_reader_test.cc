@@ -10,7 +10,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace batch_reader_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 const char* const kOverflow = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
@@ -289,5 +289,5 @@ TEST(ReadBatchTest, ErrorsOfTheInputAreNoFaults) {
   }
 }
 
-}  // namespace
+}  // namespace batch_reader_test
 }  // namespace gotrace::internal

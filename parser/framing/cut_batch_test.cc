@@ -6,7 +6,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace cut_batch_test {
 
 std::string Byte(EventType type) { return std::string(1, static_cast<char>(type)); }
 
@@ -47,5 +47,5 @@ TEST(CutBatch, WhatCannotStandInABatchMakesItNone) {
   EXPECT_EQ(SizeOfWholeEvents(Byte(EventType::kSync) + Wire(EventType::kFrequency, {1})), 0u);
 }
 
-}  // namespace
+}  // namespace cut_batch_test
 }  // namespace gotrace::internal

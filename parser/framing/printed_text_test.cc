@@ -12,7 +12,7 @@
 #include "tracev2/batch_encoder.h"
 
 namespace gotrace::internal {
-namespace {
+namespace printed_text_test {
 
 constexpr uint64_t kTime = 1 << 30;
 
@@ -138,5 +138,5 @@ TEST(PrintedTextTest, KeepsToItsSteps) {
   }
 }
 
-}  // namespace
+}  // namespace printed_text_test
 }  // namespace gotrace::internal

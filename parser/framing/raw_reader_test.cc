@@ -15,7 +15,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace raw_reader_test {
 
 // The result of reading the raw events of a trace.
 struct RawOutcome {
@@ -99,5 +99,5 @@ TEST(RawReaderTest, CanTakeTheEventsThatGosToolKnows) {
   EXPECT_EQ(of_go.events, std::vector<std::string>({"EventBatch 5"}));
 }
 
-}  // namespace
+}  // namespace raw_reader_test
 }  // namespace gotrace::internal

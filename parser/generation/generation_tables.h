@@ -92,6 +92,12 @@ class GenerationTables final : public EventTables {
   // Returns whether stack `id`, which must be in the table, was added as missing.
   bool IsMissingStack(uint64_t id) const { return stack_offsets_[stacks_.Find(id)] == 0; }
 
+  // Returns whether string `id` was added as missing.
+  bool IsMissingString(uint64_t id) const {
+    const uint32_t index = StringIndex(id);
+    return id != 0 && index != kNoString && StringOffset(index) == 0;
+  }
+
   // Sets `(*used)[StringIndex(id)]` for all strings to which frames of stacks refer. Requires that
   // `used` has string_count() elements.
   void MarkFrameStrings(std::vector<bool>* used) const;

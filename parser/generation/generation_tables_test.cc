@@ -13,7 +13,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace generation_tables_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 const std::string& kOverflow = *new std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02");
@@ -374,5 +374,5 @@ TEST(SerialTest, DiffersBetweenTables) {
   EXPECT_NE(one.serial(), 0u);
 }
 
-}  // namespace
+}  // namespace generation_tables_test
 }  // namespace gotrace::internal

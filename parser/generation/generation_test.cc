@@ -9,7 +9,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace generation_test {
 
 // The bytes of an event batch.
 std::string Bytes(uint64_t generation, absl::string_view payload, uint64_t thread = 7,
@@ -337,5 +337,5 @@ TEST(SoundnessTest, FaultsInTablesLoseTheGeneration) {
   }
 }
 
-}  // namespace
+}  // namespace generation_test
 }  // namespace gotrace::internal

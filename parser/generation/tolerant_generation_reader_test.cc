@@ -12,7 +12,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace tolerant_generation_reader_test {
 
 struct Found {
   std::vector<uint64_t> numbers;
@@ -198,5 +198,5 @@ TEST(TolerantGenerationReaderTest, ATraceThatIsCutIsIncomplete) {
   }
 }
 
-}  // namespace
+}  // namespace tolerant_generation_reader_test
 }  // namespace gotrace::internal

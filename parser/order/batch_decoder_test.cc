@@ -14,7 +14,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace batch_decoder_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 
@@ -184,5 +184,5 @@ TEST(BatchDecoderTest, BothWaysAgreeOnRealBatches) {
   EXPECT_GT(events, 90000u);
 }
 
-}  // namespace
+}  // namespace batch_decoder_test
 }  // namespace gotrace::internal

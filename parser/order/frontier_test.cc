@@ -13,7 +13,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace frontier_test {
 
 // Builds a generation, batch by batch, whose clock ticks in nanoseconds.
 class GenerationBuilder {
@@ -53,7 +53,7 @@ using Step = ThreadCursor::Step;
 constexpr uint64_t kLatestTicks = (uint64_t{1} << 63) - 1024;
 constexpr uint64_t kLatestRest = 1023;
 
-TEST(ThreadCursorTest, IteratesOverTheBatchesOfItsThread) {
+TEST(ThreadCursor, IteratesOverTheBatchesOfItsThread) {
   GenerationBuilder builder;
   const uint64_t first = builder.Add({5}, 1000, Events({0, 3}));
   builder.Add({6}, 7000, Events({1}));
@@ -87,7 +87,7 @@ TEST(ThreadCursorTest, IteratesOverTheBatchesOfItsThread) {
   EXPECT_EQ(cursor.Advance(), Step::kEnd);
 }
 
-TEST(ThreadCursorTest, AThreadWithoutEventsEndsAtOnce) {
+TEST(ThreadCursor, AThreadWithoutEventsEndsAtOnce) {
   GenerationBuilder builder;
   builder.Add({5}, 1000, "");
   builder.Add({5}, 1000, "");
@@ -95,7 +95,7 @@ TEST(ThreadCursorTest, AThreadWithoutEventsEndsAtOnce) {
   EXPECT_EQ(cursor.Advance(), Step::kEnd);
 }
 
-TEST(ThreadCursorTest, EachDifferenceIsRoundedOnItsOwn) {
+TEST(ThreadCursor, EachDifferenceIsRoundedOnItsOwn) {
   // Each of the three ticks is a third of a nanosecond and rounds to 0.
   GenerationBuilder builder(3000000000);
   builder.Add({5}, 3000, Events({1, 1, 1, 3, 4, 4}));
@@ -106,7 +106,7 @@ TEST(ThreadCursorTest, EachDifferenceIsRoundedOnItsOwn) {
   }
 }
 
-TEST(ThreadCursorTest, TimeZeroRestartsFromTheBatchTime) {
+TEST(ThreadCursor, TimeZeroRestartsFromTheBatchTime) {
   // The first difference makes the time exactly 0, so the next event counts from the time of the
   // batch again.
   GenerationBuilder builder;
@@ -119,7 +119,7 @@ TEST(ThreadCursorTest, TimeZeroRestartsFromTheBatchTime) {
   }
 }
 
-TEST(ThreadCursorTest, AnEventBeforeAnEarlierOneIsNotPlain) {
+TEST(ThreadCursor, AnEventBeforeAnEarlierOneIsNotPlain) {
   constexpr uint64_t kHalf = uint64_t{1} << 62;
   struct {
     uint64_t begin;
@@ -164,7 +164,7 @@ void ExpectCursorFault(const std::string& bad, FaultId id, uint64_t position) {
   EXPECT_FALSE(fault.place.time.has_value());
 }
 
-TEST(ThreadCursorTest, FaultsHaveTheirPlaces) {
+TEST(ThreadCursor, FaultsHaveTheirPlaces) {
   ExpectCursorFault(std::string(1, '\0'), FaultId::kEventType, 0);
   ExpectCursorFault("\x35", FaultId::kEventType, 0);
   ExpectCursorFault("\xff", FaultId::kEventType, 0);
@@ -176,7 +176,7 @@ TEST(ThreadCursorTest, FaultsHaveTheirPlaces) {
                     FaultId::kEventVarint, 4);
 }
 
-TEST(ThreadCursorTest, CountsWhatIsSkipped) {
+TEST(ThreadCursor, CountsWhatIsSkipped) {
   GenerationBuilder builder;
   builder.Add({5}, 1000, Events({1, 2, 3}));
   builder.Add({6}, 1000, Events({1}));
@@ -193,7 +193,7 @@ TEST(ThreadCursorTest, CountsWhatIsSkipped) {
   EXPECT_EQ(cursor.Advance(), Step::kEnd);
 }
 
-TEST(ThreadCursorTest, CountsWhatIsSkippedAfterAFault) {
+TEST(ThreadCursor, CountsWhatIsSkippedAfterAFault) {
   GenerationBuilder builder;
   builder.Add({5}, 1000, Events({1}) + '\0' + Events({1, 2}));
   builder.Add({5}, 2000, Events({1}));
@@ -404,5 +404,5 @@ TEST(FrontierTest, ClearEmptiesIt) {
   EXPECT_EQ(filled.frontier.size(), 0u);
 }
 
-}  // namespace
+}  // namespace frontier_test
 }  // namespace gotrace::internal

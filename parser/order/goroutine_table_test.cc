@@ -8,7 +8,7 @@
 #include "util/name_pool.h"
 
 namespace gotrace::internal {
-namespace {
+namespace goroutine_table_test {
 
 TEST(GoroutineStateTest, IsFollowedByTheNextNumberOfTheSameGeneration) {
   GoroutineState state;
@@ -150,5 +150,5 @@ TEST(GoroutineTableTest, ErasedStatesAreForgotten) {
   }
 }
 
-}  // namespace
+}  // namespace goroutine_table_test
 }  // namespace gotrace::internal

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace open_ranges_test {
 
 constexpr EventType kStop = EventType::kSTWBegin;
 constexpr EventType kAssist = EventType::kGCMarkAssistBegin;
@@ -37,5 +37,5 @@ TEST(OpenRangesTest, AnEndRemovesTheFirstOfItsTypeAndTheLastReplacesIt) {
   }
 }
 
-}  // namespace
+}  // namespace open_ranges_test
 }  // namespace gotrace::internal

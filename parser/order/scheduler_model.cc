@@ -858,7 +858,9 @@ SchedulerModel::Outcome SchedulerModel::OrderUserRegionEnd(Step step) {
   // A region without a beginning began before the trace.
   if (!open.empty()) {
     const OpenRegion& innermost = open.back();
-    if (innermost.task.value != step.arg(0) || innermost.name.text() != name) {
+    // A name that is missing in a damaged trace is that of any region.
+    const bool is_name = innermost.name.text() == name || tables_->IsMissingString(step.arg(1));
+    if (innermost.task.value != step.arg(0) || !is_name) {
       return Fail(FaultId::kRegionNesting,
                   absl::StrCat("expected the end of goroutine ", goroutine->id.value,
                                "'s innermost region, ", Quoted(innermost.name.view()), " of task ",

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace scheduler_state_test {
 
 TEST(SequenceNumberTest, FollowsTheOneBeforeInTheSameGeneration) {
   const SequenceNumber last = {3, 7};
@@ -66,5 +66,5 @@ TEST(ProcTableTest, DoesNotFindAPThatIsErased) {
   EXPECT_EQ(one->sequence.number, 0u);
 }
 
-}  // namespace
+}  // namespace scheduler_state_test
 }  // namespace gotrace::internal

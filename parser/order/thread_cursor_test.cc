@@ -14,7 +14,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace thread_cursor_test {
 
 using Step = ThreadCursor::Step;
 
@@ -206,5 +206,5 @@ TEST_F(ThreadCursorTest, SkipsTheRestOfAThreadFromItsPosition) {
   EXPECT_GT(skipped, 1000u);
 }
 
-}  // namespace
+}  // namespace thread_cursor_test
 }  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace thread_decoder_test {
 
 // With so many events after them, the events under test are not among the last bytes of the batch,
 // which are decoded in another way.
@@ -113,5 +113,5 @@ TEST(ThreadDecoderTest, FindsNothingInEmptyTables) {
   ExpectFound("", Log(1, 0, 0), false);
 }
 
-}  // namespace
+}  // namespace thread_decoder_test
 }  // namespace gotrace::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace transition_history_test {
 
 TEST(TransitionHistoryTest, ListsTheLastFewInOrder) {
   TransitionHistory history;
@@ -27,5 +27,5 @@ TEST(TransitionHistoryTest, ListsTheLastFewInOrder) {
   }
 }
 
-}  // namespace
+}  // namespace transition_history_test
 }  // namespace gotrace::internal

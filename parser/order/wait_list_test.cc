@@ -10,7 +10,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace wait_list_test {
 
 using Kind = WaitCondition::Kind;
 
@@ -119,5 +119,5 @@ TEST_F(WaitListTest, AgreesWithASimpleOne) {
   }
 }
 
-}  // namespace
+}  // namespace wait_list_test
 }  // namespace gotrace::internal

@@ -11,7 +11,7 @@
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_filter_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -283,5 +283,5 @@ TEST(EventFilterTest, OneConditionAndNotAllMatch) {
   }
 }
 
-}  // namespace
+}  // namespace event_filter_test
 }  // namespace gotrace::internal

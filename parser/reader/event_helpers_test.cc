@@ -14,7 +14,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_helpers_test {
 
 TEST(GoroutineNamesTest, NamesTheGoroutinesOfRealTraces) {
   for (const TestTrace& trace : TestTraces()) {
@@ -79,5 +79,5 @@ TEST(StackCopyTest, StacksOfOneGenerationAreFoundAgainInTheNext) {
   for (const StackCopy& stack : stacks) EXPECT_TRUE(texts.contains(FormatStack(stack)));
 }
 
-}  // namespace
+}  // namespace event_helpers_test
 }  // namespace gotrace::internal

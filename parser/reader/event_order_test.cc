@@ -10,7 +10,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_order_test {
 
 // More threads than are always ordered exactly.
 constexpr int kThreads = Tuning().exact_ties_threads + 6;
@@ -86,5 +86,5 @@ TEST(EventOrderTest, TiesAreExactUpToTheNumberOfThreads) {
   EXPECT_NE(ReadAll(bytes, kFewThreads - 1), exact);
 }
 
-}  // namespace
+}  // namespace event_order_test
 }  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_sink_test {
 
 // Records the calls of its functions.
 class Recorder : public EventSink {
@@ -107,5 +107,5 @@ TEST(ReadIntoTest, StopsWhenNoSinkWantsMore) {
   EXPECT_EQ(all.offsets(), OffsetsOf(*Reader::FromBytes(trace)));
 }
 
-}  // namespace
+}  // namespace event_sink_test
 }  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace event_test {
 
 // Checks that only the accessor for the event's kind returns details.
 void ExpectOnlyItsOwnDetails(const Event& event) {
@@ -405,5 +405,5 @@ TEST_F(EventDetailsTest, ExperimentalEvents) {
   EXPECT_EQ(event.args[2].value, 10u);
 }
 
-}  // namespace
+}  // namespace event_test
 }  // namespace gotrace::internal

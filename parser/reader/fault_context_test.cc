@@ -9,7 +9,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fault_context_test {
 
 // A generation with tables and the `events` of thread 1, which runs goroutine 1. Stack 7 is
 // main.inner called by main.main; stack 8 has `depth` frames.
@@ -153,5 +153,5 @@ TEST(FaultContextTest, OnlyTheFirstFaultsHaveAContext) {
   EXPECT_EQ(faults[Fault::kMaxContexts].context.stack.size(), 0u);
 }
 
-}  // namespace
+}  // namespace fault_context_test
 }  // namespace gotrace::internal

@@ -12,7 +12,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace read_parallel_test {
 
 // Collects descriptions of all events.
 class Collector final : public MergeableSink {
@@ -200,5 +200,5 @@ TEST(ReadParallelTest, CanBeStopped) {
   }
 }
 
-}  // namespace
+}  // namespace read_parallel_test
 }  // namespace gotrace::internal

@@ -14,7 +14,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace reader_limits_test {
 
 // Two generations, each with two threads, two Ps and three goroutines. The first goroutine has two
 // open regions and an open task.
@@ -283,5 +283,5 @@ TEST(ReaderLimitsTest, EachHasAName) {
   EXPECT_EQ(count, 6);
 }
 
-}  // namespace
+}  // namespace reader_limits_test
 }  // namespace gotrace::internal

@@ -21,7 +21,7 @@
 #include "tracev2/varint.h"
 
 namespace gotrace::internal {
-namespace {
+namespace reader_test {
 
 // Two generations of one thread. Each has its tables first, and then two batches of events.
 std::string SmallTraceText(Version version) {
@@ -570,5 +570,5 @@ TEST(ReaderBlockTest, MayAlternateWithSingleEvents) {
   ExpectSame({events, reader.status()}, expected);
 }
 
-}  // namespace
+}  // namespace reader_test
 }  // namespace gotrace::internal

@@ -17,7 +17,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace salvage_damage_test {
 
 // Expects that `result` has all events of `sound` for which `counts` returns true, by offset and
 // type.
@@ -154,5 +154,5 @@ TEST(SalvageDamageTest, CutCompressedTracesKeepTheEventsBeforeTheCut) {
   }
 }
 
-}  // namespace
+}  // namespace salvage_damage_test
 }  // namespace gotrace::internal

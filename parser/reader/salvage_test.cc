@@ -14,7 +14,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace salvage_test {
 
 TEST(SalvageTest, SoundTracesAreReadAlikeInAllModes) {
   for (const TestTrace& trace : TestTraces()) {
@@ -465,5 +465,5 @@ TEST(SalvageTest, EventsWithoutAThreadKeepNoState) {
   }
 }
 
-}  // namespace
+}  // namespace salvage_test
 }  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace scheduler_force_test {
 
 // A trace in which a thread runs goroutine 1 on P 1, has `event`, and then allocates memory.
 std::string TraceWith(absl::string_view event) {
@@ -98,5 +98,5 @@ TEST(SchedulerForceTest, ContradictionsAfterADroppedEventAreNotReported) {
   EXPECT_EQ(reader.losses().faults, 1u);
 }
 
-}  // namespace
+}  // namespace scheduler_force_test
 }  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace segment_test {
 
 std::vector<std::string> ReadOn(Reader* reader) {
   std::vector<std::string> events;
@@ -367,5 +367,5 @@ TEST(CutIntoSegmentsTest, MakesNoSegmentTooSmallAndNoneTooMany) {
   EXPECT_EQ(CutIntoSegments(TraceIndex(), 2, 0).size(), 1u);
 }
 
-}  // namespace
+}  // namespace segment_test
 }  // namespace gotrace::internal

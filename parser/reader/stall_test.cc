@@ -19,7 +19,7 @@
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
-namespace {
+namespace stall_test {
 
 constexpr absl::string_view kMessage = "deadlock: none of the next events of ";
 constexpr absl::string_view kMissing = "; the most likely missing event is a ";
@@ -433,5 +433,5 @@ TEST(StallTest, NamesTheEventThatWasRemoved) {
   }
 }
 
-}  // namespace
+}  // namespace stall_test
 }  // namespace gotrace::internal

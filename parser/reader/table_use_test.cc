@@ -9,7 +9,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace table_use_test {
 
 struct Found {
   TableUse::Unused strings;
@@ -213,5 +213,5 @@ TEST(TableUseTest, CountsEntriesThatNothingRefersTo) {
   EXPECT_EQ(found[1].stacks.all, 0u);
 }
 
-}  // namespace
+}  // namespace table_use_test
 }  // namespace gotrace::internal

@@ -8,7 +8,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_index_test {
 
 TEST(TraceIndexTest, HasWhatAReaderReports) {
   for (const TestTrace& trace : TestTraces()) {
@@ -130,5 +130,5 @@ TEST(TraceIndexTest, FailsForAnythingElse) {
             absl::StatusCode::kDataLoss);
 }
 
-}  // namespace
+}  // namespace trace_index_test
 }  // namespace gotrace::internal

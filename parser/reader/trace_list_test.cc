@@ -11,7 +11,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace trace_list_test {
 
 // A trace of `generations` generations.
 std::string Trace(int generations) {
@@ -165,5 +165,5 @@ TEST(TraceListTest, AStrictReaderReadsTheFirstAlone) {
   EXPECT_FALSE(ReadAll(Reader::FromBytes(first + Trace(1))).status.ok());
 }
 
-}  // namespace
+}  // namespace trace_list_test
 }  // namespace gotrace::internal

@@ -20,7 +20,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace work_ahead_test {
 
 // Finds events with the times 0, 1, 2, …, up to `end`, and then none until `end` is increased.
 struct Counter {
@@ -249,5 +249,5 @@ TEST(WorkAheadTest, AReaderMayBeDestroyedOrMovedWhileUsingIt) {
   }
 }
 
-}  // namespace
+}  // namespace work_ahead_test
 }  // namespace gotrace::internal

@@ -19,7 +19,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace byte_source_test {
 
 // Returns bytes in which no two longer sequences are equal, so that a wrong position shows.
 std::string MakeBytes(size_t size) {
@@ -337,5 +337,5 @@ TEST(ByteSourceTest, ReadsTheStandardInput) {
   EXPECT_NE(fcntl(STDIN_FILENO, F_GETFD), -1);
 }
 
-}  // namespace
+}  // namespace byte_source_test
 }  // namespace gotrace::internal

@@ -21,7 +21,7 @@
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
-namespace {
+namespace byte_stream_test {
 
 std::string RandomBytes(size_t size) {
   std::mt19937 random(static_cast<uint32_t>(size));
@@ -495,5 +495,5 @@ INSTANTIATE_TEST_SUITE_P(Compressions, DecompressorTest,
                            return info.param == Compression::kZstd ? "Zstd" : "Gzip";
                          });
 
-}  // namespace
+}  // namespace byte_stream_test
 }  // namespace gotrace::internal

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
-namespace {
+namespace fault_test {
 
 TEST(FaultTest, NamesAreUniqueAndKebabCase) {
   std::set<std::string> names;
@@ -225,5 +225,5 @@ TEST(FaultTest, CodesTellWhatToDoAboutIt) {
   }
 }
 
-}  // namespace
+}  // namespace fault_test
 }  // namespace gotrace::internal

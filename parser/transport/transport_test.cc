@@ -29,7 +29,7 @@
 #include "testing/undone_input.h"
 
 namespace gotrace::internal {
-namespace {
+namespace transport_test {
 
 // Returns bytes in pieces of random sizes, most of them small.
 class SmallPieces final : public ByteStream {
@@ -655,5 +655,5 @@ TEST(TransportTest, ReportsDamageOfLayersAroundTheTrace) {
   }
 }
 
-}  // namespace
+}  // namespace transport_test
 }  // namespace gotrace::internal

@@ -34,7 +34,7 @@ SELECT slice_out, slice_in FROM flow
 """, """
 SELECT ts, track.name AS counter, value FROM counter JOIN track ON track.id = track_id ORDER BY ts
 """, """
-SELECT ts AS sample, cpu, tid FROM perf_sample LEFT JOIN thread USING (utid)
+SELECT ts AS sample, cpu, tid, thread.name FROM perf_sample LEFT JOIN thread USING (utid)
 """]
 
 
@@ -72,7 +72,7 @@ class Expected:
     self.open = collections.defaultdict(list)  # By track: the open slices, the innermost last.
     self.tasks, self.tracks = {}, {}
     self.states, self.counts = {}, collections.Counter()
-    self.running_procs = set()
+    self.running_procs, self.procs = set(), set()
     self.generation = 0
     window = None  # When the window begins: not before the trace does.
     first = None
@@ -139,7 +139,10 @@ class Expected:
     if change['resource']['kind'] == 'Proc':
       proc = change['resource']['id']
       self.running_procs.discard(proc)
-      if change['to'] == 'Running': self.running_procs.add(proc)
+      if change['to'] == 'Running':
+        self.running_procs.add(proc)
+        if event['type'] == 'ProcStatus' and proc not in self.procs: self.count_before('busy Ps')
+      self.procs.add(proc)
     elif change['resource']['kind'] == 'Goroutine':
       self.goroutine_transition(event, change)
     self.add_gauges(event['time'])
@@ -147,6 +150,11 @@ class Expected:
   def add_gauges(self, time):
     gauges = {name: self.counts[state] for state, name in GAUGES.items()}
     self.gauges.append((time, {**gauges, 'busy Ps': len(self.running_procs)}))
+
+  def count_before(self, name):
+    """Something that was just stated has been so since the generation began."""
+    for time, gauges in self.gauges:
+      if time >= self.generation: gauges[name] += 1
 
   def set_state(self, goroutine, state):
     self.counts[self.states.pop(goroutine, None)] -= 1
@@ -166,6 +174,7 @@ class Expected:
       # It was in this state before.
       before = after if is_status else change['from']
       self.set_state(goroutine, before)
+      if is_status: self.count_before(GAUGES[before])
       self.begin_wait(track, before, '', self.generation)
       if is_status: return
     if before == after: return
@@ -231,8 +240,9 @@ class Expected:
     self.counters.append((event['time'], METRICS[event['type']], event['metric']['value']))
 
   def StackSample(self, event):
-    # Without a P or goroutine, which are left out then, trace_processor takes 0.
-    self.samples.append((event['time'], max(event['p'], 0), max(event['g'], 0)))
+    # Without a P, which is left out then, trace_processor takes 0.
+    thread = event['g'] if event['g'] > 0 else f"M{event['m']}"
+    self.samples.append((event['time'], max(event['p'], 0), thread))
 
   def Experimental(self, event):
     if not self.alloc: return
@@ -258,7 +268,8 @@ class Found:
       elif 'counter' in row:
         self.counters.append((row['ts'], row['counter'], row['value']))
       elif 'sample' in row:
-        self.samples.append((row['sample'], row['cpu'], row['tid']))
+        thread = row['tid'] if row['tid'] < 1 << 31 else row['name']
+        self.samples.append((row['sample'], row['cpu'], thread))
       else:
         args = json.loads(row['args'])
         track = row['track'] if row['tid'] is None else f"goroutine {row['tid']}"

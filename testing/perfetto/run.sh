@@ -110,5 +110,24 @@ for trace in testdata/traces/go1.27-*.trace.zst; do check_slices "$trace" --allo
 check_slices testdata/traces/go1.27-annotations.trace.zst --from=@2078707307200 --until=@2079707872384
 check_slices testdata/traces/go1.27-gc.trace.zst --from=@2084200000000
 
+# Several traces in one file: each process has the states and slices that it has alone.
+traces=(testdata/traces/go1.27-{annotations,blocking,gc}.trace.zst)
+sums='SELECT state, COUNT(*) AS n, SUM(dur) AS ns FROM thread_state JOIN thread USING (utid)
+    JOIN process USING (upid) WHERE dur > 0 AND pid = PID GROUP BY state ORDER BY state'
+slices='SELECT COUNT(*) AS n, SUM(slice.dur) AS ns FROM slice
+    JOIN thread_track ON thread_track.id = track_id JOIN thread USING (utid)
+    JOIN process USING (upid) WHERE pid = PID'
+queries=() alone=()
+for i in "${!traces[@]}"; do
+  own=("${sums//PID/$((i + 1))}" "${slices//PID/$((i + 1))}")
+  convert "${traces[i]}" --to=perfetto "--pid=$((i + 1))"
+  alone+=("$(query "${own[@]}")")
+  queries+=("${own[@]}")
+done
+rm -f "$dir/converted"
+"$dump" convert --to=perfetto -o "$dir/converted" "${traces[@]}"
+expect "the statistics of three traces in one file" ""
+expect "three traces in one file" "$(printf '%s\n' "${alone[@]}")" "${queries[@]}"
+
 rm -f "$dir/converted" "$dir/woken"
 exit "$failed"

@@ -1,0 +1,44 @@
+// Changes NamedTimes as a whole.
+#ifndef GOTRACE_ANALYSIS_NAMED_TIMES_H_
+#define GOTRACE_ANALYSIS_NAMED_TIMES_H_
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "analysis/time_sums.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/interner.h"
+
+namespace gotrace::internal {
+
+// Returns the times with the names' ids of another Interner.
+inline NamedTimes WithIds(const InternerMap& ids, const NamedTimes& times) {
+  std::vector<NamedTime> mapped(times.begin(), times.end());
+  for (NamedTime& time : mapped) time.name = ids(time.name);
+  return NamedTimes(std::move(mapped));
+}
+
+inline void SortByName(const Interner& interner, NamedTimes* times) {
+  std::vector<NamedTime> sorted(times->begin(), times->end());
+  absl::c_sort(sorted, [&](const NamedTime& a, const NamedTime& b) {
+    return interner.String(a.name) < interner.String(b.name);
+  });
+  *times = NamedTimes(std::move(sorted));
+}
+
+inline void SubtractTimes(const NamedTimes& before, NamedTimes* times) {
+  for (const NamedTime& time : before) times->Add(time.name, Between(time.time, 0));
+}
+
+inline void DropZeros(NamedTimes* times) {
+  std::vector<NamedTime> left;
+  absl::c_copy_if(*times, std::back_inserter(left),
+                  [](const NamedTime& time) { return time.time != 0; });
+  *times = NamedTimes(std::move(left));
+}
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_NAMED_TIMES_H_

@@ -1,0 +1,23 @@
+// Shortens the output of a repair.
+#ifndef GOTRACE_REWRITE_KEEP_BEFORE_H_
+#define GOTRACE_REWRITE_KEEP_BEFORE_H_
+
+#include <cstdint>
+
+#include "gotrace/fault.h"
+#include "gotrace/repair.h"
+
+namespace gotrace::internal {
+
+// Returns how many bytes of the output the piece is.
+inline uint64_t SizeOf(const RepairPiece& piece) {
+  return piece.bytes.empty() ? piece.size : piece.bytes.size();
+}
+
+// Drops the generation of the output that has `fault`, found by reading the output, and all later
+// generations. Drops the last one if the fault has no place.
+void KeepBefore(const Fault& fault, RepairPlan* plan);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_REWRITE_KEEP_BEFORE_H_

@@ -1,0 +1,52 @@
+"""Test programs: one for each folder, or for each group of tests in it that runs under other conditions."""
+
+load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+
+# Several files are compiled as one, since parsing headers takes most of the time; few enough that a core can compile
+# another part of the same program, and that a change of one file is compiled in seconds.
+_FILES_IN_A_UNIT = 6
+
+def gotrace_tests(srcs, deps, name = "tests", data = [], tags = [], size = "medium", shards = 1):
+    """A test program of several files.
+
+    The names of each file are in a namespace that is named after it. `--test_filter=Suite.Test` runs one test.
+
+    Args:
+      srcs: the files, each of which could be compiled by itself.
+      deps: what they need besides GoogleTest.
+      name: of the program.
+      data: files and programs that the tests use.
+      tags: "parallel" if a test starts a thread: itself, in the library, or in a program that it runs.
+      size: as in Bazel.
+      shards: how many parts of the program run at once.
+    """
+    count = (len(srcs) + _FILES_IN_A_UNIT - 1) // _FILES_IN_A_UNIT
+    units = []
+    for index in range(count):
+        unit = "%s_unit%d.cc" % (name, index + 1)
+        units.append(unit)
+        native.genrule(
+            name = unit + "_made",
+            testonly = True,
+            outs = [unit],
+            cmd = "printf '#include \"%s\"\\n' " + " ".join([
+                "%s/%s" % (native.package_name(), src)
+                for src in srcs[index::count]
+            ]) + " > $@",
+        )
+    cc_library(
+        name = name + "_sources",
+        testonly = True,
+        textual_hdrs = srcs,
+    )
+    cc_test(
+        name = name,
+        size = size,
+        srcs = units,
+        # It takes most of the time to compile tests, and little to run them.
+        copts = ["-O0"],
+        data = data,
+        shard_count = shards if shards > 1 else None,
+        tags = tags,
+        deps = [":%s_sources" % name, "@com_google_googletest//:gtest_main"] + deps,
+    )
