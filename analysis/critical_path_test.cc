@@ -457,7 +457,8 @@ TEST(CriticalPaths, HaveRegions) {
   Events events(0);
   events.Status(1, 1, kRunning);
   const auto region = [&](EventType type, int64_t time, absl::string_view name) {
-    const StackFrame frames[] = {{1, absl::StrCat("at", time), "main.go", 1}};
+    const std::string function = absl::StrCat("at", time);
+    const StackFrame frames[] = {{1, function, "main.go", 1}};
     events.Push(events.Builder(type, time, 1).Task(TaskId{7}).RegionType(name).Stack(frames));
   };
   region(EventType::kUserRegionEnd, 5, "before");

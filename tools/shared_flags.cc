@@ -1,6 +1,7 @@
 #include "tools/shared_flags.h"
 
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -27,7 +28,7 @@ std::vector<std::string> KindNames() {
 
 std::string ListKinds() { return absl::StrJoin(KindNames(), ", "); }
 
-SetFlag SetKinds(absl::flat_hash_set<EventKind>* kinds) {
+SetFlag SetKinds(std::set<EventKind>* kinds) {
   const auto set = [kinds](absl::string_view name) {
     for (int i = static_cast<int>(EventKind::kSync); i < kEventKindEnd; ++i) {
       const EventKind kind = static_cast<EventKind>(i);
@@ -43,7 +44,7 @@ SetFlag SetKinds(absl::flat_hash_set<EventKind>* kinds) {
 
 // Sets a list of numbers, each of which `Id` can be made of.
 template <class Rep, class Id>
-SetFlag SetIds(absl::flat_hash_set<Id>* ids) {
+SetFlag SetIds(std::set<Id>* ids) {
   return SetList([ids](absl::string_view text) {
     Rep id = 0;
     if (!absl::SimpleAtoi(text, &id)) {
@@ -294,7 +295,7 @@ absl::Status FilterFlags::Check() const {
   return absl::OkStatus();
 }
 
-SetFlag SetTaskIds(absl::flat_hash_set<TaskId>* ids) { return SetIds<uint64_t>(ids); }
+SetFlag SetTaskIds(std::set<TaskId>* ids) { return SetIds<uint64_t>(ids); }
 
 void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows) {
   rows->insert(rows->end(), std::make_move_iterator(more.begin()),

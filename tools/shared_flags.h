@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -85,7 +85,7 @@ struct FilterFlags {
 };
 
 // Sets a list of ids of tasks.
-SetFlag SetTaskIds(absl::flat_hash_set<TaskId>* ids);
+SetFlag SetTaskIds(std::set<TaskId>* ids);
 
 // Appends `more` to `rows`.
 void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows);

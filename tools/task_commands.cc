@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -82,7 +82,7 @@ class LogSearch {
 
  private:
   const std::string text_;
-  absl::flat_hash_set<TaskId> tasks_;
+  std::set<TaskId> tasks_;
 };
 
 // Which tasks or regions to print.

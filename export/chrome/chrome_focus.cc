@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace gotrace {
 namespace {
 
-using GoIds = absl::flat_hash_set<int64_t>;
+using GoIds = std::set<int64_t>;
 
 // No goroutine has this id; an empty filter would mean all goroutines.
 constexpr int64_t kNoGoroutine = -2;
@@ -19,7 +20,7 @@ constexpr int64_t kNoGoroutine = -2;
 
 class ChromeFocus::State {
  public:
-  State(On on, EventFilter* filter, absl::flat_hash_set<TaskId>* tasks)
+  State(On on, EventFilter* filter, std::set<TaskId>* tasks)
       : on_(on), filter_(*filter), tasks_(*tasks) {}
 
   void Add(const Event& event) {
@@ -129,12 +130,12 @@ class ChromeFocus::State {
 
   const On on_;
   EventFilter& filter_;
-  absl::flat_hash_set<TaskId>& tasks_;
+  std::set<TaskId>& tasks_;
   absl::flat_hash_set<std::pair<int64_t, int64_t>> unblocks_;  // By whom, and of whom.
   absl::flat_hash_map<TaskId, TaskUse> uses_;
 };
 
-ChromeFocus::ChromeFocus(On on, EventFilter* filter, absl::flat_hash_set<TaskId>* tasks)
+ChromeFocus::ChromeFocus(On on, EventFilter* filter, std::set<TaskId>* tasks)
     : state_(std::make_unique<State>(on, filter, tasks)) {}
 
 ChromeFocus::~ChromeFocus() = default;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_sink.h"
@@ -34,7 +34,7 @@ struct ChromeOptions {
   EventFilter filter;
 
   // If it is not empty, only these tasks and their regions are shown.
-  absl::flat_hash_set<TaskId> tasks;
+  std::set<TaskId> tasks;
 
   // The Event::time() that is 0 in the output: usually that of the trace's first event. The default
   // is that of the first event that is added.
@@ -89,7 +89,7 @@ class ChromeFocus final : public EventSink {
 
   // Finish() changes `*filter` and, for tasks, `*tasks`, which must outlive this object. These are
   // to become members of ChromeOptions.
-  ChromeFocus(On on, EventFilter* filter, absl::flat_hash_set<TaskId>* tasks);
+  ChromeFocus(On on, EventFilter* filter, std::set<TaskId>* tasks);
   ~ChromeFocus() override;
 
   void Add(absl::Span<const Event> events) override;

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 
-#include "absl/container/flat_hash_set.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/ids.h"
@@ -15,13 +15,13 @@ namespace gotrace {
 // Conditions that an event must meet, all of them. Every event meets a condition that is not set.
 struct EventFilter {
   // The event's kind.
-  absl::flat_hash_set<EventKind> kinds;
+  std::set<EventKind> kinds;
 
   // The goroutine, P or thread of the event's context. For goroutines and Ps also the one whose
   // state the event changes, or to which its range or label belongs.
-  absl::flat_hash_set<int64_t> goroutines;
-  absl::flat_hash_set<int64_t> procs;
-  absl::flat_hash_set<int64_t> threads;
+  std::set<int64_t> goroutines;
+  std::set<int64_t> procs;
+  std::set<int64_t> threads;
 
   // The first and the last time, both included, in nanoseconds.
   struct Times {

@@ -1,9 +1,9 @@
 #include "gotrace/event_filter.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "parser/event/trace_clock.h"
 
 namespace gotrace {
@@ -27,7 +27,7 @@ ResourceId SubjectOf(const Event& event) {
   }
 }
 
-bool HasId(const absl::flat_hash_set<int64_t>& ids, int64_t context, const ResourceId& subject,
+bool HasId(const std::set<int64_t>& ids, int64_t context, const ResourceId& subject,
            ResourceKind kind) {
   return ids.empty() || ids.contains(context) || (subject.kind == kind && ids.contains(subject.id));
 }
@@ -82,13 +82,13 @@ EventFilter EventFilter::Within(int64_t start, const Times& window) const {
 }
 
 EventFilter EventFilter::WithWholeSpans() const {
-  static const absl::flat_hash_set<EventKind> kSpans[] = {
+  static const std::set<EventKind> kSpans[] = {
       {EventKind::kTaskBegin, EventKind::kTaskEnd},
       {EventKind::kRegionBegin, EventKind::kRegionEnd},
       {EventKind::kRangeBegin, EventKind::kRangeActive, EventKind::kRangeEnd},
   };
   EventFilter filter = *this;
-  for (const absl::flat_hash_set<EventKind>& span : kSpans) {
+  for (const std::set<EventKind>& span : kSpans) {
     const auto is_selected = [&](EventKind kind) { return kinds.contains(kind); };
     if (absl::c_any_of(span, is_selected)) filter.kinds.insert(span.begin(), span.end());
   }

@@ -1,6 +1,7 @@
 #include "gotrace/event_filter.h"
 
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -259,10 +260,10 @@ TEST(EventFilter, SelectsWholeSpans) {
   EventFilter filter;
   EXPECT_TRUE(filter.WithWholeSpans().kinds.empty());
   filter.kinds = {EventKind::kLog, EventKind::kRegionEnd, EventKind::kRangeActive};
-  EXPECT_EQ(filter.WithWholeSpans().kinds,
-            (absl::flat_hash_set<EventKind>{EventKind::kLog, EventKind::kRegionBegin,
-                                            EventKind::kRegionEnd, EventKind::kRangeBegin,
-                                            EventKind::kRangeActive, EventKind::kRangeEnd}));
+  EXPECT_EQ(
+      filter.WithWholeSpans().kinds,
+      (std::set<EventKind>{EventKind::kLog, EventKind::kRegionBegin, EventKind::kRegionEnd,
+                           EventKind::kRangeBegin, EventKind::kRangeActive, EventKind::kRangeEnd}));
 }
 
 TEST(EventFilterTest, OneConditionAndNotAllMatch) {
