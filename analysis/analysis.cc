@@ -18,8 +18,10 @@ namespace {
 // Cuts intervals to a window of time, and gives what is left of them to an analysis.
 class WindowedIntervals final : public IntervalConsumer {
  public:
-  WindowedIntervals(Analysis* analysis, EventFilter::Times window)
-      : analysis_(*analysis), window_(window) {}
+  explicit WindowedIntervals(Analysis* analysis) : analysis_(*analysis) {}
+
+  // Must be called before the first interval is added.
+  void SetWindow(EventFilter::Times window) { window_ = window; }
 
   void AddGoroutine(const GoInterval& interval) override {
     if (!Overlaps(window_, interval)) return;
@@ -58,7 +60,7 @@ class WindowedIntervals final : public IntervalConsumer {
 
  private:
   Analysis& analysis_;
-  const EventFilter::Times window_;
+  EventFilter::Times window_;
 };
 
 }  // namespace
@@ -67,14 +69,19 @@ class AnalysisSink::Impl {
  public:
   Impl(const MakeAnalysis& make, const Options& options)
       : analysis_(make(&interner_)),
-        window_(options.window),
-        windowed_(analysis_.get(), options.window),
-        tracker_(&interner_,
-                 options.window.MatchesAll() ? static_cast<IntervalConsumer*>(analysis_.get())
-                                             : &windowed_,
-                 {.may_follow_another = options.may_follow_another}) {}
+        options_(options),
+        windowed_(analysis_.get()),
+        tracker_(&interner_, options.window.MatchesAll() && options.since_start.MatchesAll()
+                                 ? static_cast<IntervalConsumer*>(analysis_.get())
+                                 : &windowed_) {}
+
+  void StartInMiddle(int64_t trace_start) {
+    tracker_.StartInMiddle(trace_start);
+    Begin(trace_start);
+  }
 
   void Add(absl::Span<const Event> events) {
+    if (!has_begun_) Begin(events.front().time());
     last_time_ = std::max(last_time_, events.back().time());
     event_count_ += events.size();
     // An id of a goroutine can be used again only by a call from C. What its last goroutine did
@@ -104,14 +111,26 @@ class AnalysisSink::Impl {
     tracker_.Merge(std::move(next.tracker_));
   }
 
+  bool WantsMore() const { return analysis_->WantsMore(); }
   uint64_t event_count() const { return event_count_; }
   const Analysis& analysis() const { return *analysis_; }
   const Interner& interner() const { return interner_; }
 
  private:
+  void Begin(int64_t trace_start) {
+    has_begun_ = true;
+    EventFilter filter;
+    filter.since_start = options_.since_start;
+    window_ = filter.Within(trace_start, options_.window).times;
+    windowed_.SetWindow(window_);
+    analysis_->Begin(trace_start, window_);
+  }
+
   Interner interner_;
   const std::unique_ptr<Analysis> analysis_;
-  const EventFilter::Times window_;
+  const Options options_;
+  bool has_begun_ = false;
+  EventFilter::Times window_;
   WindowedIntervals windowed_;
   StateTracker tracker_;
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
@@ -121,6 +140,10 @@ class AnalysisSink::Impl {
 AnalysisSink::AnalysisSink(const MakeAnalysis& make, const Options& options)
     : impl_(std::make_unique<Impl>(make, options)) {}
 AnalysisSink::~AnalysisSink() = default;
+
+void AnalysisSink::StartInMiddle(int64_t trace_start) { impl_->StartInMiddle(trace_start); }
+
+bool AnalysisSink::WantsMore() const { return impl_->WantsMore(); }
 
 void AnalysisSink::Add(absl::Span<const Event> events) { impl_->Add(events); }
 

@@ -108,6 +108,9 @@ class CriticalPaths::Impl {
         options_(options),
         assist_(interner->InternString("GC mark assist")) {}
 
+  void Begin(int64_t /*trace_start*/, EventFilter::Times window) {
+    options_.window = options_.window.And(window);
+  }
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
   void Finish(int64_t end);
@@ -153,7 +156,7 @@ class CriticalPaths::Impl {
   bool Cut(bool has_begin, bool has_end, PathSpan* span) const;
 
   Interner& interner_;
-  const Options options_;
+  Options options_;
   const StringId assist_;
 
   std::vector<Goroutine> goroutines_;
@@ -533,6 +536,9 @@ CriticalPaths::CriticalPaths(Interner* interner, const Options& options)
     : impl_(std::make_unique<Impl>(interner, options)) {}
 CriticalPaths::~CriticalPaths() = default;
 
+void CriticalPaths::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void CriticalPaths::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) impl_->Add(event);
 }

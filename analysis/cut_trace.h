@@ -26,9 +26,11 @@ class CutTrace final : public EventSink {
 
   void Add(absl::Span<const Event> events) override {
     const Event& first = events.front();
+    if (parts_.empty()) start_ = first.time();
     if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
         generations_++ % size_ == 0) {
-      parts_.push_back(make_({.may_follow_another = true}));
+      parts_.push_back(make_({}));
+      if (parts_.size() > 1) parts_.back()->StartInMiddle(start_);
     }
     parts_.back()->Add(events);
   }
@@ -46,6 +48,7 @@ class CutTrace final : public EventSink {
   const size_t size_;
   const MakeSink make_;
   size_t generations_ = 0;
+  int64_t start_ = 0;  // The time of the first event.
   std::vector<std::unique_ptr<AnalysisSink>> parts_;
 };
 

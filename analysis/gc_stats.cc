@@ -74,6 +74,7 @@ class GcStats::Impl {
         window_(window),
         assists_(interner, [this](const internal::RuntimeRange& assist) { AddAssist(assist); }) {}
 
+  void Begin(int64_t /*trace_start*/, EventFilter::Times window) { window_ = window_.And(window); }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void AddProc(const ProcInterval& interval);
@@ -155,7 +156,7 @@ class GcStats::Impl {
   static void FindLastProc(std::vector<ProcInterval> stopped, WorldStop* stop);
 
   Interner& interner_;
-  const EventFilter::Times window_;
+  EventFilter::Times window_;
 
   std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
   bool is_first_generation_ = true;
@@ -569,6 +570,9 @@ void GcStats::Impl::Finish(int64_t end) {
 GcStats::GcStats(Interner* interner, EventFilter::Times window)
     : impl_(std::make_unique<Impl>(interner, window)) {}
 GcStats::~GcStats() = default;
+void GcStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void GcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void GcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }

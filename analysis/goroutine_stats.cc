@@ -110,6 +110,9 @@ class GoroutineStats::Impl {
  public:
   Impl(Interner* interner, Options options) : interner_(*interner), options_(std::move(options)) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    options_.filter = options_.filter.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void Merge(Impl& next, const InternerMap& ids);
@@ -134,7 +137,7 @@ class GoroutineStats::Impl {
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
   Interner& interner_;
-  const Options options_;
+  Options options_;
 
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
 
@@ -263,6 +266,9 @@ GoroutineStats::GoroutineStats(Interner* interner, Options options)
     : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
 GoroutineStats::~GoroutineStats() = default;
 
+void GoroutineStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void GoroutineStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GoroutineStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void GoroutineStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {

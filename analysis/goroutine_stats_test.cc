@@ -11,6 +11,7 @@
 #include "analysis/cut_trace.h"
 #include "analysis/stats_text.h"
 #include "gotrace/go_stats.h"
+#include "gotrace/read_parallel.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -49,6 +50,50 @@ TEST(GoroutineStats, AreTheSameHoweverTheTraceIsCut) {
         [](AnalysisSink::Options options) { return MakeSink({.keep_each = true}, options); },
         AllTextOf);
   }
+}
+
+// Reads a trace on two cores. `options` are those of the analysis, `sink_options` those of its
+// sink.
+std::string ReadOnTwoCores(const std::string& bytes, const Options& options,
+                           const AnalysisSink::Options& sink_options) {
+  ReaderOptions reading;
+  reading.jobs = 2;
+  reading.tuning.jobs_from_bytes = 0;
+  std::unique_ptr<MergeableSink> sink;
+  EXPECT_TRUE(
+      ReadParallel(
+          *SourceFromBytes(bytes), reading, [&] { return MakeSink(options, sink_options); }, &sink)
+          .ok());
+  return AllTextOf(static_cast<const AnalysisSink&>(*sink));
+}
+
+TEST(GoroutineStats, AreTheSameOnTwoCores) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  const std::unique_ptr<AnalysisSink> whole = MakeSink({.keep_each = true});
+  ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true}, {}), AllTextOf(*whole));
+}
+
+TEST(GoroutineStats, AWindowCanBeGivenInAnyWay) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  const int64_t start = Reader::FromBytes(bytes)->Next()->time();
+  const EventFilter::Times since_start = {50'000'000, 150'000'000};
+  const EventFilter::Times absolute = {start + since_start.from, start + since_start.to};
+  EventFilter filter;
+  filter.times = absolute;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  const std::unique_ptr<AnalysisSink> sink =
+      MakeSink({.keep_each = true, .filter = filter}, {.window = absolute});
+  ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  const std::string expected = AllTextOf(*sink);
+  EXPECT_NE(expected, ReadOnTwoCores(bytes, {.keep_each = true}, {}));
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true}, {.window = absolute}), expected);
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true}, {.since_start = since_start}), expected);
+  filter = {};
+  filter.since_start = since_start;
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true, .filter = filter}, {.window = absolute}),
+            expected);
 }
 
 TEST(GoroutineStats, PartitionLives) {

@@ -141,6 +141,7 @@ class HeapStats::Impl {
  public:
   Impl(Interner* interner, EventFilter::Times window) : interner_(*interner), window_(window) {}
 
+  void Begin(int64_t /*trace_start*/, EventFilter::Times window) { window_ = window_.And(window); }
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
   void Finish(int64_t end);
@@ -191,7 +192,7 @@ class HeapStats::Impl {
   void CountSpans();
 
   Interner& interner_;
-  const EventFilter::Times window_;
+  EventFilter::Times window_;
   bool has_begun_ = false;  // The window.
   int64_t begin_ = 0;
   int64_t end_ = 0;
@@ -487,6 +488,9 @@ void HeapStats::Impl::Finish(int64_t end) {
 HeapStats::HeapStats(Interner* interner, EventFilter::Times window)
     : impl_(std::make_unique<Impl>(interner, window)) {}
 HeapStats::~HeapStats() = default;
+void HeapStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void HeapStats::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) impl_->Add(event);
 }

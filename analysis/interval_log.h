@@ -60,12 +60,9 @@ class IntervalLog : public IntervalConsumer {
 
 // What a test needs to track a trace, or a part of it.
 struct TrackedTrace {
-  explicit TrackedTrace(bool may_follow_another = false)
-      : tracker(&interner, &log, {.may_follow_another = may_follow_another}) {}
-
   Interner interner;
   IntervalLog log{&interner};
-  StateTracker tracker;
+  StateTracker tracker{&interner, &log};
 };
 
 }  // namespace gotrace::internal

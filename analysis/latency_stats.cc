@@ -72,6 +72,9 @@ class LatencyStats::Impl {
  public:
   Impl(Interner* interner, Options options) : interner_(*interner), options_(std::move(options)) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    options_.filter = options_.filter.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void Merge(Impl& next, const InternerMap& ids);
@@ -91,7 +94,7 @@ class LatencyStats::Impl {
   void KeepIfWorst(const LatencyCase& one);
 
   Interner& interner_;
-  const Options options_;
+  Options options_;
   Sums sums_{&interner_, options_.start};
   internal::RuntimeRanges ranges_{&interner_,
                                   [this](const internal::RuntimeRange& range) { AddRange(range); }};
@@ -221,6 +224,9 @@ LatencyStats::LatencyStats(Interner* interner, Options options)
     : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
 LatencyStats::~LatencyStats() = default;
 
+void LatencyStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void LatencyStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void LatencyStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void LatencyStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {

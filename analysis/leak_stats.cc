@@ -23,6 +23,9 @@ class LeakStats::Impl {
  public:
   Impl(Interner* interner, Options options) : interner_(*interner), options_(std::move(options)) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    options_.filter = options_.filter.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events) {
     begin_ = std::min(begin_, events.front().time());
     goroutines_.SeeEvents(events);
@@ -48,7 +51,7 @@ class LeakStats::Impl {
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
   Interner& interner_;
-  const Options options_;
+  Options options_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   // Those that are blocked when they are complete have not ended.
   std::vector<Data> blocked_;
@@ -135,6 +138,9 @@ LeakStats::LeakStats(Interner* interner, Options options)
     : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
 LeakStats::~LeakStats() = default;
 
+void LeakStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void LeakStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void LeakStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void LeakStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {

@@ -58,6 +58,9 @@ class BusySpans {
  public:
   explicit BusySpans(const Options& options) : options_(options) {}
 
+  // Leaves out what is not in `window`. Must be called before MakeSeries().
+  void CutTo(EventFilter::Times window) { options_.window = options_.window.And(window); }
+
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
 
@@ -100,7 +103,7 @@ class BusySpans {
   void EndSweep(int64_t proc, int64_t time);
   void EndWorker(GoId goroutine, int64_t time);
 
-  const Options options_;
+  Options options_;
   std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
   bool is_first_generation_ = true;
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
@@ -511,6 +514,7 @@ class MutatorUtilization::Impl {
       : busy_(options),
         go_(options.go_compatible ? std::optional<GoUtilization>(options) : std::nullopt) {}
 
+  void Begin(int64_t /*trace_start*/, EventFilter::Times window) { busy_.CutTo(window); }
   void AddEvents(absl::Span<const Event> events) {
     for (const Event& event : events) {
       busy_.Add(event);
@@ -537,6 +541,9 @@ class MutatorUtilization::Impl {
 
 MutatorUtilization::MutatorUtilization(Options options) : impl_(std::make_unique<Impl>(options)) {}
 MutatorUtilization::~MutatorUtilization() = default;
+void MutatorUtilization::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void MutatorUtilization::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void MutatorUtilization::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void MutatorUtilization::Finish(int64_t end) { impl_->Finish(end); }

@@ -85,6 +85,9 @@ class ProcStats::Impl {
  public:
   explicit Impl(EventFilter filter) : filter_(std::move(filter)) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    filter_ = filter_.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void AddProc(const ProcInterval& interval);
@@ -136,7 +139,7 @@ class ProcStats::Impl {
   bool IsMarkWorker(const GoInterval& interval);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
-  const EventFilter filter_;
+  EventFilter filter_;
 
   absl::flat_hash_map<ProcId, ProcUse> uses_;
   internal::TimeSlices<SliceSums> slices_;
@@ -457,6 +460,9 @@ std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
 ProcStats::ProcStats(EventFilter filter) : impl_(std::make_unique<Impl>(std::move(filter))) {}
 ProcStats::~ProcStats() = default;
 
+void ProcStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void ProcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void ProcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void ProcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }

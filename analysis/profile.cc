@@ -88,6 +88,9 @@ class Profile::Impl {
     if (options_.has_parts()) regions_.emplace(interner, options_.task, options_.region);
   }
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    options_.filter = options_.filter.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void Merge(Impl& next, const InternerMap& ids);
@@ -131,7 +134,7 @@ class Profile::Impl {
   void AddAssist(const internal::RuntimeRange& assist);
 
   Interner& interner_;
-  const Options options_;
+  Options options_;
   const internal::ProfileRow& row_;
 
   Samples samples_{&interner_, options_.start};
@@ -284,6 +287,9 @@ Profile::Profile(Interner* interner, Options options)
     : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
 Profile::~Profile() = default;
 
+void Profile::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void Profile::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 
 void Profile::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }

@@ -162,11 +162,12 @@ absl::string_view ThreadStateName(ThreadState state) {
 
 class StateTracker::Impl {
  public:
-  Impl(Interner* interner, IntervalConsumer* consumer, StateTrackerOptions options)
-      : interner_(*interner), ids_(*interner->impl_), consumer_(*consumer), options_(options) {}
+  Impl(Interner* interner, IntervalConsumer* consumer)
+      : interner_(*interner), ids_(*interner->impl_), consumer_(*consumer) {}
 
+  void StartInMiddle() { is_later_ = true; }
   void Add(absl::Span<const Event> events);
-  void Finish();
+  absl::Status Finish();
   void Merge(Impl& next);
 
  private:
@@ -295,12 +296,13 @@ class StateTracker::Impl {
   void Give(ThreadInterval& interval) { consumer_.AddThread(interval); }
 
   // Whether nothing can have been before these events that a resource's state was known from.
-  bool IsAtStart() const { return !options_.may_follow_another || starts_anew_; }
+  bool IsAtStart() const { return !is_later_ || starts_anew_; }
 
   Interner& interner_;
   Interner::Impl& ids_;  // Of interner_.
   IntervalConsumer& consumer_;
-  const StateTrackerOptions options_;
+  bool is_later_ = false;           // Whether StartInMiddle() was called.
+  bool has_cut_intervals_ = false;  // Whether a tracker was merged that held nothing back.
 
   Tracks<GoTrack> goroutines_{kSlotsForGoroutines};
   Tracks<ProcTrack> procs_{64};
@@ -772,10 +774,13 @@ void StateTracker::Impl::FinishAllOf(Tracks<TrackType>& tracks) {
   tracks.open.Clear();
 }
 
-void StateTracker::Impl::Finish() {
+absl::Status StateTracker::Impl::Finish() {
   FinishAllOf(goroutines_);
   FinishAllOf(procs_);
   FinishAllOf(threads_);
+  return has_cut_intervals_
+             ? absl::FailedPreconditionError("StartInMiddle() was not called for a part of a trace")
+             : absl::OkStatus();
 }
 
 template <class TrackType>
@@ -861,6 +866,7 @@ void StateTracker::Impl::MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>
 
 void StateTracker::Impl::Merge(Impl& next) {
   const InternerMap ids = interner_.Merge(next.interner_);
+  has_cut_intervals_ |= next.has_cut_intervals_ || (!next.is_later_ && next.generations_ > 0);
   if (next.starts_anew_) LoseAll(last_time_, std::numeric_limits<int64_t>::max());
   if (generations_ == 0) starts_anew_ = next.starts_anew_;
   MergeAllOf(goroutines_, next.goroutines_, next.had_gap_, ids);
@@ -877,17 +883,15 @@ void StateTracker::Impl::Merge(Impl& next) {
   consumer_.Merge(std::move(next.consumer_), ids);
 }
 
-StateTracker::StateTracker(Interner* interner, IntervalConsumer* consumer,
-                           StateTrackerOptions options)
-    : impl_(std::make_unique<Impl>(interner, consumer, options)) {}
+StateTracker::StateTracker(Interner* interner, IntervalConsumer* consumer)
+    : impl_(std::make_unique<Impl>(interner, consumer)) {}
 StateTracker::~StateTracker() = default;
 
 void StateTracker::Add(absl::Span<const Event> events) { impl_->Add(events); }
 
-absl::Status StateTracker::Finish() {
-  impl_->Finish();
-  return absl::OkStatus();
-}
+void StateTracker::StartInMiddle(int64_t /*trace_start*/) { impl_->StartInMiddle(); }
+
+absl::Status StateTracker::Finish() { return impl_->Finish(); }
 
 void StateTracker::Merge(MergeableSink&& next) {
   impl_->Merge(*static_cast<StateTracker&>(next).impl_);

@@ -29,7 +29,8 @@ class CutTrace {
     const bool begins_generation = first.kind() == EventKind::kSync && first.tables() != nullptr &&
                                    generations_++ % size_ == 0;
     if (begins_generation) {
-      parts_.push_back(std::make_unique<TrackedTrace>(/*may_follow_another=*/true));
+      parts_.push_back(std::make_unique<TrackedTrace>());
+      if (parts_.size() > 1) parts_.back()->tracker.StartInMiddle(/*trace_start=*/0);
     }
     parts_.back()->tracker.Add(events);
   }
@@ -476,6 +477,20 @@ TEST(StateTracker, TakesAnyEvents) {
   for (const GoInterval& interval : trace.log.goroutines()) {
     EXPECT_GE(interval.end, interval.begin);
   }
+}
+
+TEST(StateTrackerTest, ReportsAPartThatDidNotStartInTheMiddle) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  TrackedTrace first;
+  TrackedTrace second;
+  TrackedTrace* part = nullptr;
+  Reader reader = *Reader::FromBytes(bytes);
+  for (absl::Span<const Event> block; !(block = reader.NextBlock()).empty();) {
+    if (block.front().kind() == EventKind::kSync) part = part == nullptr ? &first : &second;
+    part->tracker.Add(block);
+  }
+  first.tracker.Merge(std::move(second.tracker));
+  EXPECT_EQ(first.tracker.Finish().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace state_tracker_test

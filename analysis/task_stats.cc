@@ -272,6 +272,9 @@ class TaskStats::Impl {
   Impl(Interner* interner, EventFilter filter)
       : interner_(*interner), filter_(std::move(filter)), tasks_(interner) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    filter_ = filter_.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void Merge(Impl& next, const InternerMap& ids);
@@ -297,7 +300,7 @@ class TaskStats::Impl {
   void TakeRegions(Goroutines::Entry& entry);
 
   Interner& interner_;
-  const EventFilter filter_;
+  EventFilter filter_;
   uint64_t region_count_ = 0;
   std::vector<KnownRegion> known_regions_;
   std::optional<int64_t> end_;  // Of the trace, once it is known.
@@ -476,6 +479,9 @@ TaskStats::TaskStats(Interner* interner, EventFilter filter)
     : impl_(std::make_unique<Impl>(interner, std::move(filter))) {}
 TaskStats::~TaskStats() = default;
 
+void TaskStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void TaskStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TaskStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void TaskStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {

@@ -38,6 +38,7 @@ class TaskStory::Impl {
   Impl(Interner* interner, TaskId task, EventFilter::Times window)
       : interner_(*interner), task_(task), window_(window) {}
 
+  void Begin(int64_t /*trace_start*/, EventFilter::Times window) { window_ = window_.And(window); }
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
   void Finish();
@@ -55,7 +56,7 @@ class TaskStory::Impl {
 
   Interner& interner_;
   const TaskId task_;
-  const EventFilter::Times window_;
+  EventFilter::Times window_;
   absl::flat_hash_map<GoId, Participant> participants_;
   absl::flat_hash_set<TaskId> children_;
   GoId owner_ = GoId::kNone;  // Which began the task, until it ends.
@@ -174,6 +175,9 @@ TaskStory::TaskStory(Interner* interner, TaskId task, EventFilter::Times window)
     : impl_(std::make_unique<Impl>(interner, task, window)) {}
 TaskStory::~TaskStory() = default;
 
+void TaskStory::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void TaskStory::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) impl_->Add(event);
 }

@@ -115,6 +115,10 @@ class TraceMetrics::Impl {
   Impl(Interner* interner, EventFilter::Times window)
       : interner_(*interner), window_(window), heap_(interner, window) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    window_ = window_.And(window);
+    heap_.Begin(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void Finish(int64_t end);
@@ -137,7 +141,7 @@ class TraceMetrics::Impl {
   void AddAllocations();
 
   Interner& interner_;
-  const EventFilter::Times window_;
+  EventFilter::Times window_;
   HeapStats heap_;
 
   std::vector<int64_t> begins_;  // Of the generations in the window.
@@ -362,6 +366,9 @@ void TraceMetrics::Impl::Finish(int64_t end) {
 TraceMetrics::TraceMetrics(Interner* interner, EventFilter::Times window)
     : impl_(std::make_unique<Impl>(interner, window)) {}
 TraceMetrics::~TraceMetrics() = default;
+void TraceMetrics::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void TraceMetrics::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TraceMetrics::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void TraceMetrics::Finish(int64_t end) { impl_->Finish(end); }

@@ -157,6 +157,13 @@ class SummaryStats::Impl {
         procs_(FilterOf(window)),
         leaks_(interner, {.filter = FilterOf(window)}) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    window_ = window_.And(window);
+    goroutines_.Begin(trace_start, window);
+    latencies_.Begin(trace_start, window);
+    procs_.Begin(trace_start, window);
+    leaks_.Begin(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void AddProc(const ProcInterval& interval) { procs_.AddProc(interval); }
@@ -205,7 +212,7 @@ class SummaryStats::Impl {
   void AddPlaces();
 
   Interner& interner_;
-  const EventFilter::Times window_;
+  EventFilter::Times window_;
   GoroutineStats goroutines_;
   LatencyStats latencies_;
   ProcStats procs_;
@@ -391,6 +398,9 @@ SummaryStats::SummaryStats(Interner* interner, EventFilter::Times window)
     : impl_(std::make_unique<Impl>(interner, window)) {}
 SummaryStats::~SummaryStats() = default;
 
+void SummaryStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void SummaryStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void SummaryStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void SummaryStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }

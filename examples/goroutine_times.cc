@@ -12,10 +12,9 @@ int main(int argc, char** argv) {
   const auto make_stats = [](gotrace::Interner* interner) {
     return std::make_unique<gotrace::GoroutineStats>(interner, gotrace::GoroutineStats::Options());
   };
-  const auto make_sink = [&]() -> std::unique_ptr<gotrace::MergeableSink> {
-    gotrace::AnalysisSink::Options options;
-    options.may_follow_another = true;  // Each part of the trace has a sink of its own.
-    return std::make_unique<gotrace::AnalysisSink>(make_stats, options);
+  // Each part of the trace has a sink of its own.
+  const auto make_sink = [&] {
+    return std::make_unique<gotrace::AnalysisSink>(make_stats, gotrace::AnalysisSink::Options());
   };
   gotrace::ReaderOptions reading;
   reading.jobs = 0;

@@ -35,7 +35,7 @@ void CheckPlan(const RepairPlan& plan, absl::string_view input) {
                    generation.events == 0,
                absl::StrCat(generation.events));
   }
-  FUZZ_CHECK(plan.sound || events == plan.events, absl::StrCat(events));
+  FUZZ_CHECK(plan.trace_is_sound || events == plan.events, absl::StrCat(events));
   for (const std::string& line : DescribeRepair(plan)) {
     FUZZ_CHECK(!line.empty() && line.find('\n') == std::string::npos, line);
   }
@@ -49,7 +49,7 @@ void CheckOutput(const RepairPlan& plan, const std::string& output) {
   const uint64_t events = reading.events.size() - reading.syncs;
   FUZZ_CHECK(events == plan.events, absl::StrCat(events, " events instead of ", plan.events));
   const absl::StatusOr<RepairPlan> again = PlanRepair([&] { return SourceFromBytes(output); });
-  FUZZ_CHECK(again.ok() && again->sound, "what was repaired is not sound");
+  FUZZ_CHECK(again.ok() && again->InputIsSound(), "what was repaired is not sound");
 }
 
 // Reads all of `source`. Returns false if it is long or ends with an error.
@@ -89,16 +89,16 @@ void RunTarget(absl::string_view input) {
     return;
   }
   CheckPlan(*plan, input);
-  FUZZ_CHECK(plan->sound == strict.status.ok(), strict.status.ToString());
+  FUZZ_CHECK(plan->trace_is_sound == strict.status.ok(), strict.status.ToString());
   if (plan->pieces.empty()) {
-    FUZZ_CHECK(!plan->sound, "a sound trace has no output");
+    FUZZ_CHECK(!plan->trace_is_sound, "a sound trace has no output");
     return;
   }
   const absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
   FUZZ_CHECK(stream.ok(), stream.status().ToString());
   const StreamContent output = ReadStream(stream->get());
   FUZZ_CHECK(output.status.ok(), output.status.ToString());
-  FUZZ_CHECK(!plan->sound || output.bytes == input, "a sound trace was changed");
+  FUZZ_CHECK(!plan->trace_is_sound || output.bytes == input, "a sound trace was changed");
   CheckOutput(*plan, output.bytes);
 }
 

@@ -39,7 +39,8 @@ struct CutTrace {
 
   void Add(absl::Span<const Event> events) {
     if (events.front().kind() == EventKind::kSync && generations++ % size == 0) {
-      parts.push_back(std::make_unique<TrackedTrace>(/*may_follow_another=*/true));
+      parts.push_back(std::make_unique<TrackedTrace>());
+      if (parts.size() > 1) parts.back()->tracker.StartInMiddle(/*trace_start=*/0);
     }
     parts.back()->tracker.Add(events);
   }
@@ -275,8 +276,8 @@ void CheckMerges(absl::string_view input, const ReaderOptions& options) {
     std::vector<std::unique_ptr<AnalysisSink>> parts;
     while (const Event* const event = reader->Next()) {
       if (event->kind() == EventKind::kSync || parts.empty()) {
-        parts.push_back(std::make_unique<AnalysisSink>(
-            make, AnalysisSink::Options{.may_follow_another = true}));
+        parts.push_back(std::make_unique<AnalysisSink>(make, AnalysisSink::Options()));
+        if (parts.size() > 1) parts.back()->StartInMiddle(/*trace_start=*/0);
       }
       parts.back()->Add(absl::MakeConstSpan(event, 1));
     }

@@ -10,6 +10,7 @@
 #include "parser/generation/generation_tables.h"
 #include "parser/source/borrowed_source.h"
 #include "parser/source/steady_input.h"
+#include "parser/source/stoppable_source.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/keep_before.h"
 #include "rewrite/region_rewriter.h"
@@ -601,6 +602,16 @@ absl::Status PlanInput(UndoneInputs* inputs, const ReaderLimits& limits, bool re
   return has_changes ? plan_traces(&regions) : absl::OkStatus();
 }
 
+// Returns a function that opens the same input, which can be stopped. Both arguments must outlive
+// it.
+OpenInput Stoppable(const OpenInput& open, const std::function<bool()>& keep_going) {
+  return [&open, &keep_going]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+    if (!source.ok()) return source;
+    return StoppableSource::Wrap(*std::move(source), keep_going);
+  };
+}
+
 }  // namespace
 }  // namespace gotrace::internal
 
@@ -615,7 +626,9 @@ RegionChanges& RegionChanges::operator+=(const RegionChanges& other) {
   return *this;
 }
 
-absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits) {
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open_input, const RepairOptions& options) {
+  const ReaderLimits& limits = options.limits;
+  const OpenInput open = internal::Stoppable(open_input, options.keep_going);
   RepairPlan plan;
   internal::UndoneInputs inputs(open, limits);
   absl::StatusOr<std::unique_ptr<ByteSource>> source = inputs.Open();
@@ -625,8 +638,8 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
       internal::PassesLimit(version.status())) {
     return version.status();
   }
-  plan.sound = version.ok();
-  if (plan.sound) {
+  plan.trace_is_sound = version.ok();
+  if (plan.trace_is_sound) {
     if (absl::Status status = internal::ReadToEnd(source->get()); !status.ok()) return status;
     plan.version = *version;
     plan.output_bytes = inputs.bytes()->size;
@@ -638,7 +651,7 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits&
       return status;
     }
   }
-  while (!plan.sound && !plan.pieces.empty()) {
+  while (!plan.trace_is_sound && !plan.pieces.empty()) {
     const absl::Status status = internal::Verify(&inputs, limits, &plan);
     if (status.ok()) break;
     const std::optional<Fault> fault = FaultOf(status);
@@ -660,16 +673,17 @@ absl::StatusOr<std::unique_ptr<ByteStream>> OpenRepaired(const RepairPlan& plan,
 }
 
 absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan,
-                    const ReaderLimits& limits) {
+                    const RepairOptions& options) {
   RepairPlan own_plan;
   if (plan == nullptr) plan = &own_plan;
-  absl::StatusOr<RepairPlan> planned = PlanRepair(open, limits);
+  absl::StatusOr<RepairPlan> planned = PlanRepair(open, options);
   if (!planned.ok()) return planned.status();
   *plan = *std::move(planned);
   if (plan->pieces.empty()) {
     return absl::DataLossError("no generation of the trace can be saved");
   }
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, open);
+  const OpenInput stoppable = internal::Stoppable(open, options.keep_going);
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenRepaired(*plan, stoppable);
   if (!stream.ok()) return stream.status();
   std::string block(internal::kCopyBlock, '\0');
   while (true) {

@@ -143,9 +143,34 @@ const std::string& Header26() {
 TEST(Repair, LeavesSoundTracesAlone) {
   const std::string trace = AssembleBatches(26, GenerationText(1) + GenerationText(2));
   const Repaired repaired = Repair(trace);
-  EXPECT_TRUE(repaired.plan.sound);
+  EXPECT_TRUE(repaired.plan.trace_is_sound);
   EXPECT_TRUE(DescribeRepair(repaired.plan).empty());
   EXPECT_EQ(repaired.bytes, trace);
+}
+
+TEST(Repair, KnowsThatDamageInTransportIsNotSound) {
+  const std::string trace = ReadTestTrace("go1.27-annotations.trace");
+  const std::string sent = absl::StrCat("HTTP/1.1 200 OK\r\n\r\n", trace);
+  EXPECT_FALSE(Reader::FromBytes(sent).ok());
+  const absl::StatusOr<RepairPlan> plan = PlanRepair([&] { return SourceFromBytes(sent); });
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_TRUE(plan->trace_is_sound);
+  EXPECT_FALSE(plan->InputIsSound());
+  EXPECT_TRUE(PlanRepair([&] { return SourceFromBytes(trace); })->InputIsSound());
+}
+
+TEST(Repair, CanBeStopped) {
+  const std::string sound = ReadTestTrace("go1.24-gc.trace");
+  for (const std::string& trace : {sound, sound.substr(0, sound.size() / 2)}) {
+    const OpenInput open = [&] { return SourceFromBytes(trace); };
+    for (const int allowed : {0, 1, 2}) {
+      int calls = 0;
+      RepairOptions options;
+      options.keep_going = [&] { return calls++ < allowed; };
+      EXPECT_EQ(PlanRepair(open, options).status().code(), absl::StatusCode::kCancelled) << allowed;
+      EXPECT_LE(calls, allowed + 20);
+    }
+  }
 }
 
 TEST(Repair, InOneCallTellsThePlanAndErrors) {
@@ -154,7 +179,7 @@ TEST(Repair, InOneCallTellsThePlanAndErrors) {
   RepairPlan plan;
   const Passed passed = RepairInOneCall([&] { return SourceFromBytes(cut); }, &plan);
   EXPECT_TRUE(passed.status.ok()) << passed.status;
-  EXPECT_FALSE(plan.sound);
+  EXPECT_FALSE(plan.trace_is_sound);
   EXPECT_EQ(plan.output_bytes, passed.bytes.size());
   EXPECT_EQ(DescribeRepair(plan),
             DescribeRepair(*PlanRepair([&] { return SourceFromBytes(cut); })));
@@ -176,12 +201,13 @@ TEST(Repair, InOneCallTellsThePlanAndErrors) {
   // With a limit that the trace passes.
   ReaderLimits limits;
   limits.generation_bytes = 100;
-  const absl::Status limited = gotrace::Repair([&] { return SourceFromBytes(sound); },
-                                               [&](absl::string_view) {
-                                                 ADD_FAILURE();
-                                                 return absl::OkStatus();
-                                               },
-                                               /*plan=*/nullptr, limits);
+  const absl::Status limited =
+      gotrace::Repair([&] { return SourceFromBytes(sound); },
+                      [&](absl::string_view) {
+                        ADD_FAILURE();
+                        return absl::OkStatus();
+                      },
+                      /*plan=*/nullptr, {.limits = limits, .keep_going = {}});
   EXPECT_EQ(FaultOf(limited)->id, FaultId::kLimitGenerationBytes) << limited;
 }
 
@@ -310,7 +336,8 @@ TEST(Repair, FailsWhereALimitIsPassed) {
   const std::string trace = AssembleBatches(26, broken + GenerationText(2, events));
   ReaderLimits limits;
   limits.generation_bytes = 1000;
-  const auto plan = PlanRepair([&] { return SourceFromBytes(trace); }, limits);
+  const auto plan =
+      PlanRepair([&] { return SourceFromBytes(trace); }, {.limits = limits, .keep_going = {}});
   ASSERT_TRUE(FaultOf(plan.status()).has_value()) << plan.status();
   EXPECT_EQ(FaultOf(plan.status())->id, FaultId::kLimitGenerationBytes);
 }
@@ -375,7 +402,7 @@ TEST(Repair, NoticesAnInputThatChanges) {
       }
       EXPECT_TRUE((results[0].status.ok() && passed.bytes == results[0].bytes) ||
                   (results[1].status.ok() && passed.bytes == results[1].bytes));
-      EXPECT_EQ(plan.sound, passed.bytes.size() == plan.input_bytes);
+      EXPECT_EQ(plan.trace_is_sound, passed.bytes.size() == plan.input_bytes);
     }
   }
 }
@@ -388,7 +415,7 @@ TEST(Repair, IgnoresWhatIsAddedToATraceMeanwhile) {
   const Passed passed =
       RepairInOneCall([&] { return SourceFromBytes(++opened == 1 ? one : grown); }, &plan);
   EXPECT_TRUE(passed.status.ok()) << passed.status;
-  EXPECT_TRUE(plan.sound);
+  EXPECT_TRUE(plan.trace_is_sound);
   EXPECT_EQ(passed.bytes, one);
   EXPECT_EQ(opened, 2);
 }
@@ -624,7 +651,7 @@ TEST(Repair, FindsTheNextEventAmongManyWaitingThreads) {
 
 TEST(Repair, ReportsThatNothingIsLeft) {
   const Repaired repaired = Repair(absl::StrCat(Header26(), "nothing but text\n"));
-  EXPECT_FALSE(repaired.plan.sound);
+  EXPECT_FALSE(repaired.plan.trace_is_sound);
   EXPECT_TRUE(repaired.plan.pieces.empty());
 }
 

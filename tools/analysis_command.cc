@@ -39,6 +39,8 @@ class WatchedSink final : public MergeableSink {
         shown_by_(shown_by),
         progress_(*progress) {}
 
+  void StartInMiddle(int64_t trace_start) override { sink_->StartInMiddle(trace_start); }
+
   void Add(absl::Span<const Event> events) override {
     sink_->Add(events);
     // Only the first event of a generation may be before the last one.
@@ -52,6 +54,7 @@ class WatchedSink final : public MergeableSink {
     }
   }
 
+  bool WantsMore() const override { return sink_->WantsMore(); }
   absl::Status Finish() override { return sink_->Finish(); }
 
   void Merge(MergeableSink&& next) override {
@@ -134,10 +137,8 @@ int AnalysisCommand::Run(const std::vector<std::string>& files, Output* out) {
   return PerFileCommand::Run(files, out);
 }
 
-std::unique_ptr<AnalysisSink> AnalysisCommand::MakeSink(const EventFilter& filter,
-                                                        bool may_follow) const {
+std::unique_ptr<AnalysisSink> AnalysisCommand::MakeSink(const EventFilter& filter) const {
   AnalysisSink::Options options;
-  options.may_follow_another = may_follow;
   options.window = filter.times;
   return std::make_unique<AnalysisSink>(
       [&](Interner* interner) { return MakeAnalysis(interner, filter); }, options);
@@ -156,17 +157,15 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
   const uint64_t total = is_forkable ? input_size : 0;
   Reached reached;
   const std::thread::id shown_by = std::this_thread::get_id();
-  const auto make_sink = [&](bool may_follow) {
-    return std::make_unique<WatchedSink>(MakeSink(filter, may_follow), total, &reached, shown_by,
-                                         progress);
+  const auto make_sink = [&] {
+    return std::make_unique<WatchedSink>(MakeSink(filter), total, &reached, shown_by, progress);
   };
   std::unique_ptr<MergeableSink> sink;
   absl::Status status;
   if (IsMergeable()) {
-    status = ReadParallel(
-        std::move(input->source), options, [&] { return make_sink(/*may_follow=*/true); }, &sink);
+    status = ReadParallel(std::move(input->source), options, make_sink, &sink);
   } else {
-    sink = make_sink(/*may_follow=*/false);
+    sink = make_sink();
     absl::StatusOr<Reader> reader = Reader::FromSource(std::move(input->source), options);
     status = reader.status();
     status.Update(reader.ok() ? ReadInto(*reader, {sink.get()}) : sink->Finish());
@@ -200,7 +199,7 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
     result.status = filter.status();
     return result;
   }
-  result.sink = MakeSink(filter.ok() ? *filter : flags.filter, /*may_follow=*/false);
+  result.sink = MakeSink(filter.ok() ? *filter : flags.filter);
   for (; event != nullptr; event = (*selection)->Next()) {
     result.sink->Add(absl::MakeConstSpan(event, 1));
   }

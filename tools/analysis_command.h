@@ -131,7 +131,7 @@ class AnalysisCommand : public PerFileCommand {
   ReadResult ReadWindow(const std::string& file, const FilterFlags& filter,
                         Progress* progress) const;
   void AppendTableFlags(std::vector<Flag>* rows);
-  std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter, bool may_follow) const;
+  std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter) const;
   absl::Status WriteTarget(const AnalysisSink& sink, FileOutput* output) const;
 
   size_t format_ = kTable;

@@ -59,7 +59,7 @@ absl::StatusOr<Reader> OpenAtFirstTime(std::unique_ptr<ByteSource> source, Reade
                               flags.filter.since_start.HasFirst();
   if (options.mode == ReadMode::kStrict && has_first_time) {
     const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
-    if (index.ok() && index->generations().size() > 1) {
+    if (index.ok() && index->status().ok() && index->generations().size() > 1) {
       const size_t first = index->FindTime(FirstTimeOf(flags, *index));
       if (first > 0) {
         absl::StatusOr<Reader> reader = Reader::OpenAt(*source, *index, first, options);

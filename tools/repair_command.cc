@@ -71,11 +71,11 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace&
     lines.push_back(absl::StrCat("and ", more, more == 1 ? " more line" : " more lines"));
   }
   const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
-  if (plan.sound && !plan.notes.empty()) {
+  if (plan.trace_is_sound && !plan.notes.empty()) {
     lines.push_back(absl::StrCat("the trace is sound once that is undone", written));
     return lines;
   }
-  if (plan.sound) {
+  if (plan.InputIsSound()) {
     lines.push_back(SoundLine(chosen, is_compressed, target));
     return lines;
   }
@@ -161,7 +161,8 @@ class RepairCommand final : public Command {
     const absl::StatusOr<ChosenTrace> chosen = ChooseTrace(file, *input, limits, input_.trace);
     if (!chosen.ok()) return ReportError(file, {chosen.status()});
     Trace2Region planning(SelfTrace(), "trace", "plan");
-    const absl::StatusOr<RepairPlan> plan = PlanRepair(chosen->open, limits);
+    const absl::StatusOr<RepairPlan> plan =
+        PlanRepair(chosen->open, {.limits = limits, .keep_going = {}});
     planning.Leave();
     if (!plan.ok()) return ReportError(file, {plan.status()});
     TraceInput(plan->input_bytes, plan->events_with_syncs);
@@ -182,7 +183,7 @@ class RepairCommand final : public Command {
          RepairReport(*plan, *chosen, input->IsCompressed(), writes ? target.Shown() : "")) {
       Note(file, line);
     }
-    const bool is_sound = plan->sound && plan->notes.empty() && !chosen->leaves_out_others();
+    const bool is_sound = plan->InputIsSound() && !chosen->leaves_out_others();
     return is_sound || writes ? kSuccess : kBroken;
   }
 

@@ -1,4 +1,5 @@
 // Tests that the validator finds nothing wrong with traces that Go's runtime wrote.
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,23 @@ TEST(SoundTracesTest, AreBrokenIfTheyAreCut) {
     EXPECT_TRUE(report.status.ok()) << size;
     EXPECT_LE(report.good_bytes, size);
     EXPECT_EQ(report.verdict(), Verdict::kBroken) << size;
+  }
+}
+
+TEST(ValidateTraceTest, CanBeStopped) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  for (const size_t jobs : {1, 2}) {
+    for (const int allowed : {0, 1, 20}) {
+      std::atomic<int> calls = 0;
+      ValidateOptions options;
+      options.jobs = jobs;
+      options.tuning.jobs_from_bytes = 0;
+      options.keep_going = [&] { return calls++ < allowed; };
+      const ValidationReport report = ValidateTrace(*SourceFromBytes(bytes), options);
+      EXPECT_EQ(report.status.code(), absl::StatusCode::kCancelled) << allowed;
+      EXPECT_EQ(report.verdict(), Verdict::kUnjudged);
+      EXPECT_LE(calls, allowed + 20);
+    }
   }
 }
 

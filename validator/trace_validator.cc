@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "gotrace/version.h"
+#include "parser/source/stoppable_source.h"
 #include "util/quote.h"
 #include "validator/explain_fault.h"
 
@@ -60,6 +61,7 @@ std::string V1Begin(const absl::Status& status, absl::string_view begin) {
 
 void TraceValidator::Run(std::unique_ptr<ByteSource> source) {
   const uint64_t input_size = source->input_size();
+  source = StoppableSource::Wrap(std::move(source), options_.keep_going);
   absl::StatusOr<UndoneInput> input = UndoTransport(std::move(source), options_.limits);
   if (!input.ok()) {
     Stop(input.status());
@@ -99,6 +101,7 @@ ReaderOptions TraceValidator::MakeOptions() {
   ReaderOptions options;
   options.mode = ReadMode::kCollect;
   options.limits = options_.limits;
+  options.keep_going = options_.keep_going;
   options.tuning = options_.tuning;
   options.on_fault = [this](const Fault& fault) {
     is_whole_ = false;

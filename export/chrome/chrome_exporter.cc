@@ -172,7 +172,10 @@ std::vector<Id> SortedKeys(const absl::flat_hash_map<Id, Value>& map) {
 
 class ChromeExporter::State {
  public:
-  State(ByteSink* out, const ChromeOptions& options) : options_(options), writer_(out) {}
+  State(ByteSink* out, const ChromeOptions& options)
+      : options_(options), out_(*out), writer_(out) {}
+
+  bool WantsMore() const { return out_.ok(); }
 
   void Add(const Event& event) {
     if (!begun_) Begin(event);
@@ -248,6 +251,7 @@ class ChromeExporter::State {
     begun_ = true;
     begin_ = event.time();
     start_ = options_.start.value_or(begin_);
+    options_.filter = options_.filter.WithAbsoluteTimes(start_);
   }
 
   bool Shows(EventKind kind) const { return options_.filter.Selects(kind); }
@@ -852,7 +856,8 @@ class ChromeExporter::State {
     }
   }
 
-  const ChromeOptions options_;
+  ChromeOptions options_;
+  const ByteSink& out_;
   ChromeEventWriter writer_;
   TextBuffer args_;  // For building ChromeEvent::args.
 
@@ -890,6 +895,8 @@ ChromeExporter::~ChromeExporter() = default;
 void ChromeExporter::Add(absl::Span<const Event> events) {
   for (const Event& event : events) state_->Add(event);
 }
+
+bool ChromeExporter::WantsMore() const { return state_->WantsMore(); }
 
 absl::Status ChromeExporter::Finish() { return state_->Finish(); }
 

@@ -231,6 +231,10 @@ TEST(ChromeExporter, ShowsSlicesThatOverlapTheTimes) {
                   R"({"ph":"X","pid":0,"tid":0,"ts":0.1,"dur":6.004,"name":"G1"})"));
   EXPECT_THAT(Find(json, kArrow), IsEmpty());
   EXPECT_THAT(json, HasSubstr("main.f:12"));
+  ChromeOptions since_start;
+  since_start.filter.since_start = {4200, 5100};
+  since_start.start = 900;
+  EXPECT_EQ(Convert(Assemble(kTrace), since_start), json);
   // Frames that nothing shows are left out.
   options.filter.times = {1000 + 6200, 1000 + 6300};
   EXPECT_THAT(Convert(Assemble(kTrace), options), Not(HasSubstr("main.f:12")));

@@ -83,6 +83,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   Impl(ByteSink* out, FxtOptions options)
       : options_(std::move(options)),
         select_(options_.filter.WithoutTimes()),
+        out_(*out),
         writer_(internal::MakeFxtStore(options_.buffer, out)),
         tracker_(&interner_, this),
         state_counters_([this](int64_t time, size_t counter, uint64_t value) {
@@ -90,6 +91,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
         }) {}
 
   void Add(absl::Span<const Event> events);
+  bool WantsMore() const { return out_.ok(); }
   absl::Status Finish();
   uint64_t dropped() const { return writer_.dropped(); }
   void GiveNotes() const;
@@ -177,6 +179,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
 
   const FxtOptions options_;
   const EventFilter select_;  // Without times.
+  const ByteSink& out_;
   internal::FxtWriter writer_;
   Interner interner_;
   StateTracker tracker_;
@@ -827,6 +830,7 @@ FxtExporter::FxtExporter(ByteSink* out, FxtOptions options)
 FxtExporter::~FxtExporter() = default;
 
 void FxtExporter::Add(absl::Span<const Event> events) { impl_->Add(events); }
+bool FxtExporter::WantsMore() const { return impl_->WantsMore(); }
 absl::Status FxtExporter::Finish() {
   absl::Status status = impl_->Finish();
   impl_->GiveNotes();

@@ -25,6 +25,8 @@ void JsonExporter::Add(absl::Span<const Event> events) {
   }
 }
 
+bool JsonExporter::WantsMore() const { return state_->sink.status().ok(); }
+
 absl::Status JsonExporter::Finish() {
   state_->sink.Flush();
   return state_->sink.status();

@@ -99,6 +99,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   }
 
   void Add(absl::Span<const Event> events);
+  bool WantsMore() const { return out_.ok(); }
   absl::Status Finish();
 
  private:
@@ -251,13 +252,16 @@ void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
 void PerfettoExporter::Impl::AddShifted(const Event& event) {
   // First, while goroutines that end have names.
   if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
+  if (!begin_.has_value()) {
+    begin_ = event.time();
+    options_.filter = options_.filter.WithAbsoluteTimes(*begin_);
+  }
   // Later events may be in it again, since times may go back in a damaged trace.
   is_past_ = event.time() > options_.filter.times.to;
   if (event.kind() == EventKind::kSync && !is_past_) {
     generation_begin_ = event.time();
     state_counters_.BeginGeneration();
   }
-  if (!begin_.has_value()) begin_ = event.time();
   if (!is_in_window_ && event.time() >= options_.filter.times.from) {
     BeginWindow(std::max(*begin_, options_.filter.times.from));
   }
@@ -861,6 +865,7 @@ PerfettoExporter::PerfettoExporter(ByteSink* out, PerfettoOptions options)
 PerfettoExporter::~PerfettoExporter() = default;
 
 void PerfettoExporter::Add(absl::Span<const Event> events) { impl_->Add(events); }
+bool PerfettoExporter::WantsMore() const { return impl_->WantsMore(); }
 
 absl::Status PerfettoExporter::Finish() { return impl_->Finish(); }
 

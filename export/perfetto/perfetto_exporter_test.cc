@@ -204,6 +204,14 @@ TEST(PerfettoExporterTest, WritesOnlySelectedKinds) {
   EXPECT_THAT(events, ElementsAre("150 begin 20 \"step\" region task=5", "170 end 20"));
 }
 
+TEST(PerfettoExporterTest, TakesTimesSinceTheStart) {
+  PerfettoOptions absolute;
+  absolute.filter.times = {155, 175};
+  PerfettoOptions since_start;
+  since_start.filter.since_start = {154, 174};  // The first event is at 1.
+  EXPECT_EQ(Lines(Assemble(kTrace), since_start), Lines(Assemble(kTrace), absolute));
+}
+
 TEST(PerfettoExporterTest, StartsAWindowWithWhatIsCurrent) {
   PerfettoOptions options;
   options.filter.times = {155, 175};

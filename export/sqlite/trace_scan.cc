@@ -105,7 +105,8 @@ absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source)
   if (first_time_.has_value()) {
     // Of what is compressed, or comes from a pipe, there is no index.
     const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
-    const size_t generation = index.ok() ? index->FindTime(*first_time_) : 0;
+    const size_t generation =
+        index.ok() && index->status().ok() ? index->FindTime(*first_time_) : 0;
     if (generation > 0) return Reader::OpenAt(*source, *index, generation, options_.reader);
   }
   return Reader::FromSource(std::move(source), options_.reader);

@@ -24,6 +24,8 @@ void TextExporter::Add(absl::Span<const Event> events) {
   }
 }
 
+bool TextExporter::WantsMore() const { return state_->sink.status().ok(); }
+
 absl::Status TextExporter::Finish() {
   state_->sink.Flush();
   return state_->sink.status();

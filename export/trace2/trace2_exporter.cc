@@ -124,20 +124,24 @@ class Trace2Exporter::State {
   }
 
   void Add(const Event& event) {
-    const EventFilter::Times& times = options_.filter.times;
     if (!status_.ok()) return;
-    if (is_past_ || (event.time() > times.to && has_begun_)) return AddPast(event);
-    times_.See(event);
-    if (!has_begun_) {
+    const bool is_first = !has_begun_;
+    if (is_first) {
       has_begun_ = true;
       first_time_ = event.time();
       start_ = options_.start.value_or(first_time_);
+      options_.filter = options_.filter.WithAbsoluteTimes(start_);
     }
+    const EventFilter::Times& times = options_.filter.times;
+    if (is_past_ || (event.time() > times.to && !is_first)) return AddPast(event);
+    times_.See(event);
     if (event.kind() == EventKind::kSync) generation_begin_ = event.time();
     last_time_ = std::max(last_time_, event.time());
     if (!is_in_window_ && times.Has(event.time())) BeginWindow(std::max(first_time_, times.from));
     if (status_.ok()) Take(event);
   }
+
+  bool WantsMore() const { return status_.ok() && sink_.status().ok(); }
 
   absl::Status Finish() {
     if (!has_begun_) return sink_.status();
@@ -721,7 +725,7 @@ class Trace2Exporter::State {
     tasks_.erase(it);
   }
 
-  const Trace2Options options_;
+  Trace2Options options_;
   const EventFilter selection_;  // Without times.
   const EventFilter selected_ids_ = WithoutKinds(selection_);
   const bool selects_all_ = selection_.MatchesAll();
@@ -767,6 +771,8 @@ Trace2Exporter::~Trace2Exporter() = default;
 void Trace2Exporter::Add(absl::Span<const Event> events) {
   for (const Event& event : events) state_->Add(event);
 }
+
+bool Trace2Exporter::WantsMore() const { return state_->WantsMore(); }
 
 absl::Status Trace2Exporter::Finish() { return state_->Finish(); }
 

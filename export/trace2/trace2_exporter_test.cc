@@ -398,6 +398,18 @@ TEST(Trace2Exporter, AWindowStartsWithWhatIsOpen) {
   EXPECT_FALSE(absl::StrContains(out, "unblocked"));
 }
 
+TEST(Trace2Exporter, TakesTimesSinceTheStart) {
+  Trace2Options absolute;
+  absolute.form = Trace2Form::kEvent;
+  absolute.start = 1'000'000;
+  Trace2Options since_start = absolute;
+  absolute.filter.times = {.from = 6'500'000, .to = 8'500'000};
+  since_start.filter.since_start = {.from = 5'500'000, .to = 7'500'000};
+  const std::string out = Example().Convert(since_start);
+  EXPECT_TRUE(absl::StrContains(out, "inner")) << out;
+  EXPECT_EQ(out, Example().Convert(absolute));
+}
+
 // Go states at the end of a generation that a goroutine has done nothing in it.
 TEST(Trace2Exporter, AWindowHasGoroutinesThatAreStatedAfterIt) {
   Built trace;

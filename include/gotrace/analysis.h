@@ -20,8 +20,17 @@ namespace gotrace {
 // Run it with an AnalysisSink.
 class Analysis : public IntervalConsumer {
  public:
+  // Called once, before everything else. `trace_start` is the time of the trace's first event, from
+  // which EventFilter::since_start counts, and `window` what to analyse, in values of
+  // Event::time(): that of AnalysisSink::Options. An analysis that consists of others passes this
+  // on to them.
+  virtual void Begin(int64_t /*trace_start*/, EventFilter::Times /*window*/) {}
+
   // Takes events as EventSink::Add() does, each before the interval that it ends is given.
   virtual void AddEvents(absl::Span<const Event> /*events*/) {}
+
+  // Returns whether more events are of use: see EventSink::WantsMore().
+  virtual bool WantsMore() const { return true; }
 
   // Called once, after the last event and interval. `end` is the time of the last event, or the end
   // of the window.
@@ -37,19 +46,21 @@ class AnalysisSink final : public MergeableSink {
  public:
   // What to analyse.
   struct Options {
-    // See StateTrackerOptions.
-    bool may_follow_another = false;
-
     // The window of time to analyse, in values of Event::time(). Intervals are cut to it; the
-    // analysis is given all events, and should leave out those outside of the window.
+    // analysis is given all events, and leaves out those outside of the window.
     EventFilter::Times window = {};
+
+    // The same in times since the first event of the trace. Only what is in both windows counts.
+    EventFilter::Times since_start = {};
   };
 
   // Calls `make` once, with the Interner that this object owns.
   AnalysisSink(const MakeAnalysis& make, const Options& options);
   ~AnalysisSink() override;
 
+  void StartInMiddle(int64_t trace_start) override;
   void Add(absl::Span<const Event> events) override;
+  bool WantsMore() const override;
   absl::Status Finish() override;
   void Merge(MergeableSink&& next) override;
 

@@ -94,7 +94,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
                                                             const ReaderLimits& limits = {});
 
-// Returns a source of the bytes of `stream`. Zstd and gzip input is decompressed. Memory holds the
+// Returns a source of the bytes of `stream`. Waits until its first bytes can be read, since these
+// tell whether it is compressed. Zstd and gzip input is decompressed. Memory holds the
 // bytes that were not released, in blocks of 2 MB of which up to 0.5 MB each may be unused, and up
 // to 8 free blocks for reuse. A zstd decompressor also needs the history that its data asks for, at
 // most 128 MB.

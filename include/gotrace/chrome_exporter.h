@@ -30,8 +30,7 @@ struct ChromeOptions {
 
   // What to show. A slice has the kind of the event that ends it and the goroutine, P and thread of
   // its beginning; an arrow is shown if both of its ends are. Counters have a kind only. Slices
-  // that overlap the filter's times are shown whole. The times must be absolute, see
-  // EventFilter::WithAbsoluteTimes().
+  // that overlap the filter's times are shown whole. Times since the start count from `start`.
   EventFilter filter;
 
   // If it is not empty, only these tasks and their regions are shown.
@@ -56,6 +55,9 @@ class ChromeExporter final : public EventSink {
   ~ChromeExporter() override;
 
   void Add(absl::Span<const Event> events) override;
+
+  // Returns false once the ByteSink has failed.
+  bool WantsMore() const override;
 
   // Ends what is still open with the last event, and completes the object. Returns the status of
   // the ByteSink, which it does not finish.

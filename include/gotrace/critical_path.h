@@ -116,6 +116,7 @@ class CriticalPaths final : public Analysis {
   CriticalPaths(Interner* interner, const Options& options);
   ~CriticalPaths() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;

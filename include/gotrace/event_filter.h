@@ -36,9 +36,14 @@ struct EventFilter {
 
     // Returns whether `time` is between the two.
     bool Has(int64_t time) const { return from <= time && time <= to; }
+
+    // Returns the times that are in both.
+    Times And(const Times& other) const;
   };
-  Times since_start;  // Times since the first event of the trace.
-  Times times;        // Values of Event::time().
+  // Times since the first event of the trace. Whatever takes a filter together with the events
+  // takes the first one that it is given for that, unless it says otherwise.
+  Times since_start;
+  Times times;  // Values of Event::time().
 
   // Returns whether no condition is set.
   bool MatchesAll() const;
@@ -60,6 +65,9 @@ struct EventFilter {
   // Returns the same conditions with `since_start` merged into `times`, so that they can be checked
   // without knowing the start. `start` is the time of the trace's first event.
   EventFilter WithAbsoluteTimes(int64_t start) const;
+
+  // Returns the same, and only times that are also in `window`.
+  EventFilter Within(int64_t start, const Times& window) const;
 
   // Returns the same conditions without those on time.
   EventFilter WithoutTimes() const;

@@ -2,6 +2,8 @@
 #ifndef GOTRACE_EVENT_SINK_H_
 #define GOTRACE_EVENT_SINK_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gotrace/event.h"
@@ -20,6 +22,11 @@ class EventSink {
   // event.
   virtual void Add(absl::Span<const Event> events) = 0;
 
+  // Returns whether the sink has a use for more events. Override it to end the reading of a trace:
+  // because enough was found, or because the output cannot be written. Once it returns false, it
+  // must not return true again.
+  virtual bool WantsMore() const { return true; }
+
   // Called once, after the last event, whether or not the trace could be read to its end. Returns
   // an error if the sink could not do its work, for example because its output could not be
   // written.
@@ -29,14 +36,23 @@ class EventSink {
 // A sink whose results for consecutive parts of a trace can be combined.
 class MergeableSink : public EventSink {
  public:
+  // Called before the first Add() of a sink that will be merged into one for an earlier part of the
+  // trace. `trace_start` is the time of the first event of the whole trace. Override it if the sink
+  // treats the beginning of a trace in a special way. A sink that passes events on to another one
+  // must pass this on, too. ReadParallel() calls it; whoever calls Merge() otherwise must do so.
+  virtual void StartInMiddle(int64_t /*trace_start*/) {}
+
   // Appends the results of `next`, which has the same dynamic type and consumed the events that
   // directly follow this sink's. Finish() was called for neither, and will be called only for this
   // one; no more events are added to `next`.
   virtual void Merge(MergeableSink&& next) = 0;
 };
 
-// Reads all remaining events of `reader` into each of `sinks`, in order, and finishes the sinks.
-// Returns the status of `reader` if it is not OK, and otherwise the first error of a sink.
+// Reads the remaining events of `reader` into each of `sinks`, in order, and finishes the sinks. A
+// sink that wants no more events gets none, and reading ends when no sink wants any. Returns the
+// status of `reader` if it is not OK, and otherwise the first error of a sink.
+//
+// An exception of a sink passes through; then no sink is finished.
 absl::Status ReadInto(Reader& reader, absl::Span<EventSink* const> sinks);
 
 }  // namespace gotrace

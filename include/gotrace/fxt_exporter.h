@@ -79,6 +79,9 @@ class FxtExporter final : public EventSink {
   // the window is only stated there.
   void Add(absl::Span<const Event> events) override;
 
+  // Returns false once the ByteSink has failed.
+  bool WantsMore() const override;
+
   // Writes what is open, and what a buffer has kept. Returns the error of the ByteSink, if there
   // was one.
   absl::Status Finish() override;

@@ -97,6 +97,7 @@ class GcStats final : public Analysis {
   GcStats(Interner* interner, EventFilter::Times window);
   ~GcStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;

@@ -133,6 +133,7 @@ class GoroutineStats final : public Analysis {
   GoroutineStats(Interner* interner, Options options);
   ~GoroutineStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;

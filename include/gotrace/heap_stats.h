@@ -136,6 +136,7 @@ class HeapStats final : public Analysis {
   HeapStats(Interner* interner, EventFilter::Times window);
   ~HeapStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;

@@ -44,6 +44,9 @@ class JsonExporter final : public EventSink {
   // Writes `events`. The text may reach the ByteSink later, at the latest with Finish().
   void Add(absl::Span<const Event> events) override;
 
+  // Returns false once the ByteSink has failed.
+  bool WantsMore() const override;
+
   // Appends what is left to the ByteSink, and returns its status. Does not finish the ByteSink,
   // which may get more.
   absl::Status Finish() override;

@@ -97,6 +97,7 @@ class LatencyStats final : public Analysis {
   LatencyStats(Interner* interner, Options options);
   ~LatencyStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;

@@ -49,6 +49,7 @@ class LeakStats final : public Analysis {
   LeakStats(Interner* interner, Options options);
   ~LeakStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;

@@ -60,6 +60,7 @@ class MutatorUtilization final : public Analysis {
   explicit MutatorUtilization(Options options);
   ~MutatorUtilization() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;

@@ -34,8 +34,8 @@ enum class PerfettoScheduling : uint8_t {
 
 // What to write.
 struct PerfettoOptions {
-  // What to convert. `since_start` must not be set; see EventFilter::WithAbsoluteTimes(). The
-  // exporter needs all events of the generations from the one that contains times.from to the one
+  // What to convert. Times since the start count from the first event that is added. The exporter
+  // needs all events of the generations from the one that contains times.from to the one
   // that contains times.to: goroutines have the states, and the tracks the open slices, that are
   // current at times.from, and some of these are only stated at the end of a generation.
   EventFilter filter;
@@ -81,6 +81,9 @@ class PerfettoExporter final : public EventSink {
   ~PerfettoExporter() override;
 
   void Add(absl::Span<const Event> events) override;
+
+  // Returns false once the ByteSink has failed.
+  bool WantsMore() const override;
 
   // Writes what is still buffered. Returns the status of the ByteSink.
   absl::Status Finish() override;

@@ -78,6 +78,7 @@ class ProcStats final : public Analysis {
   explicit ProcStats(EventFilter filter);
   ~ProcStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;

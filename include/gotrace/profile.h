@@ -133,6 +133,7 @@ class Profile final : public Analysis {
   Profile(Interner* interner, Options options);
   ~Profile() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;

@@ -57,6 +57,12 @@ struct ReaderOptions {
   // of decompressed bytes applies.
   ReaderLimits limits;
 
+  // Called often while the trace is read, to ask whether to continue: at least for each block of
+  // events and each batch. Once it returns false, reading ends with the status kCancelled; it must
+  // not return true again. ReadParallel() calls it on several threads. Waiting for input is not
+  // interrupted.
+  std::function<bool()> keep_going;
+
   // Called for each fault after which reading continues, in order, before the events that follow
   // it. Never called in strict mode, where Reader::status() has the fault.
   std::function<void(const Fault&)> on_fault;

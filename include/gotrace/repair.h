@@ -96,8 +96,10 @@ struct RepairPlan {
   // What happened to the input in transport, which the output undoes. Everything else here is about
   // the trace inside.
   std::vector<TransportNote> notes;
-  bool sound = false;                           // Whether Go's reader accepts the trace as it is.
-  std::vector<RepairedGeneration> generations;  // All generations, in order; none if sound.
+  // Whether Go's reader accepts the trace inside as it is, once what happened in transport is
+  // undone.
+  bool trace_is_sound = false;
+  std::vector<RepairedGeneration> generations;  // All generations, in order; none if it is sound.
   std::vector<RepairPiece> pieces;              // The output. None if nothing can be saved.
   uint64_t events = 0;                          // Events of the output, without kSync events.
   uint64_t events_with_syncs = 0;               // Events that a Reader returns for the output.
@@ -120,6 +122,9 @@ struct RepairPlan {
   std::optional<Fault> first_text;
   // Why the input cannot be decompressed completely, if so. Everything before that is used.
   std::optional<Fault> input_fault;
+
+  // Returns whether Go's reader accepts the input as it is, so that nothing needs to be repaired.
+  bool InputIsSound() const { return trace_is_sound && notes.empty(); }
 };
 
 // Opens the input at its beginning. Called several times. All sources have to have the same bytes:
@@ -130,6 +135,15 @@ using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 // Receives the repaired trace: a part of its bytes at each call, in order. An error ends the
 // repair.
 using RepairSink = absl::FunctionRef<absl::Status(absl::string_view bytes)>;
+
+// The options of Repair() and PlanRepair().
+struct RepairOptions {
+  ReaderLimits limits;  // Limits on the memory and time that the trace can take.
+
+  // Called often while the input is read, to ask whether to continue. Once it returns false, the
+  // repair ends with the status kCancelled; it must not return true again.
+  std::function<bool()> keep_going;
+};
 
 // Repairs the trace that `open` opens, and passes the result to `sink`. Go 1.27's reader accepts
 // the result, which is verified before anything is passed on. A sound trace is passed on unchanged,
@@ -144,7 +158,7 @@ using RepairSink = absl::FunctionRef<absl::Status(absl::string_view bytes)>;
 // PlanRepair() and OpenRepaired() are the two halves of this, for programs that show the plan
 // before they write, or that want a stream.
 absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan = nullptr,
-                    const ReaderLimits& limits = {});
+                    const RepairOptions& options = {});
 
 // Plans the changes after which Go 1.27's reader accepts the trace, and verifies that it would.
 //
@@ -156,9 +170,9 @@ absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan = n
 //
 // Memory is bounded by the largest generation, by the size of everything that is rewritten, and by
 // the number of regions if they do not nest. Returns an error if the input cannot be read, changes
-// (kAborted), has no supported trace header, or exceeds one of `limits`; FaultOf() distinguishes
+// (kAborted), has no supported trace header, or exceeds one of the limits; FaultOf() distinguishes
 // these.
-absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const ReaderLimits& limits = {});
+absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open, const RepairOptions& options = {});
 
 // Returns the repaired trace. Requires that the plan has pieces, and that `open` opens the input
 // for which it was made: if that has changed, the stream ends with the error kAborted.

@@ -144,7 +144,8 @@ struct ThreadInterval : Interval {
 
 // Takes the intervals of a StateTracker. Those of one goroutine, P or thread come in order of time.
 // If the events came from one Reader in strict mode, and nothing was held back for a merge (see
-// StateTrackerOptions), all intervals come in order of `end`. An interval is valid during the call.
+// StateTracker::StartInMiddle()), all intervals come in order of `end`. An interval is valid during
+// the call.
 class IntervalConsumer {
  public:
   virtual ~IntervalConsumer() = default;
@@ -159,15 +160,6 @@ class IntervalConsumer {
   // already, in one piece. `ids` maps the ids that `next` has kept to those of this consumer's
   // interner. A consumer that is never used for parts of a trace may do nothing.
   virtual void Merge(IntervalConsumer&& next, const InternerMap& ids) = 0;
-};
-
-// How a StateTracker is used.
-struct StateTrackerOptions {
-  // Whether the tracker may be merged into one that takes the events before its own. What begins
-  // before the first of its events is then given to the consumer only by Merge(), which knows
-  // since when the state lasts, or by Finish(). So set it for all sinks of a ReadParallel(), and
-  // leave it if a part of a trace is read by itself.
-  bool may_follow_another = false;
 };
 
 // Turns the events of a trace, or of a run of its generations, into intervals.
@@ -186,15 +178,21 @@ class StateTracker : public MergeableSink {
  public:
   // Gives intervals to `*consumer`, with strings and stacks of `*interner`. Both must outlive this
   // object, or the call of Merge() that it is the argument of.
-  StateTracker(Interner* interner, IntervalConsumer* consumer, StateTrackerOptions options = {});
+  StateTracker(Interner* interner, IntervalConsumer* consumer);
   ~StateTracker() override;
+
+  // The tracker will be merged into one that takes the events before its own. What begins before
+  // the first of its events is then given to the consumer only by Merge(), which knows since when
+  // the state lasts, or by Finish(). Not for a part of a trace that is read by itself.
+  void StartInMiddle(int64_t trace_start) override;
 
   void Add(absl::Span<const Event> events) override;
 
-  // Ends what is open, with the last event. Returns OK.
+  // Ends what is open, with the last event. Returns OK, or kFailedPrecondition if a tracker was
+  // merged for which StartInMiddle() was not called: then intervals were cut at the border.
   absl::Status Finish() override;
 
-  // Appends the intervals of `next`, a StateTracker that was made with may_follow_another, joins
+  // Appends the intervals of `next`, a StateTracker for which StartInMiddle() was called, joins
   // those that cross the border, and merges the consumers. The interners are merged as well, unless
   // they are the same one.
   void Merge(MergeableSink&& next) override;

@@ -75,6 +75,7 @@ class TaskStats final : public Analysis {
   TaskStats(Interner* interner, EventFilter filter);
   ~TaskStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;

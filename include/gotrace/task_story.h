@@ -60,6 +60,7 @@ class TaskStory final : public Analysis {
   TaskStory(Interner* interner, TaskId task, EventFilter::Times window);
   ~TaskStory() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;

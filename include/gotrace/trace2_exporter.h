@@ -31,8 +31,7 @@ struct Trace2Options {
 
   // What to write. A region, a task or a range has the kind and the context of its beginning, and
   // a time in a state those of the event that ends it. What began before the filter's first time,
-  // and lasts longer, is written as if it began then. The times must be absolute, see
-  // EventFilter::WithAbsoluteTimes().
+  // and lasts longer, is written as if it began then. Times since the start count from `start`.
   EventFilter filter;
 
   // Leaves out times and places in the source code, as git does for GIT_TRACE2_BRIEF and the like.
@@ -73,6 +72,9 @@ class Trace2Exporter final : public EventSink {
   ~Trace2Exporter() override;
 
   void Add(absl::Span<const Event> events) override;
+
+  // Returns false once the ByteSink has failed.
+  bool WantsMore() const override;
 
   // Ends what is still open, and writes timers, counters and the event `atexit`. Returns the status
   // of the ByteSink, which it does not finish, or an error if the wall-clock time of the trace is

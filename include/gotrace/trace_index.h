@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "gotrace/byte_source.h"
@@ -28,18 +30,27 @@ class TraceIndex {
     std::optional<ClockSnapshot> clock_snapshot;  // Since Go 1.25.
   };
 
-  // Reads the headers of all batches of `source`, wherever it is positioned, and little else.
-  // Returns kUnavailable if the bytes can be read only once (a pipe, compressed data: see
-  // ByteSource::Fork()), kDataLoss if they are not a trace or the batches do not fill it to its
-  // end, and kInvalidArgument if the numbers or times of its generations do not follow each other.
-  // Whether a generation can be read is not known before it is.
-  static absl::StatusOr<TraceIndex> Build(const ByteSource& source);
+  // Reads the headers of all batches of `source`, wherever it is positioned, and little else. Ends
+  // before the first generation that is not whole, of which all is read for status(). Returns an
+  // error if the bytes can be read only once (kUnavailable; a pipe, compressed data: see
+  // ByteSource::Fork()), or do not begin with the header of a supported trace (FaultOf() has the
+  // fault). Whether the events of a generation can be read is not known before they are.
+  //
+  // If `keep_going` is not empty, it is called often; once it returns false, Build() fails with
+  // kCancelled.
+  static absl::StatusOr<TraceIndex> Build(const ByteSource& source,
+                                          const std::function<bool()>& keep_going = nullptr);
 
   // The version of the trace's format.
   Version version() const { return version_; }
 
-  // In the order of the trace.
+  // The whole generations, in the order of the trace, up to the first one that is not whole.
   absl::Span<const Generation> generations() const { return generations_; }
+
+  // OK if the whole trace is in the index. Otherwise why it ends before the trace does: the fault
+  // that a Reader in strict mode has there, which FaultOf() returns, or kInvalidArgument if the
+  // numbers or times of two generations do not follow each other.
+  const absl::Status& status() const { return status_; }
 
   // The index of the first generation that may contain events at or after `time`; 0 if there are
   // no generations. Generations overlap by the time it takes all threads to notice a new one, so
@@ -49,6 +60,7 @@ class TraceIndex {
  private:
   Version version_ = {};
   std::vector<Generation> generations_;
+  absl::Status status_;
 };
 
 }  // namespace gotrace

@@ -74,6 +74,7 @@ class TraceMetrics final : public Analysis {
   TraceMetrics(Interner* interner, EventFilter::Times window);
   ~TraceMetrics() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;

@@ -110,6 +110,7 @@ class SummaryStats final : public Analysis {
   SummaryStats(Interner* interner, EventFilter::Times window);
   ~SummaryStats() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;

@@ -48,6 +48,10 @@ struct ValidateOptions {
   // and the number of events. Neither ever decreases. For input that is not a trace, the rest is
   // not read, and the whole size, if known, counts as read.
   std::function<void(uint64_t input_read, uint64_t events)> on_progress;
+  // Called often, to ask whether to continue; by several threads if `jobs` is not 1. Once it
+  // returns false, ValidationReport::status is kCancelled, and the report is about what was read.
+  // It must not return true again.
+  std::function<bool()> keep_going;
   // For benchmarks and tests. Unstable.
   Tuning tuning;
 };

@@ -38,6 +38,10 @@ bool EventFilter::Times::MatchesAll() const {
   return from == std::numeric_limits<int64_t>::min() && to == std::numeric_limits<int64_t>::max();
 }
 
+EventFilter::Times EventFilter::Times::And(const Times& other) const {
+  return {std::max(from, other.from), std::min(to, other.to)};
+}
+
 bool EventFilter::MatchesAll() const {
   return kinds.empty() && goroutines.empty() && procs.empty() && threads.empty() &&
          since_start.MatchesAll() && times.MatchesAll();
@@ -68,6 +72,12 @@ EventFilter EventFilter::WithAbsoluteTimes(int64_t start) const {
   if (since_start.HasFirst()) filter.times.from = std::max(times.from, absolute(since_start.from));
   if (since_start.to != Times().to) filter.times.to = std::min(times.to, absolute(since_start.to));
   filter.since_start = {};
+  return filter;
+}
+
+EventFilter EventFilter::Within(int64_t start, const Times& window) const {
+  EventFilter filter = WithAbsoluteTimes(start);
+  filter.times = filter.times.And(window);
   return filter;
 }
 

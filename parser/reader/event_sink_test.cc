@@ -73,5 +73,39 @@ TEST(ReadIntoTest, ReturnsTheFirstErrorOfASink) {
   EXPECT_EQ(failing_too.finished(), 1);
 }
 
+// Wants no more after some blocks of events.
+class Sated : public Recorder {
+ public:
+  explicit Sated(int blocks) : blocks_(blocks) {}
+
+  void Add(absl::Span<const Event> events) override {
+    EXPECT_GT(blocks_--, 0);
+    Recorder::Add(events);
+  }
+  bool WantsMore() const override { return blocks_ > 0; }
+
+ private:
+  int blocks_;
+};
+
+TEST(ReadIntoTest, StopsWhenNoSinkWantsMore) {
+  const std::string trace = ReadTestTrace("go1.25-annotations.trace");
+  Sated one(1);
+  Sated two(2);
+  Reader reader = *Reader::FromBytes(trace);
+  EXPECT_TRUE(ReadInto(reader, {&one, &two}).ok());
+  EXPECT_GT(two.offsets().size(), one.offsets().size());
+  EXPECT_EQ(reader.event_count(), two.offsets().size());
+  EXPECT_LT(reader.event_count(), OffsetsOf(*Reader::FromBytes(trace)).size());
+  EXPECT_EQ(one.finished(), 1);
+  EXPECT_EQ(two.finished(), 1);
+
+  Sated none(0);
+  Recorder all;
+  reader = *Reader::FromBytes(trace);
+  EXPECT_TRUE(ReadInto(reader, {&none, &all}).ok());
+  EXPECT_EQ(all.offsets(), OffsetsOf(*Reader::FromBytes(trace)));
+}
+
 }  // namespace event_sink_test
 }  // namespace gotrace::internal

@@ -1,6 +1,8 @@
 #include "gotrace/read_parallel.h"
 
+#include <algorithm>
 #include <atomic>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -132,6 +134,70 @@ TEST(ReadParallelTest, ReadsATraceThatCannotBeDividedSequentially) {
     EXPECT_EQ(parallel.merged, 0);
   }
   EXPECT_FALSE(Parallel("not a trace").status.ok());
+}
+
+// Wants no more events after some, and remembers whether it is for a later part of a trace.
+class Sated final : public MergeableSink {
+ public:
+  explicit Sated(uint64_t limit) : limit_(limit) {}
+
+  void StartInMiddle(int64_t trace_start) override { trace_start_ = trace_start; }
+  void Add(absl::Span<const Event> events) override { count_ += events.size(); }
+  bool WantsMore() const override { return count_ < limit_; }
+  void Merge(MergeableSink&& next) override {
+    EXPECT_FALSE(trace_start_.has_value());
+    count_ += static_cast<Sated&>(next).count_;
+    starts_.push_back(static_cast<Sated&>(next).trace_start_.value_or(-1));
+  }
+
+  uint64_t count() const { return count_; }
+  const std::vector<int64_t>& starts() const { return starts_; }
+
+ private:
+  const uint64_t limit_;
+  uint64_t count_ = 0;
+  std::optional<int64_t> trace_start_;
+  std::vector<int64_t> starts_;
+};
+
+TEST(ReadParallelTest, StopsWhenTheSinkWantsNoMore) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  const uint64_t all = ReadAll(Reader::FromBytes(bytes)).events.size();
+  bool is_merged = false;
+  for (uint64_t limit = 1; limit < all * 5 / 4; limit += all / 8) {
+    Sated alone(limit);
+    Reader reader = *Reader::FromBytes(bytes);
+    EXPECT_TRUE(ReadInto(reader, {&alone}).ok());
+    ReaderOptions options;
+    options.jobs = 4;
+    options.tuning.jobs_from_bytes = 0;
+    std::unique_ptr<MergeableSink> sink;
+    EXPECT_TRUE(
+        ReadParallel(
+            *SourceFromBytes(bytes), options, [&] { return std::make_unique<Sated>(limit); }, &sink)
+            .ok());
+    const Sated& merged = static_cast<const Sated&>(*sink);
+    // A segment that was merged is there as a whole.
+    EXPECT_GE(merged.count(), std::min(limit, all));
+    EXPECT_LE(merged.count(), alone.count() + all / 2);
+    for (const int64_t start : merged.starts()) {
+      EXPECT_EQ(start, Reader::FromBytes(bytes)->Next()->time());
+      is_merged = true;
+    }
+  }
+  EXPECT_TRUE(is_merged);
+}
+
+TEST(ReadParallelTest, CanBeStopped) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  for (const int allowed : {0, 1, 5, 20}) {
+    std::atomic<int> calls = 0;
+    ReaderOptions options;
+    options.keep_going = [&] { return calls++ < allowed; };
+    const Parallel parallel(bytes, 4, 0, options);
+    EXPECT_EQ(parallel.status.code(), absl::StatusCode::kCancelled) << allowed;
+    EXPECT_LT(calls, allowed + 20);
+  }
 }
 
 }  // namespace read_parallel_test

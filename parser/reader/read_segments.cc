@@ -95,7 +95,9 @@ class LaterSegments {
     part->consumer->Read(*part->reader, [&] {
       return end_.load(std::memory_order_relaxed) <= index || HasFault(*part->reader);
     });
-    return !HasFault(*part->reader);
+    // If it has enough of this segment alone, only reading it after the others shows where all of
+    // them together do.
+    return !HasFault(*part->reader) && part->consumer->WantsMore();
   }
 
   const SegmentPlan& plan_;
@@ -113,7 +115,7 @@ SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_byt
   plan.jobs = CoresFor(jobs);
   if (plan.jobs == 1) return plan;
   absl::StatusOr<TraceIndex> index = TraceIndex::Build(source);
-  if (!index.ok()) return plan;
+  if (!index.ok() || !index->status().ok()) return plan;
   plan.source = source.Fork(0);
   plan.index = *std::move(index);
   plan.segments = CutIntoSegments(plan.index, plan.jobs, min_bytes);
@@ -131,9 +133,9 @@ void ReadSegments(const SegmentPlan& plan,
   // Each of several segments has one core.
   read_to(plan.segments.front().end, plan.segments.size() > 1 ? 1 : plan.jobs);
   // After a fault, no later segment can continue the first one.
-  if (HasFault(*reader)) later.DropFrom(0);
+  if (HasFault(*reader) || !first->WantsMore()) later.DropFrom(0);
   later.Finish();
-  for (size_t i = 1; i < plan.segments.size(); ++i) {
+  for (size_t i = 1; i < plan.segments.size() && first->WantsMore(); ++i) {
     LaterSegments::Part part = later.Take(i);
     const bool fits = part.is_read && SegmentReader::Follows(*part.reader, *reader) &&
                       first->Append(*part.consumer) &&
@@ -158,10 +160,14 @@ class SinkConsumer final : public SegmentConsumer {
   }
 
   void Read(Reader& reader, absl::FunctionRef<bool()> stops) override {
-    for (absl::Span<const Event> block; !stops() && !(block = reader.NextBlock()).empty();) {
+    while (!stops() && sink_->WantsMore()) {
+      const absl::Span<const Event> block = reader.NextBlock();
+      if (block.empty()) break;
       sink_->Add(block);
     }
   }
+
+  bool WantsMore() const override { return sink_->WantsMore(); }
 
   bool Append(SegmentConsumer& next) override {
     sink_->Merge(std::move(*static_cast<SinkConsumer&>(next).sink_));
@@ -192,9 +198,12 @@ absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOption
   internal::SinkConsumer first(options, make_sink());
   absl::Status status = reader.status();
   if (reader.ok()) {
-    ReadSegments(
-        plan, [&] { return std::make_unique<internal::SinkConsumer>(options, make_sink()); },
-        &*reader, &first);
+    const auto make_later = [&] {
+      std::unique_ptr<MergeableSink> sink = make_sink();
+      sink->StartInMiddle(plan.index.generations().front().first_time);
+      return std::make_unique<internal::SinkConsumer>(options, std::move(sink));
+    };
+    ReadSegments(plan, make_later, &*reader, &first);
     status = reader->status();
   }
   *result = first.TakeSink();

@@ -29,6 +29,9 @@ class SegmentConsumer {
   // once it returns true: the segment is no longer needed.
   virtual void Read(Reader& reader, absl::FunctionRef<bool()> stops) = 0;
 
+  // Returns whether the consumer has a use for more events. If not, Read() may have returned early.
+  virtual bool WantsMore() const { return true; }
+
   // Appends the results of `next`, which consumed the following segment. Returns false, and changes
   // nothing, if they do not fit. Called on the calling thread.
   virtual bool Append(SegmentConsumer& next) = 0;
@@ -50,8 +53,9 @@ SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_byt
 // Reads a whole trace. The first segment is read with `reader`, which must be at the beginning of
 // the trace, into `first`, on the calling thread. The others are read into consumers that `make`
 // returns, on this thread and others, and are then appended to `first` in order. A segment that
-// does not continue the one before it, or whose results do not fit, is read again with `reader`
-// into `first`. In the end, `first` and `*reader` are as if `first` had consumed all events of
+// does not continue the one before it, whose results do not fit, or whose consumer wanted no more,
+// is read again with `reader` into `first`. Reading ends once `first` wants no more. In the end,
+// `first` and `*reader` are as if `first` had consumed all events of
 // `*reader`. `make` and the consumers must not throw anything except std::bad_alloc.
 void ReadSegments(const SegmentPlan& plan,
                   absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make, Reader* reader,

@@ -11,6 +11,7 @@
 #include "parser/order/fault_context.h"
 #include "parser/order/stall.h"
 #include "parser/reader/reader_impl.h"
+#include "parser/source/stoppable_source.h"
 
 namespace gotrace::internal {
 namespace {
@@ -34,6 +35,10 @@ std::unique_ptr<GenerationFeed> ReaderImpl::MakeFeed() {
 
 absl::Span<const Event> ReaderImpl::NextBlock() {
   if (!status_.ok()) return {};
+  if (options_.keep_going != nullptr && !options_.keep_going()) {
+    status_ = StoppableSource::Stopped();
+    return Give({});
+  }
   if (const absl::Span<const Event> events = TakeAhead(); !events.empty()) return Give(events);
   while (pending_.ok() && !stopped_at_.has_value()) {
     size_t count = FindPlain(absl::MakeSpan(block_), /*hands_over=*/false);
@@ -423,6 +428,7 @@ absl::StatusOr<Reader> Reader::FromStream(int fd, ReaderOptions options) {
 
 absl::StatusOr<Reader> Reader::FromSource(std::unique_ptr<ByteSource> source,
                                           ReaderOptions options) {
+  source = internal::StoppableSource::Wrap(std::move(source), options.keep_going);
   const absl::StatusOr<Version> version = internal::ReadHeader(source.get());
   if (!version.ok()) return version.status();
   return Reader(

@@ -11,6 +11,7 @@
 #include "parser/order/preconditions.h"
 #include "parser/order/thread_decoder.h"
 #include "parser/reader/reader_impl.h"
+#include "parser/source/stoppable_source.h"
 
 namespace gotrace::internal {
 namespace {
@@ -166,6 +167,7 @@ absl::StatusOr<Reader> SegmentReader::Open(std::unique_ptr<ByteSource> source,
         std::make_shared<TaskFinder>(whole.Fork(0), index, start.generation, options.limits);
     segment.find_task = [finder](TaskId id) { return finder->Find(id); };
   }
+  source = StoppableSource::Wrap(std::move(source), options.keep_going);
   auto impl = std::make_unique<ReaderImpl>(std::move(source), index.version(), std::move(options));
   impl->StartInMiddle(std::move(segment), LastTime(*before->generation));
   return Reader(std::move(impl));

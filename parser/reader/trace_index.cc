@@ -10,22 +10,17 @@
 #include "parser/framing/batch_reader.h"
 #include "parser/generation/generation.h"
 #include "parser/generation/generation_tables.h"
+#include "parser/source/stoppable_source.h"
 
 namespace gotrace {
 namespace internal {
 namespace {
 
-// Moves from the header of one batch to the next without reading the payloads between them.
+// Moves from the header of one batch to the next without reading the payloads between them. Begins
+// after the header of the trace.
 class HeaderWalk {
  public:
   explicit HeaderWalk(const ByteSource& source) : source_(source), size_(source.input_size()) {}
-
-  // Reads the header of the trace, which must come first.
-  absl::StatusOr<Version> ReadVersion() {
-    absl::StatusOr<Version> version = ReadHeader(SourceHere().get());
-    if (version.ok()) offset_ = kHeaderSize;
-    return version;
-  }
 
   // Moves past the next batch. `batch->payload` holds only the beginning of its payload, and is
   // valid until the next call. Returns false if no whole batch is left.
@@ -58,7 +53,7 @@ class HeaderWalk {
 
   const ByteSource& source_;
   const uint64_t size_;
-  uint64_t offset_ = 0;
+  uint64_t offset_ = kHeaderSize;
   char bytes_[kMaxBatchHeaderSize + 1];
 };
 
@@ -80,25 +75,37 @@ absl::Status AddSync(const ByteSource& source, Batch batch, uint64_t end, Versio
   return tables->AddSync(batch, version);
 }
 
+// Returns the fault with which reading the generation at `offset` ends, or OK.
+absl::Status ReadGenerationAt(const ByteSource& source, uint64_t offset, Version version) {
+  const std::unique_ptr<ByteSource> fork = source.Fork(offset);
+  GenerationReader reader(fork.get(), version);
+  const absl::StatusOr<std::unique_ptr<Generation>> generation = reader.Next();
+  if (!generation.ok() || *generation == nullptr) return generation.status();
+  // Up to Go 1.25, whatever follows a generation may be returned with it or after it.
+  const absl::Status& cut = (*generation)->integrity().cut;
+  return cut.ok() && version < Version::kGo126 ? reader.Next().status() : cut;
+}
+
 }  // namespace
 }  // namespace internal
 
-absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source) {
-  if (source.Fork(0) == nullptr) {
-    return absl::UnavailableError("the trace can be read only once");
-  }
+absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source,
+                                             const std::function<bool()>& keep_going) {
+  const std::unique_ptr<ByteSource> fork = source.Fork(0);
+  if (fork == nullptr) return absl::UnavailableError("the trace can be read only once");
+  const absl::StatusOr<Version> version = internal::ReadHeader(fork.get());
+  if (!version.ok()) return version.status();
   internal::HeaderWalk walk(source);
-  const absl::StatusOr<Version> version = walk.ReadVersion();
-  if (!version.ok()) return absl::DataLossError(version.status().message());
   TraceIndex index;
   index.version_ = *version;
   std::optional<internal::OpenGeneration> open;
-  const auto close = [&](uint64_t end) {
+  uint64_t end = kHeaderSize;  // Of the generations in the index.
+  const auto close = [&](uint64_t its_end) {
     if (!open->tables.clock().known()) {
       return absl::DataLossError(
           absl::StrCat("generation ", open->entry.number, " does not state its clock"));
     }
-    open->entry.size = end - open->entry.offset;
+    open->entry.size = its_end - open->entry.offset;
     open->entry.first_time = open->tables.clock().ToNs(open->min_ticks);
     open->entry.clock_snapshot = open->tables.clock_snapshot();
     if (!index.generations_.empty()) {
@@ -110,16 +117,15 @@ absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source) {
     }
     index.generations_.push_back(open->entry);
     open.reset();
+    end = its_end;
     return absl::OkStatus();
   };
-  internal::Batch batch;
-  while (walk.Next(&batch)) {
+  const auto add = [&](const internal::Batch& batch) -> absl::Status {
     if (batch.IsEndOfGeneration()) {
       if (*version < Version::kGo126 || !open.has_value()) {
         return absl::DataLossError("the end of a generation where none can be");
       }
-      if (absl::Status status = close(walk.offset()); !status.ok()) return status;
-      continue;
+      return close(walk.offset());
     }
     if (open.has_value() && open->entry.number != batch.generation) {
       if (*version >= Version::kGo126) return absl::DataLossError("a generation without an end");
@@ -133,19 +139,24 @@ absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source) {
     ++open->entry.batches;
     // As in Generation::min_ticks(), 0 means that there is no time.
     if (open->min_ticks == 0 || batch.time < open->min_ticks) open->min_ticks = batch.time;
-    if (!internal::IsSyncBatch(batch, *version)) continue;
-    if (absl::Status status =
-            internal::AddSync(source, batch, walk.offset(), *version, &open->tables);
-        !status.ok()) {
-      return absl::DataLossError(status.message());
-    }
+    if (!internal::IsSyncBatch(batch, *version)) return absl::OkStatus();
+    return internal::AddSync(source, batch, walk.offset(), *version, &open->tables);
+  };
+  internal::Batch batch;
+  while (index.status_.ok() && walk.Next(&batch)) {
+    if (keep_going != nullptr && !keep_going()) return internal::StoppableSource::Stopped();
+    index.status_ = add(batch);
   }
-  if (!walk.at_end()) {
-    return absl::DataLossError(absl::StrCat("byte ", walk.offset(), ": expected a batch"));
+  if (index.status_.ok() && !walk.at_end()) {
+    index.status_ = absl::DataLossError(absl::StrCat("byte ", walk.offset(), ": expected a batch"));
   }
-  if (open.has_value()) {
-    if (*version >= Version::kGo126) return absl::DataLossError("a generation without an end");
-    if (absl::Status status = close(walk.offset()); !status.ok()) return status;
+  if (index.status_.ok() && open.has_value()) {
+    index.status_ = *version >= Version::kGo126 ? absl::DataLossError("a generation without an end")
+                                                : close(walk.offset());
+  }
+  if (!index.status_.ok()) {
+    const absl::Status fault = internal::ReadGenerationAt(source, end, *version);
+    if (!fault.ok()) index.status_ = fault;
   }
   return index;
 }

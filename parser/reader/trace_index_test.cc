@@ -50,14 +50,65 @@ TEST(TraceIndexTest, HasWhatAReaderReports) {
   }
 }
 
+// Returns the faults that an index and a reader find in a trace, which must be the same, and how
+// many generations the index has.
+size_t CountWhole(absl::string_view bytes) {
+  const absl::StatusOr<TraceIndex> index = TraceIndex::Build(**SourceFromBytes(bytes));
+  EXPECT_TRUE(index.ok()) << index.status();
+  if (!index.ok()) return 0;
+  Reader reader = *Reader::FromBytes(bytes);
+  while (reader.Next() != nullptr) {
+  }
+  if (!index->status().ok() && !reader.status().ok()) {
+    EXPECT_EQ(FaultOf(index->status())->place.offset, FaultOf(reader.status())->place.offset);
+  }
+  return index->generations().size();
+}
+
+TEST(TraceIndexTest, HasTheWholeGenerationsOfACutTrace) {
+  for (const char* const name :
+       {"go1.24-gc.trace", "go1.25-annotations.trace", "go1.27-gc.trace"}) {
+    SCOPED_TRACE(name);
+    const std::string bytes = ReadTestTrace(name);
+    const TraceIndex whole = *TraceIndex::Build(**SourceFromBytes(bytes));
+    EXPECT_TRUE(whole.status().ok());
+    for (size_t i = 0; i < whole.generations().size(); ++i) {
+      const TraceIndex::Generation& generation = whole.generations()[i];
+      const absl::string_view cut =
+          absl::string_view(bytes).substr(0, generation.offset + generation.size / 2);
+      EXPECT_EQ(CountWhole(cut), i);
+      const std::unique_ptr<ByteSource> source = *SourceFromBytes(cut);
+      const TraceIndex index = *TraceIndex::Build(*source);
+      EXPECT_FALSE(index.status().ok());
+      if (i < 2) continue;
+      // The events of a whole generation can be read.
+      Reader reader = *Reader::OpenAt(*source, index, i - 1);
+      const Event* const sync = reader.Next();
+      ASSERT_NE(sync, nullptr);
+      EXPECT_EQ(sync->offset(), index.generations()[i - 1].offset);
+    }
+  }
+}
+
+TEST(TraceIndexTest, CanBeStopped) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  int calls = 0;
+  EXPECT_EQ(
+      TraceIndex::Build(**SourceFromBytes(bytes), [&] { return ++calls < 5; }).status().code(),
+      absl::StatusCode::kCancelled);
+  EXPECT_EQ(calls, 5);
+}
+
 TEST(TraceIndexTest, FailsForAnythingElse) {
   const std::string bytes = ReadTestTrace("go1.24-gc.trace");
   const auto code = [](absl::string_view input) {
-    return TraceIndex::Build(**SourceFromBytes(input)).status().code();
+    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(**SourceFromBytes(input));
+    return index.ok() ? index->status().code() : index.status().code();
   };
   EXPECT_EQ(code(bytes), absl::StatusCode::kOk);
-  EXPECT_EQ(code(""), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(code("not a trace"), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(TraceIndex::Build(**SourceFromBytes("")).ok());
+  EXPECT_EQ(FaultOf(TraceIndex::Build(**SourceFromBytes("not a trace")).status())->id,
+            FaultId::kNotATrace);
   EXPECT_EQ(code(Zstd(bytes)), absl::StatusCode::kUnavailable);
   for (size_t cut = 1; cut < 200; ++cut) {
     EXPECT_EQ(code(absl::string_view(bytes).substr(0, bytes.size() - cut)),

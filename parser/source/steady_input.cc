@@ -28,6 +28,8 @@ class SteadyInput::WatchedSource final : public ByteSource {
     source_->Skip(offset_ - source_->offset());
     absl::Status status = source_->Fill(size);
     window_ = source_->window();
+    // A source that was stopped shows nothing, even where another reading reached the end.
+    if (absl::IsCancelled(status)) return status;
     const bool at_end = window_.size() < size || !status.ok();
     Cut();
     Hash();

@@ -1,0 +1,79 @@
+// A ByteSource that a program can stop.
+#ifndef GOTRACE_PARSER_SOURCE_STOPPABLE_SOURCE_H_
+#define GOTRACE_PARSER_SOURCE_STOPPABLE_SOURCE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "gotrace/byte_source.h"
+
+namespace gotrace::internal {
+
+// Reads from another source until a callback returns false; then Fill() fails with kCancelled. The
+// same holds for the forks, which call the callback on the threads that use them.
+class StoppableSource final : public ByteSource {
+ public:
+  // Returns `source` itself if `keep_going` is empty.
+  static std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source,
+                                          const std::function<bool()>& keep_going) {
+    if (source == nullptr || keep_going == nullptr) return source;
+    return std::unique_ptr<ByteSource>(new StoppableSource(std::move(source), keep_going));
+  }
+
+  // The status of whatever was stopped.
+  static absl::Status Stopped() { return absl::CancelledError("stopped by the program"); }
+
+  absl::Status Fill(size_t size) override {
+    if (!keep_going_()) {
+      // Otherwise bytes that are in memory already would be used in spite of the error.
+      window_ = window_.substr(0, 0);
+      return Stopped();
+    }
+    source_->Skip(offset_ - source_->offset());
+    absl::Status status = source_->Fill(size);
+    Show(size);
+    return status;
+  }
+  void Release(uint64_t offset) override {
+    source_->Skip(offset_ - source_->offset());
+    source_->Release(offset);
+  }
+  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
+    source_->Skip(offset_ - source_->offset());
+    source_->ReleaseSkipped(begin, end);
+  }
+  uint64_t input_size() const override { return source_->input_size(); }
+  uint64_t input_read() const override { return source_->input_read(); }
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
+    return Wrap(source_->Fork(offset), keep_going_);
+  }
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    return source_->ReadAt(offset, buffer, size);
+  }
+  void LeaveAtEnd() override { source_->LeaveAtEnd(); }
+
+ private:
+  StoppableSource(std::unique_ptr<ByteSource> source, std::function<bool()> keep_going)
+      : source_(std::move(source)), keep_going_(std::move(keep_going)) {
+    Show(/*size=*/0);
+  }
+
+  // Of a source in memory shows only a part, so that Fill() is called for the next one.
+  void Show(size_t size) {
+    constexpr size_t kShown = 1 << 16;
+    offset_ = source_->offset();
+    window_ = source_->window().substr(0, std::max(size, kShown));
+  }
+
+  const std::unique_ptr<ByteSource> source_;
+  const std::function<bool()> keep_going_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_PARSER_SOURCE_STOPPABLE_SOURCE_H_
