@@ -9,7 +9,9 @@ int main(int argc, char** argv) {
   if (!source.ok()) return std::cerr << source.status().message() << '\n', 1;
   absl::StatusOr<gotrace::TraceIndex> index = gotrace::TraceIndex::Build(**source);
   if (!index.ok()) return std::cerr << index.status().message() << '\n', 1;
-  if (index->generations().empty()) return std::cerr << "the trace has no generation\n", 1;
+  // Why the index ends before the trace does, as if that is cut.
+  if (!index->status().ok()) std::cerr << index->status().message() << '\n';
+  if (index->generations().empty()) return std::cerr << "no generation is whole\n", 1;
   const size_t last = index->generations().size() - 1;
   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::OpenAt(**source, *index, last);
   if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;

@@ -211,7 +211,7 @@ TEST_F(DumpTrace2Test, Signals) {
       absl::StrCat("cd ", directory_, "; mkfifo pipe; ",
                    "{ cat begin; exec sleep 60; } > pipe 2> /dev/null & writer=$!; ", program,
                    " convert --to=fxt -o output/fxt pipe & pid=$!; ",
-                   "until grep -q label:write p && [[ -n $(ls output) ]]; do sleep 0.02; done; ",
+                   "until grep -q label:write p && [[ -n $(ls -A output) ]]; do sleep 0.02; done; ",
                    "kill -TERM $pid; wait $pid; code=$?; kill $writer; exit $code");
   const SubprocessResult result = RunSubprocess({"/bin/bash", "-c", script}, Traced());
   EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
