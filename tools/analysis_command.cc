@@ -187,7 +187,7 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
   selected.filter = flags;
   selected.trace = reading_.input.trace;
   selected.to_end = reading_.salvage;
-  selected.whole_window = true;
+  selected.whole_generations = true;
   selected.from_beginning = NeedsBeginning();
   absl::StatusOr<std::unique_ptr<EventSelection>> selection =
       EventSelection::Open(file, selected, reading_.Options(&result.log), progress);

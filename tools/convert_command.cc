@@ -319,7 +319,7 @@ class ConvertCommand final : public Command {
     selected.filter = filter;
     selected.trace = reading_.input.trace;
     selected.to_end = reading_.salvage;
-    selected.whole_window = true;
+    selected.whole_generations = true;
     selected.quiet = quiet;
     return EventSelection::Open(file, selected, reading_.Options(log), progress);
   }

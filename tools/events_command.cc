@@ -35,7 +35,6 @@ EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_optio
   selected.filter = options.filter;
   selected.trace = options.trace;
   selected.to_end = options.to_end;
-  selected.wall = options.wall;
   EventsResult result;
   absl::StatusOr<std::unique_ptr<EventSelection>> selection =
       EventSelection::Open(output->file(), selected, std::move(reader_options), progress);
