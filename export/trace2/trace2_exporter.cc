@@ -468,9 +468,12 @@ class Trace2Exporter::State {
   // thread, which was created at `place`, if it is to be listed.
   void Learn(Thread& thread, const Stack& stack, const SourcePlace& place = {}) {
     if (thread.has_function || stack.none() || stack.size() == 0) return;
+    // "" if a string is missing in the trace. Another stack may have it.
+    const absl::string_view function = stack.frame(stack.size() - 1).func;
+    if (function.empty()) return;
     thread.has_function = true;
     if (!thread.name->is_final) {
-      absl::StrAppend(&thread.name->text, ":", stack.frame(stack.size() - 1).func);
+      absl::StrAppend(&thread.name->text, ":", function);
       thread.name->is_final = true;
       WriteHeldLines(kMaxHeldLines);
     }
