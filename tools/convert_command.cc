@@ -318,7 +318,8 @@ class ConvertCommand final : public Command {
     if (absl::Status status = survey->Finish(); !status.ok()) {
       // A broken trace may lack what is asked for.
       absl::Status reading = input.selection->Finish().status;
-      return reading.ok() ? status : reading;
+      if (!reading.ok()) return reading;
+      return absl::Status(status.code(), absl::StrCat(ShownNameOf(file), ": ", status.message()));
     }
     *log = FaultLog();
     selection = Open(file, window, log, /*quiet=*/true, progress);
