@@ -16,7 +16,8 @@ namespace gotrace {
 // those that all events have.
 enum class Trace2Type : uint8_t {
   kVersion,          // `name` is the version of the program. Always the first event.
-  kTooManyFiles,     // The directory of the output has as many files as it may have.
+  kTooManyFiles,     // The directory of the output has as many files as it may have. Targets of
+                     // the program's own do not get this event.
   kStart,            // `arguments` of the program, which begin with its name.
   kExit,             // `code`: the program is about to end.
   kAtExit,           // `code`. Always the last event, unless a signal ends the program.
