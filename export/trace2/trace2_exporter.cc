@@ -32,10 +32,7 @@ using internal::DenseTable;
 using internal::IdSet;
 using internal::OpenStack;
 using internal::TextSink;
-using internal::Trace2Event;
 using internal::Trace2Formatter;
-using internal::Trace2Timer;
-using internal::Trace2Type;
 
 constexpr absl::string_view kBackgroundCategory = "background";
 
@@ -276,9 +273,9 @@ class Trace2Exporter::State {
           "which it started, with --epoch=TIME or Trace2Options::epoch");
       return;
     }
+    session_id_ = internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()));
     formatter_.emplace(
-        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone,
-                               internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()))});
+        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone});
     Write(main_, {.type = Trace2Type::kVersion, .name = options_.version}, time);
     const absl::string_view arguments[] = {options_.program};
     Write(main_, {.type = Trace2Type::kStart, .arguments = arguments}, time);
@@ -324,6 +321,7 @@ class Trace2Exporter::State {
 
   // Writes an event of `thread`, whose name is not set in it.
   void Write(const Thread& thread, Trace2Event event, int64_t time) {
+    event.session_id = session_id_;
     event.time = WallTime(time).value_or(absl::UnixEpoch());
     event.since_start = Elapsed(start_, time);
     if (!held_lines_.empty() || !thread.name->is_final) {
@@ -796,7 +794,8 @@ class Trace2Exporter::State {
       (selection_.kinds.empty() || selection_.kinds.contains(EventKind::kStateTransition));
   TextSink sink_;
   std::optional<Trace2Formatter> formatter_;  // Once there is output.
-  absl::Status status_;                       // Why there cannot be any.
+  std::string session_id_;
+  absl::Status status_;  // Why there cannot be any.
   std::deque<HeldLine> held_lines_;
 
   EventTimes times_;
