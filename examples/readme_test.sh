@@ -52,11 +52,6 @@ trap 'rm -r "$scratch"' EXIT
 ln -s "$PWD/testdata" "$scratch/testdata"
 cd "$scratch" || exit 1
 
-# Nothing else needs zstd here: traces come back from their text byte for byte.
-zstd() {
-  gotrace-dump wire --header "${@: -1}" | gotrace-dump assemble --padded -
-}
-
 # Each console has one command and what it prints.
 consoles=$(count console)
 for ((number = 1; number <= consoles; ++number)); do
