@@ -89,6 +89,7 @@ TEST(SummaryStats, ConcludesNothingFromWhatNobodySaw) {
   sink->Add(events.events());
   ASSERT_TRUE(sink->Finish().ok());
   const TraceSummary& summary = SummaryOf(*sink);
+  EXPECT_EQ(summary.gomaxprocs, 1u);
   EXPECT_EQ(summary.longest_run.length, 56'000);
   EXPECT_EQ(summary.longest_run.begin, kStart);
   EXPECT_TRUE(summary.longest_run.is_clipped);
@@ -144,6 +145,14 @@ TEST(SummaryStats, SaysWhatLeaksAreBlockedOn) {
   EXPECT_EQ(found.count, 1u);
   EXPECT_EQ(found.grown, 0u);
   EXPECT_EQ(found.longest, 3 * kSecond - 105);
+  ASSERT_EQ(SummaryOf(*sink).places.size(), 1u);
+  const TraceSummary::Place& place = SummaryOf(*sink).places[0];
+  EXPECT_EQ(place.kind, LatencyKind::kBlocked);
+  EXPECT_EQ(place.reason, "chan send");
+  EXPECT_EQ(place.function, "main.send");
+  EXPECT_EQ(place.count, 1u);
+  EXPECT_EQ(place.time, 3 * kSecond - 105);
+  EXPECT_EQ(place.longest, 3 * kSecond - 105);
 }
 
 TEST(SummaryJson, CanBeReadAgain) {
