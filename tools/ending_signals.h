@@ -6,14 +6,15 @@
 
 namespace gotrace::internal {
 
-// Calls `handler` before SIGHUP, SIGINT, SIGQUIT, SIGTERM or SIGXCPU ends the program, unless it
-// ignores the signal or handles it itself. There may be up to four handlers, which are called in
-// the order in which they were added; adding one again has no effect. They may do only what signal
-// handlers may.
+// Calls `handler` before a signal ends the program, unless it ignores the signal or handles it
+// itself. These are all signals that end a program by default, but for SIGKILL, which nothing can
+// handle, and real-time signals. There may be up to four handlers, which are called in the order in
+// which they were added; adding one again has no effect. They may do only what signal handlers may.
 void AtEndingSignals(void (*handler)(int signal_number));
 
-// Holds these signals back while it exists, for what must not be interrupted. Those that arrive
-// meanwhile, on any thread, end the program afterwards. Other threads need a handler for that.
+// Holds these signals back while it exists, for what must not be interrupted, but for faults of
+// this thread itself. Those that arrive meanwhile, on any thread, end the program afterwards. Other
+// threads need a handler for that. A thread has one of these at a time.
 class EndingSignalsHeld {
  public:
   EndingSignalsHeld();
