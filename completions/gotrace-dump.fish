@@ -121,6 +121,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is fxt' -l version -d 'print the ver
 
 complete -c gotrace-dump -n '__gotrace_dump_is validate' -l json -d 'Print one JSON object on a line for each file'
 complete -c gotrace-dump -n '__gotrace_dump_is validate' -l strictness -x -a '(__gotrace_dump_choice go all)' -d 'Report only what Go\'s own reader or validator refuses, or warnings and notes too (default)'
+complete -c gotrace-dump -n '__gotrace_dump_is validate' -l notes -d 'Print each note, too'
 complete -c gotrace-dump -n '__gotrace_dump_is validate' -l max-per-check -x -d 'Print N findings of each check, and count the others'
 complete -c gotrace-dump -n '__gotrace_dump_is validate' -l jobs -x -d 'Use at most N cores'
 complete -c gotrace-dump -n '__gotrace_dump_is validate' -l trace -x -d 'Read the Nth trace of an input that holds several, for example because one was appended to another'
@@ -268,7 +269,7 @@ complete -c gotrace-dump -n '__gotrace_dump_is latency' -l by -x -a '(__gotrace_
 complete -c gotrace-dump -n '__gotrace_dump_is latency' -l worst -x -d 'Print the N longest waits of each kind and reason'
 complete -c gotrace-dump -n '__gotrace_dump_is latency' -l func -x -d 'Only goroutines that started in this function, as in main.worker'
 complete -c gotrace-dump -n '__gotrace_dump_is latency' -l format -x -a '(__gotrace_dump_choice text csv json jsonl)' -d 'text (default), a table for people'
-complete -c gotrace-dump -n '__gotrace_dump_is latency' -l sort -x -a '(__gotrace_dump_choice count clipped total_ns min_ns p50_ns p90_ns p99_ns max_ns histogram kind reason start stack begin_ns length_ns g ended_by ended_by_g ended_by_stack)' -d 'Sort by a column, the largest first'
+complete -c gotrace-dump -n '__gotrace_dump_is latency' -l sort -x -a '(__gotrace_dump_choice count clipped total_ns min_ns p50_ns p90_ns p99_ns max_ns histogram kind reason start stack begin_ns length_ns clipped_at g ended_by ended_by_g ended_by_stack)' -d 'Sort by a column, the largest first'
 complete -c gotrace-dump -n '__gotrace_dump_is latency' -l top -x -d 'Print at most N rows'
 complete -c gotrace-dump -n '__gotrace_dump_is latency' -l g -x -d 'Only events that ran on one of these goroutines, or changed its state'
 complete -c gotrace-dump -n '__gotrace_dump_is latency' -l from -x -d 'Only events from this time on'

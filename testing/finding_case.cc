@@ -32,7 +32,7 @@ ValidationReport ValidateInput(absl::string_view input) {
 
 std::string FormatReportOutcome(const ValidationReport& report) {
   TextBuffer text;
-  AppendReport("trace", report, &text);
+  AppendReport("trace", report, /*with_notes=*/true, &text);
   return std::string(text.view());
 }
 

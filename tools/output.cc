@@ -48,7 +48,6 @@ void RemoveAtSignals(const std::string& temporary) {
     file.exists = 1;
     break;
   }
-  AtEndingSignals(RemoveUnfinished);
 }
 
 void KeepAtSignals(absl::string_view temporary) {
@@ -88,6 +87,9 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
     if (fd < 0) return FileError(errno, "opening", path);
     return OutputFile(NewFile(fd, path));
   }
+  AtEndingSignals(RemoveUnfinished);
+  // The file must not exist without them knowing about it.
+  const EndingSignalsHeld held;
   absl::StatusOr<NewFile> file = NewFile::Create(path);
   if (!file.ok()) return file.status();
   if (!file->temporary().empty()) RemoveAtSignals(file->temporary());

@@ -16,6 +16,7 @@
 #include "gotrace/version.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
+#include "tools/ending_signals.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -53,6 +54,7 @@ absl::StatusOr<int> CreateTemporary() {
   const char* const variable = std::getenv("TMPDIR");
   const absl::string_view directory = absl::NullSafeStringView(variable);
   std::string path = absl::StrCat(directory.empty() ? "/tmp" : directory, "/gotrace.XXXXXX");
+  const EndingSignalsHeld held;
   const int fd = mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) {
     return absl::ErrnoToStatus(

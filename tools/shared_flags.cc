@@ -184,8 +184,7 @@ Flag JsonFlag(bool* json) {
   return {.name = "json",
           .value = "",
           .help = "Print one JSON object on a line for each file.",
-          .set = SetSwitch(json),
-          .instead = "`events` has --format=json"};
+          .set = SetSwitch(json)};
 }
 
 Flag OutputFlag(std::string* target) {

@@ -152,7 +152,9 @@ constexpr CommandText kText = {
     .summary = "report what is wrong with traces, and where",
     .description =
         "Reads whole traces, continues after errors, and prints everything that is wrong or odd: "
-        "errors, warnings and notes, each with its place and the id of its check. The last line "
+        "errors and warnings, each with its place and the id of its check, and the number of "
+        "notes, "
+        "which --notes prints. The last line "
         "for each file is its verdict: sound, sound with N warnings, or broken. For several files, "
         "a final line on the standard error counts the verdicts.\n"
         "\n"
@@ -183,6 +185,11 @@ class ValidateCommand final : public Command {
          .help = "Report only what Go's own reader or validator refuses, or warnings and notes too "
                  "(default).",
          .set = SetChoice({"go", "all"}, &strictness_)},
+        {.name = "notes",
+         .value = "",
+         .help = "Print each note, too: what is worth knowing, and found in sound traces. Without "
+                 "it, text has only their number, and JSON has them all.",
+         .set = SetSwitch(&notes_)},
         {.name = "max-per-check",
          .value = "N",
          .help = "Print N findings of each check, and count the others (default: 20).",
@@ -277,13 +284,18 @@ class ValidateCommand final : public Command {
       (json_ ? AppendSkippedJson : AppendSkipped)(name, report, &text);
       return {&Summary::skipped, std::string(text.view())};
     }
-    (json_ ? AppendReportJson : AppendReport)(name, report, &text);
+    if (json_) {
+      AppendReportJson(name, report, &text);
+    } else {
+      AppendReport(name, report, notes_, &text);
+    }
     TraceVerdict(name, report);
     constexpr int Summary::*kCounts[] = {&Summary::sound, &Summary::broken, &Summary::unreadable};
     return {kCounts[static_cast<int>(report.verdict())], std::string(text.view())};
   }
 
   bool json_ = false;
+  bool notes_ = false;
   size_t strictness_ = 1;
   uint64_t jobs_ = 0;
   ValidateOptions options_;

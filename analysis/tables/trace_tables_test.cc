@@ -393,13 +393,7 @@ TEST(TraceTables, HaveTheIdleTimesOfProcs) {
     Rows rows = ReadTables(ReadTestTrace(test.name), AllOfThem(), procs.get());
     const std::map<int64_t, int64_t> expected = IdleTimes(*procs);
     const std::map<int64_t, int64_t> times = IdleTimes(&rows);
-    const absl::Span<const ProcLimit> limits = StatsOf<ProcStats>(*procs).limits();
-    const bool grows_only =
-        std::is_sorted(limits.begin(), limits.end(),
-                       [](const ProcLimit& a, const ProcLimit& b) { return a.procs < b.procs; });
-    EXPECT_TRUE(!grows_only || times == expected);
-    // Rows do not have the time before GOMAXPROCS became too small for a P that no event had named.
-    for (const auto& [p, time] : times) EXPECT_LE(time, expected.at(p));
+    EXPECT_EQ(times, expected);
   }
 }
 

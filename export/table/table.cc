@@ -63,7 +63,7 @@ std::string FormatLargest(const NamedNumbers& numbers) {
   const auto largest =
       std::max_element(numbers.begin(), numbers.end(),
                        [](const auto& a, const auto& b) { return a.number < b.number; });
-  const absl::string_view name = largest->name.empty() ? "(unknown)" : largest->name;
+  const absl::string_view name = largest->name.empty() ? kUnknownName : largest->name;
   const double share = static_cast<double>(largest->number) / sum;
   return absl::StrFormat("%s %.0f%%", QuotedUnlessPlain(name), 100 * share);
 }
