@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "parser/event/trace_clock.h"
+#include "parser/source/file_state.h"
 #include "tools/command.h"
 #include "tools/convert_formats.h"
 #include "tools/event_selection.h"
@@ -88,7 +89,7 @@ class ConvertCommand final : public Command {
                               OutputFlag(&target_)};
     AppendRows(FormatFlags(&options_), &rows);
     AppendRows(filter_.Rows(), &rows);
-    AppendRows(reading_.Rows(), &rows);
+    AppendRows(reading_.Rows(InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -109,7 +110,10 @@ class ConvertCommand final : public Command {
   absl::string_view mode() const override { return ConvertFormats()[format_].name; }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
-    if (files.size() > 1) return Join(files, out);
+    std::vector<ListedFile> traces;
+    for (const std::string& file : files) traces.push_back({file});
+    if (reading_.input.all_traces) traces = ListAllTraces(traces, reading_.input.limits);
+    if (traces.size() > 1) return Join(traces, out);
     const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
     options_.perfetto.time_offset = OffsetOf(0);
     FaultLog log;
@@ -125,18 +129,18 @@ class ConvertCommand final : public Command {
   }
 
   // Writes several traces to one file.
-  int Join(const std::vector<std::string>& files, Output* out) {
+  int Join(const std::vector<ListedFile>& files, Output* out) {
     const ConvertFormat& format = ConvertFormats()[format_];
     if (format.name != "perfetto") {
-      return Conclude(files[1],
+      return Conclude(files[1].label(),
                       {absl::InvalidArgumentError(absl::StrCat(
                           "--to=", format.name, " takes one trace; --to=perfetto takes several"))},
                       out);
     }
     const TraceTarget target(target_, out);
-    for (const std::string& file : files) {
-      if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) {
-        return Conclude(file, {status}, out);
+    for (const ListedFile& file : files) {
+      if (absl::Status status = target.Check(file.path, format.is_binary); !status.ok()) {
+        return Conclude(file.label(), {status}, out);
       }
     }
     std::vector<FileResult> results(files.size());
@@ -146,17 +150,19 @@ class ConvertCommand final : public Command {
       }
       return to->Finish();
     });
-    if (!written.ok() && !out->closed()) return Conclude(files[0], {written}, out);
+    if (!written.ok() && !out->closed()) return Conclude(files[0].label(), {written}, out);
     int code = 0;
     for (size_t i = 0; i < files.size(); ++i) {
-      code = std::max(code, Conclude(files[i], results[i], out));
+      code = std::max(code, Conclude(files[i].label(), results[i], out));
     }
     return code;
   }
 
   // Writes the trace `file`, which is number `index`, as a process of its own.
-  FileResult Append(const ConvertFormat& format, const std::string& file, size_t index,
+  FileResult Append(const ConvertFormat& format, const ListedFile& listed, size_t index,
                     Output* to) {
+    const std::string& file = listed.path;
+    if (reading_.input.all_traces) reading_.input.trace = listed.trace;
     const Trace2Region region(SelfTrace(), "file", kText.name, file);
     FaultLog log;
     Progress progress(/*prints_along=*/false);
@@ -202,7 +208,8 @@ class ConvertCommand final : public Command {
     options.filter = filter->WithWholeSpans();
     options.pid = options_.pid + static_cast<int32_t>(index);
     if (!options_.has_process_name()) {
-      options.process_name = file.substr(file.find_last_of('/') + 1);
+      const std::string label = listed.label();
+      options.process_name = label.substr(label.find_last_of('/') + 1);
     }
     options.perfetto.time_offset = offset;
     options.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
@@ -222,7 +229,7 @@ class ConvertCommand final : public Command {
             .events = result.events,
             .bytes = result.bytes,
             .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+            .salvage_report = SalvageReport(ShownNameOf(listed.label()), log, result.losses)};
   }
 
   // Returns what to add to times of a trace with the snapshot `clocks`, so that they are those of
