@@ -36,7 +36,8 @@ absl::Status CheckUnchanged(const std::string& path, const FileState& before);
 // of the file system's clock looks as before, but may have had other bytes meanwhile.
 absl::Status CheckUnchanged(const std::string& path, const FileState& before, uint64_t size);
 
-// Opens the file as OpenSource() does, with the same error if it is no longer as it was.
+// Opens the file as OpenSource() does, with the same error if it is no longer as it was. Reading
+// the source fails with it as well, if the file changes later.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenUnchanged(const std::string& path,
                                                           const ReaderLimits& limits,
                                                           const FileState& before);
