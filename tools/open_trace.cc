@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
+#include "gotrace/fxt_reader.h"
 #include "parser/framing/batch_reader.h"
 #include "tools/file_list.h"
 #include "tools/report.h"

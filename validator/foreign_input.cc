@@ -72,7 +72,7 @@ constexpr Magic kMagics[] = {
     {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed with gzip"},
     {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed with zstd"},
     {0, absl::string_view("\x10\x00\x04\x46\x78\x54\x16\x00", 8), CheckId::kFaultNotATrace,
-     "an FXT file", ", which `gotrace-dump fxt` prints"},
+     "an FXT file", ", which `gotrace-dump fxt` prints and ui.perfetto.dev opens"},
     {0, "BZh", CheckId::kInputCompressed, "data compressed with bzip2"},
     {0,
      "\xfd"

@@ -30,16 +30,10 @@
 
 namespace gotrace {
 
-using internal::FxtArgument;
-using internal::FxtEvent;
 using internal::FxtInt32;
 using internal::FxtKoid;
 using internal::FxtKoids;
-using internal::FxtRecord;
-using internal::FxtScheduling;
-using internal::FxtState;
 using internal::FxtString;
-using internal::FxtType;
 using internal::FxtUint64;
 using internal::OpenSlice;
 using internal::OpenSlices;
@@ -741,7 +735,7 @@ void FxtExporter::Impl::WriteProcess() {
   if (std::exchange(has_process_, true)) return;
   FxtRecord process;
   process.type = FxtType::kKernelObject;
-  process.kind = internal::kFxtProcessObject;
+  process.kind = kFxtProcessObject;
   process.id = options_.pid;
   process.name = absl::string_view(options_.process_name).substr(0, kMaxText);
   writer_.Write(process);
@@ -752,7 +746,7 @@ void FxtExporter::Impl::WriteThread(uint64_t koid, absl::string_view name,
   WriteProcess();
   FxtRecord thread;
   thread.type = FxtType::kKernelObject;
-  thread.kind = internal::kFxtThreadObject;
+  thread.kind = kFxtThreadObject;
   thread.id = koid;
   thread.name = name.substr(0, kMaxText);
   thread.arguments = std::move(arguments);

@@ -26,10 +26,7 @@ namespace {
 using internal::DenseTable;
 using internal::IdSet;
 using internal::TextSink;
-using internal::Trace2Event;
 using internal::Trace2Formatter;
-using internal::Trace2Timer;
-using internal::Trace2Type;
 
 constexpr absl::string_view kBackgroundCategory = "background";
 
@@ -231,9 +228,9 @@ class Trace2Exporter::State {
           "which it started, with --epoch=TIME or Trace2Options::epoch");
       return;
     }
+    session_id_ = internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()));
     formatter_.emplace(
-        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone,
-                               internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()))});
+        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone});
     Write({.type = Trace2Type::kVersion, .name = options_.version}, time);
     const absl::string_view arguments[] = {options_.program};
     Write({.type = Trace2Type::kStart, .arguments = arguments}, time);
@@ -278,6 +275,7 @@ class Trace2Exporter::State {
   }
 
   void Write(Trace2Event event, int64_t time) {
+    event.session_id = session_id_;
     event.time = WallTime(time).value_or(absl::UnixEpoch());
     event.since_start = Elapsed(start_, time);
     formatter_->Append(event, &sink_.buffer());
@@ -734,7 +732,8 @@ class Trace2Exporter::State {
       (selection_.kinds.empty() || selection_.kinds.contains(EventKind::kStateTransition));
   TextSink sink_;
   std::optional<Trace2Formatter> formatter_;  // Once there is output.
-  absl::Status status_;                       // Why there cannot be any.
+  std::string session_id_;
+  absl::Status status_;  // Why there cannot be any.
 
   EventTimes times_;
   bool has_begun_ = false;
