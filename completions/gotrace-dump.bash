@@ -36,6 +36,9 @@ _gotrace_dump_flags() {
 _gotrace_dump_values() {
   kind=other values=''
   case $1:$2 in
+    events:trace | wire:trace | info:trace | footprint:trace | validate:trace | convert:trace | summary:trace | goroutines:trace | tasks:trace | regions:trace | gc:trace | latency:trace | procs:trace | leaks:trace | heap:trace | sql:trace | tables:trace)
+      kind=choice values='all'
+      ;;
     convert:scheduling)
       kind=choice values='auto generic off'
       ;;

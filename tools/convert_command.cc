@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "parser/event/trace_clock.h"
+#include "parser/source/file_state.h"
 #include "tools/command.h"
 #include "tools/convert_formats.h"
 #include "tools/event_selection.h"
@@ -88,7 +89,7 @@ class ConvertCommand final : public Command {
                               OutputFlag(&target_)};
     AppendRows(FormatFlags(&options_), &rows);
     AppendRows(filter_.Rows(), &rows);
-    AppendRows(reading_.Rows(), &rows);
+    AppendRows(reading_.Rows(InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -109,7 +110,10 @@ class ConvertCommand final : public Command {
   absl::string_view mode() const override { return ConvertFormats()[format_].name; }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
-    if (files.size() > 1) return Join(files, out);
+    std::vector<ListedFile> traces;
+    for (const std::string& file : files) traces.push_back({file});
+    if (reading_.input.all_traces) traces = ListAllTraces(traces, reading_.input.limits);
+    if (traces.size() > 1) return Join(traces, out);
     const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
     FaultLog log;
     FileResult result = Convert(files[0], &log, out);
@@ -140,19 +144,19 @@ class ConvertCommand final : public Command {
   }
 
   // Writes several traces to one file.
-  int Join(const std::vector<std::string>& files, Output* out) {
+  int Join(const std::vector<ListedFile>& files, Output* out) {
     const ConvertFormat& format = ConvertFormats()[format_];
     if (!format.joins) {
-      return Conclude(files[1],
+      return Conclude(files[1].label(),
                       {absl::InvalidArgumentError(absl::StrCat(
                           "--to=", format.name,
                           " takes one trace; --to=perfetto, fxt and chrome take several"))},
                       out);
     }
     const TraceTarget target(target_, out);
-    for (const std::string& file : files) {
-      if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) {
-        return Conclude(file, {status}, out);
+    for (const ListedFile& file : files) {
+      if (absl::Status status = target.Check(file.path, format.is_binary); !status.ok()) {
+        return Conclude(file.label(), {status}, out);
       }
     }
     std::vector<Part> parts = Align(files);
@@ -167,23 +171,24 @@ class ConvertCommand final : public Command {
       status.Update(to->Finish());
       return status;
     });
-    if (!written.ok() && !out->closed()) return Conclude(files[0], {written}, out);
+    if (!written.ok() && !out->closed()) return Conclude(files[0].label(), {written}, out);
     int code = 0;
     for (size_t i = 0; i < files.size(); ++i) {
-      code = std::max(code, Conclude(files[i], parts[i].result, out));
+      code = std::max(code, Conclude(files[i].label(), parts[i].result, out));
     }
     return code;
   }
 
   // Reads the beginning of each file, and finds what to add to its times.
-  std::vector<Part> Align(const std::vector<std::string>& files) {
+  std::vector<Part> Align(const std::vector<ListedFile>& files) {
     std::vector<Part> parts(files.size());
     const Part* reference = nullptr;
     std::optional<int64_t> earliest;
     for (size_t i = 0; i < files.size(); ++i) {
       Part& part = parts[i];
-      part.state = StateOf(files[i]);
-      part.result.status = ReadBeginning(files[i], &part);
+      part.state = StateOf(files[i].path);
+      if (reading_.input.all_traces) reading_.input.trace = files[i].trace;
+      part.result.status = ReadBeginning(files[i].path, &part);
       if (!part.has_events) continue;
       part.time_offset = OffsetOf(i);
       if (reference == nullptr) {
@@ -192,9 +197,10 @@ class ConvertCommand final : public Command {
         part.time_offset =
             TraceClock::Add(part.time_offset, Between(*reference->clocks, *part.clocks));
       } else if (options_.offsets.count(i + 1) == 0) {
-        Note(files[i], absl::StrCat("note: without clock snapshots in both traces, this one cannot "
-                                    "be aligned; --offset=",
-                                    i + 1, "=DURATION moves it"));
+        Note(files[i].label(),
+             absl::StrCat("note: without clock snapshots in both traces, this one cannot "
+                          "be aligned; --offset=",
+                          i + 1, "=DURATION moves it"));
       }
       const int64_t start = TraceClock::Add(part.start, part.time_offset);
       earliest = std::min(start, earliest.value_or(start));
@@ -228,8 +234,10 @@ class ConvertCommand final : public Command {
   }
 
   // Writes the trace `file`, which is number `index`, as a process of its own.
-  FileResult Append(const ConvertFormat& format, const std::string& file, size_t index,
+  FileResult Append(const ConvertFormat& format, const ListedFile& listed, size_t index,
                     const std::vector<Part>& parts, Output* to) {
+    const std::string& file = listed.path;
+    if (reading_.input.all_traces) reading_.input.trace = listed.trace;
     const Trace2Region region(SelfTrace(), "file", kText.name, file);
     const int64_t offset = parts[index].time_offset;
     FilterFlags window = filter_;
@@ -241,7 +249,8 @@ class ConvertCommand final : public Command {
     ConvertOptions options = options_;
     options.pid = options_.pid + static_cast<int32_t>(index);
     if (!options_.has_process_name()) {
-      options.process_name = file.substr(file.find_last_of('/') + 1);
+      const std::string label = listed.label();
+      options.process_name = label.substr(label.find_last_of('/') + 1);
     }
     options.time_offset = offset;
     FaultLog log;
@@ -258,7 +267,7 @@ class ConvertCommand final : public Command {
             .events = result.events,
             .bytes = result.bytes,
             .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+            .salvage_report = SalvageReport(ShownNameOf(listed.label()), log, result.losses)};
   }
 
   // The window `times` by a clock that is `offset` ahead.

@@ -1,7 +1,5 @@
 #include "tools/open_trace.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -122,39 +120,27 @@ bool CanBeReadAgain(const std::string& file) {
   return file != "-" && std::filesystem::is_regular_file(file, ignored);
 }
 
-FileState StateOf(const std::string& file) {
-  struct stat info;
-  if (file == "-" || stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
-
-absl::Status CheckUnchanged(const std::string& file, const FileState& before) {
-  if (StateOf(file) == before) return absl::OkStatus();
-  return absl::AbortedError(
-      absl::StrCat(ShownNameOf(file), ": the file changed while it was being read"));
-}
-
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number) {
   const Trace2Region region(SelfTrace(), "trace", "open");
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenGuarded(file, limits);
   if (!source.ok()) return source.status();
-  return OpenTrace(file, *std::move(source), limits, number);
+  absl::StatusOr<UndoneInput> input = UndoAndRecognise(*std::move(source), limits);
+  if (!input.ok()) return input.status();
+  return OpenTrace(file, *std::move(input), limits, number);
 }
 
-absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, std::unique_ptr<ByteSource> source,
+absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, UndoneInput input,
                                       const ReaderLimits& limits, TraceNumber number) {
-  absl::StatusOr<UndoneInput> input = UndoAndRecognise(std::move(source), limits);
-  if (!input.ok()) return input.status();
   if (number > 1) {
-    const absl::StatusOr<uint64_t> count = SkipToTrace(input->source.get(), number);
+    const absl::StatusOr<uint64_t> count = SkipToTrace(input.source.get(), number);
     if (!count.ok()) return count.status();
     if (*count < number) return NoSuchTrace(file, *count, number);
   }
   OpenedTrace opened;
-  opened.notes = std::move(input->notes);
+  opened.notes = std::move(input.notes);
   opened.end = std::make_unique<TraceEnd>();
-  opened.source = OneTrace(std::move(input->source), opened.end.get());
+  opened.source = OneTrace(std::move(input.source), opened.end.get());
   opened.number = number;
   opened.limits = limits;
   return opened;
@@ -206,6 +192,24 @@ void WarnOfMoreTraces(const std::string& file, const OpenedTrace& trace,
   if (!trace.end->next_trace.has_value()) return;
   Note(file, absl::StrCat("another trace begins at byte ", *trace.end->next_trace,
                           "; this is the first; --trace=2 selects the next"));
+}
+
+std::vector<ListedFile> ListAllTraces(const std::vector<ListedFile>& files,
+                                      const ReaderLimits& limits) {
+  std::vector<ListedFile> traces;
+  for (const ListedFile& file : files) {
+    size_t count = 1;
+    if (CanBeReadAgain(file.path)) {
+      absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenerOf(file.path, limits)();
+      // Whatever is wrong with the file is reported when it is read.
+      if (source.ok()) count = ListTraces(source->get()).value_or(std::vector<TraceSpan>()).size();
+    }
+    if (count < 2) traces.push_back(file);
+    for (TraceNumber number = 1; count >= 2 && number <= count; ++number) {
+      traces.push_back({file.path, file.named, number});
+    }
+  }
+  return traces;
 }
 
 std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& limits) {

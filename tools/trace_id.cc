@@ -1,5 +1,6 @@
 #include "tools/trace_id.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -8,9 +9,9 @@
 #include "analysis/tables/content_hash.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/byte_stream.h"
-#include "gotrace/trace_list.h"
 #include "tools/file_list.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 
@@ -50,31 +51,53 @@ absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream& stream)
   }
 }
 
-}  // namespace
-
-int64_t IdOfTrace(int64_t input_id, TraceNumber number) {
-  return number > 1 ? ContentHash(absl::StrCat(input_id, " ", number)) : input_id;
-}
-
-absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number) {
-  const FileState state = StateOf(file);
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
-  if (!stream.ok()) return stream.status();
+// Reads the input for its id. The trace is the first one.
+absl::StatusOr<IdentifiedTrace> IdentifyInput(const std::string& file) {
   IdentifiedTrace trace;
   trace.file = file;
-  trace.state = state;
   if (CanBeReadAgain(file)) {
-    const absl::StatusOr<int64_t> id = ContentHash(**stream);
+    const absl::StatusOr<int64_t> id = ContentHashOfFile(file, &trace.state);
     if (!id.ok()) return id.status();
     trace.id = *id;
-  } else {
-    absl::StatusOr<std::string> bytes = ReadAll(file, **stream);
-    if (!bytes.ok()) return bytes.status();
-    trace.id = ContentHash(*bytes);
-    trace.bytes = std::make_shared<const std::string>(*std::move(bytes));
+    return trace;
   }
-  trace.id = IdOfTrace(trace.id, number);
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<std::string> bytes = ReadAll(file, **stream);
+  if (!bytes.ok()) return bytes.status();
+  trace.id = ContentHash(*bytes);
+  trace.bytes = std::make_shared<const std::string>(*std::move(bytes));
   return trace;
+}
+
+}  // namespace
+
+std::string IdentifiedTrace::label() const { return LabelOf(file, span.has_value() ? number : 0); }
+
+absl::StatusOr<std::vector<IdentifiedTrace>> IdentifyTraces(const std::string& file,
+                                                            const ReaderLimits& limits,
+                                                            TraceNumber number) {
+  const absl::StatusOr<IdentifiedTrace> input = IdentifyInput(file);
+  if (!input.ok()) return input.status();
+  std::vector<IdentifiedTrace> traces;
+  const auto add = [&](TraceNumber which) -> IdentifiedTrace& {
+    IdentifiedTrace& trace = traces.emplace_back(*input);
+    trace.id = IdOfTrace(input->id, which);
+    trace.number = which;
+    return trace;
+  };
+  absl::StatusOr<UndoneInput> opened = OpenInput(*input, limits);
+  if (absl::IsAborted(opened.status())) return opened.status();
+  const absl::StatusOr<std::vector<TraceSpan>> spans =
+      opened.ok() ? ListTraces(opened->source.get())
+                  : absl::StatusOr<std::vector<TraceSpan>>(opened.status());
+  // What is wrong with a single trace is reported when it is read.
+  const size_t count = spans.ok() && spans->size() > 1 ? spans->size() : 0;
+  for (TraceNumber which = 1; which <= count; ++which) {
+    if (number == 0 || number == which) add(which).span = (*spans)[which - 1];
+  }
+  if (traces.empty()) add(std::max<TraceNumber>(number, 1));
+  return traces;
 }
 
 bool DifferentTraces::Add(const IdentifiedTrace& trace) {
@@ -87,23 +110,29 @@ bool DifferentTraces::Add(const IdentifiedTrace& trace) {
 }
 
 absl::StatusOr<UndoneInput> OpenInput(const IdentifiedTrace& trace, const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = trace.bytes == nullptr
-                                                           ? OpenGuarded(trace.file, limits)
-                                                           : SourceFromBytes(*trace.bytes, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      trace.bytes == nullptr ? OpenUnchanged(trace.file, limits, trace.state)
+                             : SourceFromBytes(*trace.bytes, limits);
   if (!source.ok()) return source.status();
   return UndoAndRecognise(*std::move(source), limits);
 }
 
-absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
-                                      TraceNumber number) {
-  if (trace.bytes == nullptr) {
-    absl::StatusOr<OpenedTrace> opened = OpenTrace(trace.file, limits, number);
-    if (absl::Status status = CheckUnchanged(trace.file, trace.state); !status.ok()) return status;
-    return opened;
+absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits) {
+  const Trace2Region region(SelfTrace(), "trace", "open");
+  absl::StatusOr<UndoneInput> input = OpenInput(trace, limits);
+  if (!input.ok()) return input.status();
+  if (!trace.span.has_value()) {
+    return OpenTrace(trace.file, *std::move(input), limits, trace.number);
   }
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(*trace.bytes, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      OneTrace(std::move(input->source), *trace.span);
   if (!source.ok()) return source.status();
-  return OpenTrace(trace.file, *std::move(source), limits, number);
+  OpenedTrace opened;
+  opened.source = *std::move(source);
+  opened.notes = std::move(input->notes);
+  opened.number = trace.number;
+  opened.limits = limits;
+  return opened;
 }
 
 }  // namespace gotrace::internal

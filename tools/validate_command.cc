@@ -196,14 +196,16 @@ class ValidateCommand final : public Command {
          .set = SetNumber(0, &options_.max_per_check)},
         JobsFlag("That many files are validated at the same time, or parts of a large one.",
                  &jobs_)};
-    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents), &rows);
+    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents, InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
     options_.strictness = strictness_ == 0 ? Strictness::kGo : Strictness::kAll;
     options_.limits = input_.limits;
-    const Summary summary = ValidateFiles(ListFiles(files), out);
+    std::vector<ListedFile> listed = ListFiles(files);
+    if (input_.all_traces) listed = ListAllTraces(listed, input_.limits);
+    const Summary summary = ValidateFiles(listed, out);
     if (!out->status().ok()) return ReportError("", {out->status()});
     if (out->closed()) return kUsageOrIo;
     if (summary.files() > 1) {
@@ -263,14 +265,14 @@ class ValidateCommand final : public Command {
       reached->bytes += bytes - std::exchange(bytes_before, bytes);
       reached->events += events - std::exchange(events_before, events);
     };
-    ValidationReport report = input_.trace == 0
-                                  ? ValidateWholeFile(file.path, options)
-                                  : ValidateOneTrace(file.path, options, input_.trace);
+    const TraceNumber trace = input_.all_traces ? file.trace : input_.trace;
+    ValidationReport report = trace == 0 ? ValidateWholeFile(file.path, options)
+                                         : ValidateOneTrace(file.path, options, trace);
     if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
       report.traces = TracesIn(file.path, options.limits);
     }
     TraceInput(bytes_before, events_before);
-    const std::string name = json_ ? NameOf(file.path) : ShownNameOf(file.path);
+    const std::string name = json_ ? NameOf(file.label()) : ShownNameOf(file.label());
     TextBuffer text;
     if (absl::IsInvalidArgument(report.status)) {
       if (json_) {

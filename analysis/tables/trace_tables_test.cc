@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +20,6 @@
 #include "analysis/tables/content_hash.h"
 #include "analysis/time_sums.h"
 #include "gotrace/analysis.h"
-#include "gotrace/byte_stream.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/latency_stats.h"
@@ -27,6 +27,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/task_stats.h"
 #include "gtest/gtest.h"
+#include "parser/source/file_state.h"
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
@@ -922,12 +923,24 @@ TEST(TraceTables, HaveARowForATraceThatCannotBeOpened) {
       "complete=0 faults=1 error=it is a web page attrs={}");
 }
 
-TEST(ContentHash, IsTheSameOfAStream) {
+TEST(ContentHash, IsTheSameOfAFile) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
-  MemoryStream stream(bytes);
-  const absl::StatusOr<int64_t> hash = ContentHash(stream);
+  const std::string path = testing::TempDir() + "/hashed.trace";
+  std::ofstream(path, std::ios::binary) << bytes;
+  FileState state;
+  const absl::StatusOr<int64_t> hash = ContentHashOfFile(path, &state);
   ASSERT_TRUE(hash.ok());
   EXPECT_EQ(*hash, ContentHash(bytes));
+  // A file that has grown is not the one that was hashed, and neither is one that had another size.
+  EXPECT_TRUE(OpenUnchanged(path, {}, state).ok());
+  FileState shorter = state;
+  --shorter.size;
+  EXPECT_TRUE(absl::IsAborted(OpenUnchanged(path, {}, shorter).status()));
+  EXPECT_TRUE(CheckUnchanged(path, state, bytes.size()).ok());
+  EXPECT_TRUE(absl::IsAborted(CheckUnchanged(path, state, bytes.size() + 1)));
+  std::ofstream(path, std::ios::binary | std::ios::app) << "more";
+  EXPECT_TRUE(absl::IsAborted(OpenUnchanged(path, {}, state).status()));
+  EXPECT_TRUE(absl::IsNotFound(ContentHashOfFile(path + "x", &state).status()));
   EXPECT_GT(ContentHash("a"), 0);
   EXPECT_NE(ContentHash("a"), ContentHash("b"));
   // XXH3 of nothing, of which a double can hold the lowest bits.
