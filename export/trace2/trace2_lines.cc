@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
+#include "util/cut_text.h"
 
 namespace gotrace::internal {
 namespace {
@@ -55,12 +56,7 @@ void AppendColumn(absl::string_view text, size_t width, TextBuffer* out,
                   absl::string_view prefix = "") {
   const size_t begin = out->size();
   out->Append(prefix);
-  const auto is_continuation = [](char c) { return (c & 0xc0) == 0x80; };
-  size_t size = std::min(text.size(), width - prefix.size());
-  if (size < text.size()) {
-    while (size > 0 && is_continuation(text[size])) --size;
-  }
-  for (const char c : text.substr(0, size)) {
+  for (const char c : WholePrefix(text, width - prefix.size())) {
     out->Append(c == '|' || absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
   }
   Pad(begin, width, out);
@@ -518,11 +514,13 @@ void Trace2Formatter::AppendPerfColumns(const Trace2Event& event, TextBuffer* ou
     if (!event.file.empty()) {
       // Of a long place only the end is shown.
       const std::string place = absl::StrCat(event.file, ":", event.line);
-      const bool fits = place.size() <= kPlaceWidth;
-      if (!fits) out->Append("...");
-      AppendText(fits ? absl::string_view(place)
-                      : absl::string_view(place).substr(place.size() - (kPlaceWidth - 3)),
-                 out);
+      absl::string_view shown = place;
+      if (place.size() > kPlaceWidth) {
+        out->Append("...");
+        shown.remove_prefix(place.size() - (kPlaceWidth - 3));
+        while (!shown.empty() && (shown[0] & 0xc0) == 0x80) shown.remove_prefix(1);
+      }
+      AppendText(shown, out);
     }
     Pad(begin, kPlaceWidth, out);
     out->Append(kBar);
