@@ -29,8 +29,8 @@ struct IdentifiedTrace {
 int64_t IdOfTrace(int64_t input_id, TraceNumber number);
 
 // Reads the input `file` for the id of its trace `number`. Fails if it cannot be read, or if it can
-// be read only once and has more than 4 GiB. If it can be read only once, and its beginning shows
-// that it is not a trace, the rest is not read.
+// be read only once and has more than 4 GiB. If it can be read only once, and is not a trace, it is
+// not read to its end.
 absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number);
 
 // Finds the traces that are given more than once.
