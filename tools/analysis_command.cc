@@ -90,7 +90,10 @@ std::vector<Flag> AnalysisCommand::Flags() {
       rows.push_back(flag);
     }
   }
-  AppendRows(reading_.Rows(), &rows);
+  AppendRows(IsMergeable() ? reading_.Rows("The parts of a large trace in a file are read at the "
+                                           "same time, unless --from, --to or --salvage is given.")
+                           : reading_.Rows(),
+             &rows);
   return rows;
 }
 
@@ -128,7 +131,12 @@ absl::Status AnalysisCommand::Check() const {
     status.Update(absl::InvalidArgumentError("--sort and --top work only with tables"));
   }
   const Interner none;
-  if (!sort_.empty()) status.Update(MakeTable(nullptr, none).Sort(sort_));
+  if (!sort_.empty()) {
+    const absl::Status sorted = MakeTable(nullptr, none).Sort(sort_);
+    if (!sorted.ok()) {
+      status.Update(absl::InvalidArgumentError(absl::StrCat("--sort: ", sorted.message())));
+    }
+  }
   return status;
 }
 

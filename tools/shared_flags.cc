@@ -237,10 +237,8 @@ std::vector<Flag> InputFlags::Rows(Kind kind) {
   };
 }
 
-std::vector<Flag> ReadingFlags::Rows() {
-  std::vector<Flag> rows = {
-      SalvageFlag(&salvage),
-      JobsFlag("With two or more, one decodes while another processes.", &jobs)};
+std::vector<Flag> ReadingFlags::Rows(absl::string_view jobs_help) {
+  std::vector<Flag> rows = {SalvageFlag(&salvage), JobsFlag(jobs_help, &jobs)};
   AppendRows(input.Rows(InputFlags::Kind::kOrderedEvents), &rows);
   return rows;
 }
