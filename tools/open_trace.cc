@@ -16,6 +16,7 @@
 #include "gotrace/fault.h"
 #include "parser/framing/batch_reader.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
 #include "tools/report.h"
 #include "tools/self_trace.h"
 #include "validator/foreign_input.h"
@@ -113,7 +114,11 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
   Fault fault;
   fault.id = FaultId::kNotATrace;
   fault.place.offset = 0;
-  fault.message = absl::StrCat(foreign->message, ". ", SpecOf(foreign->check).remedy);
+  fault.message = WithHint(
+      absl::StrCat(foreign->message,
+                   StartsFxt(input->source.get()) ? ", which `gotrace-dump fxt` prints. " : ". ",
+                   SpecOf(foreign->check).remedy),
+      foreign->check);
   return FaultStatus(std::move(fault));
 }
 
@@ -217,7 +222,7 @@ std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& lim
 
 void PrintTransportNotes(const std::string& file, const std::vector<TransportNote>& notes) {
   for (const TransportNote& note : notes) {
-    Note(file, absl::StrCat("note: ", FormatTransportNote(note)));
+    Note(file, WithHint(absl::StrCat("note: ", FormatTransportNote(note)), CheckOf(note.kind)));
   }
 }
 

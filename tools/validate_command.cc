@@ -22,6 +22,7 @@
 #include "export/report/report_text.h"
 #include "gotrace/validate.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
 #include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -259,6 +260,9 @@ class ValidateCommand final : public Command {
     ValidationReport report = input_.trace == 0
                                   ? ValidateWholeFile(file.path, options)
                                   : ValidateOneTrace(file.path, options, input_.trace);
+    for (Finding& finding : report.findings) {
+      finding.message = WithHint(finding.message, finding.check);
+    }
     if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
       report.traces = TracesIn(file.path, options.limits);
     }
