@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_validator.h"
 #include "export/report/report_text.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/fxt_reader.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {

@@ -10,6 +10,11 @@ using Handler = void (*)(int signal_number);
 
 std::atomic<Handler> handlers[4];
 
+// Those of the program's own faults are among them: then, too, an unfinished file is removed.
+constexpr int kEndingSignals[] = {SIGABRT, SIGALRM, SIGBUS,  SIGFPE,  SIGHUP,    SIGILL,  SIGINT,
+                                  SIGIO,   SIGPIPE, SIGPROF, SIGPWR,  SIGQUIT,   SIGSEGV, SIGSYS,
+                                  SIGTERM, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
+
 // Calls the handlers and ends the program. The handler of the signal was reset when it was called,
 // so the signal now has its default effect.
 void End(int signal_number) {
@@ -30,7 +35,7 @@ void Add(Handler added) {
 
 void AtEndingSignals(Handler handler) {
   Add(handler);
-  for (const int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
+  for (const int signal_number : kEndingSignals) {
     struct sigaction action;
     // Signals that are ignored, as under nohup, stay ignored.
     if (sigaction(signal_number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;

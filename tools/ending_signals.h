@@ -5,10 +5,10 @@
 
 namespace gotrace::internal {
 
-// Calls `handler` before SIGHUP, SIGINT, SIGQUIT, SIGTERM or SIGXCPU ends the program, unless it
-// ignores the signal or handles it itself. There may be up to four handlers, which are called in
-// the order in which they were added; adding one again has no effect. They may do only what signal
-// handlers may.
+// Calls `handler` before a signal ends the program, unless it ignores the signal or handles it
+// itself. These are all signals that end a program by default, but for SIGKILL, which nothing can
+// handle, and real-time signals. There may be up to four handlers, which are called in the order in
+// which they were added; adding one again has no effect. They may do only what signal handlers may.
 void AtEndingSignals(void (*handler)(int signal_number));
 
 }  // namespace gotrace::internal

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
+#include "gotrace/fxt_reader.h"
 #include "parser/framing/batch_reader.h"
 #include "tools/file_list.h"
 #include "tools/hints.h"
@@ -114,11 +114,13 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
   Fault fault;
   fault.id = FaultId::kNotATrace;
   fault.place.offset = 0;
-  fault.message = WithHint(
-      absl::StrCat(foreign->message,
-                   StartsFxt(input->source.get()) ? ", which `gotrace-dump fxt` prints. " : ". ",
-                   SpecOf(foreign->check).remedy),
-      foreign->check);
+  fault.message =
+      WithHint(absl::StrCat(foreign->message,
+                            StartsFxt(input->source.get())
+                                ? ", which `gotrace-dump fxt` prints and ui.perfetto.dev opens. "
+                                : ". ",
+                            SpecOf(foreign->check).remedy),
+               foreign->check);
   return FaultStatus(std::move(fault));
 }
 

@@ -1,6 +1,6 @@
 // Tests of FxtWriter and FxtReader: that what is written is read, and that the reader recovers what
 // it can from files that are cut off, damaged, or newer than it is.
-#include "export/fxt/fxt_reader.h"
+#include "gotrace/fxt_reader.h"
 
 #include <algorithm>
 #include <cstring>

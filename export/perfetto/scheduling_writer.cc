@@ -1,7 +1,6 @@
 #include "export/perfetto/scheduling_writer.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -64,13 +63,6 @@ void AddPacked(uint32_t field, absl::Span<const uint64_t> values, pbf_writer* me
 
 }  // namespace
 
-bool SchedulingWriter::UsesFtrace(GoId goroutine) {
-  if (scheduling_ == PerfettoScheduling::kGeneric) return false;
-  const bool fits = goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max();
-  has_large_ids_ |= !fits;
-  return fits;
-}
-
 SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
   Cpu& cpu = cpus_[IsCpu(id) ? id.value : ProcId::kNone.value];
   cpu.cpu = IsCpu(id) ? static_cast<uint64_t>(id.value) : 0;
@@ -78,7 +70,7 @@ SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
 }
 
 void SchedulingWriter::SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state) {
-  if (!UsesFtrace(goroutine)) return AddGenericState(time, goroutine, name, state, ProcId::kNone);
+  if (!uses_ftrace()) return AddGenericState(time, goroutine, name, state, ProcId::kNone);
   BeginPath(time, goroutine, name);
   if (state != GoState::kRunnable) initial_[goroutine] = {time, name, state};
 }
@@ -112,8 +104,8 @@ void SchedulingWriter::FlushInitialStates() {
 
 void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId id) {
   Cpu& cpu = CpuOf(id);
-  if (UsesFtrace(goroutine)) BeginPath(time, goroutine, name);
-  if (!UsesFtrace(goroutine) || !IsCpu(id) || time >= cpu.last_switch) {
+  if (uses_ftrace()) BeginPath(time, goroutine, name);
+  if (!uses_ftrace() || !IsCpu(id) || time >= cpu.last_switch) {
     return Start(time, goroutine, name, id);
   }
   // Too late for the compact form.
@@ -125,28 +117,29 @@ void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringI
     pbf_writer sched_switch(event, FtraceEvent::kSchedSwitch);
     const absl::string_view comm = interner_.String(name);
     sched_switch.add_string(perfetto::SchedSwitch::kNextComm, comm.data(), comm.size());
-    sched_switch.add_int32(perfetto::SchedSwitch::kNextPid, static_cast<int32_t>(goroutine.value));
+    sched_switch.add_int32(perfetto::SchedSwitch::kNextPid, track_events_.TidOf(goroutine));
   }
   cpu.has_begun = true;
-  cpu.current = static_cast<uint64_t>(goroutine.value);
+  cpu.current = static_cast<uint64_t>(track_events_.TidOf(goroutine));
 }
 
 void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId cpu) {
   LeaveInitialState(time, goroutine);
-  if (!UsesFtrace(goroutine) || !IsCpu(cpu)) {
+  if (!uses_ftrace() || !IsCpu(cpu)) {
     return AddGenericState(time, goroutine, name, GoState::kRunning, cpu);
   }
-  Switch(time, CpuOf(cpu), perfetto::kTaskRunnable, static_cast<uint64_t>(goroutine.value), name);
+  Switch(time, CpuOf(cpu), perfetto::kTaskRunnable,
+         static_cast<uint64_t>(track_events_.TidOf(goroutine)), name);
 }
 
 void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId id, GoState state) {
   // Perfetto also wants to know the CPU that it leaves.
-  if (!UsesFtrace(goroutine) || !IsCpu(id)) {
+  if (!uses_ftrace() || !IsCpu(id)) {
     return AddGenericState(time, goroutine, name, state, id);
   }
   if (state == GoState::kNotExist) generic_names_.erase(goroutine);
   Cpu& cpu = CpuOf(id);
-  if (cpu.current != static_cast<uint64_t>(goroutine.value)) return;
+  if (cpu.current != static_cast<uint64_t>(track_events_.TidOf(goroutine))) return;
   Switch(time, cpu, LinuxState(state), 0, StringId::kEmpty);
 }
 
@@ -178,11 +171,11 @@ void SchedulingWriter::SetLastState(int64_t time, GoId goroutine, StringId name,
     return AddGenericState(time, goroutine, name, state, ProcId::kNone);
   }
   Stop(time, goroutine, name, cpu, GoState::kRunnable);
-  if (UsesFtrace(goroutine) && IsCpu(cpu)) Start(time, goroutine, name, cpu);
+  if (uses_ftrace() && IsCpu(cpu)) Start(time, goroutine, name, cpu);
 }
 
 void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, bool is_io) {
-  if (!UsesFtrace(goroutine) || reason == StringId::kEmpty) return;
+  if (!uses_ftrace() || reason == StringId::kEmpty) return;
   Cpu& cpu = CpuOf(ProcId::kNone);
   {
     pbf_writer events(cpu.events);
@@ -191,7 +184,7 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
     event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time) + 1);
     event.add_uint32(FtraceEvent::kPid, 0);  // Perfetto ignores events without one.
     pbf_writer blocked(event, FtraceEvent::kSchedBlockedReason);
-    blocked.add_int32(perfetto::SchedBlockedReason::kPid, static_cast<int32_t>(goroutine.value));
+    blocked.add_int32(perfetto::SchedBlockedReason::kPid, track_events_.TidOf(goroutine));
     blocked.add_uint64(perfetto::SchedBlockedReason::kCaller,
                        track_events_.InternKernelSymbol(reason));
     if (is_io) blocked.add_uint32(perfetto::SchedBlockedReason::kIoWait, 1);
@@ -201,17 +194,17 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
 
 void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId waker, ProcId id) {
   LeaveInitialState(time, goroutine);
-  if (!UsesFtrace(goroutine)) {
+  if (!uses_ftrace()) {
     return AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
   }
   const uint64_t waker_id =
-      waker != GoId::kNone && UsesFtrace(waker) ? static_cast<uint64_t>(waker.value) : 0;
+      waker == GoId::kNone ? 0 : static_cast<uint64_t>(track_events_.TidOf(waker));
   Cpu& cpu = CpuOf(id);
   // In compact form, the waker is what runs on the CPU.
   if (cpu.has_begun && waker_id == cpu.current && time >= cpu.last_switch && IsCpu(id)) {
     if (time < cpu.last_waking) FlushCpu(cpu);
     AddTime(time, &cpu.last_waking, &cpu.waking_times);
-    cpu.waking_ids.push_back(static_cast<uint64_t>(goroutine.value));
+    cpu.waking_ids.push_back(static_cast<uint64_t>(track_events_.TidOf(goroutine)));
     cpu.waking_names.push_back(IndexOfName(cpu, name));
     if (cpu.waking_times.size() >= kMaxBundle) FlushCpu(cpu);
     return;
@@ -224,7 +217,7 @@ void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId wa
     pbf_writer waking(event, FtraceEvent::kSchedWaking);
     const absl::string_view comm = interner_.String(name);
     waking.add_string(perfetto::SchedWaking::kComm, comm.data(), comm.size());
-    waking.add_int32(perfetto::SchedWaking::kPid, static_cast<int32_t>(goroutine.value));
+    waking.add_int32(perfetto::SchedWaking::kPid, track_events_.TidOf(goroutine));
     waking.add_int32(perfetto::SchedWaking::kTargetCpu, static_cast<int32_t>(cpu.cpu));
   }
   if (cpu.events.size() >= kMaxEventBytes) FlushCpu(cpu);
@@ -248,7 +241,7 @@ void SchedulingWriter::AddGenericState(int64_t time, GoId goroutine, StringId na
         written = name;
       }
     }
-    event.add_int64(GenericKernelTaskState::kTid, goroutine.value);
+    event.add_int64(GenericKernelTaskState::kTid, track_events_.TidOf(goroutine));
     event.add_enum(GenericKernelTaskState::kState, static_cast<int32_t>(GenericState(state)));
   });
   if (state == GoState::kNotExist) generic_names_.erase(goroutine);

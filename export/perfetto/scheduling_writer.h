@@ -19,10 +19,10 @@
 
 namespace gotrace::internal {
 
-// Goroutines whose ids fit into 31 bits are written as Linux's scheduler writes threads: as
-// switches of a CPU and as wakings, in the form that Perfetto calls compact, which takes about 8
-// bytes for each. Only the next thread is stored for a switch, so each CPU has its own list. All
-// others are written as generic kernel events, and so is what runs on a P that is no valid CPU.
+// Goroutines are written as Linux's scheduler writes threads: as switches of a CPU and as wakings,
+// in the form that Perfetto calls compact, which takes about 8 bytes for each. Only the next thread
+// is stored for a switch, so each CPU has its own list. What runs on a P that is no valid CPU is
+// written as generic kernel events, and everything is with PerfettoScheduling::kGeneric.
 //
 // Calls for one CPU, and for one goroutine, must be in order of time. Exceptions are marked.
 class SchedulingWriter {
@@ -72,9 +72,6 @@ class SchedulingWriter {
   // Writes what is buffered. Times may be in any order across calls.
   void Flush();
 
-  // Whether some goroutines were written as generic kernel events because of their ids.
-  bool has_large_ids() const { return has_large_ids_; }
-
  private:
   struct Cpu {
     uint64_t cpu = 0;
@@ -92,7 +89,7 @@ class SchedulingWriter {
     std::string events;  // Events that are not in compact form.
   };
 
-  bool UsesFtrace(GoId goroutine);
+  bool uses_ftrace() const { return scheduling_ != PerfettoScheduling::kGeneric; }
   static bool IsCpu(ProcId id) { return id.value >= 0 && id.value < perfetto::kMaxFtraceCpus; }
   Cpu& CpuOf(ProcId cpu);
   // Perfetto's critical paths through a goroutine begin where it first becomes runnable.
@@ -121,7 +118,6 @@ class SchedulingWriter {
     GoState state = GoState::kUndetermined;
   };
   absl::flat_hash_map<GoId, InitialState> initial_;
-  bool has_large_ids_ = false;
 };
 
 }  // namespace gotrace::internal

@@ -268,7 +268,7 @@ class Found:
       elif 'counter' in row:
         self.counters.append((row['ts'], row['counter'], row['value']))
       elif 'sample' in row:
-        thread = row['tid'] if row['tid'] < 1 << 31 else row['name']
+        thread = row['tid'] if row['tid'] < 1 << 30 else row['name']
         self.samples.append((row['sample'], row['cpu'], thread))
       else:
         args = json.loads(row['args'])

@@ -64,13 +64,14 @@ for name in go1.22-cgocallback go1.23-coroutines go1.24-threads go1.25-gc go1.26
 done
 
 # The queries of the document, each with the trace that it is about.
-trace= block= sql=
+block= sql=
 while IFS= read -r line; do
   case $line in
-    *testdata/traces/*)
-      [[ $line =~ testdata/traces/[a-z0-9.-]*zst ]]
-      trace=${BASH_REMATCH[0]}
-      convert "$trace" --to=perfetto
+    *testdata/*zst*)
+      # One or several traces.
+      mapfile -t inputs < <(grep -o 'testdata/[a-z0-9./-]*zst' <<< "$line")
+      rm -f "$dir/converted"
+      "$dump" convert --to=perfetto -o "$dir/converted" "${inputs[@]}"
       ;;
     '```sql') block=sql sql= ;;
     '```json') block=json json= ;;
@@ -128,6 +129,29 @@ rm -f "$dir/converted"
 "$dump" convert --to=perfetto -o "$dir/converted" "${traces[@]}"
 expect "the statistics of three traces in one file" ""
 expect "three traces in one file" "$(printf '%s\n' "${alone[@]}")" "${queries[@]}"
+
+# The same in FXT, where CPUs and threads belong to no process, also if files are concatenated.
+queries=() alone=()
+for i in "${!traces[@]}"; do
+  own=("${sums//PID/$((i + 1))}" "${slices//PID/$((i + 1))}")
+  convert "${traces[i]}" --to=fxt "--pid=$((i + 1))"
+  alone+=("$(query "${own[@]}")")
+  queries+=("${own[@]}")
+done
+rm -f "$dir/converted"
+"$dump" convert --to=fxt -o "$dir/converted" "${traces[@]}"
+expect "the statistics of three traces in one FXT file" ""
+expect "three traces in one FXT file" "$(printf '%s\n' "${alone[@]}")" "${queries[@]}"
+for i in 2 0 1; do "$dump" convert --to=fxt "--pid=$((i + 1))" -o - "${traces[i]}"; done > "$dir/converted"
+expect "concatenated FXT files" "$(printf '%s\n' "${alone[@]}")" "${queries[@]}"
+
+# Every arrow begins and ends at a slice.
+for trace in testdata/traces/go1.27-{annotations,blocking}.trace.zst; do
+  for view in proc thread goroutine; do
+    convert "$trace" --to=chrome --view=$view
+    expect "$trace --to=chrome --view=$view" ""
+  done
+done
 
 rm -f "$dir/converted" "$dir/woken"
 exit "$failed"
