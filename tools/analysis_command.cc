@@ -92,7 +92,12 @@ std::vector<Flag> AnalysisCommand::Flags() {
   }
   const auto traces =
       text().takes_several_files ? InputFlags::Traces::kOneOrAll : InputFlags::Traces::kOne;
-  AppendRows(reading_.Rows(traces), &rows);
+  AppendRows(IsMergeable()
+                 ? reading_.Rows(traces,
+                                 "The parts of a large trace in a file are read at the same time, "
+                                 "unless --from, --to or --salvage is given.")
+                 : reading_.Rows(traces),
+             &rows);
   return rows;
 }
 
@@ -130,7 +135,12 @@ absl::Status AnalysisCommand::Check() const {
     status.Update(absl::InvalidArgumentError("--sort and --top work only with tables"));
   }
   const Interner none;
-  if (!sort_.empty()) status.Update(MakeTable(nullptr, none).Sort(sort_));
+  if (!sort_.empty()) {
+    const absl::Status sorted = MakeTable(nullptr, none).Sort(sort_);
+    if (!sorted.ok()) {
+      status.Update(absl::InvalidArgumentError(absl::StrCat("--sort: ", sorted.message())));
+    }
+  }
   return status;
 }
 

@@ -361,10 +361,11 @@ class ConvertCommand final : public Command {
     }
     const SelectionResult result = input->selection->Finish();
     progress.Wipe();
-    // An exporter may lack what a broken trace would have had.
+    // Trace2 needs wall-clock times, which a trace may lack. A broken one might have had them.
     if (absl::IsFailedPrecondition(written) && result.status.ok()) {
-      return {
-          absl::FailedPreconditionError(absl::StrCat(ShownNameOf(file), ": ", written.message()))};
+      return {.status = absl::FailedPreconditionError(
+                  absl::StrCat(ShownNameOf(file), ": ", written.message())),
+              .hint = "--epoch=TIME gives the time at which the trace started"};
     }
     if (!written.ok() && !absl::IsFailedPrecondition(written) && !out->closed()) return {written};
     if (result.status.ok() && !NoteEmptyWindow(file, filter_, result) && !result.any_matches &&

@@ -1,4 +1,5 @@
-// What happens before a signal ends the program.
+// What happens before a signal ends the program. It ends at once, wherever it is, so no command has
+// to ask whether to continue.
 #ifndef GOTRACE_TOOLS_ENDING_SIGNALS_H_
 #define GOTRACE_TOOLS_ENDING_SIGNALS_H_
 

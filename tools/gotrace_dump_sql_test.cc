@@ -358,6 +358,18 @@ TEST(SqlCommand, KeepsTheLastThousandLinesOfHistory) {
   EXPECT_EQ(lines.back(), "quit;");
 }
 
+TEST(SqlCommand, CutsNoEscape) {
+  Terminal terminal(MakeTestDirectory());
+  terminal.WaitFor("gotrace> ");
+  // Of the 80 columns, the last is for the ellipsis.
+  terminal.Type("SELECT printf('%.*c', 76, 'x') || char(27, 27) AS a;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("…"), std::string(76, 'x') + "…"));
+  terminal.Type("SELECT printf('%.*c', 75, 'y') || char(27, 27) AS a;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("…"), std::string(75, 'y') + "\\x1b…"));
+  terminal.Type("quit;\n");
+  EXPECT_EQ(terminal.ExitCode(), 0);
+}
+
 TEST(SqlCommand, HasAPrompt) {
   const std::string home = MakeTestDirectory();
   Terminal terminal(home);

@@ -14,6 +14,7 @@
 #include "gotrace/fxt_reader.h"
 #include "parser/framing/batch_reader.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
 #include "tools/report.h"
 #include "tools/self_trace.h"
 #include "validator/foreign_input.h"
@@ -111,7 +112,13 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
   Fault fault;
   fault.id = FaultId::kNotATrace;
   fault.place.offset = 0;
-  fault.message = absl::StrCat(foreign->message, ". ", SpecOf(foreign->check).remedy);
+  fault.message =
+      WithHint(absl::StrCat(foreign->message,
+                            StartsFxt(input->source.get())
+                                ? ", which `gotrace-dump fxt` prints and ui.perfetto.dev opens. "
+                                : ". ",
+                            SpecOf(foreign->check).remedy),
+               foreign->check);
   return FaultStatus(std::move(fault));
 }
 
@@ -221,7 +228,7 @@ std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& lim
 
 void PrintTransportNotes(const std::string& file, const std::vector<TransportNote>& notes) {
   for (const TransportNote& note : notes) {
-    Note(file, absl::StrCat("note: ", FormatTransportNote(note)));
+    Note(file, WithHint(absl::StrCat("note: ", FormatTransportNote(note)), CheckOf(note.kind)));
   }
 }
 

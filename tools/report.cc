@@ -9,9 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/check.h"
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/repair.h"
+#include "gotrace/version.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
+#include "tools/open_trace.h"
 #include "tools/self_trace.h"
 
 namespace gotrace::internal {
@@ -19,12 +25,19 @@ namespace {
 
 // Whether `validate` has nothing to add to the message of a fault in the header.
 bool IsExplained(FaultId id) {
-  return IsLimit(id) || id == FaultId::kNotATrace || id == FaultId::kV1Trace ||
-         id == FaultId::kUnknownVersion || id == FaultId::kCompressedCorrupt ||
-         id == FaultId::kBytesReplaced;
+  return id == FaultId::kNotATrace || id == FaultId::kV1Trace || id == FaultId::kUnknownVersion ||
+         id == FaultId::kCompressedCorrupt || id == FaultId::kBytesReplaced;
 }
 
-std::string HintFor(const std::string& file, const FileResult& result) {
+// Whether a trace begins after other data, where `repair` finds it.
+bool HoldsHeader(const std::string& file) {
+  if (!CanBeReadAgain(file)) return false;
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
+  if (!source.ok() || !(*source)->Fill(kMostBeforeHeader).ok()) return false;
+  return FindHeader((*source)->window().substr(0, kMostBeforeHeader)) != absl::string_view::npos;
+}
+
+std::string HintOf(const std::string& file, const FileResult& result) {
   if (!result.hint.empty()) return result.hint;
   std::error_code ignored;
   if (absl::StartsWith(result.status.message(), "reading ") &&
@@ -32,10 +45,12 @@ std::string HintFor(const std::string& file, const FileResult& result) {
     return "give a file, not a directory";
   }
   const std::optional<Fault> fault = FaultOf(result.status);
-  if (!result.is_trace || !fault.has_value() || (IsExplained(fault->id) && result.events == 0) ||
-      IsLimit(fault->id)) {
-    return "";
+  if (!result.is_trace || !fault.has_value()) return "";
+  if (IsLimit(fault->id)) return HintFor(CheckOf(fault->id));
+  if (fault->id == FaultId::kNotATrace && HoldsHeader(file)) {
+    return "`gotrace-dump repair` removes everything before the trace";
   }
+  if (IsExplained(fault->id) && result.events == 0) return "";
   if (result.can_salvage && result.events > 0) {
     return "`gotrace-dump validate` lists all errors; --salvage keeps everything that can still "
            "be read";
@@ -66,7 +81,7 @@ int ReportError(const std::string& file, const FileResult& result) {
     absl::FPrintF(stderr, "gotrace-dump: %d %s read before that\n", result.events,
                   result.events == 1 ? "event was" : "events were");
   }
-  const std::string hint = HintFor(file, result);
+  const std::string hint = HintOf(file, result);
   if (!hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", hint);
   return is_broken ? kBroken : kUsageOrIo;
 }

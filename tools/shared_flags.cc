@@ -248,10 +248,8 @@ std::vector<Flag> InputFlags::Rows(Kind kind, Traces traces) {
   };
 }
 
-std::vector<Flag> ReadingFlags::Rows(InputFlags::Traces traces) {
-  std::vector<Flag> rows = {
-      SalvageFlag(&salvage),
-      JobsFlag("With two or more, one decodes while another processes.", &jobs)};
+std::vector<Flag> ReadingFlags::Rows(InputFlags::Traces traces, absl::string_view jobs_help) {
+  std::vector<Flag> rows = {SalvageFlag(&salvage), JobsFlag(jobs_help, &jobs)};
   AppendRows(input.Rows(InputFlags::Kind::kOrderedEvents, traces), &rows);
   return rows;
 }

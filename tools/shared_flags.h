@@ -59,7 +59,12 @@ struct ReadingFlags {
   uint64_t jobs = 0;  // 0 for all cores.
   InputFlags input;
 
-  std::vector<Flag> Rows(InputFlags::Traces traces);
+  // `jobs_help` says what the command uses several cores for, if not to put events in order on one
+  // core while another processes them.
+  std::vector<Flag> Rows(InputFlags::Traces traces,
+                         absl::string_view jobs_help =
+                             "Of a large trace, one core puts the events in order while another "
+                             "processes them; more are not used.");
 
   // Returns the options for a Reader, which adds the faults that it salvages to `log`.
   ReaderOptions Options(FaultLog* log) const;

@@ -17,10 +17,41 @@ namespace gotrace::internal {
 
 namespace {
 
-// Whether the bytes, with which an input begins, can be the beginning of a trace that goes on. It
-// does not if there are no batches any more: then the input may be endless.
-bool MayBeTrace(const std::string& file, absl::string_view bytes) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
+// The bytes of an input that can be read only once.
+struct KeptBytes {
+  std::string bytes;
+  absl::Status status;  // Why no more could be read.
+};
+
+// Passes on another stream, and keeps everything that was read of it.
+class KeepingStream final : public ByteStream {
+ public:
+  KeepingStream(const std::string& file, ByteStream* stream, KeptBytes* kept)
+      : file_(file), stream_(*stream), kept_(*kept) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    constexpr uint64_t kMaxSize = uint64_t{4} << 30;
+    if (!kept_.status.ok()) return kept_.status;
+    const absl::StatusOr<size_t> count = stream_.Read(buffer, size);
+    if (!count.ok()) return kept_.status = count.status();
+    if (kept_.bytes.size() + *count > kMaxSize) {
+      return kept_.status = absl::ResourceExhaustedError(absl::StrCat(
+                 ShownNameOf(file_), ": has more than 4 GiB; write it to a file, and give that"));
+    }
+    kept_.bytes.append(buffer, *count);
+    return count;
+  }
+
+ private:
+  const std::string& file_;
+  ByteStream& stream_;
+  KeptBytes& kept_;
+};
+
+// Reads all traces of a stream. Returns whether it may go on: it does not if it is not a trace, or
+// if there are no batches any more, since it may be endless then.
+bool ReadTraces(const std::string& file, std::unique_ptr<ByteStream> stream) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(std::move(stream));
   if (!source.ok()) return false;
   bool has_ended = false;
   absl::StatusOr<UndoneInput> input =
@@ -28,27 +59,23 @@ bool MayBeTrace(const std::string& file, absl::string_view bytes) {
   return input.ok() && ListTraces(input->source.get()).ok() && !has_ended;
 }
 
-// Reads all bytes of an input that can be read only once, unless it is not a trace.
-absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream& stream) {
-  constexpr size_t kBlock = size_t{1} << 18;
-  constexpr uint64_t kMaxSize = uint64_t{4} << 30;
-  uint64_t next_look = uint64_t{1} << 20;
-  std::string bytes;
+// Reads all bytes of an input that can be read only once, unless it is not a trace. So that little
+// is kept then, it is read as a trace while it arrives.
+absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream* stream) {
+  // Enough that a small input has the same id as a file, whatever it is.
+  constexpr size_t kAlwaysRead = size_t{1} << 20;
+  constexpr size_t kBlock = size_t{1} << 16;
+  KeptBytes kept;
+  const bool may_go_on = ReadTraces(file, std::make_unique<KeepingStream>(file, stream, &kept));
+  // Something may follow the end of what was compressed.
   const std::unique_ptr<char[]> block(new char[kBlock]);
-  while (true) {
-    const absl::StatusOr<size_t> size = stream.Read(block.get(), kBlock);
-    if (!size.ok()) return size.status();
-    if (*size == 0) return bytes;
-    if (bytes.size() + *size > kMaxSize) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          ShownNameOf(file), ": has more than 4 GiB; write it to a file, and give that"));
-    }
-    bytes.append(block.get(), *size);
-    if (bytes.size() < next_look) continue;
-    if (!MayBeTrace(file, bytes)) return bytes;
-    // Twice as many bytes each time, so that looking takes linear time.
-    next_look = 2 * bytes.size();
+  KeepingStream rest(file, stream, &kept);
+  while ((may_go_on || kept.bytes.size() < kAlwaysRead) &&
+         rest.Read(block.get(), kBlock).value_or(0) > 0) {
+    continue;
   }
+  if (!kept.status.ok()) return kept.status;
+  return std::move(kept.bytes);
 }
 
 // Reads the input for its id. The trace is the first one.
@@ -63,7 +90,7 @@ absl::StatusOr<IdentifiedTrace> IdentifyInput(const std::string& file) {
   }
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
   if (!stream.ok()) return stream.status();
-  absl::StatusOr<std::string> bytes = ReadAll(file, **stream);
+  absl::StatusOr<std::string> bytes = ReadAll(file, stream->get());
   if (!bytes.ok()) return bytes.status();
   trace.id = ContentHash(*bytes);
   trace.bytes = std::make_shared<const std::string>(*std::move(bytes));

@@ -38,7 +38,7 @@ struct IdentifiedTrace {
 // Reads the input `file` for its traces and their ids. Returns all of its traces, at least one, or
 // only the one that `number` selects; if there is no such trace, OpenTrace() fails. Fails if the
 // file cannot be read, or if it can be read only once and has more than 4 GiB. If it can be read
-// only once, and its beginning shows that it is not a trace, the rest is not read.
+// only once, and is not a trace, it is not read to its end.
 absl::StatusOr<std::vector<IdentifiedTrace>> IdentifyTraces(const std::string& file,
                                                             const ReaderLimits& limits,
                                                             TraceNumber number);

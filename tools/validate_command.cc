@@ -22,6 +22,7 @@
 #include "gotrace/fxt_reader.h"
 #include "gotrace/validate.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
 #include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -268,6 +269,9 @@ class ValidateCommand final : public Command {
     const TraceNumber trace = input_.all_traces ? file.trace : input_.trace;
     ValidationReport report = trace == 0 ? ValidateWholeFile(file.path, options)
                                          : ValidateOneTrace(file.path, options, trace);
+    for (Finding& finding : report.findings) {
+      finding.message = WithHint(finding.message, finding.check);
+    }
     if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
       report.traces = TracesIn(file.path, options.limits);
     }

@@ -28,6 +28,7 @@
 #include "export/thread_slices.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
+#include "util/cut_text.h"
 
 namespace gotrace {
 
@@ -38,6 +39,7 @@ using internal::FxtString;
 using internal::FxtUint64;
 using internal::OpenSlice;
 using internal::OpenSlices;
+using internal::WholePrefix;
 
 namespace {
 
@@ -176,13 +178,13 @@ class FxtExporter::Impl final : public IntervalConsumer {
   FxtRecord& Make(FxtScheduling kind, int64_t time, int64_t cpu);
   void Write() { writer_.Write(record_); }
 
-  absl::string_view Text(StringId id) const { return interner_.String(id).substr(0, kMaxText); }
+  absl::string_view Text(StringId id) const { return WholePrefix(interner_.String(id), kMaxText); }
   absl::string_view NameOf(const OpenTask& task) const {
     return task.type == StringId::kEmpty ? "task" : Text(task.type);
   }
   absl::string_view LeafFunction(StackId stack) const {
     const absl::Span<const FrameId> frames = interner_.Frames(stack);
-    return frames.empty() ? "" : interner_.Frame(frames[0]).func.substr(0, kMaxText);
+    return frames.empty() ? "" : WholePrefix(interner_.Frame(frames[0]).func, kMaxText);
   }
   // Adds the stack to the arguments of record_, if it is not empty.
   void AddStackArgument(StackId stack);
@@ -315,7 +317,7 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
       if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
       const Label label = event.label();
       Make(FxtEvent::kInstant, event.time(), LaneOf(label.resource), "label",
-           label.label.substr(0, kMaxText));
+           WholePrefix(label.label, kMaxText));
       return Write();
     }
     case EventKind::kStackSample:
@@ -498,7 +500,7 @@ void FxtExporter::Impl::AddRegionEnd(const Event& event) {
   if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
   FxtRecord& record =
       Make(FxtEvent::kInstant, event.time(), LaneOf(scope), "region", "end of region");
-  record.arguments = {FxtString("region", region.type.substr(0, kMaxText))};
+  record.arguments = {FxtString("region", WholePrefix(region.type, kMaxText))};
   if (region.task != kBackgroundTask && region.task != TaskId::kNone) {
     record.arguments.push_back(FxtUint64("task", region.task.value));
   }
@@ -549,9 +551,9 @@ void FxtExporter::Impl::AddLog(const Event& event) {
   if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
   const Log log = event.log();
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "log",
-                           log.category.empty() ? "log" : log.category.substr(0, kMaxText));
-  record.arguments = {FxtString("category", log.category.substr(0, kMaxText)),
-                      FxtString("message", log.message.substr(0, kMaxText))};
+                           log.category.empty() ? "log" : WholePrefix(log.category, kMaxText));
+  record.arguments = {FxtString("category", WholePrefix(log.category, kMaxText)),
+                      FxtString("message", WholePrefix(log.message, kMaxText))};
   if (log.task != kBackgroundTask && log.task != TaskId::kNone) {
     record.arguments.push_back(FxtUint64("task", log.task.value));
   }
@@ -776,7 +778,7 @@ void FxtExporter::Impl::WriteProcess() {
   process.type = FxtType::kKernelObject;
   process.kind = kFxtProcessObject;
   process.id = options_.pid;
-  process.name = absl::string_view(options_.process_name).substr(0, kMaxText);
+  process.name = WholePrefix(options_.process_name, kMaxText);
   writer_.Write(process);
 }
 
@@ -787,7 +789,7 @@ void FxtExporter::Impl::WriteThread(uint64_t koid, absl::string_view name,
   thread.type = FxtType::kKernelObject;
   thread.kind = kFxtThreadObject;
   thread.id = koid;
-  thread.name = name.substr(0, kMaxText);
+  thread.name = WholePrefix(name, kMaxText);
   thread.arguments = std::move(arguments);
   thread.arguments.push_back(FxtKoid("process", options_.pid));
   writer_.Write(thread);

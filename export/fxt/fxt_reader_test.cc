@@ -632,6 +632,14 @@ TEST(FxtWriterTest, WritesLongStringsInline) {
   }
 }
 
+TEST(FxtWriterTest, CutsBetweenCharacters) {
+  std::string text;
+  while (text.size() < kFxtMaxText + 100) text += "€";
+  const Read read = ReadAll(Write({Instant(1, text)}));
+  ASSERT_EQ(read.Content().size(), 1u);
+  EXPECT_EQ(read.Content()[0]->name, text.substr(0, kFxtMaxText / 3 * 3));
+}
+
 TEST(FxtWriterTest, RefusesRecordsThatAreTooLarge) {
   std::string bytes;
   const std::unique_ptr<ByteSink> sink = SinkToString(&bytes);

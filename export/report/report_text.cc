@@ -174,8 +174,8 @@ void AppendReport(absl::string_view name, const ValidationReport& report, bool w
     const TraceSpan& trace = report.traces[i];
     out->Append(absl::StrCat(name, ": trace ", i + 1, " of ", report.traces.size(), ": ",
                              trace.size, trace.size == 1 ? " byte" : " bytes", " at byte ",
-                             trace.offset, trace.sound.value_or(false) ? ", sound" : ", broken",
-                             "; --trace=", i + 1, " validates it alone\n"));
+                             trace.offset,
+                             trace.sound.value_or(false) ? ", sound\n" : ", broken\n"));
   }
   if (const size_t more = report.traces.size() - listed; more > 0) {
     out->Append(absl::StrCat(name, ": and ", more, more == 1 ? " more trace\n" : " more traces\n"));

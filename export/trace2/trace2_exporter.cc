@@ -268,9 +268,8 @@ class Trace2Exporter::State {
     const std::optional<absl::Time> wall = WallTime(start_);
     if (!wall.has_value() && (!options_.brief || options_.form == Trace2Form::kEvent)) {
       status_ = absl::FailedPreconditionError(
-          "the trace has no wall-clock times, which only Go 1.25 and later record; give the time "
-          "at "
-          "which it started, with --epoch=TIME or Trace2Options::epoch");
+          "the trace has no wall-clock times, which only Go 1.25 and later record, and the time of "
+          "its start was not given");
       return;
     }
     session_id_ = internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()));

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/time/civil_time.h"
+#include "util/cut_text.h"
 
 namespace gotrace::internal {
 namespace {
@@ -55,12 +56,7 @@ void AppendColumn(absl::string_view text, size_t width, TextBuffer* out,
                   absl::string_view prefix = "") {
   const size_t begin = out->size();
   out->Append(prefix);
-  const auto is_continuation = [](char c) { return (c & 0xc0) == 0x80; };
-  size_t size = std::min(text.size(), width - prefix.size());
-  if (size < text.size()) {
-    while (size > 0 && is_continuation(text[size])) --size;
-  }
-  for (const char c : text.substr(0, size)) {
+  for (const char c : WholePrefix(text, width - prefix.size())) {
     out->Append(c == '|' || absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
   }
   Pad(begin, width, out);
@@ -427,6 +423,7 @@ void Trace2Formatter::AppendPerfColumns(const Trace2Event& event, TextBuffer* ou
       if (size > kPlaceWidth) {
         out->Append("...");
         file.remove_prefix(std::min(file.size(), size - (kPlaceWidth - 3)));
+        while (!file.empty() && (file[0] & 0xc0) == 0x80) file.remove_prefix(1);
       }
       AppendText(file, out);
       out->Append(':', event.line);

@@ -18,6 +18,10 @@
 
 namespace gotrace {
 
+namespace internal {
+class NestedTimes;
+}
+
 // A time in nanoseconds with a name: the reason of a wait, or the name of a range.
 struct NamedTime {
   StringId name = StringId::kEmpty;
@@ -48,6 +52,7 @@ class NamedTimes {
   const NamedTime* end() const { return times_.data() + times_.size(); }
 
  private:
+  friend class internal::NestedTimes;
   struct Index;
 
   // Returns where `name` is in `times_`, or the size of it.

@@ -201,5 +201,28 @@ TEST(ReadParallelTest, CanBeStopped) {
   }
 }
 
+TEST(ReadParallelTest, AsksWhetherToContinueForEachBatchOfTheIndex) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  uint64_t batches = 0;
+  const TraceIndex index = *TraceIndex::Build(**SourceFromBytes(bytes));
+  for (const TraceIndex::Generation& generation : index.generations()) {
+    batches += generation.batches;
+  }
+  std::atomic<uint64_t> calls = 0;
+  std::optional<uint64_t> calls_before_reading;
+  ReaderOptions options;
+  options.jobs = 2;
+  options.tuning.jobs_from_bytes = 0;
+  options.keep_going = [&] { return ++calls > 0; };
+  std::atomic<int> merged = 0;
+  std::unique_ptr<MergeableSink> sink;
+  const auto make_sink = [&] {
+    if (!calls_before_reading.has_value()) calls_before_reading = calls;
+    return std::make_unique<Collector>(&merged);
+  };
+  EXPECT_TRUE(ReadParallel(*SourceFromBytes(bytes), options, make_sink, &sink).ok());
+  EXPECT_GE(calls_before_reading, batches);
+}
+
 }  // namespace read_parallel_test
 }  // namespace gotrace::internal
