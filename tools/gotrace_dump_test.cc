@@ -51,11 +51,12 @@ std::string Gzip(std::string bytes) {
 }
 
 class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(TestTraces()), [](const auto& info) {
-  std::string name = info.param.name;
-  for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(SomeTestTraces()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
+                           return name;
+                         });
 
 TEST_P(EachTrace, EventsPrintsWhatGoPrints) {
   const std::string text = DumpOutput({"events", CompressedPath(GetParam().name)});
