@@ -390,7 +390,8 @@ class PathCheck:
   def check_complete(self, g, path):
     time, end = self.expected.lives[g]
     for _, begin, dur, on in path:
-      is_known = self.expected.creators.get((on, begin), on) is not None
+      is_known = (on not in self.expected.pathless and
+                  self.expected.creators.get((on, begin), on) is not None)
       if begin < time or begin > time and is_known: break
       time = begin + dur
     if time != end: self.report.add('incomplete path', g, self.expected.lives[g], 'at', time)
