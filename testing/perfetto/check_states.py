@@ -176,6 +176,7 @@ class Expected:
     self.marks = []        # (goroutine, time, state)
     self.lives = {}        # The begin and end of each goroutine in the window.
     self.reused = set()    # Goroutines with more than one life.
+    self.sources = {}      # Who woke or created a goroutine at a time; None if no goroutine did.
     self.procs = set()
     # Goroutines that Perfetto has no critical path of, or not all: see PathCheck.
     self.pathless = set()
@@ -219,6 +220,7 @@ class Expected:
         if is_created: source = self.creators[g, begin]
         elif follows and previous[2] == 'Waiting': source = previous[3]
         if source: self.wakings[g] += 1
+        self.sources[g, begin] = source
       if max(g, source or 0) > MAX_ID: source = None
       if state == 'Running':
         goes_on = end > window.end or ends_with_trace
@@ -376,7 +378,7 @@ class PathCheck:
   Neither knows what was before a goroutine that no goroutine created. Perfetto also knows nothing
 
   - of a goroutine that was created in a syscall or waiting, before its first state R, unless it has a
-    waker; a goroutine that such a one woke waited for itself;
+    waker; what such a one woke waited for itself, and there is nothing before what it created;
   - of a goroutine that is in one state from the begin of the file to its own end, or up to an event at
     the very end of the file;
   - of what woke a goroutine at the very end of the file.
@@ -390,8 +392,8 @@ class PathCheck:
   def check_complete(self, g, path):
     time, end = self.expected.lives[g]
     for _, begin, dur, on in path:
-      is_known = (on not in self.expected.pathless and
-                  self.expected.creators.get((on, begin), on) is not None)
+      source = self.expected.sources.get((on, begin), on)
+      is_known = source is not None and not {on, source} & self.expected.pathless
       if begin < time or begin > time and is_known: break
       time = begin + dur
     if time != end: self.report.add('incomplete path', g, self.expected.lives[g], 'at', time)
