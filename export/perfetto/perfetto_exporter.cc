@@ -150,6 +150,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   // Writes the state and the open slices of a goroutine as they are at `time`.
   void WriteCurrent(Goroutine& goroutine, int64_t time);
 
+  // Writes why a goroutine waits, if that is known.
+  void SetReason(int64_t time, const Goroutine& goroutine);
+
   // Sets the name of the goroutine to the function that `stack`, one of its own, began with, if it
   // is not known yet.
   void Learn(Goroutine& goroutine, const Stack& stack);
@@ -329,9 +332,10 @@ void PerfettoExporter::Impl::Take(const Event& event) {
 }
 
 void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
-  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
-  if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
+  if (event.kind() != EventKind::kStateTransition) return;
   state_counters_.AddLate(event);
+  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
+  if (!IsStatus(event)) return;
   const GoId id{event.transition_resource().id};
   const GoState state = static_cast<GoState>(event.transition_to());
   if (state == GoState::kUndetermined || goroutines_.Find(id) != nullptr) return;
@@ -414,6 +418,7 @@ void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
     TrackOf(goroutine);
     if (goroutine.state != GoState::kRunning) {
       scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), goroutine.state);
+      if (goroutine.state == GoState::kWaiting) SetReason(time, goroutine);
     } else if (goroutine.proc != ProcId::kNone && selection_.Selects(goroutine.proc)) {
       scheduling_.SetInitiallyRunning(time, goroutine.id, NameOf(goroutine), goroutine.proc);
     }
@@ -421,6 +426,14 @@ void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
   const bool has_slices = std::any_of(goroutine.slices.begin(), goroutine.slices.end(),
                                       [](const Slice& slice) { return slice.is_selected; });
   if (has_slices) WriteSlices(time, TrackOf(goroutine), &goroutine.slices);
+}
+
+void PerfettoExporter::Impl::SetReason(int64_t time, const Goroutine& goroutine) {
+  const auto wait =
+      std::find_if(goroutine.slices.rbegin(), goroutine.slices.rend(),
+                   [](const Slice& slice) { return slice.category == PerfettoCategory::kWait; });
+  if (wait == goroutine.slices.rend() || wait->name == waiting_) return;
+  scheduling_.SetReason(time, goroutine.id, wait->name, wait->name == network_);
 }
 
 void PerfettoExporter::Impl::WriteSlices(int64_t time, PerfettoTrack track, Slices* slices) {

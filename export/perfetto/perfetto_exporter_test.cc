@@ -377,7 +377,6 @@ track 59 in 1 "waiting goroutines" counter
 track 67 in 1 "goroutines in syscalls" counter
 track 75 in 1 "busy Ps" counter
 track 12 thread 1 "main.main"
-155 state "main.main" thread 1 is 2
 155 begin 12 "chan receive" wait
 track 20 thread 2
 155 state "main.worker" thread 2 is 2
@@ -397,15 +396,49 @@ track 47 in 10 "job"
 175 counter 59 1
 175 counter 67 0
 175 counter 75 1
-175 state thread 1 is 4
 track 20 thread 2 "main.worker"
+155 state "main.main" thread 1 is 2
 155 switch cpu 0 to 0 "", prev state 0
 155 switch cpu 0 to 2 "main.worker", prev state 0
 175 switch cpu 0 to 0 "", prev state 0
 175 switch cpu 0 to 2 "main.worker", prev state 0
-155 switch cpu 1 to 0 "", prev state 0
-155 switch cpu 1 to 1 "main.main", prev state 0
-155 switch cpu 1 to 0 "", prev state 1)");
+175 switch cpu 0 to 1 "main.main", prev state 0
+175 switch cpu 0 to 2 "main.worker", prev state 1
+156 blocked thread 1 for chan receive
+155 switch cpu 0 to 1 "main.main", prev state 0
+155 switch cpu 0 to 2 "main.worker", prev state 1)");
+}
+
+// What waits at the begin of a window runs for no time first, on a P that is idle then.
+TEST(PerfettoExporterTest, StartsAWindowOnAnIdleP) {
+  PerfettoOptions options;
+  for (const int64_t end : {138, 175}) {  // P 0 runs nothing before 140.
+    options.filter.times = {132, end};
+    const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+    EXPECT_THAT(lines, Contains("132 switch cpu 0 to 1 \"main.main\", prev state 0"));
+    EXPECT_THAT(lines, Contains("132 switch cpu 0 to 0 \"\", prev state 1"));
+    EXPECT_THAT(lines, Contains("133 blocked thread 1 for chan receive"));
+    for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("cpu 1")));
+  }
+}
+
+// What happens at the very begin of a window is a part of it.
+TEST(PerfettoExporterTest, StartsAWindowWithAnEvent) {
+  PerfettoOptions options;
+  options.filter.times = {180, 231};
+  const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+  EXPECT_THAT(lines, Contains("180 wake cpu 0 thread 1 \"main.main\""));
+  EXPECT_THAT(lines, Contains("180 counter 43 1"));
+  EXPECT_THAT(lines, Contains("180 counter 59 0"));
+  // It would be runnable before it is woken.
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("thread 1 is")));
+  // Goroutine 2 stops then, so that P 0 must not run it again.
+  options.filter.times = {190, 231};
+  int switches = 0;
+  for (const std::string& line : Lines(Assemble(kTrace), options)) {
+    switches += absl::StartsWith(line, "190 switch cpu 0 to 2");
+  }
+  EXPECT_EQ(switches, 1);
 }
 
 // The first status of a goroutine in a generation also says what it did before.
@@ -422,6 +455,7 @@ GoStatus dt=1 g=2 m=18446744073709551615 gstatus=0
   options.filter.times = {50, 100};
   const std::vector<std::string> lines = Lines(Assemble(kStatuses), options);
   EXPECT_THAT(lines, Contains("50 switch cpu 0 to 1 \"goroutine\", prev state 0"));
+  EXPECT_THAT(lines, Contains("50 counter 75 1"));
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("thread 2")));
 }
 

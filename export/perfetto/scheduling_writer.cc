@@ -71,40 +71,86 @@ SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
 
 void SchedulingWriter::SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state) {
   if (!uses_ftrace()) return AddGenericState(time, goroutine, name, state, ProcId::kNone);
-  BeginPath(time, goroutine, name);
-  if (state != GoState::kRunnable) initial_[goroutine] = {time, name, state};
+  if (state == GoState::kRunnable) return BeginPath(time, goroutine, name);
+  initial_[goroutine] = {time, goroutine, name, state};
 }
 
 void SchedulingWriter::BeginPath(int64_t time, GoId goroutine, StringId name) {
   AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
 }
 
-void SchedulingWriter::LeaveInitialState(int64_t time, GoId goroutine) {
+bool SchedulingWriter::LeaveInitialState(int64_t time, GoId goroutine) {
   const auto it = initial_.find(goroutine);
-  if (it != initial_.end() && it->second.time == time) initial_.erase(it);
+  if (it == initial_.end() || it->second.time != time) return false;
+  initial_.erase(it);
+  return true;
 }
 
 void SchedulingWriter::FlushInitialStates() {
-  if (initial_.empty()) return;
-  std::vector<std::pair<GoId, InitialState>> states(initial_.begin(), initial_.end());
+  std::vector<OuterState> states;
+  for (const auto& [goroutine, state] : initial_) states.push_back(state);
   initial_.clear();
-  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.time, a.first) < std::pair(b.second.time, b.first);
+  std::sort(states.begin(), states.end(), [](const OuterState& a, const OuterState& b) {
+    return std::pair(a.time, a.goroutine) < std::pair(b.time, b.goroutine);
   });
-  const ProcId unused{cpus_.empty() ? 0 : cpus_.rbegin()->first + 1};
-  for (const auto& [goroutine, initial] : states) {
-    if (!IsCpu(unused)) {
-      AddGenericState(initial.time, goroutine, initial.name, initial.state, ProcId::kNone);
+  for (absl::Span<const OuterState> rest = states; !rest.empty();) {
+    const int64_t time = rest.front().time;
+    const auto end = std::find_if(rest.begin(), rest.end(),
+                                  [&](const OuterState& state) { return state.time != time; });
+    const absl::Span<const OuterState> same = rest.first(end - rest.begin());
+    rest.remove_prefix(same.size());
+    Cpu* const cpu = FindCpu([&](const Cpu& other) { return other.first_switch > time; },
+                             [&](const Cpu& other) { return other.first_switch == time; });
+    if (cpu == nullptr) {
+      for (const OuterState& s : same) SetState(time, s.goroutine, s.name, s.state);
       continue;
     }
-    Start(initial.time, goroutine, initial.name, unused);
-    Stop(initial.time, goroutine, initial.name, unused, initial.state);
+    for (const OuterState& s : same) BeginPath(time, s.goroutine, s.name);
+    const bool is_idle = cpu->first_switch > time;
+    // Of all switches of the CPU, this is now the one that Perfetto ignores.
+    if (is_idle && cpu->has_begun) {
+      Switch(time, *cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
+    }
+    RunBriefly(same, *cpu, is_idle ? 0 : cpu->first, is_idle ? StringId::kEmpty : cpu->first_name);
   }
+}
+
+void SchedulingWriter::FlushLastStates() {
+  if (last_.empty()) return;
+  Cpu* const cpu =
+      FindCpu([](const Cpu& other) { return other.current == 0; }, [](const Cpu&) { return true; });
+  RunBriefly(last_, *cpu, cpu->current, cpu->current_name);
+  last_.clear();
+}
+
+template <class Condition, class WeakerCondition>
+SchedulingWriter::Cpu* SchedulingWriter::FindCpu(const Condition& condition,
+                                                 const WeakerCondition& weaker) {
+  Cpu* found = nullptr;
+  bool has_cpus = false;
+  for (auto& [id, cpu] : cpus_) {
+    if (!IsCpu(ProcId{id})) continue;
+    has_cpus = true;
+    if (condition(cpu)) return &cpu;
+    if (found == nullptr && weaker(cpu)) found = &cpu;
+  }
+  return has_cpus ? found : &CpuOf(ProcId{0});
+}
+
+void SchedulingWriter::RunBriefly(absl::Span<const OuterState> states, Cpu& cpu, uint64_t next,
+                                  StringId name) {
+  uint64_t prev_state = perfetto::kTaskRunnable;
+  for (const OuterState& state : states) {
+    Switch(state.time, cpu, prev_state, static_cast<uint64_t>(track_events_.TidOf(state.goroutine)),
+           state.name);
+    prev_state = LinuxState(state.state);
+  }
+  Switch(states.back().time, cpu, prev_state, next, name);
 }
 
 void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId id) {
   Cpu& cpu = CpuOf(id);
-  if (uses_ftrace()) BeginPath(time, goroutine, name);
+  if (uses_ftrace() && IsCpu(id)) BeginPath(time, goroutine, name);
   if (!uses_ftrace() || !IsCpu(id) || time >= cpu.last_switch) {
     return Start(time, goroutine, name, id);
   }
@@ -121,13 +167,20 @@ void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringI
   }
   cpu.has_begun = true;
   cpu.current = static_cast<uint64_t>(track_events_.TidOf(goroutine));
+  cpu.current_name = name;
+  if (time < cpu.first_switch) {
+    cpu.first_switch = time;
+    cpu.first = cpu.current;
+    cpu.first_name = name;
+  }
 }
 
 void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId cpu) {
-  LeaveInitialState(time, goroutine);
+  const bool begins_path = LeaveInitialState(time, goroutine);
   if (!uses_ftrace() || !IsCpu(cpu)) {
     return AddGenericState(time, goroutine, name, GoState::kRunning, cpu);
   }
+  if (begins_path) BeginPath(time, goroutine, name);
   Switch(time, CpuOf(cpu), perfetto::kTaskRunnable,
          static_cast<uint64_t>(track_events_.TidOf(goroutine)), name);
 }
@@ -149,6 +202,7 @@ void SchedulingWriter::Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint6
   if (time < cpu.last_switch) FlushCpu(cpu);
   if (!cpu.has_begun) {
     cpu.has_begun = true;
+    cpu.first_switch = time;
     Switch(time, cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
   }
   AddTime(time, &cpu.last_switch, &cpu.switch_times);
@@ -156,6 +210,11 @@ void SchedulingWriter::Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint6
   cpu.next_ids.push_back(next);
   cpu.switch_names.push_back(IndexOfName(cpu, name));
   cpu.current = next;
+  cpu.current_name = name;
+  if (time == cpu.first_switch) {
+    cpu.first = next;
+    cpu.first_name = name;
+  }
   if (cpu.switch_times.size() >= kMaxBundle) FlushCpu(cpu);
 }
 
@@ -168,6 +227,10 @@ uint64_t SchedulingWriter::IndexOfName(Cpu& cpu, StringId name) {
 void SchedulingWriter::SetLastState(int64_t time, GoId goroutine, StringId name, ProcId cpu,
                                     GoState state) {
   if (state != GoState::kRunning) {
+    if (state != GoState::kRunnable && uses_ftrace()) {
+      last_.push_back({time, goroutine, name, state});
+      return;
+    }
     return AddGenericState(time, goroutine, name, state, ProcId::kNone);
   }
   Stop(time, goroutine, name, cpu, GoState::kRunnable);
@@ -221,6 +284,11 @@ void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId wa
     waking.add_int32(perfetto::SchedWaking::kTargetCpu, static_cast<int32_t>(cpu.cpu));
   }
   if (cpu.events.size() >= kMaxEventBytes) FlushCpu(cpu);
+}
+
+void SchedulingWriter::SetState(int64_t time, GoId goroutine, StringId name, GoState state) {
+  LeaveInitialState(time, goroutine);
+  AddGenericState(time, goroutine, name, state, ProcId::kNone);
 }
 
 void SchedulingWriter::AddGenericState(int64_t time, GoId goroutine, StringId name, GoState state,
@@ -292,6 +360,7 @@ void SchedulingWriter::FlushCpu(Cpu& cpu) {
 }
 
 void SchedulingWriter::Flush() {
+  FlushLastStates();
   FlushInitialStates();
   for (auto& [id, cpu] : cpus_) FlushCpu(cpu);
 }
