@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -429,10 +430,11 @@ void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
 }
 
 void PerfettoExporter::Impl::SetReason(int64_t time, const Goroutine& goroutine) {
+  const auto outermost = std::make_reverse_iterator(goroutine.slices.begin());
   const auto wait =
-      std::find_if(goroutine.slices.rbegin(), goroutine.slices.rend(),
+      std::find_if(std::make_reverse_iterator(goroutine.slices.end()), outermost,
                    [](const Slice& slice) { return slice.category == PerfettoCategory::kWait; });
-  if (wait == goroutine.slices.rend() || wait->name == waiting_) return;
+  if (wait == outermost || wait->name == waiting_) return;
   scheduling_.SetReason(time, goroutine.id, wait->name, wait->name == network_);
 }
 

@@ -16,11 +16,13 @@
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 
-namespace internal {
 class NestedTimes;
-}
+
+}  // namespace gotrace::internal
+
+namespace gotrace {
 
 // A time in nanoseconds with a name: the reason of a wait, or the name of a range.
 struct NamedTime {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "gotrace/trace_index.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
