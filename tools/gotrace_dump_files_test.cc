@@ -372,9 +372,9 @@ TEST_F(SeveralTraces, AreConvertedTogether) {
   EXPECT_EQ(both.exit_code, 0) << both.err;
   EXPECT_TRUE(absl::StrContains(both.out, "twice.trace, trace 2"));
   EXPECT_GT(both.out.size(), convert("--trace=1").out.size() + convert("--trace=2").out.size());
-  EXPECT_TRUE(
-      absl::StrContains(RunDump({"convert", "--to=fxt", "--trace=all", "-o", "-", twice}).err,
-                        "--to=fxt takes one trace; --to=perfetto takes several\n"));
+  EXPECT_TRUE(absl::StrContains(
+      RunDump({"convert", "--to=trace2-perf", "--trace=all", "-o", "-", twice}).err,
+      "--to=trace2-perf takes one trace; --to=perfetto, fxt and chrome take several\n"));
 }
 
 TEST_F(SeveralTraces, HaveToBeThere) {

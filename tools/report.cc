@@ -9,12 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 #include "gotrace/repair.h"
-#include "gotrace/version.h"
 #include "tools/file_list.h"
 #include "tools/hints.h"
 #include "tools/open_trace.h"
@@ -29,14 +27,6 @@ bool IsExplained(FaultId id) {
          id == FaultId::kCompressedCorrupt || id == FaultId::kBytesReplaced;
 }
 
-// Whether a trace begins after other data, where `repair` finds it.
-bool HoldsHeader(const std::string& file) {
-  if (!CanBeReadAgain(file)) return false;
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file);
-  if (!source.ok() || !(*source)->Fill(kMostBeforeHeader).ok()) return false;
-  return FindHeader((*source)->window().substr(0, kMostBeforeHeader)) != absl::string_view::npos;
-}
-
 std::string HintOf(const std::string& file, const FileResult& result) {
   if (!result.hint.empty()) return result.hint;
   std::error_code ignored;
@@ -47,7 +37,9 @@ std::string HintOf(const std::string& file, const FileResult& result) {
   const std::optional<Fault> fault = FaultOf(result.status);
   if (!result.is_trace || !fault.has_value()) return "";
   if (IsLimit(fault->id)) return HintFor(CheckOf(fault->id));
-  if (fault->id == FaultId::kNotATrace && HoldsHeader(file)) {
+  // What was read from a pipe cannot be read again.
+  if (fault->id == FaultId::kNotATrace && CanBeReadAgain(file) &&
+      absl::StrContains(result.status.message(), "a trace header is at byte")) {
     return "`gotrace-dump repair` removes everything before the trace";
   }
   if (IsExplained(fault->id) && result.events == 0) return "";
