@@ -12,7 +12,6 @@
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
-#include "gotrace/repair.h"
 #include "tools/file_list.h"
 #include "tools/hints.h"
 #include "tools/open_trace.h"
