@@ -13,6 +13,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/fxt_reader.h"
 #include "parser/framing/batch_reader.h"
+#include "parser/source/source_wrapper.h"
 #include "tools/file_list.h"
 #include "tools/hints.h"
 #include "tools/report.h"
@@ -25,25 +26,17 @@ namespace {
 
 // Ends an input of unknown size, such as a pipe, once almost nothing of a long part of it belongs
 // to a batch: it may be endless. Among random bytes, some look like a batch.
-class GuardedSource final : public ByteSource {
+class GuardedSource final : public SourceWrapper {
  public:
   // `has_ended` may be nullptr.
   GuardedSource(std::string file, std::unique_ptr<ByteSource> source, bool* has_ended)
-      : file_(std::move(file)), source_(std::move(source)), ended_out_(has_ended) {
-    offset_ = source_->offset();
-    window_ = source_->window();
-  }
+      : SourceWrapper(std::move(source)), file_(std::move(file)), ended_out_(has_ended) {}
 
   absl::Status Fill(size_t size) override {
-    if (has_ended_) return absl::OkStatus();
-    source_->Skip(offset_ - source_->offset());
-    absl::Status status = source_->Fill(size);
-    window_ = source_->window();
-    return status;
+    return has_ended_ ? absl::OkStatus() : SourceWrapper::Fill(size);
   }
-  void Release(uint64_t offset) override { source_->Release(offset); }
   void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    source_->ReleaseSkipped(begin, end);
+    SourceWrapper::ReleaseSkipped(begin, end);
     if (has_ended_ || end <= skipped_end_) return;
     skipped_ += end - std::max(begin, skipped_end_);
     skipped_end_ = end;
@@ -58,14 +51,11 @@ class GuardedSource final : public ByteSource {
     Note(file_, absl::StrCat("found almost no batches in the ", kMaxSkipped >> 20,
                              " MiB before byte ", end, "; the rest of the input is not read"));
   }
-  uint64_t input_size() const override { return source_->input_size(); }
-  uint64_t input_read() const override { return source_->input_read(); }
 
  private:
   static constexpr uint64_t kMaxSkipped = uint64_t{32} << 20;
 
   const std::string file_;
-  const std::unique_ptr<ByteSource> source_;
   bool* const ended_out_;
   uint64_t part_begin_ = 0;   // Where the part begins that is being watched.
   uint64_t skipped_ = 0;      // Bytes of it that are not part of a batch.

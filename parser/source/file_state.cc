@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/source/source_wrapper.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
 
 // Reads a file, and fails once it turns out not to be as it was.
-class UnchangedSource final : public ByteSource {
+class UnchangedSource final : public SourceWrapper {
  public:
   // Returns nullptr if `source` is.
   static std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source,
@@ -23,11 +24,9 @@ class UnchangedSource final : public ByteSource {
   }
 
   absl::Status Fill(size_t size) override {
-    source_->Skip(offset_ - source_->offset());
-    absl::Status status = source_->Fill(size);
-    window_ = source_->window();
+    absl::Status status = SourceWrapper::Fill(size);
     // A file that grows is read to its new end. One that has become shorter ends earlier.
-    const uint64_t read = source_->input_read();
+    const uint64_t read = input_read();
     const bool is_at_end = window_.size() < size || !status.ok();
     if (read <= static_cast<uint64_t>(before_.size) && !is_at_end) return status;
     absl::Status changed =
@@ -37,33 +36,18 @@ class UnchangedSource final : public ByteSource {
     window_ = window_.substr(0, 0);
     return changed;
   }
-  void Release(uint64_t offset) override {
-    source_->Skip(offset_ - source_->offset());
-    source_->Release(offset);
-  }
-  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    source_->Skip(offset_ - source_->offset());
-    source_->ReleaseSkipped(begin, end);
-  }
-  uint64_t input_size() const override { return source_->input_size(); }
-  uint64_t input_read() const override { return source_->input_read(); }
   std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
-    return Wrap(source_->Fork(offset), path_, before_);
+    return Wrap(wrapped().Fork(offset), path_, before_);
   }
   size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
-    return source_->ReadAt(offset, buffer, size);
+    return wrapped().ReadAt(offset, buffer, size);
   }
-  void LeaveAtEnd() override { source_->LeaveAtEnd(); }
 
  private:
   UnchangedSource(std::unique_ptr<ByteSource> source, const std::string& path,
                   const FileState& before)
-      : source_(std::move(source)), path_(path), before_(before) {
-    offset_ = source_->offset();
-    window_ = source_->window();
-  }
+      : SourceWrapper(std::move(source)), path_(path), before_(before) {}
 
-  const std::unique_ptr<ByteSource> source_;
   const std::string path_;
   const FileState before_;
 };
