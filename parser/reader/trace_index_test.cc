@@ -104,8 +104,8 @@ TEST(TraceIndexTest, CanBeStopped) {
     };
     EXPECT_TRUE(build(std::numeric_limits<int>::max()).ok());
     const int all = calls;
-    // All of a generation that is not whole is read, too.
-    EXPECT_GE(all, calls_for_whole);
+    // The cut takes the last batch, and all of a generation that is not whole is read.
+    EXPECT_GT(all, calls_for_whole - 1);
     calls_for_whole = all;
     for (int allowed = 0; allowed < all; ++allowed) {
       EXPECT_EQ(build(allowed).code(), absl::StatusCode::kCancelled) << allowed;
