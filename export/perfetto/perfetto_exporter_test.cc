@@ -195,7 +195,9 @@ std::string DumpFields(protozero::pbf_reader message, const std::string& path, b
       "/12/26", "/59",  "/60",    "/60/3",   "/60/4",   "/60/8", "/66",   "/117"};
   std::string out;
   while (message.next()) {
-    const std::string field = absl::StrCat(path, "/", message.tag());
+    const protozero::pbf_tag_type tag =
+        message.tag();  // Gone once the value is read, without NDEBUG.
+    const std::string field = absl::StrCat(path, "/", tag);
     std::string value;
     switch (message.wire_type()) {
       case protozero::pbf_wire_type::varint:
@@ -211,14 +213,14 @@ std::string DumpFields(protozero::pbf_reader message, const std::string& path, b
           value =
               absl::StrCat("{", DumpFields(protozero::pbf_reader(bytes), field, with_values), "}");
         } else {
-          const bool is_text = path != "/1/4" || message.tag() == 5;
+          const bool is_text = path != "/1/4" || tag == 5;
           value = is_text ? absl::StrCat("\"", text, "\"") : absl::BytesToHexString(text);
         }
         if (!with_values && value[0] != '{') value.clear();
       }
     }
     const bool has_value = with_values || absl::StartsWith(value, "{");
-    absl::StrAppend(&out, out.empty() ? "" : " ", message.tag(), ":", has_value ? value : "");
+    absl::StrAppend(&out, out.empty() ? "" : " ", tag, ":", has_value ? value : "");
   }
   return out;
 }
