@@ -5,6 +5,7 @@ set -euo pipefail
 
 libraries=(
   g++ libabsl-dev libedit-dev libprotozero-dev libsqlite3-dev libxxhash-dev libzstd-dev nlohmann-json3-dev zlib1g-dev  # the library and gotrace-dump
+  zstd  # examples of the documents
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
 bazel=(bazel-bootstrap)  # and the Java that it runs on
@@ -46,10 +47,16 @@ if [[ $EUID -ne 0 ]]; then
   as_root=(sudo env)
 fi
 echo "install.sh: installing ${missing[*]}" >&2
-# The output is shown only if something fails.
 apt_get=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq)
-if ! log=$({ "${apt_get[@]}" update &&
-             "${apt_get[@]}" install -y --no-install-recommends "${missing[@]}"; } </dev/null 2>&1); then
+# step WHAT ARGS: runs apt-get. Its output is shown only if it fails.
+step() {
+  echo "install.sh: $1 ..." >&2
+  log=$("${apt_get[@]}" "${@:2}" </dev/null 2>&1)
+}
+install=(install -y --no-install-recommends "${missing[@]}")
+if ! { step "fetching the lists of packages" update &&
+       step "downloading, with what the packages need" "${install[@]}" --download-only &&
+       step "unpacking and configuring, which takes a minute or two" "${install[@]}"; }; then
   echo "$log" >&2
   if [[ $log == *"Unable to locate package"* ]]; then
     echo "install.sh: apt-get does not know these packages. Are there sources of Debian 12, or Ubuntu 24.04" \

@@ -7,7 +7,7 @@ load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 _FILES_IN_A_UNIT = 6
 
 def gotrace_tests(srcs, deps, name = "tests", data = [], tags = [], size = "medium", shards = 1):
-    """A test program of several files.
+    """A test program of several files; and, for the default name, :cc_files, which are all files of C++ of the folder.
 
     The names of each file are in a namespace that is named after it. `--test_filter=Suite.Test` runs one test.
 
@@ -20,6 +20,13 @@ def gotrace_tests(srcs, deps, name = "tests", data = [], tags = [], size = "medi
       size: as in Bazel.
       shards: how many parts of the program run at once.
     """
+    if name == "tests":
+        native.filegroup(
+            name = "cc_files",
+            testonly = True,
+            srcs = native.glob(["*.cc", "*.h"]),
+            visibility = ["//testing:__pkg__"],
+        )
     count = (len(srcs) + _FILES_IN_A_UNIT - 1) // _FILES_IN_A_UNIT
     units = []
     for index in range(count):

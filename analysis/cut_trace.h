@@ -69,6 +69,16 @@ inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
   return whole;
 }
 
+// When the first status is, before which nothing was seen of the trace `bytes`.
+inline int64_t FirstStatusOf(const std::string& bytes) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  EXPECT_TRUE(reader.ok());
+  const Event* event = reader->Next();
+  while (event != nullptr && event->kind() != EventKind::kStateTransition) event = reader->Next();
+  EXPECT_NE(event, nullptr);
+  return event == nullptr ? 0 : event->time();
+}
+
 // The same for the trace `bytes`.
 inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
     const std::string& bytes, const CutTrace::MakeSink& make,

@@ -113,6 +113,20 @@ TEST(GcStats, HasACycle) {
   EXPECT_EQ(cycle.next_goal, 6000);
 }
 
+TEST(GcStats, CountsAnAssistThatDoesNotEnd) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kGCBegin, 10, 0, 7));
+  events.Push(events.Builder(kGCMarkAssistBegin, 25, 0, 7));
+  events.Sync(80, 2);
+  const std::unique_ptr<AnalysisSink> sink = RunOver(events);
+  ASSERT_EQ(StatsOf(*sink).cycles().size(), 1u);
+  EXPECT_EQ(StatsOf(*sink).cycles()[0].assists.count, 1u);
+  EXPECT_EQ(StatsOf(*sink).cycles()[0].assists.time, 55);
+}
+
 TEST(GcStats, HasEachStopOfTheWorld) {
   const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle());
   const absl::Span<const WorldStop> stops = StatsOf(*sink).stops();

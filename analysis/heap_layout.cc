@@ -1,6 +1,7 @@
 #include "analysis/heap_layout.h"
 
 #include <iterator>
+#include <utility>
 
 #include "gotrace/event_type.h"
 #include "tracev2/varint.h"
@@ -111,8 +112,8 @@ uint64_t HeapSpan::Slots() const {
 }
 
 void HeapLayout::AddSpan(const Event& event) {
-  RemoveSpan(event);
   HeapSpan span;
+  span.owes_free = Remove(event.arg(0));
   span.bytes = event.arg(1) * units_.page;
   // The lowest bit says that there are no objects, the next one that these have no pointers.
   const uint64_t kind_and_class = event.arg(2);
@@ -126,9 +127,16 @@ void HeapLayout::AddSpan(const Event& event) {
 
 void HeapLayout::RemoveSpan(const Event& event) {
   const auto found = spans_.find(event.arg(0));
-  if (found == spans_.end()) return;
+  if (found != spans_.end() && std::exchange(found->second.owes_free, false)) return;
+  Remove(event.arg(0));
+}
+
+bool HeapLayout::Remove(uint64_t page) {
+  const auto found = spans_.find(page);
+  if (found == spans_.end()) return false;
   if (found->second.size_class != HeapSpan::kManual) object_span_bytes_ -= found->second.bytes;
   spans_.erase(found);
+  return true;
 }
 
 HeapLayout::Place HeapLayout::Find(uint64_t address) const {

@@ -44,6 +44,10 @@ struct HeapSpan {
   uint8_t size_class = kManual;
   bool has_pointers = false;
 
+  // Whether the event that removed the span before it in this place is to come: events of different
+  // threads may be out of order.
+  bool owes_free = false;
+
   // How many objects fit in.
   uint64_t Slots() const;
 
@@ -86,6 +90,9 @@ class HeapLayout {
   uint64_t object_span_bytes() const { return object_span_bytes_; }
 
  private:
+  // Removes the span that begins at the page, and returns whether there was one.
+  bool Remove(uint64_t page);
+
   struct Place {
     const HeapSpan* span = nullptr;  // nullptr if the address is in none.
     uint64_t offset = 0;             // In the span.

@@ -1,5 +1,9 @@
 // Keeps the objects, spans and stacks that are there, as the events say, and counts what changes.
 // What happens before the window changes only what is there when it begins.
+//
+// Go gives the events of a thread times that are at least one tick of the clock apart. A thread
+// that sweeps writes them faster than that, so its times run ahead, by up to some 0.1 ms, and what
+// it frees may seem to be allocated again before. Then the event that frees it comes late.
 #include "gotrace/heap_stats.h"
 
 #include <algorithm>
@@ -147,6 +151,7 @@ class HeapStats::Impl {
   void Finish(int64_t end);
 
   bool has_events() const { return has_events_; }
+  bool has_start() const { return has_start_; }
   uint64_t duration() const { return static_cast<uint64_t>(internal::Between(begin_, end_)); }
   const HeapChanges& total() const { return total_; }
   absl::Span<const HeapType> types() const { return sorted_types_; }
@@ -164,6 +169,7 @@ class HeapStats::Impl {
     uint64_t bytes = 0;
     uint32_t type = 0;  // Index in types_.
     uint32_t cycle = kUnknownCycle;
+    bool owes_free = false;  // Whether the event that freed the slot before is to come.
   };
 
   // A type, and how many objects were freed at each age.
@@ -197,6 +203,7 @@ class HeapStats::Impl {
   int64_t begin_ = 0;
   int64_t end_ = 0;
   bool has_events_ = false;
+  bool has_start_ = false;
   HeapSlice* slice_ = nullptr;  // That of the current event, if it is in the window.
 
   HeapLayout layout_;
@@ -265,6 +272,8 @@ void HeapStats::Impl::AddExperimental(const Event& event) {
   has_events_ = true;
   switch (event.type()) {
     case EventType::kSpan:
+      has_start_ = true;
+      return layout_.AddSpan(event);
     case EventType::kSpanAlloc:
       return layout_.AddSpan(event);
     case EventType::kSpanFree:
@@ -317,11 +326,11 @@ void HeapStats::Impl::AddObject(const Event& event, HeapAmount HeapChanges::*how
   if (!is_new) {
     if (!is_allocated) return;  // It is known already.
     if (slot.span != nullptr && slot.span->HasTinyObjects()) return;
-    FreeObject(object);  // The event that freed it is missing.
+    FreeObject(object);  // The event that freed it is late, or missing.
   }
   if (slot.span == nullptr) ++objects_without_span_;
   const uint64_t bytes = slot.span == nullptr ? 0 : slot.span->SlotBytes();
-  object = {bytes, TypeOf(event.arg(1)), is_allocated ? cycle_ : kUnknownCycle};
+  object = {bytes, TypeOf(event.arg(1)), is_allocated ? cycle_ : kUnknownCycle, !is_new};
   gotrace::AddObject(bytes, how, &total_);
   gotrace::AddObject(bytes, how, &types_[object.type].result);
   if (slice_ != nullptr) gotrace::AddObject(bytes, how, &slice_->changes);
@@ -334,7 +343,10 @@ void HeapStats::Impl::FreeObject(const Event& event) {
     ++unknown_frees_;
     return;
   }
-  FreeObject(found->second);
+  // What was allocated in a cycle is not freed in it.
+  Object& object = found->second;
+  if (std::exchange(object.owes_free, false) && object.cycle == cycle_) return;
+  FreeObject(object);
   objects_.erase(found);
 }
 
@@ -498,6 +510,7 @@ void HeapStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(i
 void HeapStats::Finish(int64_t end) { impl_->Finish(end); }
 void HeapStats::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 bool HeapStats::has_events() const { return impl_->has_events(); }
+bool HeapStats::has_start() const { return impl_->has_start(); }
 uint64_t HeapStats::duration() const { return impl_->duration(); }
 const HeapChanges& HeapStats::total() const { return impl_->total(); }
 absl::Span<const HeapType> HeapStats::types() const { return impl_->types(); }

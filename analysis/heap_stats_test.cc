@@ -300,6 +300,55 @@ TEST(HeapStats, BearsAnything) {
   EXPECT_LE(heap->slices().size(), HeapStats::kMaxSlices);
 }
 
+// A thread that sweeps has times that run ahead, so that a slot, and a span, are allocated again
+// before they are freed.
+TEST(HeapStats, TakesWhatIsFreedLate) {
+  const Heap heap(Assemble(absl::StrCat("Trace Go1.23\n", UnitsBatch(),
+                                        "EventBatch gen=1 m=0 time=1000 size=auto\n"
+                                        "Frequency freq=1000000000\n"
+                                        "EventBatch gen=1 m=1 time=1000 size=auto\n"
+                                        "ProcStatus dt=0 p=0 pstatus=1\n"
+                                        "GoStatus dt=1 g=7 m=1 gstatus=2\n"
+                                        "Span dt=1 id=10 npages_value=1 kindclass=20\n"
+                                        "Span dt=1 id=20 npages_value=4 kindclass=2\n"
+                                        "HeapObjectAlloc dt=1 id=10240 type=0\n"
+                                        "GCBegin dt=1 gc_seq=1 stack=0\n"
+                                        "GCEnd dt=1 gc_seq=2\n"
+                                        "HeapObjectAlloc dt=1 id=10240 type=0\n"
+                                        "HeapObjectFree dt=1 id=10240\n"
+                                        "SpanAlloc dt=1 id=20 npages_value=2 kindclass=2\n"
+                                        "SpanFree dt=1 id=20\n"
+                                        "HeapObjectAlloc dt=1 id=20480 type=0\n"
+                                        "GCBegin dt=1 gc_seq=3 stack=0\n"
+                                        "GCEnd dt=1 gc_seq=4\n"
+                                        "HeapObjectFree dt=1 id=10240\n"
+                                        "HeapObjectFree dt=1 id=20480\n"
+                                        "SpanFree dt=1 id=20\n"
+                                        "SpanAlloc dt=1 id=20 npages_value=1 kindclass=20\n"
+                                        "HeapObjectAlloc dt=1 id=20480 type=0\n"
+                                        "SpanFree dt=1 id=20\n")));
+  EXPECT_EQ(heap->objects_without_span(), 0);
+  EXPECT_EQ(heap->unknown_frees(), 0);
+  EXPECT_TRUE(heap->has_start());
+  EXPECT_EQ(heap->total().allocated, (HeapAmount{4, 48 + 48 + 2 * 8192 + 48}));
+  EXPECT_EQ(heap->total().freed, (HeapAmount{3, 48 + 48 + 2 * 8192}));
+  // The last span was freed in time.
+  ASSERT_EQ(heap->span_classes().size(), 1u);
+  EXPECT_EQ(heap->span_classes()[0].spans, 1u);
+}
+
+// As in a flight recording, which does not list what was there before.
+TEST(HeapStats, SaysIfTheStartIsMissing) {
+  const Heap heap(Assemble(absl::StrCat("Trace Go1.23\n", UnitsBatch(),
+                                        "EventBatch gen=1 m=0 time=1000 size=auto\n"
+                                        "Frequency freq=1000000000\n"
+                                        "EventBatch gen=1 m=1 time=1000 size=auto\n"
+                                        "HeapObjectFree dt=1 id=10240\n")));
+  EXPECT_TRUE(heap->has_events());
+  EXPECT_FALSE(heap->has_start());
+  EXPECT_EQ(heap->unknown_frees(), 1);
+}
+
 TEST(HeapStats, SaysIfThereAreNoEvents) {
   const Heap heap(ReadTestTrace("go1.27-gc.trace"));
   EXPECT_FALSE(heap->has_events());

@@ -146,7 +146,7 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
   const size_t kind = KindOf(interval.state);
   if (kind < kLatencyKindEnd && options_.kinds[kind]) {
     LatencyCase one;
-    static_cast<Interval&>(one) = interval;
+    static_cast<Interval&>(one) = interval.Seen();
     one.key.kind = static_cast<LatencyKind>(kind);
     if (one.key.kind == LatencyKind::kBlocked) one.key.reason = interval.reason;
     one.key.start = entry.data.start;

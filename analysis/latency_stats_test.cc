@@ -88,11 +88,13 @@ TEST(LatencyStats, SumToTheTimesOfGoroutines) {
     ASSERT_TRUE(reader.ok());
     const std::unique_ptr<AnalysisSink> by_what = MakeSink({});
     const std::unique_ptr<AnalysisSink> by_stack = MakeSink(AllOfIt());
+    AnalysisSink::Options seen;
+    seen.window.from = FirstStatusOf(bytes);
     AnalysisSink goroutines(
         [](Interner* interner) {
           return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options());
         },
-        {});
+        seen);
     AnalysisSink gc(
         [](Interner* interner) {
           return std::make_unique<GcStats>(interner, EventFilter::Times());
@@ -162,10 +164,11 @@ TEST(LatencyStats, KnowWhatEndedTheWorst) {
   ASSERT_TRUE(sink->Finish().ok());
   const absl::Span<const LatencyCase> cases = StatsOf(*sink).cases();
   ASSERT_EQ(cases.size(), 4);
-  // G 8 was ready to run when the trace began.
+  // G 8 was ready to run when the trace began. It was seen to be from the first status on.
   EXPECT_EQ(cases[0].key.kind, LatencyKind::kScheduling);
   EXPECT_EQ(cases[0].goroutine, GoId{8});
-  EXPECT_EQ(cases[0].duration(), 42);
+  EXPECT_EQ(cases[0].begin, 1);
+  EXPECT_EQ(cases[0].duration(), 41);
   EXPECT_TRUE(cases[0].begin_clipped);
   EXPECT_EQ(cases[0].ended_by.kind, CauseKind::kScheduler);
   EXPECT_EQ(sink->interner().String(cases[1].key.reason), "chan receive");
@@ -181,7 +184,7 @@ TEST(LatencyStats, KnowWhatEndedTheWorst) {
   ASSERT_EQ(StatsOf(*sink).groups().size(), 4);
   const LatencyGroup& scheduling = StatsOf(*sink).groups()[0];
   EXPECT_EQ(scheduling.durations.count(), 3);
-  EXPECT_EQ(scheduling.durations.sum(), 42 + 20 + 5);
+  EXPECT_EQ(scheduling.durations.sum(), 41 + 20 + 5);
   EXPECT_EQ(scheduling.clipped, 1);
 
   // In a window, what is in it counts.

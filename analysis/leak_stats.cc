@@ -45,10 +45,15 @@ class LeakStats::Impl {
     StackId blocked_at = StackId::kNone;
     StringId reason = StringId::kEmpty;
     int64_t begin = 0;
+    int64_t seen_from = 0;  // As Interval::Seen().
   };
   using Goroutines = PartialGoroutines<Data>;
 
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
+
+  // The stack without its innermost frames that do not belong to the program.
+  std::vector<FrameId> FramesOfProgram(StackId stack) const;
+  void CompleteBlocked();
 
   Interner& interner_;
   Options options_;
@@ -73,6 +78,7 @@ void LeakStats::Impl::AddGoroutine(const GoInterval& interval) {
     data.blocked_at = interval.stack;
     data.reason = interval.reason;
     data.begin = interval.begin;
+    data.seen_from = interval.Seen().begin;
   }
   goroutines_.End(interval, entry);
 }
@@ -95,14 +101,61 @@ void LeakStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   });
 }
 
+std::vector<FrameId> LeakStats::Impl::FramesOfProgram(StackId stack) const {
+  const absl::Span<const FrameId> frames = interner_.Frames(stack);
+  const auto first = absl::c_find_if(frames, [this](FrameId id) {
+    return !internal::IsOfLibrary(interner_.String(interner_.FrameWithIds(id).func));
+  });
+  return {first, frames.end()};
+}
+
+// A status does not say why a goroutine was blocked before the trace, and has more of the runtime's
+// frames than the event of one that blocks. If others did that in the same place, it was for the
+// same reason; and if all of those were created in one place, it was created there, too.
+void LeakStats::Impl::CompleteBlocked() {
+  // One of those that blocked in a place, and of those of them whose creation is known; and whether
+  // others differ.
+  struct Known {
+    const Data* blocked = nullptr;
+    const Data* created = nullptr;
+    bool blocked_differ = false;
+    bool created_differ = false;
+  };
+  absl::flat_hash_map<std::pair<StringId, std::vector<FrameId>>, Known> places;
+  const auto place_of = [this](const Data& one) {
+    return std::pair(one.start, FramesOfProgram(one.blocked_at));
+  };
+  for (const Data& one : blocked_) {
+    if (one.reason == StringId::kEmpty) continue;
+    Known& known = places[place_of(one)];
+    if (known.blocked == nullptr) known.blocked = &one;
+    known.blocked_differ |=
+        known.blocked->reason != one.reason || known.blocked->blocked_at != one.blocked_at;
+    if (one.created_at == StackId::kNone) continue;
+    if (known.created == nullptr) known.created = &one;
+    known.created_differ |= known.created->created_at != one.created_at;
+  }
+  for (Data& one : blocked_) {
+    const auto known = places.find(place_of(one));
+    if (known == places.end() || known->second.blocked_differ) continue;
+    one.reason = known->second.blocked->reason;
+    one.blocked_at = known->second.blocked->blocked_at;
+    if (one.created_at == StackId::kNone && known->second.created != nullptr &&
+        !known->second.created_differ) {
+      one.created_at = known->second.created->created_at;
+    }
+  }
+}
+
 void LeakStats::Impl::Finish(int64_t end) {
   goroutines_.Finish();
+  CompleteBlocked();
   const int64_t begin = std::max(begin_, options_.filter.times.from);
   const int64_t quarter = Between(begin, end) / static_cast<int64_t>(LeakGroup::kPoints - 1);
   using Key = std::tuple<StringId, StackId, StackId, StringId>;
   absl::flat_hash_map<Key, LeakGroup> groups;
   for (const Data& one : blocked_) {
-    const int64_t length = Between(one.begin, end);
+    const int64_t length = Between(one.seen_from, end);
     if (length < options_.longer) continue;
     if (internal::IsOfRuntime(interner_.String(one.start))) continue;
     LeakGroup& group = groups[{one.start, one.created_at, one.blocked_at, one.reason}];

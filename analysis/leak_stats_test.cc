@@ -110,6 +110,67 @@ TEST(LeakStats, FindWhatIsBlockedAtTheEnd) {
             "3 695 1785 0,1,3,3,3 main.leak chan send main.main:1; main.leak:2;\n");
 }
 
+// Two goroutines that block in the trace, and one that was blocked before, of which the status has
+// the runtime's frames, but no reason.
+TEST(LeakStats, KnowWhereThoseFromBeforeTheTraceAreBlocked) {
+  using enum EventType;
+  const StackFrame create[] = {{1, "main.main", "", 1}};
+  const StackFrame start[] = {{2, "main.leak", "", 2}};
+  const StackFrame event[] = {{4, "runtime.chansend1", "", 4}, {3, "main.leak", "", 3}};
+  const StackFrame status[] = {{7, "runtime.gopark", "", 7},
+                               {6, "runtime.chansend", "", 6},
+                               {4, "runtime.chansend1", "", 4},
+                               {3, "main.leak", "", 3}};
+  const StackFrame elsewhere[] = {{7, "runtime.gopark", "", 7}, {9, "main.leak", "", 9}};
+  const auto text_of = [&](bool has_creator, absl::string_view second_reason) {
+    BuiltEvents events;
+    events.Sync(0, 1);
+    events.Go(kGoStatus, 10, 0, 1, GoState::kUndetermined, GoState::kRunning);
+    for (int64_t id = 11; id <= 12; ++id) {
+      const StackFrame other[] = {{8, "main.other", "", 8}};
+      events.Push(events.Builder(kGoCreate, 20, 0, 1)
+                      .Transition(GoId{id}, GoState::kNotExist, GoState::kRunnable)
+                      .Stack(id == 11 || has_creator ? create : other)
+                      .TransitionStack(start));
+      events.Go(kGoStart, 21, 1, id, GoState::kRunnable, GoState::kRunning);
+      events.Push(events.Builder(kGoBlock, 22, 1, id)
+                      .Transition(GoId{id}, GoState::kRunning, GoState::kWaiting)
+                      .Reason(id == 11 ? "chan send" : second_reason)
+                      .Stack(event)
+                      .TransitionStack(event));
+    }
+    events.Push(events.Builder(kGoStatusStack, 90)
+                    .Transition(GoId{20}, GoState::kUndetermined, GoState::kWaiting)
+                    .Stack(status)
+                    .TransitionStack(status));
+    events.Push(events.Builder(kGoStatusStack, 90)
+                    .Transition(GoId{21}, GoState::kUndetermined, GoState::kWaiting)
+                    .Stack(elsewhere)
+                    .TransitionStack(elsewhere));
+    events.Sync(100, 2);
+    const std::unique_ptr<AnalysisSink> sink = MakeSink(0);
+    sink->Add(events.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    return TextOf(*sink);
+  };
+  const std::string rest = "1 90 90 1,1,1,1,1 main.leak ; runtime.gopark:7 main.leak:9;\n";
+  EXPECT_EQ(text_of(true, "chan send"),
+            absl::StrCat("3 90 246 1,3,3,3,3 main.leak chan send main.main:1;"
+                         " runtime.chansend1:4 main.leak:3;\n",
+                         rest));
+  const absl::string_view chan_send = "runtime.chansend1:4 main.leak:3;\n";
+  // They were created in two places.
+  EXPECT_EQ(text_of(false, "chan send"),
+            absl::StrCat(rest, "1 90 90 1,1,1,1,1 main.leak chan send; ", chan_send,
+                         "1 78 78 0,1,1,1,1 main.leak chan send main.main:1; ", chan_send,
+                         "1 78 78 0,1,1,1,1 main.leak chan send main.other:8; ", chan_send));
+  // They are blocked for two reasons.
+  EXPECT_EQ(text_of(true, "select"),
+            absl::StrCat("1 90 90 1,1,1,1,1 main.leak ; runtime.gopark:7 runtime.chansend:6 ",
+                         chan_send, rest, "1 78 78 0,1,1,1,1 main.leak chan send main.main:1; ",
+                         chan_send, "1 78 78 0,1,1,1,1 main.leak select main.main:1; ", chan_send));
+}
+
 TEST(LeakStats, HaveAWindow) {
   const BuiltEvents events = FourLeaks();
   AnalysisSink::Options options;
@@ -117,10 +178,9 @@ TEST(LeakStats, HaveAWindow) {
   const std::unique_ptr<AnalysisSink> sink = MakeSink(0, options);
   sink->Add(events.events());
   ASSERT_TRUE(sink->Finish().ok());
-  // Where the first two were created is before the window.
-  EXPECT_EQ(TextOf(*sink),
-            "2 400 800 2,2,2,2,2 main.leak chan send; main.leak:2;\n"
-            "2 345 590 0,1,2,2,2 main.leak chan send main.main:1; main.leak:2;\n");
+  // Where the first two were created is before the window; the others are blocked in the same
+  // place.
+  EXPECT_EQ(TextOf(*sink), "4 400 1390 2,3,4,4,4 main.leak chan send main.main:1; main.leak:2;\n");
 }
 
 }  // namespace leak_stats_test

@@ -2,7 +2,6 @@
 #ifndef GOTRACE_ANALYSIS_NAMED_TIMES_H_
 #define GOTRACE_ANALYSIS_NAMED_TIMES_H_
 
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -30,13 +29,6 @@ inline void SortByName(const Interner& interner, NamedTimes* times) {
 
 inline void SubtractTimes(const NamedTimes& before, NamedTimes* times) {
   for (const NamedTime& time : before) times->Add(time.name, Between(time.time, 0));
-}
-
-inline void DropZeros(NamedTimes* times) {
-  std::vector<NamedTime> left;
-  absl::c_copy_if(*times, std::back_inserter(left),
-                  [](const NamedTime& time) { return time.time != 0; });
-  *times = NamedTimes(std::move(left));
 }
 
 }  // namespace gotrace::internal

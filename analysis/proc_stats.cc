@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "analysis/assist_parts.h"
 #include "analysis/partial_goroutines.h"
+#include "analysis/proc_limits.h"
 #include "analysis/time_slices.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
@@ -48,9 +49,6 @@ void ProcTimes::Add(const ProcTimes& other) {
 }
 
 namespace {
-
-// How often the idle time of a P is cut at most where GOMAXPROCS changes.
-constexpr int kMaxCuts = 100;
 
 // Sums in a slice of time. `times.scheduler` is that of running Ps, whatever they run.
 struct SliceSums {
@@ -132,9 +130,12 @@ class ProcStats::Impl {
   void NoteLimit(const ProcLimit& limit);
   void Apply(const Change& change);
   void EndGeneration(int64_t end);
-  // Adds the time from `begin` to `end`, or subtracts it if `sign` is -1.
-  void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end, int64_t sign = 1);
-  void AddIdle(ProcId proc, int64_t begin, int64_t end);
+  // Adds the time from `begin` to `end`, or subtracts it if `sign` is -1. Slices get what was seen
+  // of it.
+  void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end, int64_t seen_from,
+               int64_t sign = 1);
+  void AddIdle(const ProcInterval& interval);
+  void AddUnnamed();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
   bool IsMarkWorker(const GoInterval& interval);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
@@ -145,14 +146,17 @@ class ProcStats::Impl {
   internal::TimeSlices<SliceSums> slices_;
   std::vector<ProcLimit> limits_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
+  // When the slices begin: with the first status, as Interval::Seen().
+  int64_t seen_from_ = std::numeric_limits<int64_t>::max();
   int64_t end_ = 0;
 
   // The generation that is being read.
   bool has_generation_ = false;
   bool is_first_generation_ = true;
   int64_t generation_begin_ = 0;
-  Waiting waiting_;         // When it began, as far as is known.
-  bool has_limit_ = false;  // Whether the generation has stated one.
+  bool has_statement_ = false;  // Of what no generation stated before.
+  Waiting waiting_;             // When it began, as far as is known.
+  bool has_limit_ = false;      // Whether the generation has stated one.
   std::vector<Change> changes_;
 
   // When the labels of mark workers were set, until the interval is complete in which that was.
@@ -176,7 +180,7 @@ class ProcStats::Impl {
 void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
   goroutines_.SeeEvents(events);
   if (begin_ == std::numeric_limits<int64_t>::max()) {
-    begin_ = generation_begin_ = events.front().time();
+    begin_ = seen_from_ = generation_begin_ = events.front().time();
   }
   for (const Event& event : events) {
     last_event_ = std::max(last_event_, event.time());
@@ -185,6 +189,7 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
       case EventKind::kSync:
         is_first_generation_ = !has_generation_;
         has_generation_ = true;
+        has_statement_ = false;
         EndGeneration(event.time());
         break;
       case EventKind::kStateTransition:
@@ -235,6 +240,10 @@ void ProcStats::Impl::AddTransition(const Event& event) {
   const bool is_statement = from == 0 || (from == to && is_first_generation_);
   static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
                 static_cast<int>(ProcState::kUndetermined) == 0);
+  if (from == 0 && !event.fault().has_value() && !std::exchange(has_statement_, true)) {
+    generation_begin_ = std::max(generation_begin_, event.time());
+    if (is_first_generation_) seen_from_ = generation_begin_;
+  }
   const bool was = from == state && !is_statement;
   const bool is = to == state;
   if (was == is) return;
@@ -301,36 +310,62 @@ void ProcStats::Impl::EndGeneration(int64_t end) {
 }
 
 void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end,
-                              int64_t sign) {
+                              int64_t seen_from, int64_t sign) {
   if (begin >= end || !filter_.Selects(proc)) return;
   internal::AddTime(Multiply(sign, Between(begin, end)), &(uses_[proc].times.*kind));
-  slices_.Spread(begin, end, [&](SliceSums& sums, int64_t length) {
+  slices_.Spread(std::max(begin, seen_from), end, [&](SliceSums& sums, int64_t length) {
     internal::AddTime(Multiply(sign, length), &(sums.times.*kind));
   });
 }
 
 // While GOMAXPROCS is too small for it, there is no such P.
-void ProcStats::Impl::AddIdle(ProcId proc, int64_t begin, int64_t end) {
-  if (limits_.empty()) return AddTime(proc, &ProcTimes::idle, begin, end);
+void ProcStats::Impl::AddIdle(const ProcInterval& interval) {
+  const ProcId proc = interval.proc;
+  const int64_t end = interval.end;
+  const int64_t seen_from = interval.Seen().begin;
+  int64_t begin = interval.begin;
+  if (limits_.empty()) return AddTime(proc, &ProcTimes::idle, begin, end, seen_from);
   auto next = absl::c_upper_bound(
       limits_, begin, [](int64_t time, const ProcLimit& limit) { return time < limit.time; });
   // What the trace states first has been so from the beginning.
   if (next == limits_.begin()) ++next;
   for (int cuts = 0; begin < end; ++cuts) {
-    const bool is_last = next == limits_.end() || cuts == kMaxCuts;
+    const bool is_last = next == limits_.end() || cuts == internal::kMaxProcCuts;
     const int64_t until = is_last ? end : std::clamp(next->time, begin, end);
     if (static_cast<uint64_t>(proc.value) < std::prev(next)->procs) {
-      AddTime(proc, &ProcTimes::idle, begin, until);
+      AddTime(proc, &ProcTimes::idle, begin, until, seen_from);
     }
     begin = until;
     if (!is_last) ++next;
   }
 }
 
+// A P that no event names was idle until GOMAXPROCS became too small for it: Go states what each P
+// does that is there when a generation ends.
+void ProcStats::Impl::AddUnnamed() {
+  std::vector<int64_t> gone(internal::kMaxUnnamedProcs, std::numeric_limits<int64_t>::min());
+  int cuts = 0;
+  for (size_t i = 1; i < limits_.size() && cuts < internal::kMaxProcCuts; ++i) {
+    const uint64_t end = std::min(limits_[i - 1].procs, internal::kMaxUnnamedProcs);
+    if (limits_[i].procs < end) ++cuts;
+    for (uint64_t p = limits_[i].procs; p < end; ++p) gone[p] = limits_[i].time;
+  }
+  for (size_t p = 0; p < gone.size(); ++p) {
+    ProcInterval idle;
+    idle.proc = ProcId{static_cast<int64_t>(p)};
+    idle.begin = std::max(begin_, filter_.times.from);
+    idle.end = std::min(gone[p], filter_.times.to);
+    if (idle.begin >= idle.end || uses_.contains(idle.proc)) continue;
+    idle.unseen = std::max<int64_t>(Between(idle.begin, seen_from_), 0);
+    AddIdle(idle);
+  }
+}
+
 void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64_t end) {
   if (interval.state != GoState::kRunning || interval.proc == ProcId::kNone) return;
-  AddTime(interval.proc, &ProcTimes::user, begin, end, -1);
-  AddTime(interval.proc, &ProcTimes::assist, begin, end);
+  const int64_t seen_from = interval.Seen().begin;
+  AddTime(interval.proc, &ProcTimes::user, begin, end, seen_from, -1);
+  AddTime(interval.proc, &ProcTimes::assist, begin, end, seen_from);
 }
 
 // The runtime sets the label each time that a worker begins to run.
@@ -349,11 +384,13 @@ bool ProcStats::Impl::IsMarkWorker(const GoInterval& interval) {
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
   assists_.AddGoroutine(interval);
   Goroutines::Entry& entry = goroutines_.Begin(interval);
+  const int64_t seen_from = interval.Seen().begin;
   if (interval.state == GoState::kRunning) {
     const bool is_worker = IsMarkWorker(interval);
     const ProcId proc = interval.proc;
     if (proc != ProcId::kNone) {
-      AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end);
+      AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end,
+              seen_from);
       ProcUse& use = uses_[proc];
       if (!interval.begin_clipped) ++use.runs;
       Data& data = entry.data;
@@ -362,7 +399,7 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
       data.last = proc;
     }
   } else if (interval.state == GoState::kSyscall && interval.proc != ProcId::kNone) {
-    AddTime(interval.proc, &ProcTimes::syscall, interval.begin, interval.proc_until);
+    AddTime(interval.proc, &ProcTimes::syscall, interval.begin, interval.proc_until, seen_from);
   }
   goroutines_.End(interval, entry);
 }
@@ -379,9 +416,10 @@ void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry*
 void ProcStats::Impl::AddProc(const ProcInterval& interval) {
   if (interval.end > last_event_) return crossing_.push_back(interval);
   if (interval.state == ProcState::kIdle) {
-    AddIdle(interval.proc, interval.begin, interval.end);
+    AddIdle(interval);
   } else {
-    AddTime(interval.proc, &ProcTimes::scheduler, interval.begin, interval.end);
+    AddTime(interval.proc, &ProcTimes::scheduler, interval.begin, interval.end,
+            interval.Seen().begin);
   }
   ProcUse& use = uses_[interval.proc];
   if (interval.stolen) ++use.steals;
@@ -394,6 +432,7 @@ void ProcStats::Impl::Merge(Impl& next) {
   has_limit_ = next.has_limit_;
   changes_ = std::move(next.changes_);
   begin_ = std::min(begin_, next.begin_);
+  seen_from_ = std::min(seen_from_, next.seen_from_);
   for (const ProcLimit& limit : next.limits_) NoteLimit(limit);
   for (const auto& [proc, more] : next.uses_) {
     ProcUse& use = uses_[proc];
@@ -415,8 +454,9 @@ void ProcStats::Impl::Merge(Impl& next) {
 
 void ProcStats::Impl::Finish(int64_t end) {
   EndGeneration(end);
-  begin_ = std::max(begin_, filter_.times.from);
-  end_ = std::max(end, begin_);
+  AddUnnamed();
+  seen_from_ = std::max(seen_from_, filter_.times.from);
+  end_ = std::max(end, seen_from_);
   goroutines_.Finish();
   for (auto& [proc, use] : uses_) {
     if (!filter_.Selects(proc)) continue;
@@ -447,7 +487,7 @@ std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
   for (size_t i = 0; i < sums.size(); ++i) {
     const int64_t number = index(slices_.first()) + static_cast<int64_t>(i);
     ProcSlice& slice = result.emplace_back();
-    slice.begin = i == 0 ? begin_ : number * factor * slices_.width();
+    slice.begin = i == 0 ? seen_from_ : number * factor * slices_.width();
     slice.end = end_;
     if (i > 0) result[i - 1].end = slice.begin;
     slice.times = WithSchedulerAlone(sums[i].times);

@@ -74,25 +74,36 @@ TEST(ProcStats, SumToTheTimesOfPsAndGoroutines) {
     const std::string bytes = ReadTestTrace(test.name);
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     ASSERT_TRUE(reader.ok());
+    AnalysisSink::Options seen;
+    seen.window.from = FirstStatusOf(bytes);
     const std::unique_ptr<AnalysisSink> sink = MakeSink();
-    AnalysisSink goroutines(
-        [](Interner* interner) {
-          return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options());
-        },
-        {});
-    ASSERT_TRUE(ReadInto(*reader, {sink.get(), &goroutines}).ok());
-    ExecutionTimes times;
-    for (const GoroutineGroup& group :
-         static_cast<const GoroutineStats&>(goroutines.analysis()).groups()) {
-      times.Add(group.times);
-    }
-    ProcTimes procs;
-    for (const ProcUse& use : StatsOf(*sink).procs()) procs.Add(use.times);
-    EXPECT_EQ(procs.user + procs.gc + procs.assist, times.running);
-    EXPECT_EQ(procs.syscall, times.syscall);
+    const std::unique_ptr<AnalysisSink> seen_sink = MakeSink(seen);
+    const auto make_goroutines = [](Interner* interner) {
+      return std::make_unique<GoroutineStats>(interner, GoroutineStats::Options());
+    };
+    AnalysisSink goroutines(make_goroutines, {});
+    AnalysisSink seen_goroutines(make_goroutines, seen);
+    ASSERT_TRUE(
+        ReadInto(*reader, {sink.get(), seen_sink.get(), &goroutines, &seen_goroutines}).ok());
+    const auto check = [](const AnalysisSink& sink, const AnalysisSink& goroutines) {
+      ExecutionTimes times;
+      for (const GoroutineGroup& group :
+           static_cast<const GoroutineStats&>(goroutines.analysis()).groups()) {
+        times.Add(group.times);
+      }
+      ProcTimes procs;
+      for (const ProcUse& use : StatsOf(sink).procs()) procs.Add(use.times);
+      EXPECT_EQ(procs.user + procs.gc + procs.assist, times.running);
+      EXPECT_EQ(procs.syscall, times.syscall);
+      return std::pair(procs, times.runnable);
+    };
+    check(*sink, goroutines);
+    // Slices have only what was seen.
+    const auto [procs, runnable] = check(*seen_sink, seen_goroutines);
     const ProcSlice sum = StatsOf(*sink).Sum();
     EXPECT_EQ(TextOf(sum.times), TextOf(procs));
-    EXPECT_EQ(sum.runnable, times.runnable);
+    EXPECT_EQ(sum.runnable, runnable);
+    EXPECT_EQ(sum.begin, seen.window.from);
     EXPECT_LE(sum.idle_while_runnable, std::min(sum.times.idle, sum.runnable));
     // All slices together are the same, however many there are.
     for (const size_t most : {2, 7, 1000}) {
@@ -143,7 +154,7 @@ TEST(ProcStats, OfEventsMadeByHand) {
       AllTextOf(*sink),
       "P 0: user 10 gc 0 assist 0 syscall 0 scheduler 90 idle 0, 0 runs 0 migrations 0 steals\n"
       "P 1: user 35 gc 10 assist 5 syscall 20 scheduler 5 idle 25, 2 runs 1 migrations 0 steals\n"
-      "1000 to 1100: user 45 gc 10 assist 5 syscall 20 scheduler 95 idle 25 runnable 20 wasted 15\n"
+      "1002 to 1100: user 43 gc 10 assist 5 syscall 20 scheduler 95 idle 23 runnable 20 wasted 15\n"
       "at 1001: 2\n"
       "at 1080: 4\n");
 }
@@ -175,7 +186,7 @@ TEST(ProcStats, LeaveOutPsAboveTheLimit) {
   const std::unique_ptr<AnalysisSink> sink = MakeSink();
   sink->Add(events.events());
   ASSERT_TRUE(sink->Finish().ok());
-  EXPECT_EQ(StatsOf(*sink).Sum().runnable, 100);
+  EXPECT_EQ(StatsOf(*sink).Sum().runnable, 98);  // Nothing was seen before the first status.
   EXPECT_EQ(StatsOf(*sink).Sum().idle_while_runnable, 10);
   EXPECT_EQ(StatsOf(*sink).Sum().times.idle, 10);
 }
@@ -211,7 +222,10 @@ TEST(ProcStats, HaveOnlyTheSelectedPs) {
   ASSERT_TRUE(sink.Finish().ok());
   ASSERT_EQ(StatsOf(sink).procs().size(), 1);
   EXPECT_EQ(StatsOf(sink).procs()[0].proc, ProcId{1});
-  EXPECT_EQ(TextOf(StatsOf(sink).Sum().times), TextOf(StatsOf(sink).procs()[0].times));
+  EXPECT_EQ(TextOf(StatsOf(sink).procs()[0].times),
+            "user 35 gc 10 assist 5 syscall 20 scheduler 5 idle 25");
+  EXPECT_EQ(TextOf(StatsOf(sink).Sum().times),
+            "user 35 gc 10 assist 5 syscall 20 scheduler 5 idle 23");  // Without the first 2.
   // That of the whole program.
   EXPECT_EQ(StatsOf(sink).Sum().runnable, 20);
 }

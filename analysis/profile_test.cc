@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "analysis/built_events.h"
 #include "analysis/cut_trace.h"
 #include "analysis/interval_log.h"
 #include "gotrace/goroutine_stats.h"
@@ -291,6 +292,31 @@ TEST(Profile, TellsLabelsApart) {
     }
   }
   EXPECT_EQ(labels, std::set<std::string>({"", "GC (dedicated)", "GC (idle)"}));
+}
+
+// A goroutine loses its P as soon as it is in a syscall, so that P 0 spends no time there.
+TEST(Profile, HasNoEmptySamplesOfRegions) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Proc(kProcStatus, 1, 0, ProcState::kUndetermined, ProcState::kRunning);
+  events.Go(kGoStatus, 2, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kUserRegionBegin, 5, 0, 7).Task(TaskId{0}).RegionType("work"));
+  events.Go(kGoSyscallBegin, 10, 0, 7, GoState::kRunning, GoState::kSyscall);
+  events.Proc(kProcSteal, 10, 0, ProcState::kRunning, ProcState::kIdle);
+  events.Go(kGoSyscallEndBlocked, 20, -1, 7, GoState::kSyscall, GoState::kRunnable);
+  events.Sync(30, 2);
+  Profile::Options options = ByRegion(ProfileType::kWall);
+  options.filter.procs = {0};
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  int64_t running = 0;
+  for (const auto& [key, value] : SamplesOf(*sink)) {
+    EXPECT_EQ(key.state, GoState::kRunning);
+    running += value.time;
+  }
+  EXPECT_EQ(running, 10);
 }
 
 // What is in regions, and in none, adds up to the whole; and what is in the regions of a task or of

@@ -12,6 +12,13 @@ inline bool IsOfRuntime(absl::string_view function) {
   return absl::StartsWith(function, "runtime.") || absl::StartsWith(function, "runtime/");
 }
 
+// Whether the function is of the runtime, or of what lies between it and programs: package sync,
+// and packages below internal/.
+inline bool IsOfLibrary(absl::string_view function) {
+  return IsOfRuntime(function) || absl::StartsWith(function, "sync.") ||
+         absl::StartsWith(function, "internal/");
+}
+
 }  // namespace gotrace::internal
 
 #endif  // GOTRACE_ANALYSIS_RUNTIME_FUNCTIONS_H_

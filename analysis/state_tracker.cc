@@ -10,17 +10,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "analysis/interner_impl.h"
+#include "analysis/time_sums.h"
 #include "gotrace/event_type.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
 namespace {
 
+using internal::Between;
 using internal::DenseTable;
 using internal::kSlotsForGoroutines;
 
@@ -89,8 +92,8 @@ bool MayContinue(const ThreadInterval& before, const ThreadInterval& after) {
 
 // `before` with the end of `after`, which is its rest.
 GoInterval Join(GoInterval before, const GoInterval& after) {
-  static_cast<Interval&>(before) = {before.begin, std::max(before.begin, after.end),
-                                    before.begin_clipped, after.end_clipped};
+  before.end = std::max(before.begin, after.end);
+  before.end_clipped = after.end_clipped;
   before.ends_life = after.ends_life;
   before.ended_by = after.ended_by;
   if (before.proc_until == kStillHasProc && after.proc_until != kHasNoProc) {
@@ -312,6 +315,8 @@ class StateTracker::Impl {
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
   uint64_t generations_ = 0;
   int64_t generation_begin_ = 0;  // Of the last one.
+  // Its first status of something that no generation stated before.
+  std::optional<int64_t> first_statement_;
   int64_t last_generation_end_ = 0;
   bool starts_anew_ = false;  // Whether the first generation says that nothing was before it.
   bool had_gap_ = false;      // Whether a later one does,
@@ -329,6 +334,7 @@ class StateTracker::Impl {
 void StateTracker::Impl::BeginGeneration(int64_t time) {
   ++generations_;
   generation_begin_ = time;
+  first_statement_.reset();
   last_generation_end_ = last_time_;
   has_gap_ = false;
   ended_.clear();
@@ -365,6 +371,7 @@ template <class TrackType>
     const int64_t time = std::max(event.time(), now.begin);
     Close(threads_, *track, time, /*clipped=*/false);
     now.begin = track->known = time;
+    now.unseen = 0;
     now.begin_clipped = now.end_clipped = false;
     track->is_from_statuses = false;
   }
@@ -400,6 +407,7 @@ template <const StateTracker::Impl::Change& kChange>
     }
   }
   now.begin = track->known = time;
+  now.unseen = 0;
   now.begin_clipped = now.end_clipped = now.starts_life = false;
   now.state = GoTo(event);
   now.begun_by = cause;
@@ -477,6 +485,7 @@ void StateTracker::Impl::TakeStatus(const Event& event) {
   // What no generation stated before: all that a trace begins with, or what comes after a gap.
   // Where salvaging assumes something, the event is marked with a fault.
   if (IsUndetermined(event) && !event.fault().has_value()) {
+    if (!first_statement_.has_value()) first_statement_ = event.time();
     if (generations_ == 1) {
       starts_anew_ = true;
     } else if (!has_gap_) {
@@ -645,6 +654,7 @@ ProcInterval& StateTracker::Impl::ChangeProc(const Event& event) {
     Close(procs_, *track, time, /*clipped=*/false);
   }
   now.begin = track->known = time;
+  now.unseen = 0;
   now.begin_clipped = now.end_clipped = false;
   now.state = ProcTo(event);
   now.stolen = false;
@@ -726,6 +736,9 @@ TrackType& StateTracker::Impl::OpenOld(Tracks<TrackType>& tracks, decltype(Track
                                        bool is_status, const Event& event) {
   TrackType& track = Open(tracks, id, is_status ? generation_begin_ : event.time(), event);
   track.now.begin_clipped = true;
+  if (is_status && first_statement_.value_or(generation_begin_) > generation_begin_) {
+    track.now.unseen = std::max<int64_t>(Between(generation_begin_, *first_statement_), 0);
+  }
   track.is_held = !IsAtStart() && !IsUndetermined(event);
   return track;
 }
@@ -757,6 +770,7 @@ void StateTracker::Impl::Release(TrackType& track) {
   track.is_held = false;
   if (!track.is_new) return;
   track.now.begin = track.first;
+  track.now.unseen = 0;
   track.now.begin_clipped = false;
 }
 
@@ -812,6 +826,7 @@ void StateTracker::Impl::LeaveToHeir(GoInterval& joined, GoInterval* open) {
     joined.ended_by.kind = WakerByReason(joined.reason);
   }
   open->begin = joined.end;
+  open->unseen = 0;
   open->begin_clipped = false;
   open->state = GoState::kRunnable;
   open->starts_life = false;

@@ -1,10 +1,12 @@
 // A region begins and ends while its goroutine is in a state, and the interval of that state is
 // known only later, when it ends. So each begin and end is a mark of the goroutine, which waits for
 // the interval that it lies in; then the goroutine's times up to the mark are known. A region's own
-// times are the difference of those at its end and at its begin.
+// times are the growth of those from its begin to its end: see NestedTimes. Ranges of the runtime
+// are known at once.
 //
 // In a part of a trace that follows another, a goroutine's times count from the beginning of that
-// part, and marks before its first interval wait for the interval that crosses into the part.
+// part, and marks before its first interval wait for the interval that crosses into the part. So a
+// region that began before has, until the parts are merged, all times of its goroutine in its part.
 #include "gotrace/task_stats.h"
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/goroutine_ranges.h"
 #include "analysis/named_times.h"
+#include "analysis/nested_times.h"
 #include "analysis/partial_goroutines.h"
 #include "analysis/task_table.h"
 #include "analysis/time_sums.h"
@@ -26,6 +29,7 @@ namespace gotrace {
 using internal::AddTime;
 using internal::Between;
 using internal::GoroutineRanges;
+using internal::NestedTimes;
 using internal::PartialGoroutines;
 using internal::SubtractTime;
 
@@ -46,9 +50,13 @@ struct KnownRegion {
 };
 
 struct RegionEntry : KnownRegion {
-  ExecutionTimes at_begin;  // The goroutine's times when it began, and when it ended.
-  ExecutionTimes at_end;
   bool is_joined = false;  // It is the rest of one that is in the part before.
+};
+
+// A region that has begun, where the goroutine's times at its begin are known.
+struct BegunRegion {
+  size_t region = 0;        // In Data::regions.
+  ExecutionTimes at_begin;  // Without names.
 };
 
 // What counts of a GoInterval.
@@ -64,20 +72,28 @@ struct Data {
   int64_t creation = 0;
   std::optional<int64_t> end;  // If it has ended.
   Stay last;                   // The last interval.
-  ExecutionTimes times;        // Up to the end of it, without `ranges`.
-  NamedTimes ranges;           // That ended.
+  ExecutionTimes times;        // Up to the end of it, without names.
+  NestedTimes blocked;         // Likewise. Its spans are those of `begun_regions`.
+  NestedTimes ranges;          // That ended. Its spans are those of `open_regions`.
 
   std::vector<RegionEntry> regions;   // In the order of their numbers.
   std::vector<size_t> open_regions;   // From the outermost on.
   std::vector<size_t> older_regions;  // That began before this part, in order of their ends.
+
+  // The same by what the marks say, as far as the times at the marks are known. Regions with an
+  // early mark are not begun but older.
+  std::vector<BegunRegion> begun_regions;
+  std::vector<size_t> ended_older_regions;
 
   // In order of time: those that lie before the first interval, and those after the last one.
   std::vector<Mark> early_marks;
   std::vector<Mark> marks;
 };
 
-// Adds the time of the stay from `begin` on.
-void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times) {
+// Adds the time of the stay from `begin` on, and calls `add_blocked(reason, time)` for a wait.
+template <class AddBlocked>
+void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times,
+             const AddBlocked& add_blocked) {
   begin = std::max(begin, stay.begin);
   if (begin >= stay.end) return;
   const int64_t duration = Between(begin, stay.end);
@@ -89,7 +105,7 @@ void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times) {
       AddTime(duration, &times->runnable);
       break;
     case GoState::kWaiting:
-      times->blocked.Add(stay.reason, duration);
+      add_blocked(stay.reason, duration);
       break;
     case GoState::kSyscall: {
       const int64_t with_proc = Between(begin, std::max(stay.proc_until, begin));
@@ -107,30 +123,44 @@ void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
   SubtractTime(before.runnable, &times->runnable);
   SubtractTime(before.syscall, &times->syscall);
   SubtractTime(before.syscall_blocked, &times->syscall_blocked);
-  for (auto names : {&ExecutionTimes::blocked, &ExecutionTimes::ranges}) {
-    internal::SubtractTimes(before.*names, &(times->*names));
-    internal::DropZeros(&(times->*names));
-  }
+  internal::SubtractTimes(before.blocked, &times->blocked);
 }
 
-// Sets the goroutine's times at a begin or end, but for the ranges, which are known already.
-void SetStates(ExecutionTimes states, ExecutionTimes* times) {
-  states.ranges = std::move(times->ranges);
-  *times = std::move(states);
+NestedTimes::Differences Listed(const NamedTimes& times) { return {times.begin(), times.size()}; }
+
+// Begins a region when the goroutine's times, but for the ranges, are those of `data` and `more`.
+void BeginStates(size_t region, const ExecutionTimes& more, Data* data) {
+  data->blocked.Begin(Listed(more.blocked));
+  data->begun_regions.push_back({region, data->times});
+  data->begun_regions.back().at_begin.Add(more);
+  data->begun_regions.back().at_begin.blocked = {};
 }
 
-ExecutionTimes* TimesOf(const Mark& mark, Data* data) {
-  RegionEntry& region = data->regions[mark.region];
-  return mark.is_end ? &region.at_end : &region.at_begin;
-}
-
-// Takes that the times of `data` are those up to `data->last`, and gives the mark its times.
-void Resolve(const Mark& mark, Data* data) {
+// Ends a region at these times.
+void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
   ExecutionTimes times = data->times;
+  times.Add(more);
+  if (!data->begun_regions.empty() && data->begun_regions.back().region == region) {
+    Subtract(data->begun_regions.back().at_begin, &times);
+    data->begun_regions.pop_back();
+    times.blocked = data->blocked.End(Listed(more.blocked));
+  } else {
+    data->ended_older_regions.push_back(region);
+    times.blocked = data->blocked.All(Listed(more.blocked));
+  }
+  ExecutionTimes& all = data->regions[region].life.times;
+  times.ranges = std::move(all.ranges);
+  all = std::move(times);
+}
+
+// Begins or ends the region of a mark. Takes that the times of `data` are those up to `data->last`.
+void Resolve(const Mark& mark, Data* data) {
   ExecutionTimes later;
-  AddStay(data->last, mark.time, &later);
-  Subtract(later, &times);
-  SetStates(std::move(times), TimesOf(mark, data));
+  AddStay(data->last, mark.time, &later,
+          [&](StringId reason, int64_t time) { later.blocked.Add(reason, time); });
+  ExecutionTimes difference;
+  Subtract(later, &difference);
+  (mark.is_end ? EndStates : BeginStates)(mark.region, difference, data);
 }
 
 // Resolves the marks up to the end of the last interval.
@@ -156,18 +186,9 @@ void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) 
 
 void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   data->last.reason = ids(data->last.reason);
-  MapIds(ids, &data->times);
-  data->ranges = internal::WithIds(ids, data->ranges);
-  for (RegionEntry& region : data->regions) {
-    MapIds(ids, first_number, static_cast<KnownRegion*>(&region));
-    MapIds(ids, &region.at_begin);
-    MapIds(ids, &region.at_end);
-  }
-}
-
-ExecutionTimes Sum(ExecutionTimes a, const ExecutionTimes& b) {
-  a.Add(b);
-  return a;
+  data->blocked.MapIds(ids);
+  data->ranges.MapIds(ids);
+  for (RegionEntry& region : data->regions) MapIds(ids, first_number, &region);
 }
 
 // Of the regions of a goroutine. One that is older than the trace contains no other.
@@ -192,30 +213,35 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
   Data& data = entry.data;
   Data& more = rest.data;
 
-  // What is known of the regions of the rest counts from its beginning.
-  ExecutionTimes before = data.times;
-  before.ranges = data.ranges;
-  std::vector<size_t> places;  // Where these regions are now.
+  std::vector<size_t> places;  // Where the regions of the rest are now.
   for (RegionEntry& region : more.regions) {
-    if (region.life.begin.has_value()) region.at_begin = Sum(before, region.at_begin);
-    region.at_end = Sum(before, region.at_end);
     places.push_back(data.regions.size());
     data.regions.push_back(std::move(region));
   }
+  // What is known of the times in older regions counts from the beginning of the rest.
+  std::vector<ExecutionTimes> times_in_older;
+  for (const size_t older : more.ended_older_regions) {
+    ExecutionTimes& times = data.regions[places[older]].life.times;
+    times_in_older.push_back(std::exchange(times, {}));
+    times.ranges = std::exchange(times_in_older.back().ranges, {});
+  }
   for (const size_t older : more.older_regions) {
     size_t& place = places[older];
+    RegionEntry& end = data.regions[place];
+    const NamedTimes ranges = std::move(end.life.times.ranges);
     if (data.open_regions.empty()) {
       data.older_regions.push_back(place);
+      end.life.times.ranges = data.ranges.All(Listed(ranges));
       continue;
     }
-    RegionEntry& end = data.regions[place];
     end.is_joined = true;
     place = data.open_regions.back();
     data.open_regions.pop_back();
     data.regions[place].life.end = end.life.end;
-    data.regions[place].at_end = std::move(end.at_end);
+    data.regions[place].life.times.ranges = data.ranges.End(Listed(ranges));
   }
   for (const size_t open : more.open_regions) data.open_regions.push_back(places[open]);
+  data.ranges.Append(std::move(more.ranges));
 
   const auto append = [&](const std::vector<Mark>& marks) {
     for (Mark mark : marks) {
@@ -235,11 +261,19 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
       data.early_marks = std::move(marks);
       data.creation = more.creation;
     }
+    for (size_t i = 0; i < times_in_older.size(); ++i) {
+      EndStates(places[more.ended_older_regions[i]], times_in_older[i], &data);
+    }
+    for (BegunRegion& begun : more.begun_regions) {
+      begun.region = places[begun.region];
+      begun.at_begin.Add(data.times);
+      data.begun_regions.push_back(std::move(begun));
+    }
+    data.times.Add(more.times);
+    data.blocked.Append(std::move(more.blocked));
     data.last = more.last;
     append(more.marks);
   }
-  data.times.Add(more.times);
-  for (const NamedTime& range : more.ranges) data.ranges.Add(range.name, range.time);
   if (more.end.has_value()) data.end = more.end;
 }
 
@@ -293,8 +327,8 @@ class TaskStats::Impl {
   // Adds the region of a begin, or of an end that has none. Returns its index.
   size_t AddRegion(const Event& event, Data* data);
 
-  // The ranges of a goroutine up to now.
-  NamedTimes RangesAt(GoId id, int64_t now, const Data& data) const;
+  // The times up to now in ranges that a goroutine is in.
+  NamedTimes OpenRangesAt(GoId id, int64_t now) const;
 
   // Takes the regions of a goroutine of which everything is known.
   void TakeRegions(Goroutines::Entry& entry);
@@ -338,8 +372,8 @@ void TaskStats::Impl::Add(const Event& event) {
   }
 }
 
-NamedTimes TaskStats::Impl::RangesAt(GoId id, int64_t now, const Data& data) const {
-  NamedTimes ranges = data.ranges;
+NamedTimes TaskStats::Impl::OpenRangesAt(GoId id, int64_t now) const {
+  NamedTimes ranges;
   ranges_.ForEachOpen(id,
                       [&](StringId name, int64_t begin) { ranges.Add(name, Between(begin, now)); });
   return ranges;
@@ -359,9 +393,8 @@ void TaskStats::Impl::BeginRegion(const Event& event) {
   const GoId id = event.goroutine();
   Data& data = goroutines_.Of(id).data;
   const size_t index = AddRegion(event, &data);
-  RegionEntry& region = data.regions[index];
-  region.life.begin = event.time();
-  region.at_begin.ranges = RangesAt(id, event.time(), data);
+  data.regions[index].life.begin = event.time();
+  data.ranges.Begin(Listed(OpenRangesAt(id, event.time())));
   data.open_regions.push_back(index);
   data.marks.push_back({event.time(), index, /*is_end=*/false});
 }
@@ -369,17 +402,21 @@ void TaskStats::Impl::BeginRegion(const Event& event) {
 void TaskStats::Impl::EndRegion(const Event& event) {
   const GoId id = event.goroutine();
   Data& data = goroutines_.Of(id).data;
+  const NamedTimes open_ranges = OpenRangesAt(id, event.time());
   size_t index;
+  NamedTimes ranges;
   if (data.open_regions.empty()) {
     index = AddRegion(event, &data);
     data.older_regions.push_back(index);
+    ranges = data.ranges.All(Listed(open_ranges));
   } else {
     index = data.open_regions.back();
     data.open_regions.pop_back();
+    ranges = data.ranges.End(Listed(open_ranges));
   }
-  RegionEntry& region = data.regions[index];
-  region.life.end = event.time();
-  region.at_end.ranges = RangesAt(id, event.time(), data);
+  RegionLife& region = data.regions[index].life;
+  region.end = event.time();
+  region.times.ranges = std::move(ranges);
   data.marks.push_back({event.time(), index, /*is_end=*/true});
 }
 
@@ -395,7 +432,8 @@ void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
     data.marks.erase(data.marks.begin(), begin);
   }
   data.last = {interval.state, interval.reason, interval.begin, interval.end, interval.proc_until};
-  AddStay(data.last, interval.begin, &data.times);
+  AddStay(data.last, interval.begin, &data.times,
+          [&](StringId reason, int64_t time) { data.blocked.Add(reason, time); });
   if (!data.marks.empty()) ResolveKnown(&data);
   if (interval.ends_life) data.end = interval.end;
   goroutines_.End(interval, entry);
@@ -404,24 +442,24 @@ void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
 void TaskStats::Impl::TakeRegions(Goroutines::Entry& entry) {
   Data& data = entry.data;
   if (data.regions.empty()) return;
-  for (const Mark& mark : data.early_marks) SetStates({}, TimesOf(mark, &data));
-  for (const Mark& mark : data.marks) SetStates(data.times, TimesOf(mark, &data));
+  // Early marks are where the goroutine's times begin. Late ones are where they end.
+  for (const Mark& mark : data.marks)
+    (mark.is_end ? EndStates : BeginStates)(mark.region, {}, &data);
   // What is open ends with the goroutine, or with the trace.
   const int64_t end = data.end.value_or(end_.value_or(data.last.end));
-  for (const size_t open : data.open_regions) {
-    RegionEntry& region = data.regions[open];
-    region.life.end = data.end;
-    region.at_end = data.times;
-    region.at_end.ranges = RangesAt(entry.id, end, data);
+  const NamedTimes open_ranges = OpenRangesAt(entry.id, end);
+  for (; !data.open_regions.empty(); data.open_regions.pop_back()) {
+    const size_t open = data.open_regions.back();
+    data.regions[open].life.end = data.end;
+    data.regions[open].life.times.ranges = data.ranges.End(Listed(open_ranges));
+    EndStates(open, {}, &data);
   }
   FindOutermost(&data.regions);
   for (RegionEntry& region : data.regions) {
     if (region.is_joined) continue;
-    ExecutionTimes& times = region.life.times;
-    times = std::move(region.at_end);
-    Subtract(region.at_begin, &times);
-    times.total = Between(std::max(region.life.begin.value_or(data.creation), filter_.times.from),
-                          std::min(region.life.end.value_or(end), filter_.times.to));
+    region.life.times.total =
+        Between(std::max(region.life.begin.value_or(data.creation), filter_.times.from),
+                std::min(region.life.end.value_or(end), filter_.times.to));
     known_regions_.push_back(std::move(region));
   }
 }

@@ -219,6 +219,26 @@ TEST(TaskStats, PartitionRegions) {
   EXPECT_EQ(count, StatsOf(*sink).regions().size());
 }
 
+// The event in which the goroutine stopped is missing: nothing is known until it starts again.
+TEST(TaskStats, KnowNothingOfAGapInWhichARegionBegins) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kUserRegionBegin, 50, 0, 7).Task(TaskId{0}).RegionType("work"));
+  events.Go(kGoStart, 80, 0, 7, GoState::kRunnable, GoState::kRunning);
+  events.Push(events.Builder(kUserRegionEnd, 90, 0, 7).Task(TaskId{0}).RegionType("work"));
+  events.Sync(100, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(StatsOf(*sink).regions().size(), 1u);
+  const ExecutionTimes& times = StatsOf(*sink).regions()[0].times;
+  EXPECT_EQ(times.total, 40);
+  EXPECT_EQ(times.running, 10);
+  EXPECT_EQ(times.Unknown(), 30);
+}
+
 TEST(TaskStats, HaveOnlyWhatIsSelected) {
   const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);

@@ -10,6 +10,7 @@
 
 #include "analysis/built_events.h"
 #include "gotrace/goroutine_stats.h"
+#include "gotrace/heap_stats.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -192,6 +193,33 @@ TEST(CompareTraces, NeedsABase) {
   const Metrics a = Measure({500, 500});
   EXPECT_TRUE(Compare(a, Measure({}), MetricBase::kTask).empty());
   EXPECT_TRUE(Compare(a, a).empty());
+}
+
+TEST(TraceMetrics, HaveWhatWasAllocated) {
+  const auto read = [](const std::string& name, EventSink* sink) {
+    const std::string bytes = ReadTestTrace(name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    ASSERT_TRUE(ReadInto(*reader, {sink}).ok());
+  };
+  const Metrics metrics;
+  read("go1.27-alloc.trace", metrics.sink.get());
+  AnalysisSink heap(
+      [](Interner* interner) {
+        return std::make_unique<HeapStats>(interner, EventFilter::Times());
+      },
+      {});
+  read("go1.27-alloc.trace", &heap);
+  const HeapAmount allocated = static_cast<const HeapStats&>(heap.analysis()).total().allocated;
+  EXPECT_GT(allocated.objects, 0u);
+  EXPECT_EQ(Find(metrics, TraceMetric::kAllocatedObjects, "(all)").value, allocated.objects);
+  EXPECT_EQ(Find(metrics, TraceMetric::kAllocatedBytes, "(all)").value, allocated.bytes);
+  // Other traces do not say it.
+  const Metrics others;
+  read("go1.27-gc.trace", others.sink.get());
+  for (const TraceMetricValue& value : others->values()) {
+    EXPECT_NE(value.metric, TraceMetric::kAllocatedObjects);
+  }
 }
 
 TEST(TraceMetrics, AreThoseOfGoroutineStats) {

@@ -8,7 +8,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "analysis/runtime_functions.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/time_sums.h"
@@ -248,9 +247,11 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   leaks_.AddGoroutine(interval);
   auto& entry = runs_.Begin(interval);
   if (interval.state == GoState::kRunning) {
+    const Interval seen = interval.Seen();
     TraceSummary::Longest run;
-    run.length = static_cast<int64_t>(interval.duration());
-    run.begin = interval.begin;
+    run.length = static_cast<int64_t>(seen.duration());
+    run.begin = seen.begin;
+    run.is_clipped = seen.begin_clipped || seen.end_clipped;
     run.goroutine = interval.goroutine.value;
     runs_.Add(RunTraits::Key(), run, &entry);
   } else if (interval.state == GoState::kWaiting || interval.state == GoState::kSyscall) {
@@ -285,9 +286,7 @@ SummaryStats::Impl::StackFunction SummaryStats::Impl::FindFunction(StackId stack
   for (const FrameId id : interner_.Frames(stack)) {
     const StringId function = interner_.FrameWithIds(id).func;
     const absl::string_view name = interner_.String(function);
-    const bool is_library =
-        IsOfRuntime(name) || absl::StartsWith(name, "sync.") || absl::StartsWith(name, "internal/");
-    if (is_library) continue;
+    if (internal::IsOfLibrary(name)) continue;
     found.function = function;
     break;
   }
@@ -309,7 +308,7 @@ void SummaryStats::Impl::AddPlace(const GoInterval& interval) {
   key.kind = is_syscall ? LatencyKind::kSyscall : LatencyKind::kBlocked;
   if (!is_syscall) key.reason = interval.reason;
   key.function = function.function;
-  const auto length = static_cast<int64_t>(interval.duration());
+  const auto length = static_cast<int64_t>(interval.Seen().duration());
   TraceSummary::Place& place = places_[key];
   ++place.count;
   AddTime(length, &place.time);
@@ -331,6 +330,7 @@ void SummaryStats::Impl::AddLatencies() {
     latency.reason = std::string(interner_.String(one.key.reason));
     latency.longest.length = static_cast<int64_t>(one.duration());
     latency.longest.begin = one.begin;
+    latency.longest.is_clipped = one.begin_clipped || one.end_clipped;
     latency.longest.goroutine = one.goroutine.value;
     latency.longest.function = std::string(interner_.String(one.key.start));
   }

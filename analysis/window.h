@@ -2,6 +2,10 @@
 #ifndef GOTRACE_ANALYSIS_WINDOW_H_
 #define GOTRACE_ANALYSIS_WINDOW_H_
 
+#include <algorithm>
+#include <cstdint>
+
+#include "analysis/time_sums.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/state_tracker.h"
 
@@ -14,6 +18,7 @@ inline bool Overlaps(const EventFilter::Times& window, const Interval& interval)
 // Each returns whether there was something to cut.
 inline bool CutBegin(const EventFilter::Times& window, Interval* interval) {
   if (interval->begin >= window.from) return false;
+  interval->unseen = std::max<int64_t>(interval->unseen - Between(interval->begin, window.from), 0);
   interval->begin = window.from;
   interval->begin_clipped = true;
   return true;

@@ -113,6 +113,33 @@ std::string StopsOfTheWorld(uint64_t count) {
   return maker.Finish();
 }
 
+// The same, while the goroutine stops and starts.
+std::string StopsAroundStarts(uint64_t count) {
+  TraceBuilder maker;
+  maker.AddStrings(count);
+  maker.BeginMain(1);
+  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kSTWBegin, {i, 0});
+  for (uint64_t i = 1; i <= count; ++i) {
+    maker.AddTimed(EventType::kGoStop, {1, 0});
+    maker.AddTimed(EventType::kGoStart, {kMainGoroutine, i});
+  }
+  return maker.Finish();
+}
+
+// Stop-the-world ranges that begin within a region and end after it, which other regions are
+// around.
+std::string StopsAcrossRegions(uint64_t count) {
+  TraceBuilder maker;
+  maker.AddStrings(count);
+  maker.BeginMain(1);
+  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kUserRegionBegin, {0, i, 0});
+  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kSTWBegin, {i, 0});
+  maker.AddTimed(EventType::kUserRegionEnd, {0, count, 0});
+  for (uint64_t i = 0; i < count; ++i) maker.AddTimed(EventType::kSTWEnd);
+  for (uint64_t i = count - 1; i >= 1; --i) maker.AddTimed(EventType::kUserRegionEnd, {0, i, 0});
+  return maker.Finish();
+}
+
 }  // namespace
 
 absl::Span<const HostileTrace> HostileTraces() {
@@ -128,6 +155,8 @@ absl::Span<const HostileTrace> HostileTraces() {
       {"nested regions", [](uint64_t count) { return Regions(count, false); }},
       {"misnested regions", [](uint64_t count) { return Regions(count, true); }},
       {"stops of the world", StopsOfTheWorld},
+      {"stops around starts", StopsAroundStarts},
+      {"stops across regions", StopsAcrossRegions},
   };
   return kTraces;
 }

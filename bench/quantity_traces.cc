@@ -33,6 +33,13 @@ std::string Generations(uint64_t count) {
   return trace.Finish();
 }
 
+// Strings that nothing refers to.
+std::string Strings(uint64_t count) {
+  WithTables trace(count);
+  trace.AddTimed(EventType::kHeapAlloc, {1});
+  return trace.Finish();
+}
+
 // Goroutines that never run.
 std::string Goroutines(uint64_t count) {
   WithTables trace(count, count);
@@ -170,6 +177,34 @@ std::string NestedRegions(uint64_t count) {
   return trace.Finish();
 }
 
+// Regions of a goroutine that has waited for many reasons.
+std::string RegionsAfterWaits(uint64_t count) {
+  WithTables trace(count);
+  for (uint64_t i = 1; i <= count; ++i) {
+    trace.AddTimed(EventType::kGoBlock, {i, 0});
+    trace.AddTimed(EventType::kGoUnblock, {kMainGoroutine, 2 * i - 1, 0});
+    trace.AddTimed(EventType::kGoStart, {kMainGoroutine, 2 * i});
+  }
+  for (uint64_t i = 1; i <= count; ++i) {
+    trace.AddTimed(EventType::kUserRegionBegin, {i, 1, 0});
+    trace.AddTimed(EventType::kUserRegionEnd, {i, 1, 0});
+  }
+  return trace.Finish();
+}
+
+// Sweeps of different Ps, which are open to the end.
+std::string OpenSweeps(uint64_t count) {
+  TraceBuilder trace;
+  trace.BeginMain(1);
+  for (uint64_t i = 1; i <= count; ++i) {
+    trace.Begin(100 + i, 10 + 4 * i);
+    trace.AddTimed(EventType::kProcStatus, {kProc + i, ToWire(ProcStatus::kRunning)});
+    trace.AddTimed(EventType::kGoStatus, {100 + i, 100 + i, ToWire(GoStatus::kRunning)});
+    trace.AddTimed(EventType::kGCSweepBegin, {0});
+  }
+  return trace.Finish();
+}
+
 std::string StopsInARow(uint64_t count) {
   WithTables trace(count);
   for (uint64_t i = 1; i <= count; ++i) {
@@ -246,6 +281,7 @@ std::string EqualTimes(uint64_t count) {
 absl::Span<const HostileTrace> QuantityTraces() {
   static constexpr HostileTrace kTraces[] = {
       {"generations", Generations},
+      {"strings", Strings},
       {"goroutines that never run", Goroutines},
       {"goroutines that end", [](uint64_t count) { return ShortGoroutines(count, true); }},
       {"goroutines that wait", [](uint64_t count) { return ShortGoroutines(count, false); }},
@@ -262,7 +298,9 @@ absl::Span<const HostileTrace> QuantityTraces() {
       {"tasks", Tasks},
       {"regions in a row", RegionsInARow},
       {"nested regions of tasks", NestedRegions},
+      {"regions after waits", RegionsAfterWaits},
       {"stops in a row", StopsInARow},
+      {"open sweeps", OpenSweeps},
       {"collections", Collections},
       {"samples", Samples},
       {"objects", [](uint64_t count) { return HeapObjects(count, false); }},

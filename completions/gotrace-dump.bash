@@ -12,7 +12,7 @@ _gotrace_dump_flags() {
     info) echo '--json --salvage --jobs= --trace= --limits= --help --version' ;;
     footprint) echo '--json --salvage --trace= --limits= --help --version' ;;
     fxt) echo '--help --version' ;;
-    validate) echo '--json --strictness= --max-per-check= --jobs= --trace= --limits= --help --version' ;;
+    validate) echo '--json --strictness= --notes --max-per-check= --jobs= --trace= --limits= --help --version' ;;
     repair) echo '-o --check --trace= --limits= --help --version' ;;
     convert) echo '--to= -o --stacks --threads --alloc --scheduling= --compress --process= --pid= --offset= --buffer= --view= --task= --related --brief --nesting= --epoch= --kind= --g= --p= --m= --from= --until= --salvage --jobs= --trace= --limits= --help --version' ;;
     summary) echo '--merge --json --from= --to= --salvage --jobs= --trace= --limits= --help --version' ;;
@@ -36,11 +36,14 @@ _gotrace_dump_flags() {
 _gotrace_dump_values() {
   kind=other values=''
   case $1:$2 in
+    events:trace | wire:trace | info:trace | footprint:trace | validate:trace | convert:trace | summary:trace | goroutines:trace | tasks:trace | regions:trace | gc:trace | latency:trace | procs:trace | leaks:trace | heap:trace | sql:trace | tables:trace)
+      kind=choice values='all'
+      ;;
     convert:scheduling)
       kind=choice values='auto generic off'
       ;;
     latency:sort)
-      kind=choice values='count clipped total_ns min_ns p50_ns p90_ns p99_ns max_ns histogram kind reason start stack begin_ns length_ns g ended_by ended_by_g ended_by_stack'
+      kind=choice values='count clipped total_ns min_ns p50_ns p90_ns p99_ns max_ns histogram kind reason start stack begin_ns length_ns clipped_at g ended_by ended_by_g ended_by_stack'
       ;;
     leaks:sort)
       kind=choice values='count longest_ns total_ns counts reason start created_at blocked_at'

@@ -3,8 +3,16 @@
 #include "parser/event/trace_clock.h"
 
 namespace gotrace::internal {
+namespace {
+
+bool IsGoStatus(const Event& event) {
+  return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
+}
+
+}  // namespace
 
 void StateCounters::BeginGeneration() {
+  NoteFirst();
   Flush();
   late_ = {};
 }
@@ -12,7 +20,12 @@ void StateCounters::BeginGeneration() {
 void StateCounters::Begin(int64_t time) {
   has_begun_ = true;
   decided_ = last_ = time;
-  Note(time, /*all=*/true);
+}
+
+void StateCounters::NoteFirst() {
+  if (!has_begun_ || has_first_) return;
+  has_first_ = true;
+  Note(last_, /*all=*/true);
 }
 
 void StateCounters::Add(const Event& event) {
@@ -23,6 +36,7 @@ void StateCounters::Add(const Event& event) {
 
 void StateCounters::WriteDue(int64_t time) {
   constexpr int64_t kInterval = 100'000;
+  if (time != last_) NoteFirst();
   if (!has_begun_ || (TraceClock::Subtract(time, decided_) < kInterval && time >= decided_)) return;
   Note(last_, /*all=*/false);
   decided_ = time;
@@ -35,9 +49,11 @@ void StateCounters::Finish(int64_t time) {
 }
 
 void StateCounters::AddLate(const Event& event) {
-  const bool is_status =
-      event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
-  if (is_status && goroutines_.Find(GoId{event.transition_resource().id}) == nullptr) Count(event);
+  const int64_t id = event.transition_resource().id;
+  const bool is_first = event.type() == EventType::kProcStatus
+                            ? !procs_.contains(id)
+                            : IsGoStatus(event) && goroutines_.Find(GoId{id}) == nullptr;
+  if (is_first) Count(event);
 }
 
 void StateCounters::Count(const Event& event) {
@@ -53,10 +69,8 @@ void StateCounters::Count(const Event& event) {
   }
   const GoState state = static_cast<GoState>(event.transition_to());
   if (state == GoState::kUndetermined) return;
-  const bool is_status =
-      event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
   Goroutine* goroutine = goroutines_.Find(GoId{id});
-  const bool is_late = is_status && goroutine == nullptr;
+  const bool is_late = IsGoStatus(event) && goroutine == nullptr;
   if (goroutine != nullptr) Change(static_cast<size_t>(goroutine->state), -1, /*is_late=*/false);
   if (state == GoState::kNotExist) {
     if (goroutine != nullptr) goroutines_.Erase(goroutine);

@@ -59,14 +59,14 @@ class StateCounters {
   // its values are only written now, or by Finish().
   void BeginGeneration();
 
-  // Begins to write, with the values at `time`.
+  // Begins to write, with the values at `time`, after all transitions of that time.
   void Begin(int64_t time);
 
   // Takes a transition, at its time.
   void Add(const Event& event);
 
   // Takes a transition that comes after the time window, but in its last generation. If it is the
-  // first status of a goroutine, it states what was so in the window.
+  // first status of a goroutine or a P, it states what was so in the window.
   void AddLate(const Event& event);
 
   // Writes all values, which last until `time`.
@@ -81,6 +81,8 @@ class StateCounters {
   // Notes the values since the transition before, unless values were noted shortly before
   // `time`.
   void WriteDue(int64_t time);
+  // Notes the first values, if that was not done yet.
+  void NoteFirst();
   void Count(const Event& event);
   // Changes a value. `is_late` means that it has been so since the generation began.
   void Change(size_t value, int64_t by, bool is_late);
@@ -109,8 +111,9 @@ class StateCounters {
   std::array<uint64_t, std::size(kSpecs)> written_;
 
   bool has_begun_ = false;
-  int64_t decided_ = 0;  // When it was last decided whether to write.
-  int64_t last_ = 0;     // When the values last changed.
+  bool has_first_ = false;  // Whether the first values were noted.
+  int64_t decided_ = 0;     // When it was last decided whether to write.
+  int64_t last_ = 0;        // When the values last changed.
 };
 
 }  // namespace gotrace::internal

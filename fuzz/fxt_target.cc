@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_text.h"
 #include "export/fxt/fxt_validator.h"
 #include "export/fxt/fxt_writer.h"
 #include "fuzz/target.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/byte_stream.h"
+#include "gotrace/fxt_reader.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {

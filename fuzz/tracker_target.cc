@@ -159,7 +159,7 @@ void CheckStory(const TaskStory& story) {
   }
 }
 
-// The waits of a summary must be those of the goroutines.
+// The waits of a summary must be those of the goroutines, but for times that nobody saw.
 void CheckSummary(const TraceSummary& summary, absl::Span<const GoroutineGroup> groups) {
   ExecutionTimes times;
   for (const GoroutineGroup& group : groups) times.Add(group.times);
@@ -169,8 +169,8 @@ void CheckSummary(const TraceSummary& summary, absl::Span<const GoroutineGroup> 
     if (latency.kind == LatencyKind::kScheduling) scheduling += latency.durations.sum();
     if (latency.kind == LatencyKind::kBlocked) blocked += latency.durations.sum();
   }
-  FUZZ_CHECK(scheduling == static_cast<uint64_t>(times.runnable), "");
-  FUZZ_CHECK(blocked == static_cast<uint64_t>(times.BlockedTotal()), "");
+  FUZZ_CHECK(scheduling <= static_cast<uint64_t>(times.runnable), "");
+  FUZZ_CHECK(blocked <= static_cast<uint64_t>(times.BlockedTotal()), "");
   TraceSummary twice = summary;
   twice.Merge(summary);
   FUZZ_CHECK(twice.latencies.size() == summary.latencies.size(), "");

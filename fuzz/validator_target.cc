@@ -41,7 +41,7 @@ void CheckCounts(const ValidationReport& report, uint64_t size) {
 
 std::string ReportText(const ValidationReport& report) {
   TextBuffer text, json;
-  AppendReport("trace", report, &text);
+  AppendReport("trace", report, /*with_notes=*/true, &text);
   AppendReportJson("trace", report, &json);
   absl::string_view line = json.view();
   FUZZ_CHECK(absl::ConsumeSuffix(&line, "\n"), line);

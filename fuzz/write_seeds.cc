@@ -14,12 +14,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/parquet/parquet_table.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/event_sink.h"
 #include "gotrace/fxt_exporter.h"
+#include "gotrace/fxt_reader.h"
 #include "gotrace/reader.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/framing/raw_reader.h"

@@ -57,6 +57,25 @@ TEST(PublicHeaders, DeclareInternalNamesInTheInternalNamespace) {
   EXPECT_GT(namespaces, 20);
 }
 
+// docs/library.md has a row for each: "| [gotrace/reader.h](../include/gotrace/reader.h) | ... |".
+TEST(PublicHeaders, AreAllInTheListOfTheDocument) {
+  std::set<std::string> rows;
+  std::ifstream document("docs/library.md");
+  for (std::string line; std::getline(document, line);) {
+    if (!absl::StartsWith(line, "| [gotrace/")) continue;
+    const std::string name = line.substr(3, line.find(']') - 3);
+    const std::string begin = absl::StrCat("| [", name, "](../include/", name, ") | ");
+    EXPECT_TRUE(absl::StartsWith(line, begin) && line.size() > begin.size() + 2) << line;
+    EXPECT_TRUE(rows.insert(name).second) << line;
+  }
+  std::set<std::string> headers;
+  for (const auto& entry : std::filesystem::directory_iterator("include/gotrace")) {
+    if (!entry.is_regular_file()) continue;
+    headers.insert(absl::StrCat("gotrace/", entry.path().filename().string()));
+  }
+  EXPECT_EQ(rows, headers);
+}
+
 TEST(PublicHeaders, NumbersOfTheVersionAreThoseOfItsText) {
   EXPECT_EQ(GOTRACE_VERSION, absl::StrCat(GOTRACE_VERSION_MAJOR, ".", GOTRACE_VERSION_MINOR, ".",
                                           GOTRACE_VERSION_PATCH));

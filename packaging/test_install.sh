@@ -64,6 +64,13 @@ libraries=$(dirname "$(find "$prefix" -name libgotrace.a)")
 extension=$libraries/gotrace/gotrace_sqlite.so
 rows=$(sqlite3 :memory: ".load $extension" "SELECT gotrace_open('trace.out')" "SELECT count(*) FROM goroutines" 2>&1 | tail -n 1)
 [[ $rows == $(awk '{ sum += $1 } END { print sum }' expected) ]] || fail "with the extension SQLite says: $rows"
+tables=$(sqlite3 :memory: ".load $extension" "SELECT gotrace_open('trace.out')" .tables 2>&1)
+[[ $tables == *goroutines* ]] || fail "with the extension SQLite lists these tables: $tables"
+head -c 5000 trace.out >cut.out
+rows=$(sqlite3 :memory: ".load $extension" "SELECT gotrace_open('cut.out')" "SELECT count(*) FROM goroutines" 2>&1 || true)
+[[ $rows == *"cut.out: "*"[compressed-truncated]"* ]] || fail "with the extension SQLite says of a broken trace: $rows"
+symbols=$(nm --dynamic --defined-only "$extension" | cut -d ' ' -f 3-)
+[[ $symbols == sqlite3_extension_init ]] || fail "the extension exports these symbols: $symbols"
 
 # Nothing but what is installed may be needed for the headers.
 (cd "$prefix/include" && printf '#include <%s>\n' gotrace/*.h) >all_headers.cc

@@ -411,6 +411,44 @@ TEST(GenerationWriter, UsesAnIdlePForAThreadWithoutOne) {
                              "0:GoBlock g2", "0:ProcStop p1", "-1:GoUnblock g2"}));
 }
 
+TEST(GenerationWriter, UsesNoPThatWasIdleBefore) {
+  OneRuns script;
+  script.Event(1, EventType::kProcStatus, {1, kProcIdle});
+  script.Event(2, EventType::kProcStart, {1, 5});
+  script.Event(1, EventType::kGoStatus, {2, ~uint64_t{0}, kRunnable});
+  script.Event(-1, EventType::kGoUnblock, {2, 1, 0});
+  script.Write();
+  EXPECT_EQ(script.Read(),
+            After(kOneRuns, {"1:ProcStatus p1", "2:ProcStart p1", "1:GoStatus g2", "1:GoStop g1",
+                             "1:GoStart g2", "1:GoBlock g2", "1:GoStart g1", "-1:GoUnblock g2"}));
+}
+
+TEST(GenerationWriter, StopsThePOfAThreadThatHasAnother) {
+  OneRuns script;
+  // The event says that it ran on this P.
+  script.Event(1, EventType::kHeapAlloc, {7}, 1, 2);
+  script.Event(1, EventType::kProcStatus, {3, kProcRunning});
+  script.Write();
+  EXPECT_EQ(script.Read(), After(kOneRuns, {"1:ProcStop p0", "1:ProcStatus p2", "1:HeapAlloc",
+                                            "1:ProcStop p2", "1:ProcStatus p3"}));
+}
+
+TEST(GenerationWriter, LeavesAGoroutineThatLostItsP) {
+  OneRuns script;
+  script.Event(1, EventType::kGoCreate, {2, 0, 0}, 1, 0);
+  script.Event(1, EventType::kGoSyscallBegin, {1, 0}, 1, 0);
+  script.Event(2, EventType::kProcSteal, {0, 2, 1});
+  script.Event(1, EventType::kGoSyscallEndBlocked, {}, 1);
+  script.Write();
+  const Lines first = script.Read();
+  // The thread has no goroutine now.
+  script.Event(1, EventType::kProcStart, {0, 1});
+  script.Event(1, EventType::kGoStart, {2, 1}, -1, 0);
+  script.Write();
+  EXPECT_EQ(script.Read(),
+            After(first, {"1:ProcStatus p0", "1:ProcStart p0", "1:GoStatus g2", "1:GoStart g2"}));
+}
+
 TEST(GenerationWriter, CreatesWhatAppearsLate) {
   for (const Version version : AllVersions()) {
     OneRuns script(version);

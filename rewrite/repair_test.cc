@@ -738,7 +738,8 @@ TEST_P(RepairOfRealTraces, RemovesTextAfterTheEnd) {
 
 TEST_P(RepairOfRealTraces, MakesASoundTraceWhateverByteIsDamaged) {
   const std::string bytes = ReadTestTrace(GetParam());
-  for (size_t pos = kHeaderSize; pos < bytes.size(); pos += 61) {
+  const size_t step = bytes.size() / TestRounds(bytes.size() / 61);
+  for (size_t pos = kHeaderSize; pos < bytes.size(); pos += step) {
     SCOPED_TRACE(absl::StrCat("damaged at ", pos));
     std::string damaged = bytes;
     damaged[pos] = static_cast<char>(damaged[pos] ^ (1 << (pos % 8)));
@@ -779,7 +780,7 @@ TEST_P(RepairOfRegions, ChangesNoneThatACutDoesNotTouch) {
   const std::string bytes = ReadTestTrace(GetParam());
   const std::vector<GenerationEnd> ends = GenerationEnds(bytes);
   const std::vector<std::string> whole = RegionEvents(bytes);
-  const size_t step = std::max<size_t>(bytes.size() / 200, 1);
+  const size_t step = std::max<size_t>(bytes.size() / TestRounds(200), 1);
   for (size_t size = kHeaderSize; size < bytes.size(); size += step) {
     SCOPED_TRACE(absl::StrCat("cut at ", size));
     const Repaired repaired = Repair(absl::string_view(bytes).substr(0, size));

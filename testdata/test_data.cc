@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -19,6 +20,16 @@ namespace {
 [[noreturn]] void Die(absl::string_view what, absl::string_view name) {
   std::fprintf(stderr, "%s: %s\n", std::string(what).c_str(), std::string(name).c_str());
   std::abort();
+}
+
+// N of GOTRACE_TEST_SHARE=N.
+size_t TestShare() {
+  const char* const text = std::getenv("GOTRACE_TEST_SHARE");
+  size_t share = 1;
+  if (text != nullptr && (!absl::SimpleAtoi(text, &share) || share == 0)) {
+    Die("GOTRACE_TEST_SHARE is not a number above 0", text);
+  }
+  return share;
 }
 
 std::vector<TestTrace> ReadManifest() {
@@ -46,6 +57,18 @@ const std::vector<TestTrace>& TestTraces() {
   static const auto* const traces = new std::vector<TestTrace>(ReadManifest());
   return *traces;
 }
+
+const std::vector<TestTrace>& SomeTestTraces() {
+  static const auto* const traces = [] {
+    auto* const some = new std::vector<TestTrace>;
+    const size_t share = TestShare();
+    for (size_t i = 0; i < TestTraces().size(); i += share) some->push_back(TestTraces()[i]);
+    return some;
+  }();
+  return *traces;
+}
+
+size_t TestRounds(size_t all) { return std::max<size_t>(all / TestShare(), 1); }
 
 std::string TestFilePath(absl::string_view name) {
   const char* const runfiles = std::getenv("TEST_SRCDIR");

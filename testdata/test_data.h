@@ -2,6 +2,7 @@
 #ifndef GOTRACE_TESTDATA_TEST_DATA_H_
 #define GOTRACE_TESTDATA_TEST_DATA_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,14 @@ struct TestTrace {
 
 // Every trace of the manifest, in its order. Lives for ever.
 const std::vector<TestTrace>& TestTraces();
+
+// For tests that take long with sanitizers: with GOTRACE_TEST_SHARE=N in the environment every Nth
+// of these traces, and otherwise all.
+const std::vector<TestTrace>& SomeTestTraces();
+
+// The same for how often a test tries something random, or something at one of many places: the Nth
+// part of `all`, but not 0.
+size_t TestRounds(size_t all);
 
 // Where the file `name` of traces/ can be opened.
 std::string TestFilePath(absl::string_view name);

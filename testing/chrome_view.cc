@@ -103,6 +103,7 @@ class View {
 
   bool IsLeftOut(const JsonValue& event) const {
     if (TextOf(event, "pid") == kTasks && !has_tasks()) return true;
+    if (TextOf(event, "cat") == "arrow") return true;  // Which Go does not have.
     // In Go's view of threads, the lane of a blocked syscall is that of the goroutine's next slice.
     const JsonValue* const args = event.Find("args");
     return query_ == "view=thread" && TextOf(event, "name") == "syscall" && args != nullptr &&

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_validator.h"
 #include "export/report/report_text.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/fxt_reader.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
@@ -32,7 +32,7 @@ ValidationReport ValidateInput(absl::string_view input) {
 
 std::string FormatReportOutcome(const ValidationReport& report) {
   TextBuffer text;
-  AppendReport("trace", report, &text);
+  AppendReport("trace", report, /*with_notes=*/true, &text);
   return std::string(text.view());
 }
 

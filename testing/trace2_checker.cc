@@ -33,8 +33,11 @@ const std::map<std::string, std::vector<Required>>& RequiredMembers() {
       {"atexit", {{"t_abs", Type::kNumber}, {"code", Type::kNumber}}},
       {"signal", {{"t_abs", Type::kNumber}, {"signo", Type::kNumber}}},
       {"error", {{"msg", Type::kString}, {"fmt", Type::kString}}},
+      {"cmd_path", {{"path", Type::kString}}},
+      {"cmd_ancestry", {{"ancestry", Type::kArray}}},
       {"cmd_name", {{"name", Type::kString}, {"hierarchy", Type::kString}}},
       {"cmd_mode", {{"name", Type::kString}}},
+      {"alias", {{"alias", Type::kString}, {"argv", Type::kArray}}},
       {"def_param", {{"scope", Type::kString}, {"param", Type::kString}, {"value", Type::kString}}},
       {"child_start",
        {{"child_id", Type::kNumber},
@@ -46,6 +49,15 @@ const std::map<std::string, std::vector<Required>>& RequiredMembers() {
         {"pid", Type::kNumber},
         {"code", Type::kNumber},
         {"t_rel", Type::kNumber}}},
+      {"child_ready",
+       {{"child_id", Type::kNumber},
+        {"pid", Type::kNumber},
+        {"ready", Type::kString},
+        {"t_rel", Type::kNumber}}},
+      {"exec", {{"exec_id", Type::kNumber}, {"argv", Type::kArray}}},
+      {"exec_result", {{"exec_id", Type::kNumber}, {"code", Type::kNumber}}},
+      {"def_repo", {{"repo", Type::kNumber}, {"worktree", Type::kString}}},
+      {"printf", {{"t_abs", Type::kNumber}, {"msg", Type::kString}}},
       {"thread_start", {}},
       {"thread_exit", {{"t_rel", Type::kNumber}}},
       {"region_enter",
@@ -62,6 +74,12 @@ const std::map<std::string, std::vector<Required>>& RequiredMembers() {
         {"category", Type::kString},
         {"key", Type::kString},
         {"value", Type::kString}}},
+      {"data_json",
+       {{"t_abs", Type::kNumber},
+        {"t_rel", Type::kNumber},
+        {"nesting", Type::kNumber},
+        {"category", Type::kString},
+        {"key", Type::kString}}},
       {"th_timer",
        {{"category", Type::kString},
         {"name", Type::kString},
@@ -148,7 +166,8 @@ class Checker {
     if (event == "child_start" && !children_.insert(Text(line, "child_id")).second) {
       return "the child has started before";
     }
-    if (event == "child_exit" && children_.erase(Text(line, "child_id")) == 0) {
+    if ((event == "child_exit" || event == "child_ready") &&
+        children_.erase(Text(line, "child_id")) == 0) {
       return "the child has not started";
     }
     if (event == "thread_exit") {

@@ -90,7 +90,14 @@ std::vector<Flag> AnalysisCommand::Flags() {
       rows.push_back(flag);
     }
   }
-  AppendRows(reading_.Rows(), &rows);
+  const auto traces =
+      text().takes_several_files ? InputFlags::Traces::kOneOrAll : InputFlags::Traces::kOne;
+  AppendRows(IsMergeable()
+                 ? reading_.Rows(traces,
+                                 "The parts of a large trace in a file are read at the same time, "
+                                 "unless --from, --to or --salvage is given.")
+                 : reading_.Rows(traces),
+             &rows);
   return rows;
 }
 
@@ -128,7 +135,12 @@ absl::Status AnalysisCommand::Check() const {
     status.Update(absl::InvalidArgumentError("--sort and --top work only with tables"));
   }
   const Interner none;
-  if (!sort_.empty()) status.Update(MakeTable(nullptr, none).Sort(sort_));
+  if (!sort_.empty()) {
+    const absl::Status sorted = MakeTable(nullptr, none).Sort(sort_);
+    if (!sorted.ok()) {
+      status.Update(absl::InvalidArgumentError(absl::StrCat("--sort: ", sorted.message())));
+    }
+  }
   return status;
 }
 
@@ -238,7 +250,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
   const ReadResult result = Read(file, filter_);
   if (result.sink == nullptr) {
     Print(result, output);
-    return Report(file, result);
+    return Report(output->name(), result);
   }
   if (absl::Status status = CheckFound(result.sink->analysis());
       result.status.ok() && !status.ok()) {
@@ -251,7 +263,7 @@ FileResult AnalysisCommand::RunFile(FileOutput* output) {
     absl::Status written = WriteTarget(*result.sink, output);
     if (!written.ok()) return {.status = std::move(written)};
   }
-  return Report(file, result);
+  return Report(output->name(), result);
 }
 
 absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* output) const {
@@ -265,11 +277,11 @@ absl::Status AnalysisCommand::WriteTarget(const AnalysisSink& sink, FileOutput* 
 
 void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   if (result.sink == nullptr) {
-    if (prints_json()) AppendUnreadJson(output->file(), result.status, {}, &output->buffer());
+    if (prints_json()) AppendUnreadJson(output->name(), result.status, {}, &output->buffer());
     return;
   }
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
-  const std::string file = NameOf(output->file());
+  const std::string file = output->name();
   if (!IsTable() && !json_) {
     // A page about nothing would only hide the error.
     if (!result.status.ok() && result.sink->event_count() == 0) return;

@@ -124,7 +124,7 @@ class AnalysisCommand : public PerFileCommand {
   enum Format : size_t { kTable, kCsv, kJson, kJsonLines, kOwnFormat };
 
   FileResult RunFile(FileOutput* output) final;
-  const ReaderLimits& limits() const final { return reading_.input.limits; }
+  InputFlags& input() final { return reading_.input; }
 
   ReadResult ReadWhole(const std::string& file, const EventFilter& filter,
                        Progress* progress) const;

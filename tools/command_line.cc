@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -50,6 +51,25 @@ std::string FullVersion() {
   const absl::string_view commit = Commit();
   return absl::StrCat("gotrace-dump " GOTRACE_VERSION,
                       commit.empty() ? "" : absl::StrCat(" (commit ", commit, ")"), "\n");
+}
+
+// Returns the flag of `own` that was given, or nullptr. --json and --format=json are the same: a
+// command has one of them, and takes the other for it.
+const Flag* FindOwnFlag(absl::Span<const Flag> own, absl::string_view name,
+                        std::optional<std::string>* value) {
+  if (const Flag* const flag = FindFlag(own, name)) return flag;
+  if (name == "json" && *value == "true") {
+    const Flag* const format = FindFlag(own, "format");
+    if (format == nullptr || !absl::c_linear_search(format->set.choices(), "json")) return nullptr;
+    *value = "json";
+    return format;
+  }
+  if (name == "format" && (*value == "json" || *value == "text")) {
+    const Flag* const json = FindFlag(own, "json");
+    if (json != nullptr) *value = *value == "json" ? "true" : "false";
+    return json;
+  }
+  return nullptr;
 }
 
 bool FileExists(const std::string& path) {
@@ -178,7 +198,7 @@ class ArgumentParser {
     const std::vector<Flag> own = line_.command->Flags();
     std::vector<GivenFlag> given;
     for (FlagArgument& argument : flags_) {
-      const Flag* const flag = FindFlag(own, argument.name);
+      const Flag* const flag = FindOwnFlag(own, argument.name, &argument.value);
       if (flag == nullptr) return WrongFlag(argument, own);
       given.push_back({flag, argument.value.value_or("")});
       line_.flags.emplace_back(flag->name, given.back().value);

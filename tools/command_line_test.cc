@@ -115,6 +115,20 @@ TEST_F(CommandLineTest, FlagsMayPrecedeTheCommand) {
   ExpectLine({"-o", "x", "repair", "f"}, "repair", {"f"});
 }
 
+// Whichever of the two a command has.
+TEST_F(CommandLineTest, JsonIsAFlagAndAFormat) {
+  using Flags = std::vector<std::pair<std::string, std::string>>;
+  const auto flags_of = [&](const std::vector<std::string>& args) {
+    ExpectLine(args, args[0], {"f"});
+    return Flags(line_.flags.begin(), line_.flags.end());
+  };
+  EXPECT_EQ(flags_of({"info", "--format=json", "f"}), flags_of({"info", "--json", "f"}));
+  EXPECT_EQ(flags_of({"info", "--format", "text", "f"}), flags_of({"info", "--nojson", "f"}));
+  EXPECT_EQ(flags_of({"gc", "--json", "f"}), flags_of({"gc", "--format=json", "f"}));
+  EXPECT_EQ(flags_of({"events", "--json", "--stacks", "f"}),
+            flags_of({"events", "--format=json", "--stacks", "f"}));
+}
+
 // Every row of every command: with a value and without, alone and with the others.
 TEST_F(CommandLineTest, EachFlagIsAccepted) {
   // By the name of the flag or, where the command gives it a meaning of its own, of both.
@@ -366,10 +380,11 @@ TEST_F(CommandLineTest, TheLastOfTwoCounts) {
 
 TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"--header", "f"}, "--header is a flag of `wire`, not of `events`");
-  ExpectError({"--json", "f"},
-              "--json is a flag of `info`, `footprint`, `validate` and `summary`, not of `events`; "
-              "`events` has --format=json");
-  ExpectError({"info", "--format=json", "f"},
+  ExpectError({"wire", "--json", "f"},
+              "--json is a flag of `info`, `footprint`, `validate` and `summary`, not of `wire`");
+  ExpectError({"tables", "--json", "f"},
+              "--json is a flag of `info`, `footprint`, `validate` and `summary`, not of `tables`");
+  ExpectError({"info", "--format=csv", "f"},
               "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
               "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`, not of "
               "`info`; "

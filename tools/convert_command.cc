@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "parser/event/trace_clock.h"
+#include "parser/source/file_state.h"
 #include "tools/command.h"
 #include "tools/convert_formats.h"
 #include "tools/event_selection.h"
@@ -42,10 +43,10 @@ constexpr CommandText kText = {
         "If the trace is broken, everything before the fault is written; with --salvage, "
         "everything that can still be read.\n"
         "\n"
-        "With --to=perfetto, several traces become one file with a process for each, which have "
-        "the ids from --pid on. Their times are those of the first trace's clock: with the same "
-        "monotonic clock, or else by the wall clock. --from and --until are times of the first "
-        "trace.",
+        "With --to=perfetto, fxt or chrome, several traces become one file with a process for "
+        "each, which have the ids from --pid on. Their times are aligned with those of the first "
+        "trace: by the monotonic clock if that is the same, and by the wall clock if not. --from "
+        "and --until are times of the first trace.",
     .examples =
         "  gotrace-dump convert --to=perfetto -o trace.pftrace trace.out\n"
         "  gotrace-dump convert --to=perfetto -o both.pftrace leader.out client.out\n"
@@ -88,7 +89,7 @@ class ConvertCommand final : public Command {
                               OutputFlag(&target_)};
     AppendRows(FormatFlags(&options_), &rows);
     AppendRows(filter_.Rows(), &rows);
-    AppendRows(reading_.Rows(), &rows);
+    AppendRows(reading_.Rows(InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -109,15 +110,33 @@ class ConvertCommand final : public Command {
   absl::string_view mode() const override { return ConvertFormats()[format_].name; }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
-    if (files.size() > 1) return Join(files, out);
+    std::vector<ListedFile> traces;
+    for (const std::string& file : files) traces.push_back({file});
+    if (reading_.input.all_traces) traces = ListAllTraces(traces, reading_.input.limits);
+    if (traces.size() > 1) return Join(traces, out);
     const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
-    options_.perfetto.time_offset = OffsetOf(0);
     FaultLog log;
     FileResult result = Convert(files[0], &log, out);
     return Conclude(files[0], result, out);
   }
 
  private:
+  // A trace of several.
+  struct Part {
+    FileResult result;
+    FileState state;
+    bool has_events = false;
+    std::optional<ClockSnapshot> clocks;
+    int64_t start = 0;        // The time of its first event.
+    int64_t time_offset = 0;  // What to add to its times.
+  };
+
+  // A trace that was opened.
+  struct Input {
+    std::unique_ptr<EventSelection> selection;
+    const Event* first = nullptr;  // nullptr if there is none.
+  };
+
   // Nanoseconds that a user wants to add to the times of a file.
   int64_t OffsetOf(size_t file) const {
     const auto it = options_.offsets.find(file + 1);
@@ -125,104 +144,137 @@ class ConvertCommand final : public Command {
   }
 
   // Writes several traces to one file.
-  int Join(const std::vector<std::string>& files, Output* out) {
+  int Join(const std::vector<ListedFile>& files, Output* out) {
     const ConvertFormat& format = ConvertFormats()[format_];
-    if (format.name != "perfetto") {
-      return Conclude(files[1],
+    if (!format.joins) {
+      return Conclude(files[1].label(),
                       {absl::InvalidArgumentError(absl::StrCat(
-                          "--to=", format.name, " takes one trace; --to=perfetto takes several"))},
+                          "--to=", format.name,
+                          " takes one trace; --to=perfetto, fxt and chrome take several"))},
                       out);
     }
     const TraceTarget target(target_, out);
-    for (const std::string& file : files) {
-      if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) {
-        return Conclude(file, {status}, out);
+    for (const ListedFile& file : files) {
+      if (absl::Status status = target.Check(file.path, format.is_binary); !status.ok()) {
+        return Conclude(file.label(), {status}, out);
       }
     }
-    std::vector<FileResult> results(files.size());
+    std::vector<Part> parts = Align(files);
     const absl::Status written = target.Write([&](Output* to) {
+      ChromeFile chrome_file(to->bytes());
+      const bool is_chrome = format.name == "chrome";
+      if (is_chrome) options_.chrome_file = &chrome_file;
       for (size_t i = 0; i < files.size() && to->usable(); ++i) {
-        results[i] = Append(format, files[i], i, to);
+        if (parts[i].has_events) parts[i].result = Append(format, files[i], i, parts, to);
       }
-      return to->Finish();
+      absl::Status status = is_chrome ? chrome_file.Finish() : absl::OkStatus();
+      status.Update(to->Finish());
+      return status;
     });
-    if (!written.ok() && !out->closed()) return Conclude(files[0], {written}, out);
+    if (!written.ok() && !out->closed()) return Conclude(files[0].label(), {written}, out);
     int code = 0;
     for (size_t i = 0; i < files.size(); ++i) {
-      code = std::max(code, Conclude(files[i], results[i], out));
+      code = std::max(code, Conclude(files[i].label(), parts[i].result, out));
     }
     return code;
   }
 
-  // Writes the trace `file`, which is number `index`, as a process of its own.
-  FileResult Append(const ConvertFormat& format, const std::string& file, size_t index,
-                    Output* to) {
-    const Trace2Region region(SelfTrace(), "file", kText.name, file);
+  // Reads the beginning of each file, and finds what to add to its times.
+  std::vector<Part> Align(const std::vector<ListedFile>& files) {
+    std::vector<Part> parts(files.size());
+    const Part* reference = nullptr;
+    std::optional<int64_t> earliest;
+    for (size_t i = 0; i < files.size(); ++i) {
+      Part& part = parts[i];
+      part.state = StateOf(files[i].path);
+      if (reading_.input.all_traces) reading_.input.trace = files[i].trace;
+      part.result.status = ReadBeginning(files[i].path, &part);
+      if (!part.has_events) continue;
+      part.time_offset = OffsetOf(i);
+      if (reference == nullptr) {
+        reference = &part;
+      } else if (reference->clocks.has_value() && part.clocks.has_value()) {
+        part.time_offset =
+            TraceClock::Add(part.time_offset, Between(*reference->clocks, *part.clocks));
+      } else if (options_.offsets.count(i + 1) == 0) {
+        Note(files[i].label(),
+             absl::StrCat("note: without clock snapshots in both traces, this one cannot "
+                          "be aligned; --offset=",
+                          i + 1, "=DURATION moves it"));
+      }
+      const int64_t start = TraceClock::Add(part.start, part.time_offset);
+      earliest = std::min(start, earliest.value_or(start));
+    }
+    options_.trace_start = earliest.value_or(0);
+    // Viewers have no times before 0, but clocks of hosts begin when these were started.
+    if (options_.trace_start >= 0) return parts;
+    for (Part& part : parts) {
+      part.time_offset = TraceClock::Subtract(part.time_offset, options_.trace_start);
+    }
+    options_.trace_start = 0;
+    return parts;
+  }
+
+  absl::Status ReadBeginning(const std::string& file, Part* part) const {
     FaultLog log;
     Progress progress(/*prints_along=*/false);
     absl::StatusOr<std::unique_ptr<EventSelection>> selection =
         Open(file, FilterFlags(), &log, /*quiet=*/true, &progress);
-    if (!selection.ok()) {
-      return {.status = selection.status(), .can_salvage = !reading_.salvage};
-    }
-    const Event* first = (*selection)->Next();
-    if (first == nullptr) return {.status = (*selection)->Finish().status};
+    if (!selection.ok()) return selection.status();
+    const Event* const first = (*selection)->Next();
+    if (first == nullptr) return (*selection)->Finish().status;
     if (!CanBeReadAgain(file)) {
-      return {absl::FailedPreconditionError(
-          absl::StrCat(ShownNameOf(file), ": several traces must be files"))};
+      return absl::FailedPreconditionError(
+          absl::StrCat(ShownNameOf(file), ": several traces must be files"));
     }
-    const std::optional<ClockSnapshot> clocks =
-        first->kind() == EventKind::kSync ? first->sync().clock_snapshot : std::nullopt;
-    if (index == 0) first_clocks_ = clocks;
-    int64_t offset = OffsetOf(index);
-    if (first_clocks_.has_value() && clocks.has_value()) {
-      offset = TraceClock::Add(offset, Between(*first_clocks_, *clocks));
-    } else if (options_.offsets.count(index + 1) == 0 && index > 0) {
-      Note(file, absl::StrCat("note: without clock snapshots in both traces, this one cannot be "
-                              "aligned; --offset=",
-                              index + 1, "=DURATION moves it"));
-    }
+    part->has_events = true;
+    part->start = first->time();
+    if (first->kind() == EventKind::kSync) part->clocks = first->sync().clock_snapshot;
+    return absl::OkStatus();
+  }
+
+  // Writes the trace `file`, which is number `index`, as a process of its own.
+  FileResult Append(const ConvertFormat& format, const ListedFile& listed, size_t index,
+                    const std::vector<Part>& parts, Output* to) {
+    const std::string& file = listed.path;
+    if (reading_.input.all_traces) reading_.input.trace = listed.trace;
+    const Trace2Region region(SelfTrace(), "file", kText.name, file);
+    const int64_t offset = parts[index].time_offset;
     FilterFlags window = filter_;
-    if (index > 0) {
+    if (times_.has_value()) {
       window.wall_from = window.wall_to = std::nullopt;
       window.filter.since_start = {};
-      window.filter.times = times_;
-      if (times_.HasFirst()) window.filter.times.from = TraceClock::Subtract(times_.from, offset);
-      if (times_.to != EventFilter::Times().to) {
-        window.filter.times.to = TraceClock::Subtract(times_.to, offset);
-      }
+      window.filter.times = Shifted(*times_, TraceClock::Subtract(0, offset));
     }
-    log = FaultLog();
-    selection = Open(file, window, &log, /*quiet=*/false, &progress);
-    if (!selection.ok()) return {selection.status()};
-    first = (*selection)->Next();
-    absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
-    if (!filter.ok()) return {filter.status()};
     ConvertOptions options = options_;
-    options.filter = filter->WithWholeSpans();
     options.pid = options_.pid + static_cast<int32_t>(index);
     if (!options_.has_process_name()) {
-      options.process_name = file.substr(file.find_last_of('/') + 1);
+      const std::string label = listed.label();
+      options.process_name = label.substr(label.find_last_of('/') + 1);
     }
-    options.perfetto.time_offset = offset;
-    options.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
-    if (index == 0) {
-      times_ = filter->times;
-      if (times_.HasFirst()) times_.from = TraceClock::Add(times_.from, offset);
-      if (times_.to != EventFilter::Times().to) times_.to = TraceClock::Add(times_.to, offset);
-    }
-    const std::unique_ptr<EventSink> exporter = format.make_exporter(to->bytes(), options);
-    for (; first != nullptr && to->usable(); first = (*selection)->Next()) {
-      exporter->Add(absl::MakeConstSpan(first, 1));
-    }
-    if (absl::Status status = exporter->Finish(); !status.ok()) return {status};
-    const SelectionResult result = (*selection)->Finish();
+    options.time_offset = offset;
+    FaultLog log;
+    Progress progress(/*prints_along=*/false);
+    absl::StatusOr<Input> input = OpenInput(format, file, window, &options, &log, &progress);
+    if (!input.ok()) return {input.status()};
+    if (!times_.has_value()) times_ = Shifted(options.window, offset);
+    absl::Status status = Export(format, options, &*input, to);
+    status.Update(CheckUnchanged(file, parts[index].state));
+    if (!status.ok()) return {status};
+    const SelectionResult result = input->selection->Finish();
     NoteTimelessGeneration(file, result);
     return {.status = result.status,
             .events = result.events,
             .bytes = result.bytes,
             .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+            .salvage_report = SalvageReport(ShownNameOf(listed.label()), log, result.losses)};
+  }
+
+  // The window `times` by a clock that is `offset` ahead.
+  static EventFilter::Times Shifted(EventFilter::Times times, int64_t offset) {
+    if (times.HasFirst()) times.from = TraceClock::Add(times.from, offset);
+    if (times.to != EventFilter::Times().to) times.to = TraceClock::Add(times.to, offset);
+    return times;
   }
 
   // Returns what to add to times of a trace with the snapshot `clocks`, so that they are those of
@@ -245,58 +297,75 @@ class ConvertCommand final : public Command {
                                 since(first, absl::ToUnixNanos(first.wall)));
   }
 
+  // Opens a trace, and sets what depends on it in `*options`.
+  absl::StatusOr<Input> OpenInput(const ConvertFormat& format, const std::string& file,
+                                  const FilterFlags& window, ConvertOptions* options, FaultLog* log,
+                                  Progress* progress) const {
+    absl::StatusOr<std::unique_ptr<EventSelection>> selection =
+        Open(file, window, log, /*quiet=*/false, progress);
+    if (!selection.ok()) return selection.status();
+    Input input = {*std::move(selection)};
+    input.first = input.selection->Next();
+    if (input.first == nullptr) return input;
+    absl::StatusOr<EventFilter> filter = input.selection->AbsoluteFilter();
+    if (!filter.ok()) return filter.status();
+    options->window = filter->times;
+    options->filter = filter->WithWholeSpans();
+    options->on_note = [file](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
+    const std::unique_ptr<EventSink> survey =
+        format.make_survey == nullptr ? nullptr : format.make_survey(options);
+    if (survey == nullptr) return input;
+    if (!CanBeReadAgain(file)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(ShownNameOf(file),
+                       ": with these flags the trace is read twice, which works only with a file"));
+    }
+    const Trace2Region surveying(SelfTrace(), "trace", "survey");
+    for (; input.first != nullptr; input.first = input.selection->Next()) {
+      survey->Add(absl::MakeConstSpan(input.first, 1));
+    }
+    if (absl::Status status = survey->Finish(); !status.ok()) {
+      // A broken trace may lack what is asked for.
+      absl::Status reading = input.selection->Finish().status;
+      if (!reading.ok()) return reading;
+      return absl::Status(status.code(), absl::StrCat(ShownNameOf(file), ": ", status.message()));
+    }
+    *log = FaultLog();
+    selection = Open(file, window, log, /*quiet=*/true, progress);
+    if (!selection.ok()) return selection.status();
+    input.selection = *std::move(selection);
+    input.first = input.selection->Next();
+    return input;
+  }
+
   FileResult Convert(const std::string& file, FaultLog* log, Output* out) {
     const ConvertFormat& format = ConvertFormats()[format_];
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file, format.is_binary); !status.ok()) return {status};
     Progress progress(/*prints_along=*/target.is_standard_output());
     const FileState state = StateOf(file);
-    absl::StatusOr<std::unique_ptr<EventSelection>> selection =
-        Open(file, filter_, log, /*quiet=*/false, &progress);
-    if (!selection.ok()) {
-      return {.status = selection.status(), .can_salvage = !reading_.salvage};
-    }
-    const Event* first = (*selection)->Next();
+    options_.time_offset = OffsetOf(0);
+    absl::StatusOr<Input> input = OpenInput(format, file, filter_, &options_, log, &progress);
+    if (!input.ok()) return {.status = input.status(), .can_salvage = !reading_.salvage};
     absl::Status written;
     // Of a trace without a single event nothing is written.
-    if (first != nullptr) {
-      absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
-      if (!filter.ok()) return {filter.status()};
-      options_.filter = filter->WithWholeSpans();
-      options_.trace_start = (*selection)->trace_start();
-      options_.on_note = [&](absl::string_view note) { Note(file, absl::StrCat("note: ", note)); };
-      const std::unique_ptr<EventSink> survey =
-          format.make_survey == nullptr ? nullptr : format.make_survey(&options_);
-      if (survey != nullptr) {
-        if (!CanBeReadAgain(file)) {
-          return {absl::FailedPreconditionError(
-              absl::StrCat(ShownNameOf(file),
-                           ": with these flags the trace is read twice, which "
-                           "works only with a file"))};
-        }
-        const Trace2Region surveying(SelfTrace(), "trace", "survey");
-        for (; first != nullptr; first = (*selection)->Next()) {
-          survey->Add(absl::MakeConstSpan(first, 1));
-        }
-        if (absl::Status status = survey->Finish(); !status.ok()) return {status};
-        *log = FaultLog();
-        selection = Open(file, filter_, log, /*quiet=*/true, &progress);
-        if (!selection.ok()) return {selection.status()};
-        first = (*selection)->Next();
-      }
+    if (input->first != nullptr) {
+      options_.trace_start = input->selection->trace_start();
       const Trace2Region writing(SelfTrace(), "trace", "write");
       written = target.Write([&](Output* to) {
-        absl::Status status = Export(format, first, selection->get(), to);
-        if (survey != nullptr) status.Update(CheckUnchanged(file, state));
+        absl::Status status = Export(format, options_, &*input, to);
+        status.Update(to->Finish());
+        if (format.make_survey != nullptr) status.Update(CheckUnchanged(file, state));
         return status;
       });
     }
-    const SelectionResult result = (*selection)->Finish();
+    const SelectionResult result = input->selection->Finish();
     progress.Wipe();
-    // An exporter may lack what a broken trace would have had.
+    // Trace2 needs wall-clock times, which a trace may lack. A broken one might have had them.
     if (absl::IsFailedPrecondition(written) && result.status.ok()) {
-      return {
-          absl::FailedPreconditionError(absl::StrCat(ShownNameOf(file), ": ", written.message()))};
+      return {.status = absl::FailedPreconditionError(
+                  absl::StrCat(ShownNameOf(file), ": ", written.message())),
+              .hint = "--epoch=TIME gives the time at which the trace started"};
     }
     if (!written.ok() && !absl::IsFailedPrecondition(written) && !out->closed()) return {written};
     if (result.status.ok() && !NoteEmptyWindow(file, filter_, result) && !result.any_matches &&
@@ -324,17 +393,15 @@ class ConvertCommand final : public Command {
     return EventSelection::Open(file, selected, reading_.Options(log), progress);
   }
 
-  // Writes `first` and all events of `selection` that follow. Returns an error if they cannot be
-  // written.
-  absl::Status Export(const ConvertFormat& format, const Event* first, EventSelection* selection,
+  // Writes all events of `input`. Returns an error if they cannot be written.
+  absl::Status Export(const ConvertFormat& format, const ConvertOptions& options, Input* input,
                       Output* to) const {
-    const std::unique_ptr<EventSink> exporter = format.make_exporter(to->bytes(), options_);
-    for (const Event* event = first; event != nullptr && to->usable(); event = selection->Next()) {
+    const std::unique_ptr<EventSink> exporter = format.make_exporter(to->bytes(), options);
+    for (const Event* event = input->first; event != nullptr && to->usable();
+         event = input->selection->Next()) {
       exporter->Add(absl::MakeConstSpan(event, 1));
     }
-    absl::Status status = exporter->Finish();
-    status.Update(to->Finish());
-    return status;
+    return exporter->Finish();
   }
 
   size_t format_ = ConvertFormats().size();  // None.
@@ -343,9 +410,8 @@ class ConvertCommand final : public Command {
   FilterFlags filter_;
   ReadingFlags reading_;
 
-  // Of the first of several traces: its clocks, and the window in the times of the file.
-  std::optional<ClockSnapshot> first_clocks_;
-  EventFilter::Times times_;
+  // The window in the times of a file with several traces, once the first one was opened.
+  std::optional<EventFilter::Times> times_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "gotrace/chrome_exporter.h"
 #include "gotrace/trace2_exporter.h"
+#include "parser/event/trace_clock.h"
 #include "tools/shared_flags.h"
 
 namespace gotrace::internal {
@@ -29,7 +30,11 @@ std::unique_ptr<EventSink> MakeChromeFocus(ConvertOptions* options) {
 std::unique_ptr<EventSink> MakeChrome(ByteSink* out, const ConvertOptions& options) {
   ChromeOptions chrome = options.chrome;
   chrome.filter = options.filter;
-  chrome.start = options.trace_start;
+  chrome.start = TraceClock::Subtract(options.trace_start, options.time_offset);
+  if (options.has_process_name()) chrome.process_name = options.process_name;
+  if (options.chrome_file != nullptr) {
+    return std::make_unique<ChromeExporter>(options.chrome_file, chrome);
+  }
   return std::make_unique<ChromeExporter>(out, chrome);
 }
 
@@ -38,6 +43,7 @@ std::unique_ptr<EventSink> MakePerfetto(ByteSink* out, const ConvertOptions& opt
   perfetto.filter = options.filter;
   perfetto.process_name = options.process_name;
   perfetto.pid = options.pid;
+  perfetto.time_offset = options.time_offset;
   perfetto.stacks = options.stacks;
   perfetto.threads = options.threads;
   perfetto.alloc = options.alloc;
@@ -51,6 +57,7 @@ std::unique_ptr<EventSink> MakeFxt(ByteSink* out, const ConvertOptions& options)
   fxt.on_note = options.on_note;
   fxt.process_name = options.process_name;
   fxt.pid = static_cast<uint64_t>(options.pid);
+  fxt.time_offset = options.time_offset;
   fxt.stacks = options.stacks;
   fxt.threads = options.threads;
   fxt.alloc = options.alloc;
@@ -76,13 +83,16 @@ constexpr ConvertFormat kFormats[] = {
      .help = "protobuf for ui.perfetto.dev and Perfetto's trace_processor; --stacks, --threads and "
              "--alloc add what it leaves out by default",
      .is_binary = true,
+     .joins = true,
      .make_exporter = MakePerfetto},
     {.name = "fxt",
      .help = "Fuchsia's trace format, which ui.perfetto.dev and magic-trace's viewer open",
      .is_binary = true,
+     .joins = true,
      .make_exporter = MakeFxt},
     {.name = "chrome",
      .help = "JSON for chrome://tracing and ui.perfetto.dev, like that of `go tool trace`",
+     .joins = true,
      .make_survey = MakeChromeFocus,
      .make_exporter = MakeChrome},
     {.name = "trace2-normal",
@@ -185,7 +195,7 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
       {.name = "scheduling",
        .value = "KIND",
        .help = "How states of goroutines are written: auto (default; as the events of Linux's "
-               "scheduler, which state who woke whom, for goroutines whose ids fit into 31 bits), "
+               "scheduler, which state who woke whom), "
                "generic (as Perfetto's generic kernel events), or off.",
        .set = SetScheduling(&perfetto.scheduling),
        .needs = "to=perfetto"},
@@ -198,11 +208,11 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .value = "NAME",
        .help = "The name of the process, which traces do not have.",
        .set = SetText(&options->process_name),
-       .needs = "to=perfetto|fxt"},
+       .needs = "to=perfetto|fxt|chrome"},
       {.name = "pid",
        .value = "N",
-       .help = "The id of the process: 1 by default. Perfetto needs different ones to show several "
-               "traces together.",
+       .help =
+           "The id of the process: 1 by default. Files with different ones can be concatenated.",
        .set = SetPid(&options->pid),
        .needs = "to=perfetto|fxt"},
       {.name = "offset",
@@ -210,7 +220,7 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .help =
            "Add durations, as in 2=-1.5s, to the times of the FILEs with these numbers, from 1 on.",
        .set = SetOffsets(&options->offsets),
-       .needs = "to=perfetto"},
+       .needs = "to=perfetto|fxt|chrome"},
       {.name = "buffer",
        .value = "MODE:SIZE",
        .help = "Write through a buffer of fixed size, like a traced program on Fuchsia: oneshot "

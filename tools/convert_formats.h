@@ -28,8 +28,9 @@ namespace gotrace::internal {
 // What to write. Exporters get all events of the generations from the one that contains the
 // filter's first time to the one that contains its last time.
 struct ConvertOptions {
-  EventFilter filter;       // Only with absolute times.
-  int64_t trace_start = 0;  // The time of the trace's first event.
+  EventFilter filter;         // Only with absolute times.
+  EventFilter::Times window;  // The times that were asked for, which a survey may narrow.
+  int64_t trace_start = 0;    // The time from which times in the output count, if they do.
 
   // Called with what a user should know of the result; see PerfettoOptions::on_note.
   std::function<void(absl::string_view)> on_note;
@@ -40,6 +41,8 @@ struct ConvertOptions {
   bool has_process_name() const { return process_name != kNoProcessName; }
   int32_t pid = 1;
   std::map<size_t, absl::Duration> offsets;  // By the number of the file, from 1.
+  int64_t time_offset = 0;                   // What to add to all times, in nanoseconds.
+  ChromeFile* chrome_file = nullptr;         // The one that a trace is added to, if it is shared.
   bool stacks = false;
   bool threads = false;
   bool alloc = false;
@@ -58,6 +61,7 @@ struct ConvertFormat {
   absl::string_view name;  // The value of --to.
   absl::string_view help;  // What it is for, in a few words.
   bool is_binary = false;  // Whether the output is binary.
+  bool joins = false;      // Whether a file can have several traces.
   // Returns a sink that has to see all events before the exporter is made, and sets members of
   // `*options` when it finishes; nullptr if these options need none. nullptr if none ever do.
   std::unique_ptr<EventSink> (*make_survey)(ConvertOptions* options) = nullptr;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/trace_metrics.h"
+#include "parser/source/file_state.h"
 #include "tools/analysis_command.h"
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
@@ -96,7 +97,7 @@ class DiffCommand final : public AnalysisCommand {
     // What is printed is about A, unless only B cannot be opened.
     const bool is_about_b = a.sink != nullptr && b.sink == nullptr;
     bool is_first = true;
-    FileOutput output(is_about_b ? file_b : file_a, /*has_heading=*/false, &is_first, out);
+    FileOutput output({is_about_b ? file_b : file_a}, /*has_heading=*/false, &is_first, out);
     if (a.sink != nullptr && b.sink != nullptr) {
       Compare(file_a, *a.sink, file_b, *b.sink);
       a.status.Update(b.status);

@@ -23,7 +23,7 @@ std::unique_ptr<EventSink> MakeExporter(const EventsOptions& options, const Even
   JsonOptions json;
   json.stacks = options.stacks;
   json.times = options.wall ? &times : nullptr;
-  json.file = output->several() ? NameOf(output->file()) : "";
+  json.file = output->several() ? output->name() : "";
   return std::make_unique<JsonExporter>(out, json);
 }
 
@@ -118,7 +118,7 @@ class EventsCommand final : public PerFileCommand {
                     .value = "N",
                     .help = "Print at most N events of each file.",
                     .set = SetNumber(0, &options_.limit)});
-    AppendRows(reading_.Rows(), &rows);
+    AppendRows(reading_.Rows(InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -127,7 +127,6 @@ class EventsCommand final : public PerFileCommand {
   int Run(const std::vector<std::string>& files, Output* out) override {
     options_.json = format_ == 1;
     options_.to_end = reading_.salvage;
-    options_.trace = reading_.input.trace;
     const int exit_code = PerFileCommand::Run(files, out);
     if (is_several_ && exit_code == kSuccess && printed_ == 0 && options_.limit > 0) {
       absl::FPrintF(stderr, "gotrace-dump: no event of any file matches\n");
@@ -140,6 +139,7 @@ class EventsCommand final : public PerFileCommand {
     const std::string& file = output->file();
     FaultLog log;
     Progress progress(/*prints_along=*/true);
+    options_.trace = reading_.input.trace;
     const EventsResult result = DumpEvents(options_, reading_.Options(&log), &progress, output);
     progress.Wipe();
     printed_ += result.printed;
@@ -150,10 +150,10 @@ class EventsCommand final : public PerFileCommand {
             .events = result.events,
             .bytes = result.bytes,
             .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)};
+            .salvage_report = SalvageReport(ShownNameOf(output->name()), log, result.losses)};
   }
 
-  const ReaderLimits& limits() const override { return reading_.input.limits; }
+  InputFlags& input() override { return reading_.input; }
 
  private:
   // Says why no event of a single file was printed.

@@ -36,7 +36,7 @@ Dumped Dump(const std::string& file, size_t jobs, const EventsOptions& options =
   reader_options.mode = mode;
   Progress progress(/*prints_along=*/true);
   bool is_first = true;
-  FileOutput output(file, /*has_heading=*/false, &is_first, &out);
+  FileOutput output({file}, /*has_heading=*/false, &is_first, &out);
   Dumped dumped;
   dumped.result = DumpEvents(options, reader_options, &progress, &output);
   dumped.written = out.Finish().ok();
@@ -239,7 +239,7 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
     Progress progress(/*prints_along=*/true);
     const std::string file = TracePath();
     bool is_first = true;
-    FileOutput output(file, /*has_heading=*/false, &is_first, &out);
+    FileOutput output({file}, /*has_heading=*/false, &is_first, &out);
     const EventsResult result = DumpEvents(EventsOptions(), reader_options, &progress, &output);
     EXPECT_TRUE(result.status.ok());
     EXPECT_FALSE(out.Finish().ok());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -46,6 +47,12 @@ std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths) {
     }
   }
   return files;
+}
+
+std::string ListedFile::label() const { return LabelOf(path, trace); }
+
+std::string LabelOf(const std::string& path, uint64_t number) {
+  return number == 0 ? path : absl::StrCat(NameOf(path), ", trace ", number);
 }
 
 std::string NameOf(const std::string& path) { return path == "-" ? "standard input" : path; }

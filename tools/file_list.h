@@ -2,6 +2,7 @@
 #ifndef GOTRACE_TOOLS_FILE_LIST_H_
 #define GOTRACE_TOOLS_FILE_LIST_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,11 @@ struct ListedFile {
   std::string path;
   // Whether it was given itself, rather than found in a directory.
   bool named = true;
+  // Which of several traces in the file this is, counted from 1; 0 if they are not listed.
+  uint64_t trace = 0;
+
+  // What messages and headings call it.
+  std::string label() const;
 };
 
 // Returns the files of `paths` in order, each directory replaced by the files in it at any depth,
@@ -18,6 +24,10 @@ struct ListedFile {
 // directories, and hidden files and anything that is not a file are left out. A path that cannot be
 // examined is listed, so that opening it reports why.
 std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths);
+
+// Returns what to call the trace `number` of the file at `path`: "a.trace, trace 2"; only the path
+// for 0.
+std::string LabelOf(const std::string& path, uint64_t number);
 
 // Returns the name of the file at `path` for programs: "-" is "standard input".
 std::string NameOf(const std::string& path);

@@ -33,7 +33,7 @@ class FootprintCommand final : public PerFileCommand {
 
   std::vector<Flag> Flags() override {
     std::vector<Flag> rows = {JsonFlag(&json_), SalvageFlag(&salvage_)};
-    AppendRows(input_.Rows(InputFlags::Kind::kRawEvents), &rows);
+    AppendRows(input_.Rows(InputFlags::Kind::kRawEvents, InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -49,7 +49,7 @@ class FootprintCommand final : public PerFileCommand {
     WarnOfMoreTraces(file, *input, status);
     if (footprint.bytes == 0) return Unread(status, footprint.losses, output);
     if (json_) {
-      AppendFootprintJson(NameOf(file), footprint, &output->buffer());
+      AppendFootprintJson(output->name(), footprint, &output->buffer());
     } else {
       output->BeginText();
       AppendFootprint(footprint, &output->buffer());
@@ -58,10 +58,10 @@ class FootprintCommand final : public PerFileCommand {
             .events = footprint.events,
             .bytes = footprint.bytes,
             .can_salvage = !salvage_,
-            .salvage_report = SalvageReport(ShownNameOf(file), log, footprint.losses)};
+            .salvage_report = SalvageReport(ShownNameOf(output->name()), log, footprint.losses)};
   }
 
-  const ReaderLimits& limits() const override { return input_.limits; }
+  InputFlags& input() override { return input_; }
 
  private:
   absl::Status Collect(std::unique_ptr<ByteSource> source, FaultLog* log,
@@ -79,7 +79,7 @@ class FootprintCommand final : public PerFileCommand {
   }
 
   FileResult Unread(absl::Status status, const Losses& losses, FileOutput* output) const {
-    if (json_) AppendUnreadJson(output->file(), status, losses, &output->buffer());
+    if (json_) AppendUnreadJson(output->name(), status, losses, &output->buffer());
     return {std::move(status)};
   }
 

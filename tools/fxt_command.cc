@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_text.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/fxt_reader.h"
 #include "tools/command.h"
 #include "tools/progress.h"
 #include "tools/report.h"

@@ -30,11 +30,20 @@ void TraceCommand(Trace2* trace, const CommandLine& line) {
   for (const auto& [name, value] : line.flags) trace->WriteParameter(name, value);
 }
 
+// Writes that the arguments are wrong, as git does: "_usage_" takes the place of a command, or
+// comes after the one that was given.
+void TraceWrongUsage(Trace2* trace, const CommandLine& line, absl::string_view message) {
+  if (trace == nullptr) return;
+  if (line.explained_by != nullptr) trace->WriteCommandName(line.explained_by->text().name);
+  trace->WriteCommandName("_usage_");
+  trace->WriteError(message, "wrong usage");
+}
+
 int Run(absl::Span<char* const> args) {
   const CommandList commands = MakeCommands();
   CommandLine line;
   if (absl::Status status = ParseCommandLine(args, commands, &line); !status.ok()) {
-    if (SelfTrace() != nullptr) SelfTrace()->WriteError(status.message(), "wrong usage");
+    TraceWrongUsage(SelfTrace(), line, status.message());
     absl::FPrintF(
         stderr, "gotrace-dump: %s\nTry: gotrace-dump %s--help\n", status.message(),
         line.explained_by == nullptr ? "" : absl::StrCat(line.explained_by->text().name, " "));

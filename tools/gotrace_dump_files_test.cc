@@ -318,6 +318,65 @@ TEST_F(SeveralTraces, AreReadOneAtATime) {
   EXPECT_TRUE(absl::StrContains(DumpOutput({"info", "--trace=2", path_}), "version      1.22 "));
 }
 
+TEST_F(SeveralTraces, AreAllReadIfAskedFor) {
+  const auto heading = [&](int number) {
+    return absl::StrCat("== ", path_, ", trace ", number, " ==\n");
+  };
+  for (const std::string command :
+       {"events", "wire", "footprint", "info", "goroutines", "summary", "tasks", "regions"}) {
+    const std::string first = DumpOutput({command, "--trace=1", path_});
+    const std::string second = DumpOutput({command, "--trace=2", path_});
+    EXPECT_NE(first, second) << command;
+    EXPECT_EQ(DumpOutput({command, "--trace=all", path_}),
+              absl::StrCat(heading(1), first, "\n", heading(2), second))
+        << command;
+  }
+  EXPECT_EQ(RunDump({"validate", "--trace=all", path_}).out.substr(0, path_.size() + 9),
+            absl::StrCat(path_, ", trace 1"));
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"info", "--json"},
+                                                  {"events", "--format=json", "--limit=1"},
+                                                  {"goroutines", "--format=jsonl", "--top=1"},
+                                                  {"validate", "--json"}}) {
+    std::vector<std::string> args = command;
+    args.insert(args.end(), {"--trace=all", path_});
+    const std::string out = RunDump(args).out;
+    for (const int number : {1, 2}) {
+      EXPECT_TRUE(
+          absl::StrContains(out, absl::StrCat("\"file\":\"", path_, ", trace ", number, "\"")))
+          << command[0] << ": " << out;
+    }
+  }
+  // A file that holds one is read as without the flag.
+  const std::string one = WriteFile("one.trace", first_);
+  EXPECT_EQ(DumpOutput({"events", "--trace=all", one}), DumpOutput({"events", one}));
+  // What comes through a pipe cannot be read twice.
+  EXPECT_TRUE(absl::StrContains(RunDump({"events", "--trace=all", "-"}, {.input = both_}).err,
+                                "; this is the first; --trace=2 selects the next\n"));
+
+  WriteFile("both.trace", absl::StrCat(first_, second_.substr(0, second_.size() - 10)));
+  const SubprocessResult broken = RunDump({"gc", "--trace=all", path_});
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_TRUE(absl::StrContains(broken.err, absl::StrCat(path_, ", trace 2: byte "))) << broken.err;
+  for (const std::string command : {"repair", "path"}) {
+    EXPECT_TRUE(absl::StrContains(RunDump({command, "--trace=all", path_}).err,
+                                  "--trace: expected a number, found \"all\"\n"));
+  }
+}
+
+TEST_F(SeveralTraces, AreConvertedTogether) {
+  const std::string twice = WriteFile("twice.trace", first_ + first_);
+  const auto convert = [&](const std::string& trace) {
+    return RunDump({"convert", "--to=perfetto", trace, "-o", "-", twice});
+  };
+  const SubprocessResult both = convert("--trace=all");
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_TRUE(absl::StrContains(both.out, "twice.trace, trace 2"));
+  EXPECT_GT(both.out.size(), convert("--trace=1").out.size() + convert("--trace=2").out.size());
+  EXPECT_TRUE(absl::StrContains(
+      RunDump({"convert", "--to=trace2-perf", "--trace=all", "-o", "-", twice}).err,
+      "--to=trace2-perf takes one trace; --to=perfetto, fxt and chrome take several\n"));
+}
+
 TEST_F(SeveralTraces, HaveToBeThere) {
   for (const std::string command : {"events", "wire", "footprint", "info", "repair"}) {
     ExpectFailure(RunDump({command, "--trace=3", path_}), 2, "",
@@ -359,12 +418,11 @@ TEST_F(SeveralTraces, AreListed) {
   // Go's reader refuses such a file.
   const SubprocessResult validate = RunDump({"validate", path_});
   EXPECT_EQ(validate.exit_code, 1);
-  EXPECT_TRUE(absl::StrContains(validate.out, " [second-trace]\n"));
+  EXPECT_TRUE(absl::StrContains(validate.out, "; --trace=N selects the Nth [second-trace]\n"));
   EXPECT_TRUE(absl::EndsWith(
       validate.out, absl::StrCat(path_, ": trace 1 of 2: ", first_.size(),
-                                 " bytes at byte 0, sound; --trace=1 validates it alone\n", path_,
-                                 ": trace 2 of 2: ", second_.size(), " bytes at byte ",
-                                 first_.size(), ", sound; --trace=2 validates it alone\n")))
+                                 " bytes at byte 0, sound\n", path_, ": trace 2 of 2: ",
+                                 second_.size(), " bytes at byte ", first_.size(), ", sound\n")))
       << validate.out;
   EXPECT_TRUE(absl::StrContains(RunDump({"validate", "--json", path_}).out, listed));
   for (const char* const number : {"--trace=1", "--trace=2"}) {
@@ -489,8 +547,19 @@ class ChangingInput : public testing::Test {
  protected:
   ChangingInput() : directory_(MakeTestDirectory()), file_(directory_ + "/changing.trace") {}
 
-  void Check(const std::vector<std::string>& states, const std::function<void()>& change) {
-    const std::vector<std::vector<std::string>> commands = {
+  using Commands = std::vector<std::vector<std::string>>;
+
+  // Those that read all traces of a file.
+  static Commands OfAllTraces() {
+    return {
+        {"tables", "--tables=goroutines"},
+        {"tables", "--tables=traces", "--format=jsonl"},
+        {"sql", "SELECT (SELECT count(*) FROM goroutines), (SELECT count(*) FROM events)"},
+    };
+  }
+
+  static Commands AllCommands() {
+    Commands commands = {
         {"info", "--json"},
         {"events"},
         {"wire"},
@@ -504,8 +573,13 @@ class ChangingInput : public testing::Test {
         {"convert", "--to=chrome", "-o", "-"},
         {"convert", "--to=chrome", "--view=goroutine", "-o", "-"},
         {"repair", "-o", "-"},
-        {"sql", "SELECT (SELECT count(*) FROM goroutines), (SELECT count(*) FROM events)"},
     };
+    for (std::vector<std::string>& command : OfAllTraces()) commands.push_back(std::move(command));
+    return commands;
+  }
+
+  void Check(const Commands& commands, const std::vector<std::string>& states,
+             const std::function<void()>& change) {
     for (std::vector<std::string> command : commands) {
       SCOPED_TRACE(absl::StrJoin(command, " "));
       // The query comes last.
@@ -543,7 +617,19 @@ TEST_F(ChangingInput, IsReplaced) {
                                            ReadTestTrace("go1.27-annotations.trace")};
   const std::string next = directory_ + "/next";
   size_t count = 0;
-  Check(states, [&] {
+  Check(AllCommands(), states, [&] {
+    WriteFile(next, states[++count % 2]);
+    std::filesystem::rename(next, file_);
+  });
+}
+
+TEST_F(ChangingInput, HoldsSeveralTraces) {
+  const std::string first = ReadTestTrace("go1.27-annotations.trace");
+  const std::string second = ReadTestTrace("go1.26-annotations.trace");
+  const std::vector<std::string> states = {first + second, second + first + first};
+  const std::string next = directory_ + "/next";
+  size_t count = 0;
+  Check(OfAllTraces(), states, [&] {
     WriteFile(next, states[++count % 2]);
     std::filesystem::rename(next, file_);
   });
@@ -560,7 +646,7 @@ TEST_F(ChangingInput, GrowsAndShrinks) {
   }
   ASSERT_EQ(states.size(), 3u);
   ASSERT_EQ(states.back(), whole);
-  Check(states, [&] {
+  Check(AllCommands(), states, [&] {
     const size_t size = std::filesystem::file_size(file_);
     if (size == whole.size()) return std::filesystem::resize_file(file_, states[0].size());
     for (const std::string& state : states) {

@@ -160,5 +160,25 @@ TEST(ForeignInput, MayFollowATraceWithoutEnd) {
   }
 }
 
+// Sanitizers need more memory.
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
+TEST(ForeignInput, WithoutEndTakesLittleMemory) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/trace");
+  std::ofstream(path, std::ios::binary) << ReadTestTrace("go1.27-annotations.trace");
+  for (const std::string command :
+       {"events", "info", "goroutines", "validate", "tables --tables=traces",
+        "tables --tables=traces --salvage", "sql"}) {
+    const SubprocessResult result =
+        RunSubprocess({"/bin/sh", "-c",
+                       absl::StrCat("{ cat \"$0\"; cat /dev/zero; } | tools/gotrace-dump ", command,
+                                    " - ", command == "sql" ? "'SELECT count(*) FROM events'" : ""),
+                       path},
+                      {.address_space = 200 << 20});
+    EXPECT_EQ(result.exit_code, 1) << command << ": " << result.err;
+    EXPECT_FALSE(absl::StrContains(result.err, "out of memory")) << command << ": " << result.err;
+  }
+}
+#endif
+
 }  // namespace gotrace_dump_foreign_test
 }  // namespace gotrace::internal

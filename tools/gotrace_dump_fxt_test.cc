@@ -125,12 +125,16 @@ TEST(FxtCommandTest, ValidateChecksFxtFiles) {
 
 TEST(FxtCommandTest, OtherCommandsSayWhatItIs) {
   const std::string path = WriteFile("other.fxt", SmallFile());
-  for (const std::string command : {"events", "info", "wire", "repair", "footprint"}) {
-    const SubprocessResult result = RunDump({command, path});
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"events"}, {"info"}, {"wire"}, {"repair"}, {"footprint"}, {"convert", "--to=chrome"}}) {
+    const std::string command = args[0];
+    std::vector<std::string> all = args;
+    all.push_back(path);
+    const SubprocessResult result = RunDump(all);
     EXPECT_EQ(result.exit_code, 1) << command;
     EXPECT_TRUE(absl::StrContains(result.err,
                                   "expected a trace, found an FXT file, which "
-                                  "`gotrace-dump fxt` prints. "))
+                                  "`gotrace-dump fxt` prints and ui.perfetto.dev opens. "))
         << command << ": " << result.err;
   }
 }

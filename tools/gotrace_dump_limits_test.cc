@@ -36,7 +36,9 @@ TEST(Limits, EveryCommandKeepsToThem) {
     EXPECT_EQ(result.exit_code, 1);
     const std::string said = absl::StrCat(result.out, result.err);
     EXPECT_TRUE(absl::StrContains(said, "[limit-procs]")) << said;
-    EXPECT_TRUE(absl::StrContains(said, "raise it with --limits=procs=N")) << said;
+    EXPECT_TRUE(
+        absl::StrContains(said, "if you trust the trace, raise the limit with --limits=procs=N"))
+        << said;
   }
 }
 

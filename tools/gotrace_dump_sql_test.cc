@@ -15,6 +15,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/subprocess.h"
@@ -127,6 +130,39 @@ TEST(SqlCommand, QueriesSeveralTracesAndDirectories) {
   EXPECT_EQ(result.out, "n\n2\n");
   EXPECT_TRUE(absl::StrContains(result.err, "has the same bytes as")) << result.err;
   EXPECT_TRUE(absl::StrContains(result.err, "skipped")) << result.err;
+}
+
+TEST(SqlCommand, QueriesAllTracesOfAFile) {
+  const std::string first = ReadTestTrace("go1.27-gc.trace");
+  const std::string second = ReadTestTrace("go1.26-gc.trace");
+  const std::string both = first + second.substr(0, second.size() - 500);
+  const std::string path = WriteFile(MakeTestDirectory() + "/both.trace", both);
+  const std::string count =
+      "SELECT number, complete, (SELECT count(*) FROM events e WHERE e.trace_id = t.trace_id) "
+      "= t.events FROM traces t";
+  const std::string rows =
+      "number,complete,(SELECT count(*) FROM events e WHERE e.trace_id = "
+      "t.trace_id) = t.events\n";
+  const SubprocessResult all = RunDump({"sql", "--format=csv", path, count});
+  EXPECT_EQ(all.exit_code, 1);
+  EXPECT_EQ(all.out, rows + "1,1,1\n2,0,1\n");
+  EXPECT_TRUE(absl::StrContains(all.err, "/both.trace, trace 2: byte ")) << all.err;
+  EXPECT_EQ(RunDump({"sql", "--format=csv", "--trace=all", path, count}).out, all.out);
+  EXPECT_EQ(RunDump({"sql", "--format=csv", "-", count}, {.input = both}).out, all.out);
+  EXPECT_EQ(DumpOutput({"sql", "--format=csv", "--trace=1", path, count}), rows + "1,1,1\n");
+  // The ids are those of `tables`.
+  const std::string ids =
+      DumpOutput({"sql", "--format=csv", "--trace=1", path, "SELECT trace_id FROM traces"}) +
+      RunDump({"sql", "--format=csv", "--trace=2", path, "SELECT trace_id FROM traces"}).out;
+  const SubprocessResult tables = RunDump({"tables", "--tables=traces", path});
+  EXPECT_EQ(RunDump({"sql", "--format=csv", path, "SELECT trace_id FROM traces"}).out,
+            absl::StrReplaceAll(ids, {{"\ntrace_id\n", "\n"}}));
+  for (const absl::string_view id : absl::StrSplit(ids, '\n')) {
+    EXPECT_TRUE(absl::StrContains(tables.out, id)) << id;
+  }
+  ExpectFailure(RunDump({"sql", "--trace=3", path, "SELECT count(*) AS n FROM events"}), 2,
+                "n\n0\n",
+                absl::StrCat("gotrace-dump: ", path, ": --trace=3: the input holds 2 traces\n"));
 }
 
 TEST(SqlCommand, ReadsABrokenTraceUpToTheFault) {
@@ -320,6 +356,18 @@ TEST(SqlCommand, KeepsTheLastThousandLinesOfHistory) {
   for (std::string line; std::getline(history, line);) lines.push_back(line);
   EXPECT_EQ(lines.size(), 1001u);  // With the library's heading.
   EXPECT_EQ(lines.back(), "quit;");
+}
+
+TEST(SqlCommand, CutsNoEscape) {
+  Terminal terminal(MakeTestDirectory());
+  terminal.WaitFor("gotrace> ");
+  // Of the 80 columns, the last is for the ellipsis.
+  terminal.Type("SELECT printf('%.*c', 76, 'x') || char(27, 27) AS a;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("…"), std::string(76, 'x') + "…"));
+  terminal.Type("SELECT printf('%.*c', 75, 'y') || char(27, 27) AS a;\n");
+  EXPECT_TRUE(absl::StrContains(terminal.WaitFor("…"), std::string(75, 'y') + "\\x1b…"));
+  terminal.Type("quit;\n");
+  EXPECT_EQ(terminal.ExitCode(), 0);
 }
 
 TEST(SqlCommand, HasAPrompt) {

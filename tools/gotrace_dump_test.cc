@@ -51,11 +51,12 @@ std::string Gzip(std::string bytes) {
 }
 
 class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(TestTraces()), [](const auto& info) {
-  std::string name = info.param.name;
-  for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Dump, EachTrace, testing::ValuesIn(SomeTestTraces()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
+                           return name;
+                         });
 
 TEST_P(EachTrace, EventsPrintsWhatGoPrints) {
   const std::string text = DumpOutput({"events", CompressedPath(GetParam().name)});
@@ -486,9 +487,7 @@ TEST(Dump, SaysWhatIsWrongWithTheInput) {
        "on errors. [not-a-trace]"},
       {"prefixed", "\x01 and other bytes\n" + ReadTestTrace("go1.27-gc.trace"),
        "byte 0: expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found \"\\x01 and other "
-       "byte\"; a trace header is at byte 18, and `gotrace-dump repair` removes everything before "
-       "it "
-       "[not-a-trace]"},
+       "byte\"; a trace header is at byte 18 [not-a-trace]"},
       {"v1", std::string("go 1.21 trace\0\0\0", 16),
        "byte 0: found a v1 trace, written by Go 1.21; gotrace reads traces of Go 1.22 and later; "
        "the last release that reads this one, with `go tool trace`, is Go 1.27 [v1-trace]"},
@@ -504,9 +503,14 @@ TEST(Dump, SaysWhatIsWrongWithTheInput) {
     const std::string hint =
         has_hint ? "gotrace-dump: `gotrace-dump validate` lists all errors\n" : "";
     const std::string path = WriteFile(c.name, c.content);
+    // What was read from a pipe cannot be looked at again.
+    const std::string file_hint =
+        c.name == "prefixed"
+            ? "gotrace-dump: `gotrace-dump repair` removes everything before the trace\n"
+            : hint;
     for (const char* const command : {"events", "wire", "footprint", "info"}) {
       ExpectFailure(RunDump({command, path}), 1, "",
-                    absl::StrCat("gotrace-dump: ", path, ": ", c.error, "\n", hint));
+                    absl::StrCat("gotrace-dump: ", path, ": ", c.error, "\n", file_hint));
       ExpectFailure(RunDump({command, "-"}, {.input = c.content}), 1, "",
                     absl::StrCat("gotrace-dump: standard input: ", c.error, "\n", hint));
     }

@@ -206,19 +206,65 @@ TEST_F(DumpTrace2Test, Signals) {
   std::filesystem::create_directory(output);
   WriteFile(directory_ + "/begin",
             RunDump({"repair", "-o", "-", "testdata/traces/go1.27-generations.trace.zst"}).out);
-  // The trace does not end, since its pipe does not.
-  const std::string script =
-      absl::StrCat("cd ", directory_, "; mkfifo pipe; ",
-                   "{ cat begin; exec sleep 60; } > pipe 2> /dev/null & writer=$!; ", program,
-                   " convert --to=fxt -o output/fxt pipe & pid=$!; ",
-                   "until grep -q label:write p && [[ -n $(ls -A output) ]]; do sleep 0.02; done; ",
-                   "kill -TERM $pid; wait $pid; code=$?; kill $writer; exit $code");
-  const SubprocessResult result = RunSubprocess({"/bin/bash", "-c", script}, Traced());
-  EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
-  EXPECT_TRUE(std::filesystem::is_empty(output));
-  EXPECT_TRUE(absl::StrContains(PerfTexts(), "main signal  signo:00")) << PerfTexts();
-  EXPECT_TRUE(absl::EndsWith(Read("e"), "\"signo\":15}\n")) << Read("e");
-  EXPECT_TRUE(absl::EndsWith(Read("n"), " code:15\n")) << Read("n");
+  // SIGSEGV stands for the faults of the program, and SIGUSR1 for signals of which it knows
+  // nothing.
+  for (const int number : {SIGTERM, SIGSEGV, SIGUSR1}) {
+    SCOPED_TRACE(number);
+    // The trace does not end, since its pipe does not.
+    const std::string script = absl::StrCat(
+        "cd ", directory_, "; ulimit -c 0; rm -f pipe n p e; mkfifo pipe; ",
+        "{ cat begin; exec sleep 60; } > pipe 2> /dev/null & writer=$!; ", program,
+        " convert --to=fxt -o output/fxt pipe & pid=$!; ",
+        "until grep -q label:write p && [[ -n $(ls -A output) ]]; do sleep 0.02; done; ", "kill -",
+        number, " $pid; wait $pid; code=$?; kill $writer; exit $code");
+    const SubprocessResult result = RunSubprocess({"/bin/bash", "-c", script}, Traced());
+    EXPECT_EQ(result.exit_code, 128 + number) << result.err;
+    EXPECT_TRUE(std::filesystem::is_empty(output));
+    EXPECT_TRUE(absl::StrContains(PerfTexts(), "main signal  signo:0")) << PerfTexts();
+    EXPECT_TRUE(absl::StrContains(Read("p"), " tools/self_trace.cc:")) << Read("p");
+    EXPECT_TRUE(absl::EndsWith(Read("e"), absl::StrCat("\"signo\":", number, "}\n"))) << Read("e");
+    EXPECT_TRUE(absl::EndsWith(Read("n"), absl::StrCat(" code:", number, "\n"))) << Read("n");
+  }
+}
+
+// The program ignores SIGPIPE, so that the trace of the run has an end.
+TEST_F(DumpTrace2Test, AClosedPipeIsAnError) {
+  SubprocessOptions options = Traced();
+  options.read_at_most = 10;
+  const SubprocessResult result =
+      RunDump({"events", "testdata/traces/go1.27-gc.trace.zst"}, options);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "");
+  EXPECT_TRUE(absl::StrContains(
+      Read("e"),
+      "\"msg\":\"writing the standard output: the reader closed the pipe\",\"fmt\":\"the reader "
+      "closed the pipe\"}\n"))
+      << Read("e");
+  EXPECT_EQ(CheckTrace2Events(Read("e")), absl::OkStatus());
+}
+
+TEST_F(DumpTrace2Test, WrongUsageHasACommandName) {
+  EXPECT_EQ(Run({"info", "--nosuch", kTrace}).exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(PerfTexts(),
+                                "\nmain cmd_name  info (info)\nmain cmd_name  _usage_ "
+                                "(info/_usage_)\nmain error  there is no flag --nosuch"))
+      << PerfTexts();
+  EXPECT_EQ(CheckTrace2Events(Read("e")), absl::OkStatus());
+  EXPECT_EQ(Run({"nosuch", "nosuch"}).exit_code, 2);
+  EXPECT_TRUE(absl::StrContains(PerfTexts(), "\nmain cmd_name  _usage_ (_usage_)\nmain error  "))
+      << PerfTexts();
+}
+
+// Also those that the library writes by itself.
+TEST_F(DumpTrace2Test, EveryLineHasAPlace) {
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"info", kTrace}, {"validate", "--jobs=1", kTrace}, {"events", "/nowhere"}}) {
+    Run(args);
+    const std::string events = Read("e");
+    for (const absl::string_view line : absl::StrSplit(absl::StripSuffix(events, "\n"), '\n')) {
+      EXPECT_TRUE(absl::StrContains(line, ",\"file\":\"tools/")) << line;
+    }
+  }
 }
 
 TEST_F(DumpTrace2Test, IsPartOfTheTraceOfWhatCalledIt) {

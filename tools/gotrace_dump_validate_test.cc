@@ -92,7 +92,13 @@ TEST_F(Validate, SaysWhatIsWrongWithABrokenOne) {
                                ": error: byte 57, generation 1, batch at byte 27, thread 1, event "
                                "GoStatus: expected goroutine 1 to be Waiting")))
       << result.out;
-  EXPECT_TRUE(absl::StrContains(result.out, absl::StrCat(broken_, ": note: byte 41,")));
+  EXPECT_TRUE(absl::StrContains(
+      result.out, absl::StrCat(broken_, ": 3 notes: 3 task-end-unknown; --notes prints them\n")));
+  EXPECT_FALSE(absl::StrContains(result.out, ": note: ")) << result.out;
+  const SubprocessResult with_notes = Run({"--notes", broken_});
+  EXPECT_TRUE(absl::StrContains(with_notes.out, absl::StrCat(broken_, ": note: byte 41,")))
+      << with_notes.out;
+  EXPECT_FALSE(absl::StrContains(with_notes.out, "notes:")) << with_notes.out;
   EXPECT_TRUE(absl::EndsWith(result.out, broken_ + kBrokenLine)) << result.out;
   EXPECT_EQ(result.err, "");
 }
@@ -105,21 +111,21 @@ TEST_F(Validate, BeginsEachLineWithTheFilesName) {
                 absl::StartsWith(line, "    "))
         << line;
   }
-  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 9) << out;
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 7) << out;
 }
 
 TEST_F(Validate, StrictnessGoLeavesOutNotes) {
   const std::string out = Run({"--strictness=go", broken_}).out;
   EXPECT_TRUE(absl::StrContains(out, ": error: ")) << out;
-  EXPECT_FALSE(absl::StrContains(out, ": note: ")) << out;
+  EXPECT_FALSE(absl::StrContains(out, "note")) << out;
   EXPECT_EQ(Run({"--strictness=all", broken_}).out, Run({broken_}).out);
 }
 
 TEST_F(Validate, CountsFindingsBeyondTheMost) {
-  const SubprocessResult one = Run({"--max-per-check=1", broken_});
+  const SubprocessResult one = Run({"--notes", "--max-per-check=1", broken_});
   EXPECT_TRUE(absl::StrContains(one.out, broken_ + ": note: 2 more [task-end-unknown]\n"))
       << one.out;
-  const SubprocessResult none = Run({"--max-per-check=0", broken_});
+  const SubprocessResult none = Run({"--notes", "--max-per-check=0", broken_});
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_EQ(none.out,
             absl::StrCat(broken_, ": error: 1 more [goroutine-status-conflict]\n", broken_,

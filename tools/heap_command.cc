@@ -268,10 +268,13 @@ class HeapCommand final : public AnalysisCommand {
           "GODEBUG=traceallocfree=1 in the environment of the program (Go 1.23 and later)"};
     }
     if (stats.objects_without_span() == 0 && stats.unknown_frees() == 0) return {};
-    return {absl::StrCat("the beginning of the trace is missing, or the trace is damaged: ",
-                         stats.objects_without_span(),
-                         " objects are of unknown size and count as 0 bytes, and ",
-                         stats.unknown_frees(), " were freed that are not known")};
+    return {absl::StrCat(
+        stats.has_start() ? "some events of the heap are missing, or out of order, as those of "
+                            "different threads may be: "
+                          : "the trace does not have what was on the heap when it begins, as Go "
+                            "lists that only when tracing starts: ",
+        stats.objects_without_span(), " objects are of unknown size and count as 0 bytes, and ",
+        stats.unknown_frees(), " were freed that are not known")};
   }
 
   absl::string_view RowsName() const override {

@@ -33,7 +33,7 @@ class InfoCommand final : public PerFileCommand {
 
   std::vector<Flag> Flags() override {
     std::vector<Flag> rows = {JsonFlag(&json_)};
-    AppendRows(reading_.Rows(), &rows);
+    AppendRows(reading_.Rows(InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -59,7 +59,7 @@ class InfoCommand final : public PerFileCommand {
       info.traces = TracesIn(file, limits);
     }
     if (json_) {
-      AppendInfoJson(NameOf(file), info, &output->buffer());
+      AppendInfoJson(output->name(), info, &output->buffer());
     } else {
       output->BeginText();
       AppendInfo(info, &output->buffer());
@@ -69,14 +69,14 @@ class InfoCommand final : public PerFileCommand {
             .events = info.events,
             .bytes = reader->input_read(),
             .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(file), log, reader->losses())};
+            .salvage_report = SalvageReport(ShownNameOf(output->name()), log, reader->losses())};
   }
 
-  const ReaderLimits& limits() const override { return reading_.input.limits; }
+  InputFlags& input() override { return reading_.input; }
 
  private:
   FileResult Unread(absl::Status status, FileOutput* output) const {
-    if (json_) AppendUnreadJson(output->file(), status, {}, &output->buffer());
+    if (json_) AppendUnreadJson(output->name(), status, {}, &output->buffer());
     return {std::move(status)};
   }
 

@@ -282,11 +282,12 @@ TEST_P(EachTrace, AgreesWithTheTexts) {
   Json(info);
 }
 
-INSTANTIATE_TEST_SUITE_P(Info, EachTrace, testing::ValuesIn(TestTraces()), [](const auto& info) {
-  std::string name = info.param.name;
-  for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Info, EachTrace, testing::ValuesIn(SomeTestTraces()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           for (char& c : name) c = absl::ascii_isalnum(c) ? c : '_';
+                           return name;
+                         });
 
 }  // namespace info_test
 }  // namespace gotrace::internal

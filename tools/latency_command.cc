@@ -28,7 +28,11 @@ constexpr CommandText kText = {
         "each stack in which they waited.\n"
         "\n"
         "With --worst there is a row for each of the longest waits instead: when it was, whose, "
-        "where, and what ended it.",
+        "where, and what ended it.\n"
+        "\n"
+        "Waits that are clipped began before the trace or the window, or had not ended when it "
+        "did: "
+        "they took at least as long as it says.",
     .examples =
         "  gotrace-dump latency trace.out\n"
         "  gotrace-dump latency --kind=scheduling --by=func --sort=p99 trace.out\n"
@@ -63,8 +67,9 @@ void AddKeyColumns(const Interner& interner, absl::string_view start_title,
                    ColumnList<Row>* columns) {
   columns->Add("kind", "KIND", Unit::kNone,
                [](const Row& row) { return LatencyKindName(row.key.kind); });
-  columns->Add("reason", "REASON", Unit::kNone,
-               [&interner](const Row& row) { return interner.String(row.key.reason); });
+  columns->AddReason(
+      "REASON", [&interner](const Row& row) { return interner.String(row.key.reason); },
+      [](const Row& row) { return row.key.kind == LatencyKind::kBlocked; });
   columns->Add("start", start_title, Unit::kNone,
                [&interner](const Row& row) { return interner.String(row.key.start); });
 }
@@ -77,7 +82,7 @@ std::vector<Column> GroupColumns(absl::Span<const LatencyGroup> groups, By by,
   const auto count = [](uint64_t number) { return static_cast<int64_t>(number); };
   ColumnList<LatencyGroup> columns(groups);
   columns.Add("count", "COUNT", Unit::kNone, [=](Row g) { return count(g.durations.count()); })
-      .Add("clipped", "", Unit::kNone, [=](Row g) { return count(g.clipped); })
+      .Add("clipped", "CLIPPED", Unit::kNone, [=](Row g) { return count(g.clipped); })
       .Add("total_ns", "TOTAL", Unit::kNanoseconds,
            [=](Row g) { return count(g.durations.sum()); });
   AppendQuantileColumns(
@@ -99,6 +104,12 @@ std::string EnderText(const LatencyCase& one) {
   return std::string(CauseKindName(ender.kind));
 }
 
+// Which ends of a wait were not seen.
+absl::string_view ClippedAt(const Interval& wait) {
+  if (wait.begin_clipped) return wait.end_clipped ? "begin, end" : "begin";
+  return wait.end_clipped ? "end" : "";
+}
+
 std::vector<Column> CaseColumns(absl::Span<const LatencyCase> cases, const Interner& interner) {
   using Row = const LatencyCase&;
   ColumnList<LatencyCase> columns(cases);
@@ -107,6 +118,7 @@ std::vector<Column> CaseColumns(absl::Span<const LatencyCase> cases, const Inter
            [](Row c) { return static_cast<int64_t>(c.duration()); })
       .Add("clipped", "", Unit::kNone,
            [](Row c) { return JsonText{c.begin_clipped || c.end_clipped ? "true" : "false"}; })
+      .Add("clipped_at", "CLIPPED", Unit::kNone, [](Row c) { return ClippedAt(c); })
       .Add("g", "G", Unit::kNone, [](Row c) { return CellOf(c.goroutine); });
   AddKeyColumns(interner, "", &columns);
   columns.columns().push_back(TextColumn("ended_by", "ENDED BY", cases, EnderText));

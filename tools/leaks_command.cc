@@ -67,8 +67,9 @@ class LeaksCommand final : public AnalysisCommand {
     columns.columns().push_back(
         TextColumn("", "OVER TIME", groups, [](Row g) { return absl::StrJoin(g.counts, " "); }));
     columns
-        .Add("reason", "REASON", Unit::kNone,
-             [&interner](Row g) { return interner.String(g.reason); })
+        .AddReason(
+            "REASON", [&interner](Row g) { return interner.String(g.reason); },
+            [](Row) { return true; })
         .Add("start", "STARTED IN", Unit::kNone,
              [&interner](Row g) { return interner.String(g.start); });
     const auto stack = [&](std::string name, absl::string_view title, StackId LeakGroup::*id) {

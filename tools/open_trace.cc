@@ -1,7 +1,5 @@
 #include "tools/open_trace.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -10,12 +8,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/fault.h"
+#include "gotrace/fxt_reader.h"
 #include "parser/framing/batch_reader.h"
+#include "parser/source/source_wrapper.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
 #include "tools/report.h"
 #include "tools/self_trace.h"
 #include "validator/foreign_input.h"
@@ -26,25 +26,17 @@ namespace {
 
 // Ends an input of unknown size, such as a pipe, once almost nothing of a long part of it belongs
 // to a batch: it may be endless. Among random bytes, some look like a batch.
-class GuardedSource final : public ByteSource {
+class GuardedSource final : public SourceWrapper {
  public:
   // `has_ended` may be nullptr.
   GuardedSource(std::string file, std::unique_ptr<ByteSource> source, bool* has_ended)
-      : file_(std::move(file)), source_(std::move(source)), ended_out_(has_ended) {
-    offset_ = source_->offset();
-    window_ = source_->window();
-  }
+      : SourceWrapper(std::move(source)), file_(std::move(file)), ended_out_(has_ended) {}
 
   absl::Status Fill(size_t size) override {
-    if (has_ended_) return absl::OkStatus();
-    source_->Skip(offset_ - source_->offset());
-    absl::Status status = source_->Fill(size);
-    window_ = source_->window();
-    return status;
+    return has_ended_ ? absl::OkStatus() : SourceWrapper::Fill(size);
   }
-  void Release(uint64_t offset) override { source_->Release(offset); }
   void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    source_->ReleaseSkipped(begin, end);
+    SourceWrapper::ReleaseSkipped(begin, end);
     if (has_ended_ || end <= skipped_end_) return;
     skipped_ += end - std::max(begin, skipped_end_);
     skipped_end_ = end;
@@ -59,14 +51,11 @@ class GuardedSource final : public ByteSource {
     Note(file_, absl::StrCat("found almost no batches in the ", kMaxSkipped >> 20,
                              " MiB before byte ", end, "; the rest of the input is not read"));
   }
-  uint64_t input_size() const override { return source_->input_size(); }
-  uint64_t input_read() const override { return source_->input_read(); }
 
  private:
   static constexpr uint64_t kMaxSkipped = uint64_t{32} << 20;
 
   const std::string file_;
-  const std::unique_ptr<ByteSource> source_;
   bool* const ended_out_;
   uint64_t part_begin_ = 0;   // Where the part begins that is being watched.
   uint64_t skipped_ = 0;      // Bytes of it that are not part of a batch.
@@ -113,7 +102,13 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
   Fault fault;
   fault.id = FaultId::kNotATrace;
   fault.place.offset = 0;
-  fault.message = absl::StrCat(foreign->message, ". ", SpecOf(foreign->check).remedy);
+  fault.message =
+      WithHint(absl::StrCat(foreign->message,
+                            StartsFxt(input->source.get())
+                                ? ", which `gotrace-dump fxt` prints and ui.perfetto.dev opens. "
+                                : ". ",
+                            SpecOf(foreign->check).remedy),
+               foreign->check);
   return FaultStatus(std::move(fault));
 }
 
@@ -122,39 +117,27 @@ bool CanBeReadAgain(const std::string& file) {
   return file != "-" && std::filesystem::is_regular_file(file, ignored);
 }
 
-FileState StateOf(const std::string& file) {
-  struct stat info;
-  if (file == "-" || stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
-
-absl::Status CheckUnchanged(const std::string& file, const FileState& before) {
-  if (StateOf(file) == before) return absl::OkStatus();
-  return absl::AbortedError(
-      absl::StrCat(ShownNameOf(file), ": the file changed while it was being read"));
-}
-
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number) {
   const Trace2Region region(SelfTrace(), "trace", "open");
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenGuarded(file, limits);
   if (!source.ok()) return source.status();
-  return OpenTrace(file, *std::move(source), limits, number);
+  absl::StatusOr<UndoneInput> input = UndoAndRecognise(*std::move(source), limits);
+  if (!input.ok()) return input.status();
+  return OpenTrace(file, *std::move(input), limits, number);
 }
 
-absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, std::unique_ptr<ByteSource> source,
+absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, UndoneInput input,
                                       const ReaderLimits& limits, TraceNumber number) {
-  absl::StatusOr<UndoneInput> input = UndoAndRecognise(std::move(source), limits);
-  if (!input.ok()) return input.status();
   if (number > 1) {
-    const absl::StatusOr<uint64_t> count = SkipToTrace(input->source.get(), number);
+    const absl::StatusOr<uint64_t> count = SkipToTrace(input.source.get(), number);
     if (!count.ok()) return count.status();
     if (*count < number) return NoSuchTrace(file, *count, number);
   }
   OpenedTrace opened;
-  opened.notes = std::move(input->notes);
+  opened.notes = std::move(input.notes);
   opened.end = std::make_unique<TraceEnd>();
-  opened.source = OneTrace(std::move(input->source), opened.end.get());
+  opened.source = OneTrace(std::move(input.source), opened.end.get());
   opened.number = number;
   opened.limits = limits;
   return opened;
@@ -208,6 +191,24 @@ void WarnOfMoreTraces(const std::string& file, const OpenedTrace& trace,
                           "; this is the first; --trace=2 selects the next"));
 }
 
+std::vector<ListedFile> ListAllTraces(const std::vector<ListedFile>& files,
+                                      const ReaderLimits& limits) {
+  std::vector<ListedFile> traces;
+  for (const ListedFile& file : files) {
+    size_t count = 1;
+    if (CanBeReadAgain(file.path)) {
+      absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenerOf(file.path, limits)();
+      // Whatever is wrong with the file is reported when it is read.
+      if (source.ok()) count = ListTraces(source->get()).value_or(std::vector<TraceSpan>()).size();
+    }
+    if (count < 2) traces.push_back(file);
+    for (TraceNumber number = 1; count >= 2 && number <= count; ++number) {
+      traces.push_back({file.path, file.named, number});
+    }
+  }
+  return traces;
+}
+
 std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& limits) {
   if (!CanBeReadAgain(file)) return {};
   absl::StatusOr<std::vector<TraceSpan>> traces = CheckTraces(OpenerOf(file, limits), limits);
@@ -217,7 +218,7 @@ std::vector<TraceSpan> TracesIn(const std::string& file, const ReaderLimits& lim
 
 void PrintTransportNotes(const std::string& file, const std::vector<TransportNote>& notes) {
   for (const TransportNote& note : notes) {
-    Note(file, absl::StrCat("note: ", FormatTransportNote(note)));
+    Note(file, WithHint(absl::StrCat("note: ", FormatTransportNote(note)), CheckOf(note.kind)));
   }
 }
 

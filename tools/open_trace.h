@@ -13,6 +13,7 @@
 #include "gotrace/reader_limits.h"
 #include "gotrace/trace_list.h"
 #include "gotrace/transport.h"
+#include "tools/file_list.h"
 
 namespace gotrace::internal {
 
@@ -34,8 +35,8 @@ struct OpenedTrace {
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number);
 
-// The same for a source of the bytes of `file`.
-absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, std::unique_ptr<ByteSource> source,
+// The same for the input that UndoAndRecognise() made of the bytes of `file`.
+absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, UndoneInput input,
                                       const ReaderLimits& limits, TraceNumber number);
 
 // Opens `file` as OpenSource() does. An input of unknown size, such as a pipe, ends with a note on
@@ -57,22 +58,6 @@ absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
 // Reports whether `file` is a regular file, which can be opened several times.
 bool CanBeReadAgain(const std::string& file);
 
-// What shows whether a file was changed. All inputs that are not regular files are equal.
-struct FileState {
-  uint64_t device = 0;
-  uint64_t number = 0;
-  int64_t size = 0;
-  int64_t changed_s = 0;
-  int64_t changed_ns = 0;
-
-  friend bool operator==(const FileState&, const FileState&) = default;
-};
-FileState StateOf(const std::string& file);
-
-// Returns the error kAborted if `file` is no longer as it was: what several readings of it found
-// does not belong together.
-absl::Status CheckUnchanged(const std::string& file, const FileState& before);
-
 // Returns the error of a file that holds only `count` traces and so has no `number`th one.
 absl::Status NoSuchTrace(const std::string& file, uint64_t count, TraceNumber number);
 
@@ -90,6 +75,11 @@ std::string DescribeTraces(const std::vector<TraceSpan>& traces);
 
 // "trace 2: 9018 bytes at byte 8875, sound".
 std::string DescribeTrace(const TraceSpan& trace, TraceNumber number);
+
+// Returns the files, but those that hold several traces once for each trace. What an input that can
+// be read only once holds is not known before it is read.
+std::vector<ListedFile> ListAllTraces(const std::vector<ListedFile>& files,
+                                      const ReaderLimits& limits);
 
 // Returns the traces in a regular file and whether they are sound. Returns none if there is only
 // one, or if the file cannot be read again.

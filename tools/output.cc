@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "tools/ending_signals.h"
 #include "tools/self_trace.h"
@@ -47,7 +48,6 @@ void RemoveAtSignals(const std::string& temporary) {
     file.exists = 1;
     break;
   }
-  AtEndingSignals(RemoveUnfinished);
 }
 
 void KeepAtSignals(absl::string_view temporary) {
@@ -59,12 +59,16 @@ void KeepAtSignals(absl::string_view temporary) {
 }  // namespace
 
 absl::Status Output::DescriptorSink::Write(absl::string_view bytes) {
-  const Trace2Interval interval(SelfTrace(), "output", "write");
-  if (Trace2* const trace = SelfTrace(); trace != nullptr) {
-    trace->AddCount("output", "bytes", bytes.size());
-  }
+  Trace2* const trace = SelfTrace();
+  const Trace2Interval interval(trace, "output", "write");
+  if (trace != nullptr) trace->AddCount("output", "bytes", bytes.size());
   const int error = WriteAll(fd_, bytes);
   closed_ = error == EPIPE;
+  // Nothing else says why the run ends early: SIGPIPE is ignored.
+  if (closed_ && trace != nullptr) {
+    trace->WriteError(absl::StrCat("writing ", name_, ": the reader closed the pipe"),
+                      "the reader closed the pipe");
+  }
   return error == 0 ? absl::OkStatus() : FileError(error, "writing", name_);
 }
 
@@ -83,6 +87,9 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
     if (fd < 0) return FileError(errno, "opening", path);
     return OutputFile(NewFile(fd, path));
   }
+  AtEndingSignals(RemoveUnfinished);
+  // The file must not exist without them knowing about it.
+  const EndingSignalsHeld held;
   absl::StatusOr<NewFile> file = NewFile::Create(path);
   if (!file.ok()) return file.status();
   if (!file->temporary().empty()) RemoveAtSignals(file->temporary());

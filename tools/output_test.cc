@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -212,6 +213,26 @@ void ExpectRemovedBy(int signal_number) {
 TEST(OutputFileDeathTest, IsRemovedBySignals) {
   for (const int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
     ExpectRemovedBy(signal_number);
+  }
+}
+
+// The signal may come between the creation of the file and its removal, wherever that is.
+TEST(OutputFile, IsRemovedBySignalsAtAnyTime) {
+  const std::string directory = MakeTestDirectory();
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(SIGTERM, SIG_DFL);
+      while (OutputFile::Create(directory + "/file").ok()) continue;
+      _exit(1);
+    }
+    ASSERT_GT(child, 0);
+    usleep(static_cast<useconds_t>(1000 + i * 7));
+    kill(child, SIGTERM);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ASSERT_EQ(CountFiles(directory), 0) << "after " << i;
   }
 }
 

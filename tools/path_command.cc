@@ -183,6 +183,9 @@ std::string RanText(absl::Span<const GoroutineTime> ran, const Interner& interne
 std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
                     const Interner& interner) {
   if (piece.state == GoState::kUndetermined) return "not in the trace";
+  if (piece.state == GoState::kWaiting && piece.reason == StringId::kEmpty) {
+    return std::string(kUnknownName);
+  }
   if (piece.state != GoState::kRunnable) return std::string(interner.String(piece.reason));
   int64_t sum = 0;
   NamedNumber largest;
@@ -191,7 +194,7 @@ std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
     if (one.number > largest.number) largest = one;
   }
   if (sum <= 0) return "Ps: idle";
-  return absl::StrFormat("Ps: %s %.0f%%", largest.name.empty() ? "(unknown)" : largest.name,
+  return absl::StrFormat("Ps: %s %.0f%%", largest.name.empty() ? kUnknownName : largest.name,
                          100 * static_cast<double>(largest.number) / static_cast<double>(sum));
 }
 
@@ -350,8 +353,9 @@ class PathCommand final : public AnalysisCommand {
              [=](Row s) { return static_cast<double>(s.value.time) / sum; })
         .Add("count", "COUNT", kNone, [](Row s) { return static_cast<int64_t>(s.value.count); })
         .Add("state", "STATE", kNone, [](Row s) { return StateText(s.key.state); })
-        .Add("reason", "REASON", kNone,
-             [&interner](Row s) { return interner.String(s.key.reason); })
+        .AddReason(
+            "REASON", [&interner](Row s) { return interner.String(s.key.reason); },
+            [](Row s) { return s.key.state == GoState::kWaiting; })
         .Add("woken_by", "", kNone, [](Row s) { return WokenByText(s.key.woken_by); })
         .Add("start", "", kNone, [&interner](Row s) { return interner.String(s.key.start); });
     columns.columns().push_back(TextColumn("stack", "STACK", samples, [&interner](Row s) {

@@ -33,33 +33,36 @@ bool IsSkipped(const ListedFile& file, const ReaderLimits& limits) {
 void FileOutput::BeginText() {
   if (!several_ || has_begun_) return;
   has_begun_ = true;
-  out_.bytes()->Append(absl::StrCat(is_first_ ? "" : "\n", "== ", ShownNameOf(file_), " ==\n"));
+  out_.bytes()->Append(
+      absl::StrCat(is_first_ ? "" : "\n", "== ", ShownNameOf(file_.label()), " ==\n"));
   is_first_ = false;
 }
 
 int PerFileCommand::Run(const std::vector<std::string>& files, Output* out) {
-  const std::vector<ListedFile> listed = ListFiles(files);
+  std::vector<ListedFile> listed = ListFiles(files);
+  if (input().all_traces) listed = ListAllTraces(listed, input().limits);
   const bool several = listed.size() > 1 || (!listed.empty() && !listed.front().named);
   bool is_first = true;
   bool all_skipped = true;
   int worst = kSuccess;
   for (const ListedFile& file : listed) {
-    if (IsSkipped(file, limits())) continue;
+    if (IsSkipped(file, input().limits)) continue;
     all_skipped = false;
     const Trace2Region region(SelfTrace(), "file", text().name, file.path);
-    FileOutput output(file.path, several, &is_first, out);
+    if (input().all_traces) input().trace = file.trace;
+    FileOutput output(file, several, &is_first, out);
     const FileResult result = RunFile(&output);
-    worst = std::max(worst, Conclude(file.path, result, out));
+    worst = std::max(worst, Conclude(file.label(), result, out));
     if (!out->usable()) break;
   }
   return all_skipped ? ReportNoTrace(files) : worst;
 }
 
-void AppendUnreadJson(const std::string& file, const absl::Status& status, const Losses& losses,
+void AppendUnreadJson(absl::string_view name, const absl::Status& status, const Losses& losses,
                       TextBuffer* out) {
   JsonWriter json(out);
   json.BeginObject();
-  AppendFileMembers(NameOf(file), &json);
+  AppendFileMembers(name, &json);
   AppendCompleteness(status, losses, &json);
   json.EndObject();
   out->Append("\n");

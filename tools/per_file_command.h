@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "gotrace/read_mode.h"
 #include "gotrace/reader_limits.h"
 #include "tools/command.h"
 #include "tools/file_list.h"
 #include "tools/output.h"
 #include "tools/report.h"
+#include "tools/shared_flags.h"
 
 namespace gotrace::internal {
 
@@ -20,11 +22,14 @@ class FileOutput {
  public:
   // `has_heading` says whether a heading precedes the output of each file, and `*is_first` whether
   // none was written yet. The references must outlive this object.
-  FileOutput(const std::string& file, bool has_heading, bool* is_first, Output* out)
+  FileOutput(const ListedFile& file, bool has_heading, bool* is_first, Output* out)
       : file_(file), several_(has_heading), is_first_(*is_first), out_(*out) {}
 
   // The path of the file; "-" is the standard input.
-  const std::string& file() const { return file_; }
+  const std::string& file() const { return file_.path; }
+
+  // What the output calls it: its name, and which of its traces if all of them are read.
+  std::string name() const { return NameOf(file_.label()); }
 
   // Whether the output of this file is one of several.
   bool several() const { return several_; }
@@ -37,7 +42,7 @@ class FileOutput {
   TextBuffer& buffer() { return out_.buffer(); }
 
  private:
-  const std::string& file_;
+  const ListedFile file_;
   const bool several_;
   bool has_begun_ = false;
   bool& is_first_;
@@ -55,16 +60,16 @@ class PerFileCommand : public Command {
   // standard error directly.
   virtual FileResult RunFile(FileOutput* output) = 0;
 
-  // The limits that were given on the command line.
-  virtual const ReaderLimits& limits() const = 0;
+  // The flags that say what to read of a file. With --trace=all, the trace is set for each.
+  virtual InputFlags& input() = 0;
 };
 
 // Whether a file that was found in a directory is not a trace, or one of the v1 format. Then it
 // says so on the standard error.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits);
 
-// Appends the line of JSON for a file that could not be read.
-void AppendUnreadJson(const std::string& file, const absl::Status& status, const Losses& losses,
+// Appends the line of JSON for a file with this name that could not be read.
+void AppendUnreadJson(absl::string_view name, const absl::Status& status, const Losses& losses,
                       TextBuffer* out);
 
 }  // namespace gotrace::internal

@@ -168,8 +168,11 @@ class ProfileCommand final : public AnalysisCommand {
     columns.push_back(text("state", "STATE", [](const ProfileKey& key) {
       return key.state == GoState::kUndetermined ? "" : GoStateName(key.state);
     }));
-    columns.push_back(text("reason", "REASON", [&interner](const ProfileKey& key) {
-      return interner.String(key.reason);
+    columns.push_back(text(
+        "reason", "", [&interner](const ProfileKey& key) { return interner.String(key.reason); }));
+    columns.push_back(text("", "REASON", [&interner](const ProfileKey& key) {
+      const bool is_unknown = key.state == GoState::kWaiting && key.reason == StringId::kEmpty;
+      return is_unknown ? kUnknownName : interner.String(key.reason);
     }));
     if (by_goroutine_) {
       columns.push_back({.name = "g", .title = "G", .value = [=](size_t row) {

@@ -141,7 +141,7 @@ class RepairCommand final : public Command {
                                .help = "Write nothing, only report what would be done.",
                                .set = SetSwitch(&check_),
                                .excludes = "o"}};
-    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents), &rows);
+    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents, InputFlags::Traces::kOne), &rows);
     return rows;
   }
 

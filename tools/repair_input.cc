@@ -16,36 +16,26 @@
 #include "gotrace/version.h"
 #include "parser/framing/batch_finder.h"
 #include "parser/framing/batch_reader.h"
+#include "parser/source/source_wrapper.h"
+#include "tools/ending_signals.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
 
 // Shows how far another source was read.
-class WatchedSource final : public ByteSource {
+class WatchedSource final : public SourceWrapper {
  public:
   WatchedSource(std::unique_ptr<ByteSource> source, Progress* progress)
-      : source_(std::move(source)), progress_(*progress) {
-    offset_ = source_->offset();
-    window_ = source_->window();
-  }
+      : SourceWrapper(std::move(source)), progress_(*progress) {}
 
   absl::Status Fill(size_t size) override {
-    source_->Skip(offset_ - source_->offset());
-    absl::Status status = source_->Fill(size);
-    window_ = source_->window();
+    absl::Status status = SourceWrapper::Fill(size);
     if (progress_.Due()) progress_.Show({input_read(), input_size(), /*events=*/0});
     return status;
   }
-  void Release(uint64_t offset) override { source_->Release(offset); }
-  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    source_->ReleaseSkipped(begin, end);
-  }
-  uint64_t input_size() const override { return source_->input_size(); }
-  uint64_t input_read() const override { return source_->input_read(); }
 
  private:
-  const std::unique_ptr<ByteSource> source_;
   Progress& progress_;
 };
 
@@ -53,6 +43,7 @@ absl::StatusOr<int> CreateTemporary() {
   const char* const variable = std::getenv("TMPDIR");
   const absl::string_view directory = absl::NullSafeStringView(variable);
   std::string path = absl::StrCat(directory.empty() ? "/tmp" : directory, "/gotrace.XXXXXX");
+  const EndingSignalsHeld held;
   const int fd = mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) {
     return absl::ErrnoToStatus(

@@ -9,9 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "gotrace/check.h"
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
+#include "tools/open_trace.h"
 #include "tools/self_trace.h"
 
 namespace gotrace::internal {
@@ -19,12 +22,11 @@ namespace {
 
 // Whether `validate` has nothing to add to the message of a fault in the header.
 bool IsExplained(FaultId id) {
-  return IsLimit(id) || id == FaultId::kNotATrace || id == FaultId::kV1Trace ||
-         id == FaultId::kUnknownVersion || id == FaultId::kCompressedCorrupt ||
-         id == FaultId::kBytesReplaced;
+  return id == FaultId::kNotATrace || id == FaultId::kV1Trace || id == FaultId::kUnknownVersion ||
+         id == FaultId::kCompressedCorrupt || id == FaultId::kBytesReplaced;
 }
 
-std::string HintFor(const std::string& file, const FileResult& result) {
+std::string HintOf(const std::string& file, const FileResult& result) {
   if (!result.hint.empty()) return result.hint;
   std::error_code ignored;
   if (absl::StartsWith(result.status.message(), "reading ") &&
@@ -32,10 +34,14 @@ std::string HintFor(const std::string& file, const FileResult& result) {
     return "give a file, not a directory";
   }
   const std::optional<Fault> fault = FaultOf(result.status);
-  if (!result.is_trace || !fault.has_value() || (IsExplained(fault->id) && result.events == 0) ||
-      IsLimit(fault->id)) {
-    return "";
+  if (!result.is_trace || !fault.has_value()) return "";
+  if (IsLimit(fault->id)) return HintFor(CheckOf(fault->id));
+  // What was read from a pipe cannot be read again.
+  if (fault->id == FaultId::kNotATrace && CanBeReadAgain(file) &&
+      absl::StrContains(result.status.message(), "a trace header is at byte")) {
+    return "`gotrace-dump repair` removes everything before the trace";
   }
+  if (IsExplained(fault->id) && result.events == 0) return "";
   if (result.can_salvage && result.events > 0) {
     return "`gotrace-dump validate` lists all errors; --salvage keeps everything that can still "
            "be read";
@@ -66,7 +72,7 @@ int ReportError(const std::string& file, const FileResult& result) {
     absl::FPrintF(stderr, "gotrace-dump: %d %s read before that\n", result.events,
                   result.events == 1 ? "event was" : "events were");
   }
-  const std::string hint = HintFor(file, result);
+  const std::string hint = HintOf(file, result);
   if (!hint.empty()) absl::FPrintF(stderr, "gotrace-dump: %s\n", hint);
   return is_broken ? kBroken : kUsageOrIo;
 }

@@ -2,6 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "gotrace/check.h"
+#include "gotrace/reader_limits.h"
+#include "tools/hints.h"
 
 namespace gotrace::internal {
 namespace {
@@ -16,7 +19,9 @@ std::string Bytes(uint64_t count) { return Count(count, "byte", "bytes"); }
 }  // namespace
 
 void FaultLog::Add(const Fault& fault) {
-  if (++count_ <= kKept) first_.push_back(FormatFault(fault));
+  if (++count_ > kKept) return;
+  const std::string text = FormatFault(fault);
+  first_.push_back(IsLimit(fault.id) ? WithHint(text, CheckOf(fault.id)) : text);
 }
 
 ReaderOptions FaultLog::SalvageOptions() {

@@ -184,8 +184,7 @@ Flag JsonFlag(bool* json) {
   return {.name = "json",
           .value = "",
           .help = "Print one JSON object on a line for each file.",
-          .set = SetSwitch(json),
-          .instead = "`events` has --format=json"};
+          .set = SetSwitch(json)};
 }
 
 Flag OutputFlag(std::string* target) {
@@ -221,14 +220,26 @@ Flag SalvageFlag(bool* salvage) {
           .set = SetSwitch(salvage)};
 }
 
-std::vector<Flag> InputFlags::Rows(Kind kind) {
+std::vector<Flag> InputFlags::Rows(Kind kind, Traces traces) {
+  const SetFlag set_number = SetNumber(1, &trace);
+  const auto set_number_or_all = [this, set_number](absl::string_view text) {
+    all_traces = text == "all";
+    if (!all_traces) return set_number(text);
+    trace = 0;
+    return absl::OkStatus();
+  };
+  const bool takes_all = traces != Traces::kOne;
   return {
       {.name = "trace",
-       .value = "N",
-       .help = "Read the Nth trace of an input that holds several, for example because one was "
-               "appended to another. Offsets count from its header. Default: the first, with a "
-               "warning if there are others.",
-       .set = SetNumber(1, &trace)},
+       .value = takes_all ? "N|all" : "N",
+       .help = absl::StrCat(
+           "Read the Nth trace of an input that holds several, for example because one was "
+           "appended to another. Offsets count from its header. ",
+           takes_all ? "With all, read each trace as if it were a file of its own. " : "",
+           traces == Traces::kAllByDefault
+               ? "Default: all."
+               : "Default: the first, with a warning if there are others."),
+       .set = takes_all ? SetFlag(set_number_or_all, {"all"}) : set_number},
       {.name = "limits",
        .value = "NAME=N,...",
        .help =
@@ -237,11 +248,9 @@ std::vector<Flag> InputFlags::Rows(Kind kind) {
   };
 }
 
-std::vector<Flag> ReadingFlags::Rows() {
-  std::vector<Flag> rows = {
-      SalvageFlag(&salvage),
-      JobsFlag("With two or more, one decodes while another processes.", &jobs)};
-  AppendRows(input.Rows(InputFlags::Kind::kOrderedEvents), &rows);
+std::vector<Flag> ReadingFlags::Rows(InputFlags::Traces traces, absl::string_view jobs_help) {
+  std::vector<Flag> rows = {SalvageFlag(&salvage), JobsFlag(jobs_help, &jobs)};
+  AppendRows(input.Rows(InputFlags::Kind::kOrderedEvents, traces), &rows);
   return rows;
 }
 

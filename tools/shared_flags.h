@@ -42,12 +42,15 @@ Flag SalvageFlag(bool* salvage);
 
 // Which trace of a file to read, and within which limits: --trace, --limits.
 struct InputFlags {
-  TraceNumber trace = 0;  // 0 if it was not given.
+  TraceNumber trace = 0;    // 0 if it was not given, and for --trace=all.
+  bool all_traces = false;  // Whether --trace=all was given.
   ReaderLimits limits;
 
   // Commands that read raw events have no limit but that on decompressed bytes.
   enum class Kind { kOrderedEvents, kRawEvents };
-  std::vector<Flag> Rows(Kind kind);
+  // Which traces of an input that holds several a command can read.
+  enum class Traces { kOne, kOneOrAll, kAllByDefault };
+  std::vector<Flag> Rows(Kind kind, Traces traces);
 };
 
 // How to read ordered events: --salvage, --jobs, --trace, --limits.
@@ -56,7 +59,12 @@ struct ReadingFlags {
   uint64_t jobs = 0;  // 0 for all cores.
   InputFlags input;
 
-  std::vector<Flag> Rows();
+  // `jobs_help` says what the command uses several cores for, if not to put events in order on one
+  // core while another processes them.
+  std::vector<Flag> Rows(InputFlags::Traces traces,
+                         absl::string_view jobs_help =
+                             "Of a large trace, one core puts the events in order while another "
+                             "processes them; more are not used.");
 
   // Returns the options for a Reader, which adds the faults that it salvages to `log`.
   ReaderOptions Options(FaultLog* log) const;

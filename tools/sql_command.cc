@@ -91,7 +91,7 @@ class SqlCommand final : public Command {
          .help = "Let queries attach other databases and write files, with ATTACH and VACUUM INTO.",
          .set = SetSwitch(&may_write_)},
         StackIdFlag(&stack_id_)};
-    AppendRows(reading_.Rows(), &rows);
+    AppendRows(reading_.Rows(InputFlags::Traces::kAllByDefault), &rows);
     return rows;
   }
 

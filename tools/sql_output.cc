@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
 #include "export/table/table.h"
+#include "util/cut_text.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -33,13 +34,15 @@ absl::string_view TextOf(sqlite3_stmt* statement, int column) {
 
 bool IsNumber(int type) { return type == SQLITE_INTEGER || type == SQLITE_FLOAT; }
 
-// Cuts the end off a text that has more than `columns` columns.
+// Cuts the end off a text of Printable() that has more than `columns` columns.
 std::string Cut(absl::string_view text, size_t columns) {
   if (ColumnsOf(text) <= columns) return std::string(text);
   size_t end = 0;
-  for (size_t seen = 0; end < text.size(); ++end) {
-    const bool begins = (static_cast<uint8_t>(text[end]) & 0xc0) != 0x80;
-    if (begins && ++seen == columns) break;
+  for (size_t seen = 0; end < text.size();) {
+    const absl::string_view next = text.substr(end, ShownCharacterSize(text.substr(end)));
+    seen += ColumnsOf(next);
+    if (seen >= columns) break;
+    end += next.size();
   }
   return absl::StrCat(text.substr(0, end), "…");
 }

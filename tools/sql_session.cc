@@ -73,7 +73,7 @@ struct SqlSession::Trace {
 };
 
 absl::StatusOr<std::unique_ptr<ByteSource>> SqlSession::Trace::Open(const InputFlags& input) {
-  absl::StatusOr<OpenedTrace> trace = OpenTrace(identified, input.limits, input.trace);
+  absl::StatusOr<OpenedTrace> trace = OpenTrace(identified, input.limits);
   if (!trace.ok()) return trace.status();
   if (opened.empty()) PrintTransportNotes(identified.file, trace->notes);
   std::unique_ptr<ByteSource> source = std::move(trace->source);
@@ -95,14 +95,18 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   std::vector<SqliteTrace> tables;
   DifferentTraces seen;
   for (const std::string& file : files) {
-    absl::StatusOr<IdentifiedTrace> identified = IdentifyTrace(file, reading_.input.trace);
+    absl::StatusOr<std::vector<IdentifiedTrace>> identified =
+        IdentifyTraces(file, reading_.input.limits, reading_.input.trace);
     if (!identified.ok()) return identified.status();
-    if (!seen.Add(*identified)) continue;
-    auto trace = std::make_unique<Trace>();
-    trace->identified = *std::move(identified);
-    tables.push_back({NameOf(file), trace->identified.id,
-                      [this, trace = trace.get()] { return trace->Open(reading_.input); }});
-    traces_.push_back(std::move(trace));
+    if (!seen.Add(identified->front())) continue;
+    for (IdentifiedTrace& one : *identified) {
+      auto trace = std::make_unique<Trace>();
+      trace->identified = std::move(one);
+      tables.push_back({NameOf(file), trace->identified.id,
+                        [this, trace = trace.get()] { return trace->Open(reading_.input); },
+                        trace->identified.number});
+      traces_.push_back(std::move(trace));
+    }
   }
   SqliteTablesOptions options;
   FaultLog ignored;
@@ -240,7 +244,7 @@ int SqlSession::Report() const {
     const std::optional<Fault> fault = FaultOf(trace->status);
     if (reading_.salvage) {
       result.salvage_report =
-          SalvageReport(ShownNameOf(trace->identified.file), FaultLog(), trace->losses);
+          SalvageReport(ShownNameOf(trace->identified.label()), FaultLog(), trace->losses);
     } else if (fault.has_value() && fault->id != FaultId::kNotATrace) {
       result.hint =
           "the rows are those of what was read before; `gotrace-dump validate` lists all errors, "
@@ -249,10 +253,9 @@ int SqlSession::Report() const {
     for (const std::string& line : result.salvage_report) {
       absl::FPrintF(stderr, "%s\n", line);
     }
-    if (!trace->status.ok())
-      exit_code = std::max(exit_code, ReportError(trace->identified.file, result));
-    if (!trace->opened.empty())
-      WarnOfMoreTraces(trace->identified.file, trace->opened.front(), trace->status);
+    if (!trace->status.ok()) {
+      exit_code = std::max(exit_code, ReportError(trace->identified.label(), result));
+    }
   }
   return exit_code;
 }

@@ -30,7 +30,7 @@ class SqlSession {
   SqlSession(const ReadingFlags& reading, Options options, Output* out);
   ~SqlSession();
 
-  // Makes the tables of the traces in the files available; of files that have the same bytes only
+  // Makes the tables of all traces in the files available; of files that have the same bytes only
   // the first one counts. Fails if a file cannot be read.
   absl::Status Open(const std::vector<std::string>& files);
 

@@ -88,9 +88,6 @@ struct Input {
   std::optional<std::string> hour;  // 13
   std::string partition = {};       // The directories of its files below that of a table.
   int64_t input_id = 0;             // The id of the first trace in its file.
-  // Where it is in its file, and which of the traces there, if these are several.
-  std::optional<TraceSpan> span = {};
-  TraceNumber number = 1;
   absl::Status error = {};  // Why its file cannot be read: then it is only a row of `traces`.
   // The tables that are to have its rows.
   std::vector<TableId> tables = {};
@@ -155,7 +152,8 @@ std::optional<absl::Time> ModificationTime(const IdentifiedTrace& trace) {
 // The order in which inputs are written. The traces of a file follow each other in its order, so
 // that one pass over it is enough.
 bool IsBefore(const Input& a, const Input& b) {
-  return std::tie(a.partition, a.input_id, a.number) < std::tie(b.partition, b.input_id, b.number);
+  return std::tie(a.partition, a.input_id, a.trace.number) <
+         std::tie(b.partition, b.input_id, b.trace.number);
 }
 
 // Appends the lines of a file.
@@ -260,11 +258,7 @@ class TablesCommand final : public Command {
                  "wall-clock time, those of the file's last change.",
          .set = SetSwitch(&hive_)},
     };
-    AppendRows(reading_.Rows(), &rows);
-    for (Flag& row : rows) {
-      if (row.name != "trace") continue;
-      row.help = "Read only the Nth trace of an input that holds several. Default: all of them.";
-    }
+    AppendRows(reading_.Rows(InputFlags::Traces::kAllByDefault), &rows);
     return rows;
   }
 
@@ -447,28 +441,19 @@ bool TablesCommand::ListInputs(std::vector<std::string> files, std::vector<Input
 
 absl::Status TablesCommand::AddInputs(const std::string& file, DifferentTraces* seen,
                                       std::vector<Input>* inputs) {
-  absl::StatusOr<Input> input = MakeInput(file);
-  if (!input.ok()) return input.status();
-  if (!seen->Add(input->trace)) return absl::OkStatus();
+  const absl::StatusOr<Input> about = MakeInput(file);
+  if (!about.ok()) return about.status();
+  absl::StatusOr<std::vector<IdentifiedTrace>> traces =
+      IdentifyTraces(file, reading_.input.limits, reading_.input.trace);
+  if (!traces.ok()) return traces.status();
+  if (!seen->Add(traces->front())) return absl::OkStatus();
+  const int64_t input_id = traces->front().id;
   std::vector<Input> added;
-  absl::StatusOr<UndoneInput> opened = OpenInput(input->trace, reading_.input.limits);
-  const absl::StatusOr<std::vector<TraceSpan>> spans =
-      opened.ok() ? ListTraces(opened->source.get())
-                  : absl::StatusOr<std::vector<TraceSpan>>(opened.status());
-  // What is wrong with a single trace is reported when it is read.
-  for (size_t i = 0; spans.ok() && spans->size() > 1 && i < spans->size(); ++i) {
-    if (reading_.input.trace != 0 && reading_.input.trace != i + 1) continue;
-    Input& one = added.emplace_back(*input);
-    one.span = (*spans)[i];
-    one.number = i + 1;
-    if (reading_.input.trace == 0) one.trace.id = IdOfTrace(input->trace.id, one.number);
-  }
-  if (added.empty()) {
-    input->number = std::max<TraceNumber>(reading_.input.trace, 1);
-    added.push_back(*std::move(input));
-  }
-  for (Input& one : added) {
-    if (const absl::Status status = SetPartition(&one); !status.ok()) return status;
+  for (IdentifiedTrace& trace : *traces) {
+    Input& input = added.emplace_back(*about);
+    input.trace = std::move(trace);
+    input.input_id = input_id;
+    if (const absl::Status status = SetPartition(&input); !status.ok()) return status;
   }
   inputs->insert(inputs->end(), added.begin(), added.end());
   return absl::OkStatus();
@@ -481,39 +466,34 @@ absl::StatusOr<Input> TablesCommand::MakeInput(const std::string& file) const {
   input.attrs = attrs_;
   input.trace.file = file;
   if (const absl::Status status = TakeFromPath(&input); !status.ok()) return status;
-  absl::StatusOr<IdentifiedTrace> trace = IdentifyTrace(file, reading_.input.trace);
-  if (!trace.ok()) return trace.status();
-  input.trace = *std::move(trace);
-  input.input_id = input.trace.id;
   return input;
 }
 
 void TablesCommand::SetError(const absl::Status& error, Input* input) const {
   input->error = error;
   // Its bytes are not known.
-  input->trace.id = ContentHash(absl::StrCat("unread ", input->trace.file, " ", input->number));
+  input->trace.id =
+      ContentHash(absl::StrCat("unread ", input->trace.file, " ", input->trace.number));
   input->input_id = input->trace.id;
   SetPartitionName(input);
 }
 
 absl::StatusOr<OpenedTrace> TablesCommand::Open(const Input& input) {
-  if (!input.span.has_value()) {
-    return OpenTrace(input.trace, reading_.input.limits, reading_.input.trace);
-  }
+  if (!input.trace.span.has_value()) return OpenTrace(input.trace, reading_.input.limits);
   const bool is_at_or_before = several_file_ == input.trace.file && several_.ok() &&
-                               several_->source->offset() <= input.span->offset;
+                               several_->source->offset() <= input.trace.span->offset;
   if (!is_at_or_before) {
     several_ = OpenInput(input.trace, reading_.input.limits);
     several_file_ = input.trace.file;
   }
   if (!several_.ok()) return several_.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source =
-      OneTrace(std::make_unique<BorrowedSource>(several_->source.get()), *input.span);
+      OneTrace(std::make_unique<BorrowedSource>(several_->source.get()), *input.trace.span);
   if (!source.ok()) return source.status();
   OpenedTrace opened;
   opened.source = *std::move(source);
   opened.notes = std::exchange(several_->notes, {});
-  opened.number = input.number;
+  opened.number = input.trace.number;
   opened.limits = reading_.input.limits;
   return opened;
 }
@@ -639,7 +619,7 @@ absl::Status TablesCommand::TryWriteFiles(absl::Span<Input> inputs, Output* out,
   std::vector<TableId> tables;
   for (const auto& [table, path] : *paths) tables.push_back(table);
   const bool has_several =
-      absl::c_any_of(inputs, [](const Input& input) { return input.span.has_value(); });
+      absl::c_any_of(inputs, [](const Input& input) { return input.trace.span.has_value(); });
   const TableFileOptions options = {
       .format = format(),
       .is_signed = signed_,
@@ -676,7 +656,7 @@ absl::Status TablesCommand::TryWriteFiles(absl::Span<Input> inputs, Output* out,
 TableOptions TablesCommand::OptionsFor(const Input& input) const {
   TableOptions options;
   for (const TableId table : input.tables) options.of(table) = TableOptions::kAllColumns;
-  options.number = input.number;
+  options.number = input.trace.number;
   options.stack_ids_without_pc = stack_id_ != 0;
   options.source = NameOf(input.trace.file);
   options.service = input.service;
@@ -731,7 +711,7 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
     result.status = reader->status();
     result.events = reader->event_count();
     result.bytes = reader->input_read();
-    result.salvage_report = SalvageReport(ShownNameOf(file), log, reader->losses());
+    result.salvage_report = SalvageReport(ShownNameOf(input.trace.label()), log, reader->losses());
     is_complete_ &= IsComplete(*reader);
   } else {
     result.status = reader.status();
@@ -739,7 +719,7 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
     if (IsBroken(result.status)) AddUnreadTrace(options, result.status, writers);
   }
   if (!result.status.ok() && !IsBroken(result.status)) return result.status;
-  const int code = Conclude(file, result, out);
+  const int code = Conclude(input.trace.label(), result, out);
   if (!keeps_going_ || code != kBroken) exit_code_ = std::max(exit_code_, code);
   return absl::OkStatus();
 }

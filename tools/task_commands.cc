@@ -291,7 +291,8 @@ std::string DetailText(const StoryRow& row, const Interner& interner) {
   if (row.kind == StoryKind::kLog) return absl::StrCat(interner.String(row.category), ": ", text);
   if (row.child != TaskId::kNone) return absl::StrCat(row.child.value, " ", text);
   if (row.kind != StoryKind::kState) return std::string(text);
-  std::string detail(interner.String(row.reason));
+  const bool is_unknown = row.state == GoState::kWaiting && row.reason == StringId::kEmpty;
+  std::string detail(is_unknown ? kUnknownName : interner.String(row.reason));
   if (row.woken_by.kind == CauseKind::kGoroutine) {
     absl::StrAppend(&detail, detail.empty() ? "" : ", ", "until G ", row.woken_by.goroutine.value);
   } else if (row.woken_by.kind != CauseKind::kUnknown) {

@@ -1,5 +1,6 @@
 #include "tools/trace_id.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -8,18 +9,49 @@
 #include "analysis/tables/content_hash.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/byte_stream.h"
-#include "gotrace/trace_list.h"
 #include "tools/file_list.h"
 #include "tools/report.h"
+#include "tools/self_trace.h"
 
 namespace gotrace::internal {
 
 namespace {
 
-// Whether the bytes, with which an input begins, can be the beginning of a trace that goes on. It
-// does not if there are no batches any more: then the input may be endless.
-bool MayBeTrace(const std::string& file, absl::string_view bytes) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
+// The bytes of an input that can be read only once.
+struct KeptBytes {
+  std::string bytes;
+  absl::Status status;  // Why no more could be read.
+};
+
+// Passes on another stream, and keeps everything that was read of it.
+class KeepingStream final : public ByteStream {
+ public:
+  KeepingStream(const std::string& file, ByteStream* stream, KeptBytes* kept)
+      : file_(file), stream_(*stream), kept_(*kept) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    constexpr uint64_t kMaxSize = uint64_t{4} << 30;
+    if (!kept_.status.ok()) return kept_.status;
+    const absl::StatusOr<size_t> count = stream_.Read(buffer, size);
+    if (!count.ok()) return kept_.status = count.status();
+    if (kept_.bytes.size() + *count > kMaxSize) {
+      return kept_.status = absl::ResourceExhaustedError(absl::StrCat(
+                 ShownNameOf(file_), ": has more than 4 GiB; write it to a file, and give that"));
+    }
+    kept_.bytes.append(buffer, *count);
+    return count;
+  }
+
+ private:
+  const std::string& file_;
+  ByteStream& stream_;
+  KeptBytes& kept_;
+};
+
+// Reads all traces of a stream. Returns whether it may go on: it does not if it is not a trace, or
+// if there are no batches any more, since it may be endless then.
+bool ReadTraces(const std::string& file, std::unique_ptr<ByteStream> stream) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(std::move(stream));
   if (!source.ok()) return false;
   bool has_ended = false;
   absl::StatusOr<UndoneInput> input =
@@ -27,54 +59,72 @@ bool MayBeTrace(const std::string& file, absl::string_view bytes) {
   return input.ok() && ListTraces(input->source.get()).ok() && !has_ended;
 }
 
-// Reads all bytes of an input that can be read only once, unless it is not a trace.
-absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream& stream) {
-  constexpr size_t kBlock = size_t{1} << 18;
-  constexpr uint64_t kMaxSize = uint64_t{4} << 30;
-  uint64_t next_look = uint64_t{1} << 20;
-  std::string bytes;
+// Reads all bytes of an input that can be read only once, unless it is not a trace. So that little
+// is kept then, it is read as a trace while it arrives.
+absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream* stream) {
+  // Enough that a small input has the same id as a file, whatever it is.
+  constexpr size_t kAlwaysRead = size_t{1} << 20;
+  constexpr size_t kBlock = size_t{1} << 16;
+  KeptBytes kept;
+  const bool may_go_on = ReadTraces(file, std::make_unique<KeepingStream>(file, stream, &kept));
+  // Something may follow the end of what was compressed.
   const std::unique_ptr<char[]> block(new char[kBlock]);
-  while (true) {
-    const absl::StatusOr<size_t> size = stream.Read(block.get(), kBlock);
-    if (!size.ok()) return size.status();
-    if (*size == 0) return bytes;
-    if (bytes.size() + *size > kMaxSize) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          ShownNameOf(file), ": has more than 4 GiB; write it to a file, and give that"));
-    }
-    bytes.append(block.get(), *size);
-    if (bytes.size() < next_look) continue;
-    if (!MayBeTrace(file, bytes)) return bytes;
-    // Twice as many bytes each time, so that looking takes linear time.
-    next_look = 2 * bytes.size();
+  KeepingStream rest(file, stream, &kept);
+  while ((may_go_on || kept.bytes.size() < kAlwaysRead) &&
+         rest.Read(block.get(), kBlock).value_or(0) > 0) {
+    continue;
   }
+  if (!kept.status.ok()) return kept.status;
+  return std::move(kept.bytes);
+}
+
+// Reads the input for its id. The trace is the first one.
+absl::StatusOr<IdentifiedTrace> IdentifyInput(const std::string& file) {
+  IdentifiedTrace trace;
+  trace.file = file;
+  if (CanBeReadAgain(file)) {
+    const absl::StatusOr<int64_t> id = ContentHashOfFile(file, &trace.state);
+    if (!id.ok()) return id.status();
+    trace.id = *id;
+    return trace;
+  }
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<std::string> bytes = ReadAll(file, stream->get());
+  if (!bytes.ok()) return bytes.status();
+  trace.id = ContentHash(*bytes);
+  trace.bytes = std::make_shared<const std::string>(*std::move(bytes));
+  return trace;
 }
 
 }  // namespace
 
-int64_t IdOfTrace(int64_t input_id, TraceNumber number) {
-  return number > 1 ? ContentHash(absl::StrCat(input_id, " ", number)) : input_id;
-}
+std::string IdentifiedTrace::label() const { return LabelOf(file, span.has_value() ? number : 0); }
 
-absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number) {
-  const FileState state = StateOf(file);
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(file);
-  if (!stream.ok()) return stream.status();
-  IdentifiedTrace trace;
-  trace.file = file;
-  trace.state = state;
-  if (CanBeReadAgain(file)) {
-    const absl::StatusOr<int64_t> id = ContentHash(**stream);
-    if (!id.ok()) return id.status();
-    trace.id = *id;
-  } else {
-    absl::StatusOr<std::string> bytes = ReadAll(file, **stream);
-    if (!bytes.ok()) return bytes.status();
-    trace.id = ContentHash(*bytes);
-    trace.bytes = std::make_shared<const std::string>(*std::move(bytes));
+absl::StatusOr<std::vector<IdentifiedTrace>> IdentifyTraces(const std::string& file,
+                                                            const ReaderLimits& limits,
+                                                            TraceNumber number) {
+  const absl::StatusOr<IdentifiedTrace> input = IdentifyInput(file);
+  if (!input.ok()) return input.status();
+  std::vector<IdentifiedTrace> traces;
+  const auto add = [&](TraceNumber which) -> IdentifiedTrace& {
+    IdentifiedTrace& trace = traces.emplace_back(*input);
+    trace.id = IdOfTrace(input->id, which);
+    trace.number = which;
+    return trace;
+  };
+  absl::StatusOr<UndoneInput> opened = OpenInput(*input, limits);
+  if (absl::IsAborted(opened.status())) return opened.status();
+  const absl::StatusOr<std::vector<TraceSpan>> spans =
+      opened.ok() ? ListTraces(opened->source.get())
+                  : absl::StatusOr<std::vector<TraceSpan>>(opened.status());
+  // What is wrong with a single trace is reported when it is read.
+  const size_t count = spans.ok() && spans->size() > 1 ? spans->size() : 0;
+  for (TraceNumber which = 1; which <= count; ++which) {
+    if (number == 0 || number == which) add(which).span = (*spans)[which - 1];
   }
-  trace.id = IdOfTrace(trace.id, number);
-  return trace;
+  if (traces.empty()) add(std::max<TraceNumber>(number, 1));
+  return traces;
 }
 
 bool DifferentTraces::Add(const IdentifiedTrace& trace) {
@@ -87,23 +137,29 @@ bool DifferentTraces::Add(const IdentifiedTrace& trace) {
 }
 
 absl::StatusOr<UndoneInput> OpenInput(const IdentifiedTrace& trace, const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = trace.bytes == nullptr
-                                                           ? OpenGuarded(trace.file, limits)
-                                                           : SourceFromBytes(*trace.bytes, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      trace.bytes == nullptr ? OpenUnchanged(trace.file, limits, trace.state)
+                             : SourceFromBytes(*trace.bytes, limits);
   if (!source.ok()) return source.status();
   return UndoAndRecognise(*std::move(source), limits);
 }
 
-absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
-                                      TraceNumber number) {
-  if (trace.bytes == nullptr) {
-    absl::StatusOr<OpenedTrace> opened = OpenTrace(trace.file, limits, number);
-    if (absl::Status status = CheckUnchanged(trace.file, trace.state); !status.ok()) return status;
-    return opened;
+absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits) {
+  const Trace2Region region(SelfTrace(), "trace", "open");
+  absl::StatusOr<UndoneInput> input = OpenInput(trace, limits);
+  if (!input.ok()) return input.status();
+  if (!trace.span.has_value()) {
+    return OpenTrace(trace.file, *std::move(input), limits, trace.number);
   }
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(*trace.bytes, limits);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source =
+      OneTrace(std::move(input->source), *trace.span);
   if (!source.ok()) return source.status();
-  return OpenTrace(trace.file, *std::move(source), limits, number);
+  OpenedTrace opened;
+  opened.source = *std::move(source);
+  opened.notes = std::move(input->notes);
+  opened.number = trace.number;
+  opened.limits = limits;
+  return opened;
 }
 
 }  // namespace gotrace::internal

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/trace_list.h"
 #include "gotrace/transport.h"
+#include "parser/source/file_state.h"
 #include "tools/open_trace.h"
 
 namespace gotrace::internal {
@@ -23,15 +27,21 @@ struct IdentifiedTrace {
   // All bytes of an input that can be read only once, such as a pipe; otherwise nullptr.
   std::shared_ptr<const std::string> bytes;
   FileState state;  // Of the file, before it was read for the id.
+  // Which of the traces in the file it is, counted from 1, and where it is if they are several.
+  TraceNumber number = 1;
+  std::optional<TraceSpan> span;
+
+  // What messages call it: the file, and which of the traces in it.
+  std::string label() const;
 };
 
-// The id of trace `number` of an input; `input_id` is that of its bytes.
-int64_t IdOfTrace(int64_t input_id, TraceNumber number);
-
-// Reads the input `file` for the id of its trace `number`. Fails if it cannot be read, or if it can
-// be read only once and has more than 4 GiB. If it can be read only once, and its beginning shows
-// that it is not a trace, the rest is not read.
-absl::StatusOr<IdentifiedTrace> IdentifyTrace(const std::string& file, TraceNumber number);
+// Reads the input `file` for its traces and their ids. Returns all of its traces, at least one, or
+// only the one that `number` selects; if there is no such trace, OpenTrace() fails. Fails if the
+// file cannot be read, or if it can be read only once and has more than 4 GiB. If it can be read
+// only once, and is not a trace, it is not read to its end.
+absl::StatusOr<std::vector<IdentifiedTrace>> IdentifyTraces(const std::string& file,
+                                                            const ReaderLimits& limits,
+                                                            TraceNumber number);
 
 // Finds the traces that are given more than once.
 class DifferentTraces {
@@ -45,12 +55,11 @@ class DifferentTraces {
 };
 
 // Opens the input of the trace at the header of its first trace, and undoes damage in transport.
+// Fails with kAborted if the file has changed since IdentifyTraces() read it.
 absl::StatusOr<UndoneInput> OpenInput(const IdentifiedTrace& trace, const ReaderLimits& limits);
 
-// Opens the trace as OpenTrace() does by its name. Fails with kAborted if the file has changed
-// since IdentifyTrace() read it.
-absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits,
-                                      TraceNumber number);
+// Opens the trace as OpenTrace() does by its name, with the same error of a file that has changed.
+absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits);
 
 }  // namespace gotrace::internal
 

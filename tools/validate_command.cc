@@ -17,11 +17,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_validator.h"
 #include "export/report/report_text.h"
+#include "gotrace/fxt_reader.h"
 #include "gotrace/validate.h"
 #include "tools/file_list.h"
+#include "tools/hints.h"
 #include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -152,7 +153,9 @@ constexpr CommandText kText = {
     .summary = "report what is wrong with traces, and where",
     .description =
         "Reads whole traces, continues after errors, and prints everything that is wrong or odd: "
-        "errors, warnings and notes, each with its place and the id of its check. The last line "
+        "errors and warnings, each with its place and the id of its check, and the number of "
+        "notes, "
+        "which --notes prints. The last line "
         "for each file is its verdict: sound, sound with N warnings, or broken. For several files, "
         "a final line on the standard error counts the verdicts.\n"
         "\n"
@@ -183,20 +186,27 @@ class ValidateCommand final : public Command {
          .help = "Report only what Go's own reader or validator refuses, or warnings and notes too "
                  "(default).",
          .set = SetChoice({"go", "all"}, &strictness_)},
+        {.name = "notes",
+         .value = "",
+         .help = "Print each note, too: what is worth knowing, and found in sound traces. Without "
+                 "it, text has only their number, and JSON has them all.",
+         .set = SetSwitch(&notes_)},
         {.name = "max-per-check",
          .value = "N",
          .help = "Print N findings of each check, and count the others (default: 20).",
          .set = SetNumber(0, &options_.max_per_check)},
         JobsFlag("That many files are validated at the same time, or parts of a large one.",
                  &jobs_)};
-    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents), &rows);
+    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents, InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
     options_.strictness = strictness_ == 0 ? Strictness::kGo : Strictness::kAll;
     options_.limits = input_.limits;
-    const Summary summary = ValidateFiles(ListFiles(files), out);
+    std::vector<ListedFile> listed = ListFiles(files);
+    if (input_.all_traces) listed = ListAllTraces(listed, input_.limits);
+    const Summary summary = ValidateFiles(listed, out);
     if (!out->status().ok()) return ReportError("", {out->status()});
     if (out->closed()) return kUsageOrIo;
     if (summary.files() > 1) {
@@ -256,14 +266,17 @@ class ValidateCommand final : public Command {
       reached->bytes += bytes - std::exchange(bytes_before, bytes);
       reached->events += events - std::exchange(events_before, events);
     };
-    ValidationReport report = input_.trace == 0
-                                  ? ValidateWholeFile(file.path, options)
-                                  : ValidateOneTrace(file.path, options, input_.trace);
+    const TraceNumber trace = input_.all_traces ? file.trace : input_.trace;
+    ValidationReport report = trace == 0 ? ValidateWholeFile(file.path, options)
+                                         : ValidateOneTrace(file.path, options, trace);
+    for (Finding& finding : report.findings) {
+      finding.message = WithHint(finding.message, finding.check);
+    }
     if (report.counts[static_cast<int>(CheckId::kSecondTrace)] > 0) {
       report.traces = TracesIn(file.path, options.limits);
     }
     TraceInput(bytes_before, events_before);
-    const std::string name = json_ ? NameOf(file.path) : ShownNameOf(file.path);
+    const std::string name = json_ ? NameOf(file.label()) : ShownNameOf(file.label());
     TextBuffer text;
     if (absl::IsInvalidArgument(report.status)) {
       if (json_) {
@@ -277,13 +290,18 @@ class ValidateCommand final : public Command {
       (json_ ? AppendSkippedJson : AppendSkipped)(name, report, &text);
       return {&Summary::skipped, std::string(text.view())};
     }
-    (json_ ? AppendReportJson : AppendReport)(name, report, &text);
+    if (json_) {
+      AppendReportJson(name, report, &text);
+    } else {
+      AppendReport(name, report, notes_, &text);
+    }
     TraceVerdict(name, report);
     constexpr int Summary::*kCounts[] = {&Summary::sound, &Summary::broken, &Summary::unreadable};
     return {kCounts[static_cast<int>(report.verdict())], std::string(text.view())};
   }
 
   bool json_ = false;
+  bool notes_ = false;
   size_t strictness_ = 1;
   uint64_t jobs_ = 0;
   ValidateOptions options_;

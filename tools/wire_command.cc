@@ -44,7 +44,7 @@ class WireCommand final : public PerFileCommand {
          .help = "Print what `assemble` can read: a first line \"Trace Go1.NN\", and all "
                  "experimental events.",
          .set = SetSwitch(&header_)}};
-    AppendRows(input_.Rows(InputFlags::Kind::kRawEvents), &rows);
+    AppendRows(input_.Rows(InputFlags::Kind::kRawEvents, InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }
 
@@ -69,7 +69,7 @@ class WireCommand final : public PerFileCommand {
     return result;
   }
 
-  const ReaderLimits& limits() const override { return input_.limits; }
+  InputFlags& input() override { return input_; }
 
  private:
   void Print(RawReader* reader, Output* out, FileResult* result) const {

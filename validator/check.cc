@@ -14,8 +14,8 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kUnknownVersion:
       return "Use a newer gotrace, or check whether the header was altered.";
     case FaultId::kTransportCorrupt:
-      return "Fetch or copy the file again; `gotrace-dump repair` or `--salvage` recovers "
-             "everything before the damage.";
+      return "Fetch or copy the file again; repairing or salvaging recovers everything before the "
+             "damage.";
     case FaultId::kBytesReplaced:
       return "Record or copy the trace again, in binary mode and never as a string.";
     case FaultId::kCompressedCorrupt:
@@ -29,7 +29,7 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kGenerationIncomplete:
     case FaultId::kEventTruncated:
       return "Make sure the program calls trace.Stop and closes the file before it exits, and copy "
-             "the file only then; `gotrace-dump repair` or `--salvage` recovers what is there.";
+             "the file only then; repairing or salvaging recovers what is there.";
     case FaultId::kTextInTrace:
       return "Write the trace to a file that nothing else writes to, not to standard output.";
     case FaultId::kBatchType:
@@ -37,14 +37,13 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kBatchSize:
     case FaultId::kBatchMisfit:
       return "Find out what changed the file: a copy in text mode, another writer, a damaged disk; "
-             "`gotrace-dump repair` or `--salvage` recovers the intact batches.";
+             "repairing or salvaging recovers the intact batches.";
     case FaultId::kGenerationZero:
     case FaultId::kGenerationOrder:
     case FaultId::kGenerationMixed:
     case FaultId::kEndOfGenerationEvent:
       return "Check whether parts of the file are missing, duplicated, swapped or from another "
-             "trace; `gotrace-dump repair` or `--salvage` recovers the generations that can be "
-             "distinguished.";
+             "trace; repairing or salvaging recovers the generations that can be distinguished.";
     case FaultId::kNoFrequency:
     case FaultId::kNoClockSnapshot:
     case FaultId::kFrequencyDuplicate:
@@ -65,19 +64,18 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kStackString:
     case FaultId::kSampleBatchEvent:
     case FaultId::kSampleVarint:
-      return "Look for damage in this batch; `--salvage` returns the events, with names such as "
+      return "Look for damage in this batch; salvaging returns the events, with names such as "
              "`?string#12` for whatever is lost.";
     case FaultId::kEventStringId:
     case FaultId::kEventStackId:
-      return "Check whether a batch of the generation's tables is missing or damaged; `--salvage` "
+      return "Check whether a batch of the generation's tables is missing or damaged; salvaging "
              "returns the event with a name such as `?string#12`.";
     case FaultId::kEventType:
     case FaultId::kEventNotTimed:
     case FaultId::kEventVarint:
     case FaultId::kEventVersion:
     case FaultId::kEventDataSize:
-      return "Look for damage at this place; `--salvage` returns the contents of the other "
-             "batches.";
+      return "Look for damage at this place; salvaging returns the contents of the other batches.";
     case FaultId::kLimitGenerationBytes:
     case FaultId::kLimitThreads:
     case FaultId::kLimitProcs:
@@ -85,11 +83,11 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kLimitNesting:
     case FaultId::kLimitDecompressedBytes:
       return "Treat the file as malicious unless you know where it comes from; if you trust it, "
-             "raise the limit that the message names with `--limits` or in `ReaderLimits`.";
+             "raise the limit that the message names.";
     case FaultId::kNoAdvance:
       return "Look for a missing event before this place, usually part of a missing batch: the "
              "message names the most likely one, and the lines below it say what each thread is "
-             "waiting for. `--salvage` returns the events anyway.";
+             "waiting for. Salvaging returns the events anyway.";
     default:
       return "Look for a missing or damaged event before this place; if the trace comes unchanged "
              "from the Go runtime, report a bug.";

@@ -121,7 +121,8 @@ class EventValidator {
     TransitionHistory history;
     uint8_t transitions = 0;  // The number of transitions in `history`.
     uint8_t state = 0;        // A GoState or ProcState.
-    bool is_whole = false;    // Whether its whole life was seen, since its creation.
+    bool is_whole = false;    // Whether its whole life was seen, since its creation. Matters only
+                              // after a loss, from where on all is read one after the other.
   };
   using ResourceTable = DenseTable<Resource>;
 

@@ -198,7 +198,6 @@ void EventValidator::TakeResources(EventValidator& next) {
     if (resource == nullptr) continue;
     const Resource& earlier = *FindResource(status.resource);
     resource->history.Prepend(earlier.history, earlier.transitions, &resource->transitions);
-    resource->is_whole = earlier.is_whole;
   }
   // A generation need not mention idle Ps.
   procs_.ForEach([&](const Resource& proc) {
@@ -207,7 +206,6 @@ void EventValidator::TakeResources(EventValidator& next) {
     copy->history = proc.history;
     copy->transitions = proc.transitions;
     copy->state = proc.state;
-    copy->is_whole = proc.is_whole;
   });
   goroutines_ = std::move(next.goroutines_);
   procs_ = std::move(next.procs_);

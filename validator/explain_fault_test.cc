@@ -1,5 +1,7 @@
 #include "validator/explain_fault.h"
 
+#include <optional>
+
 #include "gtest/gtest.h"
 #include "validator/foreign_input.h"
 
@@ -35,9 +37,15 @@ TEST(RecogniseInPayloadTest, IgnoresNamesAndNumbers) {
   }
 }
 
+TEST(RecogniseInputTest, AcceptsAllBytesOfUtf8AsText) {
+  // The second byte of the apostrophe is the smallest that is not ASCII.
+  const std::optional<ForeignInput> foreign = RecogniseInput("it can’t be\n");
+  ASSERT_TRUE(foreign.has_value());
+  EXPECT_EQ(foreign->check, CheckId::kInputText);
+}
+
 TEST(RecogniseInTraceTest, AcceptsOnlyUtf8AsText) {
   EXPECT_TRUE(RecogniseInTrace("Es ist nicht möglich\n").has_value());
-  // The second of its three bytes is the smallest that is not ASCII.
   EXPECT_TRUE(RecogniseInTrace("it can’t be\n").has_value());
   EXPECT_FALSE(RecogniseInTrace("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\n").has_value());
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "parser/framing/printed_text.h"
+#include "util/cut_text.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -50,16 +51,13 @@ bool IsPrinted(absl::string_view text) {
   return 3 * static_cast<size_t>(count) >= text.size();
 }
 
-std::string ShownText(absl::string_view text) {
-  return absl::StrCat(Quoted(text.substr(0, kMaxShown)), text.size() > kMaxShown ? "…" : "");
-}
+std::string ShownText(absl::string_view text) { return QuotedPrefix(text, kMaxShown); }
 
 struct Magic {
   size_t offset;
   absl::string_view bytes;
   CheckId check;
   absl::string_view what;
-  absl::string_view hint = "";  // Follows `what` in the message.
 };
 constexpr Magic kMagics[] = {
     {0, absl::string_view("PK\x03\x04", 4), CheckId::kInputZip, "a zip archive"},
@@ -72,7 +70,7 @@ constexpr Magic kMagics[] = {
     {0, "\x1f\x8b", CheckId::kInputCompressed, "data compressed with gzip"},
     {0, "\x28\xb5\x2f\xfd", CheckId::kInputCompressed, "data compressed with zstd"},
     {0, absl::string_view("\x10\x00\x04\x46\x78\x54\x16\x00", 8), CheckId::kFaultNotATrace,
-     "an FXT file", ", which `gotrace-dump fxt` prints"},
+     "an FXT file"},
     {0, "BZh", CheckId::kInputCompressed, "data compressed with bzip2"},
     {0,
      "\xfd"
@@ -149,8 +147,7 @@ std::optional<ForeignInput> RecogniseInput(absl::string_view begin) {
     if (begin.size() < magic.offset || !absl::StartsWith(begin.substr(magic.offset), magic.bytes)) {
       continue;
     }
-    return ForeignInput{magic.check,
-                        absl::StrCat("expected a trace, found ", magic.what, magic.hint),
+    return ForeignInput{magic.check, absl::StrCat("expected a trace, found ", magic.what),
                         std::string(magic.what)};
   }
   if (IsPprof(begin)) {

@@ -76,7 +76,8 @@ void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
   source = Wrap(std::move(source));
   if (IsForeign()) return ReportProgress(input_size, 0);
   const std::string begin(source_->window().substr(0, kHeaderSearched));
-  SegmentPlan plan = PlanSegments(*source, options_.jobs, options_.tuning.jobs_from_bytes);
+  SegmentPlan plan =
+      PlanSegments(*source, options_.jobs, options_.tuning.jobs_from_bytes, options_.keep_going);
   // The validator gets the types of tasks from their beginnings.
   plan.finds_tasks = false;
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), MakeOptions());
@@ -398,8 +399,7 @@ Finding TraceValidator::ToFinding(const TransportNote& note) {
   finding.severity = SpecOf(finding.check).severity;
   finding.place.offset = 0;
   finding.message =
-      absl::StrCat(DescribeTransport(note),
-                   "; `gotrace-dump repair` undoes that; all offsets are in the restored trace");
+      absl::StrCat(DescribeTransport(note), "; all offsets are in the restored trace");
   return finding;
 }
 

@@ -3,10 +3,11 @@
 #define GOTRACE_ANALYSIS_TABLES_CONTENT_HASH_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "gotrace/byte_stream.h"
+#include "parser/source/file_state.h"
 
 namespace gotrace::internal {
 
@@ -14,8 +15,12 @@ namespace gotrace::internal {
 // pandas, JavaScript and jq, numbers are doubles, or become some where a column has NULL.
 int64_t ContentHash(absl::string_view bytes);
 
-// The same of all bytes of a stream.
-absl::StatusOr<int64_t> ContentHash(ByteStream& stream);
+// The same of all bytes of a file. Sets `*state` to what shows whether it is changed later, and
+// fails with kAborted if it is changed now.
+absl::StatusOr<int64_t> ContentHashOfFile(const std::string& path, FileState* state);
+
+// The id of the `number`th trace, counted from 1, of an input whose bytes have the hash `input_id`.
+int64_t IdOfTrace(int64_t input_id, uint64_t number);
 
 }  // namespace gotrace::internal
 

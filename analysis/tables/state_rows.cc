@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "analysis/proc_limits.h"
 #include "analysis/runtime_functions.h"
 #include "analysis/tables/row_values.h"
 #include "analysis/time_sums.h"
@@ -196,21 +197,36 @@ void StateRows::AddGStatesRow(const GoInterval& interval) {
 void StateRows::SetProcLimit(uint64_t limit, int64_t time) {
   // What the trace states first has been so from its beginning.
   int64_t since = proc_limits_.empty() ? *begin_ : time;
-  const int64_t first_gone =
-      static_cast<int64_t>(std::min<uint64_t>(limit, std::numeric_limits<int64_t>::max()));
-  const auto gone = idle_procs_.lower_bound(ProcId{first_gone});
-  for (auto it = gone; it != idle_procs_.end() && !proc_limits_.empty(); ++it) {
-    PStatesRow row = it->second;
-    row.dur_ns = Between(row.end_ns, time);
-    row.end_ns = time;
-    output_.Add(row);
+  if (!proc_limits_.empty() && limit < proc_limits_.back().procs) {
+    AddGoneProcs(limit, proc_limits_.back().procs, time);
   }
-  idle_procs_.erase(gone, idle_procs_.end());
   while (!proc_limits_.empty() && proc_limits_.back().procs >= limit) {
     since = proc_limits_.back().since;
     proc_limits_.pop_back();
   }
   proc_limits_.push_back({since, limit});
+}
+
+void StateRows::AddGoneProcs(uint64_t first, uint64_t end, int64_t time) {
+  const auto id_of = [](uint64_t number) {
+    return ProcId{
+        static_cast<int64_t>(std::min<uint64_t>(number, std::numeric_limits<int64_t>::max()))};
+  };
+  for (uint64_t p = first; p < std::min(end, kMaxUnnamedProcs); ++p) procs_.try_emplace(id_of(p));
+  for (auto it = procs_.lower_bound(id_of(first)); it != procs_.lower_bound(id_of(end)); ++it) {
+    auto& [id, proc] = *it;
+    if (proc.is_running || proc.cuts == kMaxProcCuts) continue;
+    ++proc.cuts;
+    const int64_t begin = std::max(proc.idle_since.value_or(*begin_), *ExistsSince(id));
+    if (begin >= time) continue;
+    PStatesRow row;
+    row.p = id.value;
+    row.state = NameOf(proc_states_, ProcState::kIdle);
+    row.end_ns = time;
+    row.dur_ns = Between(begin, time);
+    row.flags = begin == *begin_ && !proc.idle_since.has_value() ? kBeginMissing : 0;
+    output_.Add(row);
+  }
 }
 
 std::optional<int64_t> StateRows::ExistsSince(ProcId proc) const {
@@ -226,21 +242,13 @@ void StateRows::TrackIdleProc(const Event& event) {
   if (event.kind() != EventKind::kStateTransition) return;
   const ResourceId resource = event.transition_resource();
   if (resource.kind != ResourceKind::kProc) return;
-  const ProcId proc = {resource.id};
-  if (event.transition_to() != static_cast<uint8_t>(ProcState::kIdle)) {
-    idle_procs_.erase(proc);
-    return;
-  }
-  const std::optional<int64_t> exists_since = ExistsSince(proc);
-  if (!exists_since.has_value()) return;
+  ProcNow& proc = procs_[ProcId{resource.id}];
+  const bool was_running = std::exchange(
+      proc.is_running, event.transition_to() != static_cast<uint8_t>(ProcState::kIdle));
   // The first status of a P holds from the beginning.
   const bool is_status = event.transition_from() == static_cast<uint8_t>(ProcState::kUndetermined);
-  PStatesRow row;
-  row.p = proc.value;
-  row.state = NameOf(proc_states_, ProcState::kIdle);
-  row.end_ns = is_status ? *exists_since : event.time();  // Its begin, for now.
-  row.flags = is_status && row.end_ns == *begin_ ? kBeginMissing : 0;
-  idle_procs_.try_emplace(proc, row);
+  const bool is_new = event.transition_from() == static_cast<uint8_t>(ProcState::kNotExist);
+  if (!proc.is_running && !is_status && (was_running || is_new)) proc.idle_since = event.time();
 }
 
 void StateRows::AddProc(const ProcInterval& interval) {
@@ -286,8 +294,9 @@ void StateRows::CountState(const GoInterval& interval) {
   HistogramTraits::Key key;
   key.state = interval.state;
   if (interval.state == GoState::kWaiting) key.reason = interval.reason;
-  key.bucket = Histogram::BucketOf(interval.duration());
-  states_.Add(key, interval.duration(), &entry);
+  const uint64_t seen = interval.Seen().duration();
+  key.bucket = Histogram::BucketOf(seen);
+  states_.Add(key, seen, &entry);
   states_.End(interval, entry);
 }
 

@@ -115,14 +115,17 @@ class StateRows final : public IntervalConsumer {
   void AddThread(const ThreadInterval& interval) override;
   void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
-  // Takes a new value of GOMAXPROCS: adds the rows of the idle Ps that do not exist any more. Rows
-  // are sorted by their ends, so this cannot wait until a P runs again.
+  // Takes a new value of GOMAXPROCS.
   void SetProcLimit(uint64_t limit, int64_t time);
+
+  // Adds the rows of the idle Ps from `first` on, up to `end`, which do not exist any more. Rows
+  // are sorted by their ends, so this cannot wait until a P runs again, or is named at all.
+  void AddGoneProcs(uint64_t first, uint64_t end, int64_t time);
 
   // Since when the P exists; nullopt if GOMAXPROCS is too small for it.
   std::optional<int64_t> ExistsSince(ProcId proc) const;
 
-  // Keeps track of the Ps that are idle.
+  // Keeps track of which Ps are idle.
   void TrackIdleProc(const Event& event);
 
   void AddGStatesRow(const GoInterval& interval);
@@ -171,8 +174,13 @@ class StateRows final : public IntervalConsumer {
     uint64_t procs = 0;
   };
   std::vector<ProcLimit> proc_limits_;
-  // The Ps that are idle and exist, with their rows, which have their begins as `end_ns`.
-  std::map<ProcId, PStatesRow> idle_procs_;
+  // What a P does. One that no event has named is idle.
+  struct ProcNow {
+    bool is_running = false;
+    std::optional<int64_t> idle_since;  // Nothing: from the beginning.
+    int cuts = 0;                       // How often the P ceased to exist while it was idle.
+  };
+  std::map<ProcId, ProcNow> procs_;
 
   NamedBuckets task_histogram_;
   NamedBuckets region_histogram_;

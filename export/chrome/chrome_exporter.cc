@@ -4,6 +4,7 @@
 #include "gotrace/chrome_exporter.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "export/chrome/event_writer.h"
 #include "parser/event/trace_clock.h"
+#include "util/open_spans.h"
 #include "util/text_buffer.h"
 
 namespace gotrace {
@@ -36,6 +38,9 @@ enum SpecialLane : int64_t {
 };
 
 constexpr absl::string_view kMarkAssist = "GC mark assist";
+
+// The name of regions without one, of which viewers would show nothing.
+constexpr absl::string_view kRegion = "region";
 
 bool IsExecuting(GoState state) { return state == GoState::kRunning || state == GoState::kSyscall; }
 
@@ -78,9 +83,21 @@ struct Span {
 // A range in progress.
 struct OpenRange {
   std::string name;
-  int64_t begin = 0;  // Or where its goroutine last began to run.
+  int64_t begin = 0;
   uint32_t stack = 0;
+  uint64_t run = 0;  // Goroutine::runs when it began.
 };
+
+struct OpenRangeTraits {
+  using Key = std::string;
+  static const std::string& KeyOf(const OpenRange& range) { return range.name; }
+  static bool Has(const OpenRange& range, absl::string_view name) { return range.name == name; }
+};
+using OpenRanges = internal::OpenSpans<OpenRange, OpenRangeTraits>;
+
+// If more ranges of a goroutine are open than this when it stops to run, its next slice does not
+// show them, so that the file is not larger than in proportion to the trace.
+constexpr size_t kMaxContinuedRanges = 16;
 
 // What a goroutine counts as in the counter of goroutines.
 enum class GoCount { kNone, kRunnable, kRunning, kWaiting, kWaitingForGc, kEnd };
@@ -104,11 +121,12 @@ struct Goroutine {
   int64_t lane = kNoLane;
   Owner owner;
   int64_t running_since = 0;
+  uint64_t runs = 0;  // How often it began to run.
   bool in_syscall = false;
   Span syscall;  // If `in_syscall`.
 
   uint32_t last_stop_stack = 0;
-  std::vector<OpenRange> open_ranges;
+  OpenRanges open_ranges;
   std::vector<Span> ended;  // Spans within its current slice, and spans that are to be in its next.
 
   std::string block_reason;
@@ -140,16 +158,13 @@ struct OpenTask {
   int64_t place = 0;
 };
 
-// Returns the range of that name, or nullptr.
-OpenRange* FindRange(std::vector<OpenRange>* ranges, absl::string_view name) {
-  for (OpenRange& range : *ranges) {
-    if (range.name == name) return &range;
-  }
-  return nullptr;
-}
-
-void EraseRange(std::vector<OpenRange>* ranges, absl::string_view name) {
-  std::erase_if(*ranges, [&](const OpenRange& range) { return range.name == name; });
+// Removes and returns the range of that name, if there is one.
+std::optional<OpenRange> TakeRange(absl::string_view name, OpenRanges* ranges) {
+  const size_t place = ranges->Find(name);
+  if (place == OpenRanges::kNone) return std::nullopt;
+  OpenRange range = ranges->at(place);
+  ranges->Remove(place);
+  return range;
 }
 
 // The output does not depend on the order of hash tables.
@@ -170,10 +185,28 @@ std::vector<Id> SortedKeys(const absl::flat_hash_map<Id, Value>& map) {
 
 }  // namespace
 
+class ChromeFile::Writer {
+ public:
+  explicit Writer(ByteSink* out) : out_(*out), events_(out) {}
+
+  const ByteSink& out() const { return out_; }
+  ChromeEventWriter& events() { return events_; }
+
+ private:
+  const ByteSink& out_;
+  ChromeEventWriter events_;
+};
+
+ChromeFile::ChromeFile(ByteSink* out) : writer_(std::make_unique<Writer>(out)) {}
+ChromeFile::~ChromeFile() = default;
+absl::Status ChromeFile::Finish() { return writer_->events().Finish(); }
+
 class ChromeExporter::State {
  public:
-  State(ByteSink* out, const ChromeOptions& options)
-      : options_(options), out_(*out), writer_(out) {}
+  State(ChromeFile::Writer* file, const ChromeOptions& options)
+      : options_(options), out_(file->out()), writer_(file->events()) {
+    writer_.BeginTrace(options_.process_name);
+  }
 
   bool WantsMore() const { return out_.ok(); }
 
@@ -223,9 +256,9 @@ class ChromeExporter::State {
 
   absl::Status Finish() {
     for (const int64_t proc : SortedKeys(proc_ranges_)) {
-      for (const OpenRange& range : proc_ranges_[proc]) EndProcRange(ProcId{proc}, range, 0);
+      for (const OpenRange& range : proc_ranges_[proc].all()) EndProcRange(ProcId{proc}, range, 0);
     }
-    for (const OpenRange& range : global_ranges_) EndGlobalRange(range, 0);
+    for (const OpenRange& range : global_ranges_.all()) EndGlobalRange(range, 0);
     for (const int64_t id : SortedKeys(goroutines_)) {
       Goroutine& goroutine = goroutines_[id];
       if (goroutine.lane != kNoLane) {
@@ -239,7 +272,7 @@ class ChromeExporter::State {
       WriteTask(TaskId{id}, tasks_[id], /*end_goroutine=*/GoId::kNone, /*end_stack=*/0);
     }
     NameLanes();
-    return writer_.Finish();
+    return out_.status();
   }
 
  private:
@@ -334,7 +367,7 @@ class ChromeExporter::State {
                        .lane = from.lane,
                        .time = SinceStart(from.time),
                        .name = from.name,
-                       .id = ++arrows_,
+                       .id = writer_.NewArrow(),
                        .stack = from.stack};
     writer_.Write(end);
     end.phase = 't';
@@ -367,8 +400,13 @@ class ChromeExporter::State {
                         writer_.NumberOf(event.stack())};
   }
 
+  // Viewers find no slice in which an arrow begins if no goroutine runs there.
+  void MarkCause(const Event& event, absl::string_view name) {
+    if (event.goroutine() == GoId::kNone) WriteInstant(event, LaneOf(event), name, "arrow");
+  }
+
   void Start(int64_t time, const Owner& owner, Goroutine* goroutine) {
-    for (OpenRange& range : goroutine->open_ranges) range = {range.name, time, 0};
+    ++goroutine->runs;
     const int64_t lane = LaneOf(owner);
     const Goroutine::Cause& cause = goroutine->cause;
     if (!cause.name.empty() && lane != kNoLane && Shows(EventKind::kStateTransition) &&
@@ -390,12 +428,17 @@ class ChromeExporter::State {
     }
     for (const Span& span : goroutine->ended) WriteSlice(lane, goroutine->owner, span);
     goroutine->ended.clear();
-    if (ShowsRanges()) {
-      for (const OpenRange& range : goroutine->open_ranges) {
-        WriteSlice(lane, goroutine->owner, {range.name, range.begin, time, range.stack});
-      }
+    for (const OpenRange& range : goroutine->open_ranges.all()) {
+      if (ShowsRanges()) WriteSlice(lane, goroutine->owner, SpanOf(range, *goroutine, time));
     }
+    if (goroutine->open_ranges.size() > kMaxContinuedRanges) goroutine->open_ranges = {};
     goroutine->last_stop_stack = stack;
+  }
+
+  // The part of a range of the goroutine that is in its current slice, and ends at `end`.
+  static Span SpanOf(const OpenRange& range, const Goroutine& goroutine, int64_t end) {
+    if (range.run == goroutine.runs) return {range.name, range.begin, end, range.stack};
+    return {range.name, goroutine.running_since, end};
   }
 
   void BeginSyscall(int64_t time, const Owner& owner, uint32_t stack, Goroutine* goroutine) {
@@ -438,6 +481,7 @@ class ChromeExporter::State {
     if (to == GoState::kWaiting) goroutine.block_reason = std::string(transition.reason);
     if (from == GoState::kWaiting) Unblock(event, &goroutine);
     if (from == GoState::kNotExist && to == GoState::kRunnable) {
+      MarkCause(event, "go");
       SetCause(event, "go", LaneOf(event), OwnerOf(event), &goroutine);
     }
     Count(event.time(), to, &goroutine);
@@ -500,6 +544,8 @@ class ChromeExporter::State {
         owner = {};
       }
       if (Shows(owner)) WriteInstant(event, lane, name);
+    } else {
+      MarkCause(event, name);
     }
     SetCause(event, name, lane, owner, goroutine);
   }
@@ -519,8 +565,9 @@ class ChromeExporter::State {
         count = GoCount::kRunning;
         break;
       case GoState::kWaiting:
-        count = FindRange(&goroutine->open_ranges, kMarkAssist) != nullptr ? GoCount::kWaitingForGc
-                                                                           : GoCount::kWaiting;
+        count = goroutine->open_ranges.Find(kMarkAssist) == OpenRanges::kNone
+                    ? GoCount::kWaiting
+                    : GoCount::kWaitingForGc;
     }
     if (count == goroutine->count) return;
     --go_counts_[static_cast<int>(goroutine->count)];
@@ -624,26 +671,21 @@ class ChromeExporter::State {
     const auto found = goroutines_.find(id.value);
     if (found == goroutines_.end()) return;
     Goroutine& goroutine = found->second;
-    std::vector<OpenRange>& ranges = goroutine.open_ranges;
+    const std::optional<OpenRange> open = TakeRange(name, &goroutine.open_ranges);
     if (event.kind() == EventKind::kRangeEnd) {
-      const OpenRange* const range = FindRange(&ranges, name);
-      if (range != nullptr && goroutine.lane != kNoLane && ShowsRanges()) {
-        goroutine.ended.push_back(
-            {name, range->begin, event.time(), range->stack, writer_.NumberOf(event.stack())});
-      }
-      return EraseRange(&ranges, name);
-    }
-    EraseRange(&ranges, name);
-    if (event.kind() == EventKind::kRangeBegin) {
-      ranges.push_back({name, event.time(), writer_.NumberOf(event.stack())});
+      if (!open.has_value() || goroutine.lane == kNoLane || !ShowsRanges()) return;
+      goroutine.ended.push_back(SpanOf(*open, goroutine, event.time()));
+      goroutine.ended.back().end_stack = writer_.NumberOf(event.stack());
+    } else if (event.kind() == EventKind::kRangeBegin) {
+      goroutine.open_ranges.Add(
+          {name, event.time(), writer_.NumberOf(event.stack()), goroutine.runs});
     } else {
-      ranges.push_back({name, goroutine.running_since, 0});
+      goroutine.open_ranges.Add({name, goroutine.running_since, 0, goroutine.runs});
     }
   }
 
   void AddProcRange(const Event& event, const std::string& name, ProcId proc) {
-    std::vector<OpenRange>& ranges = proc_ranges_[proc.value];
-    Change(event, name, &ranges, [&](const OpenRange& range, uint32_t end_stack) {
+    Change(event, name, &proc_ranges_[proc.value], [&](const OpenRange& range, uint32_t end_stack) {
       EndProcRange(proc, range, end_stack);
     });
   }
@@ -655,17 +697,15 @@ class ChromeExporter::State {
 
   // Begins a range, or ends it with `end`.
   template <class End>
-  void Change(const Event& event, const std::string& name, std::vector<OpenRange>* ranges,
-              End end) {
+  void Change(const Event& event, const std::string& name, OpenRanges* ranges, End end) {
     if (IsKnown(event)) return;
+    const std::optional<OpenRange> open = TakeRange(name, ranges);
     if (event.kind() == EventKind::kRangeEnd) {
-      const OpenRange* const range = FindRange(ranges, name);
-      if (range != nullptr) end(*range, writer_.NumberOf(event.stack()));
-      return EraseRange(ranges, name);
+      if (open.has_value()) end(*open, writer_.NumberOf(event.stack()));
+      return;
     }
-    EraseRange(ranges, name);
     const int64_t begin = event.kind() == EventKind::kRangeActive ? begin_ : event.time();
-    ranges->push_back({name, begin, writer_.NumberOf(event.stack())});
+    ranges->Add({name, begin, writer_.NumberOf(event.stack())});
   }
 
   void EndProcRange(ProcId proc, const OpenRange& range, uint32_t end_stack) {
@@ -723,6 +763,16 @@ class ChromeExporter::State {
     if (task.parent == TaskId::kNone || !ShowsTask(task.parent) || !Shows(EventKind::kTaskBegin) ||
         !Shows(open.owner)) {
       return;
+    }
+    // Viewers look for the slice in which an arrow begins, and the parent may have ended.
+    if (!tasks_.contains(task.parent.value) && ShowsTime(event.time())) {
+      writer_.Write({.phase = 'I',
+                     .section = ChromeSection::kTasks,
+                     .lane = static_cast<int64_t>(task.parent.value),
+                     .time = SinceStart(event.time()),
+                     .name = "newTask",
+                     .category = "arrow",
+                     .scope = "t"});
     }
     WriteArrow(
         ChromeSection::kTasks,
@@ -815,10 +865,10 @@ class ChromeExporter::State {
     ChromeEvent end = {.phase = 'b',
                        .lane = region.lane,
                        .time = SinceStart(region.begin),
-                       .name = region.name,
+                       .name = region.name.empty() ? kRegion : absl::string_view(region.name),
                        .category = "Region",
                        .scope = scope,
-                       .id = ++regions_,
+                       .id = writer_.NewSlice(),
                        .stack = region.stack};
     if (region.task != kBackgroundTask) end.color = ColorOfTask(region.task);
     writer_.Write(end);
@@ -858,7 +908,7 @@ class ChromeExporter::State {
 
   ChromeOptions options_;
   const ByteSink& out_;
-  ChromeEventWriter writer_;
+  ChromeEventWriter& writer_;
   TextBuffer args_;  // For building ChromeEvent::args.
 
   bool begun_ = false;
@@ -869,8 +919,8 @@ class ChromeExporter::State {
 
   absl::flat_hash_map<int64_t, Goroutine> goroutines_;
   absl::flat_hash_map<int64_t, GoId> in_syscall_;  // The goroutine in a syscall with that P.
-  absl::flat_hash_map<int64_t, std::vector<OpenRange>> proc_ranges_;
-  std::vector<OpenRange> global_ranges_;
+  absl::flat_hash_map<int64_t, OpenRanges> proc_ranges_;
+  OpenRanges global_ranges_;
   absl::flat_hash_map<uint64_t, OpenTask> tasks_;
   absl::flat_hash_set<int64_t> threads_;
   absl::flat_hash_set<int64_t> procs_;
@@ -880,15 +930,17 @@ class ChromeExporter::State {
   uint64_t heap_allocated_ = 0;
   uint64_t heap_goal_ = 0;
 
-  uint64_t arrows_ = 0;
-  uint64_t regions_ = 0;
   int64_t task_count_ = 0;
   TaskId first_task_ = kBackgroundTask;  // Of those that began; kBackgroundTask if none did yet.
   bool has_tasks_ = false;
 };
 
 ChromeExporter::ChromeExporter(ByteSink* out, const ChromeOptions& options)
-    : state_(std::make_unique<State>(out, options)) {}
+    : own_file_(std::make_unique<ChromeFile>(out)),
+      state_(std::make_unique<State>(own_file_->writer_.get(), options)) {}
+
+ChromeExporter::ChromeExporter(ChromeFile* file, const ChromeOptions& options)
+    : state_(std::make_unique<State>(file->writer_.get(), options)) {}
 
 ChromeExporter::~ChromeExporter() = default;
 
@@ -898,6 +950,9 @@ void ChromeExporter::Add(absl::Span<const Event> events) {
 
 bool ChromeExporter::WantsMore() const { return state_->WantsMore(); }
 
-absl::Status ChromeExporter::Finish() { return state_->Finish(); }
+absl::Status ChromeExporter::Finish() {
+  absl::Status status = state_->Finish();
+  return own_file_ == nullptr ? status : own_file_->Finish();
+}
 
 }  // namespace gotrace

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gmock/gmock.h"
@@ -260,6 +261,91 @@ TEST(ChromeExporter, WritesJsonOfOddStrings) {
   }
 }
 
+// A stack of another program, of whose code the same PC is in another function.
+TEST(ChromeExporter, WritesSeveralTraces) {
+  std::string other(kTrace);
+  other.replace(other.find("main.f"), 6, "main.g");
+  std::string json;
+  const std::unique_ptr<ByteSink> out = SinkToString(&json);
+  ChromeFile file(out.get());
+  for (const std::string& text : {std::string(kTrace), other}) {
+    ChromeOptions options;
+    options.process_name = text == other ? "two" : "one";
+    options.start = text == other ? 500 : 1000;
+    ChromeExporter exporter(&file, options);
+    const std::string trace = Assemble(text);
+    Reader reader = *Reader::FromBytes(trace);
+    EXPECT_TRUE(ReadInto(reader, {&exporter}).ok());
+  }
+  EXPECT_TRUE(file.Finish().ok());
+  EXPECT_TRUE(out->Finish().ok());
+  EXPECT_EQ(CheckJson(absl::StripSuffix(absl::string_view(json), "\n")), "");
+  const std::vector<std::string> slices = Find(json, kSlice);
+  // The second trace began 500 ns later.
+  EXPECT_THAT(slices,
+              Contains(R"({"ph":"X","pid":0,"tid":1,"ts":0.101,"dur":2.909,"name":"G2 main.f"})"));
+  EXPECT_THAT(slices,
+              Contains(R"({"ph":"X","pid":3,"tid":1,"ts":0.601,"dur":2.909,"name":"G2 main.g"})"));
+  EXPECT_THAT(json, HasSubstr(R"({"name":"main.f:12"})"));
+  EXPECT_THAT(json, HasSubstr(R"({"name":"main.g:12"})"));
+  EXPECT_THAT(Find(json, kArrow), ElementsAre(HasSubstr(R"("id":1)"), HasSubstr(R"("id":2)")));
+  EXPECT_THAT(Find(json, R"("ph":"b")"),
+              ElementsAre(HasSubstr(R"("id":1)"), HasSubstr(R"("id":2)")));
+  const std::vector<std::string> names = Find(json, R"("process_name")");
+  EXPECT_THAT(names,
+              Contains(HasSubstr(
+                  R"("pid":2,"tid":0,"ts":0,"name":"process_name","args":{"name":"one: TASKS"})")));
+  EXPECT_THAT(names,
+              Contains(HasSubstr(
+                  R"("pid":5,"tid":0,"ts":0,"name":"process_name","args":{"name":"two: TASKS"})")));
+}
+
+// Viewers look for a slice in which an arrow begins.
+TEST(ChromeExporter, MarksWhereArrowsBeginWithoutASlice) {
+  ChromeOptions options;
+  options.view = View::kThread;
+  EXPECT_THAT(
+      Find(Convert(Assemble(kTrace), options), "arrow"),
+      ElementsAre(
+          R"({"ph":"I","pid":0,"tid":9,"ts":4.001,"name":"unblock","cat":"arrow","s":"t"})"));
+  // The parent has ended.
+  std::string text(kTrace);
+  text.insert(text.find("ProcSteal"),
+              "UserTaskBegin dt=0 task=6 parent_task=5 name_string=1 stack=1\n");
+  EXPECT_THAT(
+      Find(Convert(Assemble(text)), "arrow"),
+      ElementsAre(
+          R"({"ph":"I","pid":2,"tid":5,"ts":1.011,"name":"newTask","cat":"arrow","s":"t"})"));
+}
+
+TEST(ChromeExporter, NamesRegionsWithoutAName) {
+  std::string text(kTrace);
+  text.replace(text.find("a region"), 8, "");
+  EXPECT_THAT(Find(Convert(Assemble(text)), R"("cat":"Region")"),
+              ElementsAre(HasSubstr(R"("name":"region")"), HasSubstr(R"("name":"region")")));
+}
+
+// Each time that the goroutine stops would show all of them.
+TEST(ChromeExporter, ManyOpenRangesCostLittle) {
+  const auto slices = [](int ranges) {
+    std::string text(kTrace, kTrace + absl::string_view(kTrace).find("UserTaskBegin"));
+    for (int i = 0; i < ranges; ++i) {
+      text.insert(text.find("EventBatch gen=1 m=0 time=1000 size=auto\nStacks"),
+                  absl::StrCat("String id=", 100 + i, "\n\tdata=\"", i, "\"\n"));
+      absl::StrAppend(&text, "STWBegin dt=1 kind_string=", 100 + i, " stack=0\n");
+    }
+    for (int i = 0; i < ranges; ++i) {
+      absl::StrAppend(&text, "GoStop dt=1 reason_string=3 stack=0\nGoStart dt=1 g=1 g_seq=", i + 1,
+                      "\n");
+    }
+    return Find(Convert(Assemble(text)), "stop-the-world").size();
+  };
+  // In each slice that the goroutine has, and only in the first one.
+  EXPECT_EQ(slices(16), 16u * 17);
+  EXPECT_EQ(slices(17), 17u);
+  EXPECT_EQ(slices(500), 500u);
+}
+
 ChromeOptions FocusOn(ChromeFocus::On on, ChromeOptions options) {
   ChromeFocus focus(on, &options.filter, &options.tasks);
   const std::string trace = Assemble(kTrace);
@@ -292,11 +378,18 @@ TEST(ChromeFocus, SelectsTheGoroutinesAndTimesOfTasks) {
   const ChromeOptions times = FocusOn(ChromeFocus::On::kTaskTimes, options);
   EXPECT_TRUE(times.filter.goroutines.empty());
   EXPECT_EQ(times.filter.times.from, 1007);
-  // A task that is not in the trace has no goroutines.
-  options.tasks = {TaskId{6}};
-  const ChromeOptions none = FocusOn(ChromeFocus::On::kTasks, options);
-  EXPECT_FALSE(none.filter.goroutines.contains(1));
-  EXPECT_FALSE(none.filter.goroutines.empty());
+}
+
+TEST(ChromeFocus, NeedsTheTasks) {
+  for (const ChromeFocus::On on : {ChromeFocus::On::kTasks, ChromeFocus::On::kTaskTimes}) {
+    ChromeOptions options;
+    options.tasks = {TaskId{5}, TaskId{6}};
+    ChromeFocus focus(on, &options.filter, &options.tasks);
+    const std::string trace = Assemble(kTrace);
+    Reader reader = *Reader::FromBytes(trace);
+    while (const Event* const event = reader.Next()) focus.Add(absl::MakeConstSpan(event, 1));
+    EXPECT_EQ(focus.Finish(), absl::InvalidArgumentError("there is no task 6 in this trace"));
+  }
 }
 
 }  // namespace chrome_exporter_test

@@ -6,6 +6,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "gotrace/chrome_exporter.h"
 
 namespace gotrace {
@@ -52,13 +54,20 @@ class ChromeFocus::State {
     }
   }
 
-  void Finish() {
+  absl::Status Finish() {
     if (on_ == On::kRelatedGoroutines) {
       AddUnblockers();
       AddUnblockers();
-    } else {
-      FocusOnTasks();
+      return absl::OkStatus();
     }
+    uses_.erase(kBackgroundTask);
+    for (const TaskId task : tasks_) {
+      if (uses_.contains(task)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no task ", task.value, " in this trace"));
+    }
+    FocusOnTasks();
+    return absl::OkStatus();
   }
 
  private:
@@ -90,7 +99,6 @@ class ChromeFocus::State {
   }
 
   void FocusOnTasks() {
-    uses_.erase(kBackgroundTask);
     if (!tasks_.empty()) {
       EventFilter::Times times = {EventFilter::Times().to, EventFilter::Times().from};
       for (const TaskId task : tasks_) {
@@ -144,9 +152,6 @@ void ChromeFocus::Add(absl::Span<const Event> events) {
   for (const Event& event : events) state_->Add(event);
 }
 
-absl::Status ChromeFocus::Finish() {
-  state_->Finish();
-  return absl::OkStatus();
-}
+absl::Status ChromeFocus::Finish() { return state_->Finish(); }
 
 }  // namespace gotrace

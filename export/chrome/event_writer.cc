@@ -30,11 +30,18 @@ ChromeEventWriter::ChromeEventWriter(ByteSink* out) : out_(out) {
   out_.buffer().Append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
+void ChromeEventWriter::BeginTrace(absl::string_view process_name) {
+  ++traces_;
+  process_name_ = std::string(process_name);
+  stacks_.BeginProgram();
+}
+
 void ChromeEventWriter::Write(const ChromeEvent& event) {
+  const uint64_t first_pid = (traces_ - 1) * static_cast<uint64_t>(ChromeSection::kEnd);
   TextBuffer& out = out_.buffer();
   out.Append(is_first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"", event.phase,
-             "\",\"pid\":", static_cast<uint64_t>(event.section), ",\"tid\":", event.lane,
-             ",\"ts\":");
+             "\",\"pid\":", first_pid + static_cast<uint64_t>(event.section),
+             ",\"tid\":", event.lane, ",\"ts\":");
   is_first_ = false;
   AppendMicroseconds(event.time, &out);
   if (event.duration != 0) {
@@ -81,8 +88,11 @@ void ChromeEventWriter::WritePlace(absl::string_view what, const ChromeEvent& ev
 
 void ChromeEventWriter::NameSection(ChromeSection section, absl::string_view name, int64_t place) {
   const ChromeEvent event = {.phase = 'M', .section = section};
-  WriteName("process_name", event, name);
-  WritePlace("process_sort_index", event, place);
+  WriteName("process_name", event,
+            process_name_.empty() ? std::string(name) : absl::StrCat(process_name_, ": ", name));
+  const int64_t first_place =
+      static_cast<int64_t>((traces_ - 1) * static_cast<uint64_t>(ChromeSection::kEnd));
+  WritePlace("process_sort_index", event, first_place + place);
 }
 
 void ChromeEventWriter::NameLane(ChromeSection section, int64_t lane, absl::string_view name,

@@ -3,6 +3,7 @@
 #define GOTRACE_EXPORT_CHROME_EVENT_WRITER_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -13,11 +14,12 @@
 
 namespace gotrace::internal {
 
-// What viewers show as processes.
+// What viewers show as the processes of a trace.
 enum class ChromeSection : uint64_t {
   kLanes = 0,  // Ps, threads or goroutines.
   kCounters = 1,
   kTasks = 2,
+  kEnd = 3,
 };
 
 // One element of "traceEvents". Members that are empty, or 0, are not written, except for the first
@@ -40,11 +42,18 @@ struct ChromeEvent {
   absl::string_view args = {};  // Members of an object, as JSON.
 };
 
-// Writes one JSON object. Not thread-safe.
+// Writes one JSON object, with one or several traces. Not thread-safe.
 class ChromeEventWriter {
  public:
   // Writes to `*out`, which must outlive this object.
   explicit ChromeEventWriter(ByteSink* out);
+
+  // Begins a trace, whose sections have `process_name` in their names unless it is empty.
+  void BeginTrace(absl::string_view process_name);
+
+  // Return a number that no other arrow, or asynchronous slice, of the file has.
+  uint64_t NewArrow() { return ++arrows_; }
+  uint64_t NewSlice() { return ++slices_; }
 
   // Returns the number of a stack, for ChromeEvent.
   uint32_t NumberOf(const Stack& stack) { return stacks_.Find(stack); }
@@ -66,6 +75,10 @@ class ChromeEventWriter {
   StackTree stacks_;
   TextBuffer args_;
   bool is_first_ = true;
+  uint64_t traces_ = 0;
+  std::string process_name_;
+  uint64_t arrows_ = 0;
+  uint64_t slices_ = 0;
 };
 
 }  // namespace gotrace::internal

@@ -18,6 +18,9 @@ namespace gotrace::internal {
 // frame's parent is its caller. Not thread-safe.
 class StackTree {
  public:
+  // The stacks that follow are those of another program, in which a PC is in another function.
+  void BeginProgram() { children_.clear(); }
+
   // Returns the number of `stack`, from 1; 0 for no stack and for an empty one.
   uint32_t Find(const Stack& stack);
 

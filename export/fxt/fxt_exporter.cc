@@ -24,25 +24,22 @@
 #include "export/fxt/fxt_koids.h"
 #include "export/fxt/fxt_writer.h"
 #include "export/fxt/open_slices.h"
+#include "export/process_bits.h"
 #include "export/thread_slices.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
+#include "util/cut_text.h"
 
 namespace gotrace {
 
-using internal::FxtArgument;
-using internal::FxtEvent;
 using internal::FxtInt32;
 using internal::FxtKoid;
 using internal::FxtKoids;
-using internal::FxtRecord;
-using internal::FxtScheduling;
-using internal::FxtState;
 using internal::FxtString;
-using internal::FxtType;
 using internal::FxtUint64;
 using internal::OpenSlice;
 using internal::OpenSlices;
+using internal::WholePrefix;
 
 namespace {
 
@@ -74,8 +71,6 @@ struct OpenTask {
   StackId stack = StackId::kNone;
 };
 
-int64_t CpuOf(ProcId proc) { return proc.value >= 0 && proc.value < kNoCpu ? proc.value : kNoCpu; }
-
 }  // namespace
 
 class FxtExporter::Impl final : public IntervalConsumer {
@@ -94,6 +89,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   bool WantsMore() const { return out_.ok(); }
   absl::Status Finish();
   uint64_t dropped() const { return writer_.dropped(); }
+  uint64_t replaced() const { return writer_.replaced(); }
   void GiveNotes() const;
 
   void AddGoroutine(const GoInterval& interval) override;
@@ -134,10 +130,14 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void WriteState(const GoInterval& interval);
   void Enter(const GoInterval& interval, int64_t time, GoThread* go);
   void Leave(GoId id, FxtState state, int64_t time, GoThread* go, absl::string_view reason = "");
-  void WriteWakeup(const GoInterval& interval);
+  // Writes that something woke a goroutine. Returns false if nothing is known to have.
+  bool WriteWakeup(const GoInterval& interval);
   void WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteWait(const GoInterval& interval, int64_t begin, int64_t end);
-  void WriteFlow(const GoInterval& interval);
+  void WriteFlows(const GoInterval& interval);
+  // Writes that what another goroutine did at `begin` let `goroutine` run at `end`.
+  void WriteFlow(absl::string_view name, const Cause& cause, int64_t begin, GoId goroutine,
+                 int64_t end);
   bool SelectsPlace(ProcId proc, ThreadId thread) const {
     return select_.Selects(proc) && select_.Selects(thread);
   }
@@ -145,6 +145,12 @@ class FxtExporter::Impl final : public IntervalConsumer {
   // Threads and their names.
   GoThread& Introduce(GoId id, StackId stack = StackId::kNone);
   void IntroduceLane(uint64_t lane, absl::string_view name);
+  // Returns the lane of a part of the runtime.
+  uint64_t IntroducePart(FxtKoids::Part part, absl::string_view name) {
+    const uint64_t lane = koids_.Of(part);
+    IntroduceLane(lane, name);
+    return lane;
+  }
   void WriteProcess();
   void WriteThread(uint64_t koid, absl::string_view name, std::vector<FxtArgument> arguments = {});
   uint64_t KoidOf(GoId id) { return koids_.Of(ResourceKind::kGoroutine, id.value); }
@@ -157,19 +163,28 @@ class FxtExporter::Impl final : public IntervalConsumer {
     return is_runtime ? slices_[{}] : slices_[{scope.kind, scope.id}];
   }
 
+  // The CPU that a P is in the file.
+  int64_t CpuOf(ProcId proc) const {
+    return (proc.value >= 0 && proc.value < kNoCpu ? proc.value : kNoCpu) ^ cpu_bits_;
+  }
+  // A time in the file.
+  uint64_t TicksOf(int64_t time) const {
+    return static_cast<uint64_t>(time) + static_cast<uint64_t>(options_.time_offset);
+  }
+
   // Return an event record of `lane`, and a scheduling record. Write() writes it.
   FxtRecord& Make(FxtEvent kind, int64_t time, uint64_t lane, absl::string_view category,
                   absl::string_view name);
   FxtRecord& Make(FxtScheduling kind, int64_t time, int64_t cpu);
   void Write() { writer_.Write(record_); }
 
-  absl::string_view Text(StringId id) const { return interner_.String(id).substr(0, kMaxText); }
+  absl::string_view Text(StringId id) const { return WholePrefix(interner_.String(id), kMaxText); }
   absl::string_view NameOf(const OpenTask& task) const {
     return task.type == StringId::kEmpty ? "task" : Text(task.type);
   }
   absl::string_view LeafFunction(StackId stack) const {
     const absl::Span<const FrameId> frames = interner_.Frames(stack);
-    return frames.empty() ? "" : interner_.Frame(frames[0]).func.substr(0, kMaxText);
+    return frames.empty() ? "" : WholePrefix(interner_.Frame(frames[0]).func, kMaxText);
   }
   // Adds the stack to the arguments of record_, if it is not empty.
   void AddStackArgument(StackId stack);
@@ -184,7 +199,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   Interner interner_;
   StateTracker tracker_;
   internal::StateCounters state_counters_;
-  internal::FxtKoids koids_;
+  internal::FxtKoids koids_ = internal::FxtKoids(options_.pid);
   FxtRecord record_;
   std::string stack_text_;  // That of the record.
 
@@ -205,6 +220,10 @@ class FxtExporter::Impl final : public IntervalConsumer {
   std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)> metrics_;
   absl::flat_hash_set<uint64_t> lanes_;  // Those without a goroutine that were introduced.
   uint64_t flows_ = 0;
+
+  // What keeps ids apart from those of other processes.
+  const int64_t cpu_bits_ = static_cast<int64_t>(internal::ProcessBits(options_.pid, 12));
+  const uint64_t id_bits_ = internal::ProcessBits(options_.pid, 64);
 };
 
 void FxtExporter::Impl::SetWindow(int64_t start) {
@@ -269,6 +288,10 @@ void FxtExporter::Impl::GiveNotes() const {
     options_.on_note(absl::StrCat(dropped(), dropped() == 1 ? " record" : " records",
                                   " did not fit into the buffer and were left out"));
   }
+  if (replaced() > 0) {
+    options_.on_note(absl::StrCat(replaced(), replaced() == 1 ? " record" : " records",
+                                  " did not fit into the buffer, which keeps the latest"));
+  }
   if (koids_.has_renamed_goroutines()) {
     options_.on_note(
         "some goroutines have another id in the file, since the format's readers use theirs for "
@@ -294,7 +317,7 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
       if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
       const Label label = event.label();
       Make(FxtEvent::kInstant, event.time(), LaneOf(label.resource), "label",
-           label.label.substr(0, kMaxText));
+           WholePrefix(label.label, kMaxText));
       return Write();
     }
     case EventKind::kStackSample:
@@ -376,7 +399,8 @@ void FxtExporter::Impl::AddSync(const Event& event) {
   record.arguments = {FxtUint64("number", sync.n)};
   if (sync.clock_snapshot.has_value()) {
     const ClockSnapshot& clocks = *sync.clock_snapshot;
-    record.arguments.push_back(internal::FxtInt64("trace time", clocks.trace_time));
+    record.arguments.push_back(
+        internal::FxtInt64("trace time", static_cast<int64_t>(TicksOf(clocks.trace_time))));
     record.arguments.push_back(FxtUint64("monotonic clock", clocks.mono));
     record.arguments.push_back(internal::FxtInt64("wall clock", absl::ToUnixNanos(clocks.wall)));
   }
@@ -476,7 +500,7 @@ void FxtExporter::Impl::AddRegionEnd(const Event& event) {
   if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
   FxtRecord& record =
       Make(FxtEvent::kInstant, event.time(), LaneOf(scope), "region", "end of region");
-  record.arguments = {FxtString("region", region.type.substr(0, kMaxText))};
+  record.arguments = {FxtString("region", WholePrefix(region.type, kMaxText))};
   if (region.task != kBackgroundTask && region.task != TaskId::kNone) {
     record.arguments.push_back(FxtUint64("task", region.task.value));
   }
@@ -504,7 +528,7 @@ void FxtExporter::Impl::AddTask(const Event& event) {
   // It began before the trace did, or has ended already.
   if (!stated.is_selected) return;
   Make(FxtEvent::kAsyncInstant, event.time(), LaneOf(event), "task", "end of task").id =
-      task.id.value;
+      task.id.value ^ id_bits_;
   Write();
 }
 
@@ -512,7 +536,7 @@ void FxtExporter::Impl::WriteTask(FxtEvent kind, int64_t time, uint64_t lane, Ta
                                   const OpenTask& task) {
   if (!task.is_selected) return;
   FxtRecord& record = Make(kind, time, lane, "task", NameOf(task));
-  record.id = id.value;
+  record.id = id.value ^ id_bits_;
   if (kind == FxtEvent::kAsyncBegin) {
     record.arguments = {FxtUint64("task", id.value)};
     if (task.parent != TaskId::kNone && task.parent != kBackgroundTask) {
@@ -527,9 +551,9 @@ void FxtExporter::Impl::AddLog(const Event& event) {
   if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
   const Log log = event.log();
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "log",
-                           log.category.empty() ? "log" : log.category.substr(0, kMaxText));
-  record.arguments = {FxtString("category", log.category.substr(0, kMaxText)),
-                      FxtString("message", log.message.substr(0, kMaxText))};
+                           log.category.empty() ? "log" : WholePrefix(log.category, kMaxText));
+  record.arguments = {FxtString("category", WholePrefix(log.category, kMaxText)),
+                      FxtString("message", WholePrefix(log.message, kMaxText))};
   if (log.task != kBackgroundTask && log.task != TaskId::kNone) {
     record.arguments.push_back(FxtUint64("task", log.task.value));
   }
@@ -567,7 +591,7 @@ void FxtExporter::Impl::WriteState(const GoInterval& interval) {
   if (interval.state == GoState::kWaiting && options_.stacks) {
     WriteWait(interval, begin, std::min(interval.end, to_));
   }
-  if (interval.state == GoState::kRunnable) WriteFlow(interval);
+  WriteFlows(interval);
   // After a gap nothing is known of the goroutine until its next interval.
   const bool has_gap = interval.end_clipped && !is_finishing_;
   if (interval.end > to_ || !(interval.ends_life || has_gap)) return;
@@ -592,8 +616,10 @@ void FxtExporter::Impl::Enter(const GoInterval& interval, int64_t time, GoThread
   if (go->cpu == kNotOnCpu && !SelectsPlace(interval.begun_by.proc, interval.begun_by.thread)) {
     return;
   }
-  if (go->cpu == kNotOnCpu && interval.state == GoState::kRunnable && !is_clipped) {
-    return WriteWakeup(interval);
+  // In a wake-up without a waker, Perfetto takes the thread for its own waker.
+  if (go->cpu == kNotOnCpu && interval.state == GoState::kRunnable && !is_clipped &&
+      WriteWakeup(interval)) {
+    return;
   }
   FxtState state = FxtState::kRunning;  // It could run.
   if (interval.state == GoState::kWaiting) state = FxtState::kBlocked;
@@ -603,8 +629,8 @@ void FxtExporter::Impl::Enter(const GoInterval& interval, int64_t time, GoThread
 
 void FxtExporter::Impl::Leave(GoId id, FxtState state, int64_t time, GoThread* go,
                               absl::string_view reason) {
-  FxtRecord& record =
-      Make(FxtScheduling::kContextSwitch, time, go->cpu == kNotOnCpu ? kNoCpu : go->cpu);
+  FxtRecord& record = Make(FxtScheduling::kContextSwitch, time,
+                           go->cpu == kNotOnCpu ? CpuOf(ProcId::kNone) : go->cpu);
   record.outgoing_state = static_cast<uint8_t>(state);
   record.outgoing.thread = KoidOf(id);
   record.incoming.thread = 0;
@@ -614,42 +640,40 @@ void FxtExporter::Impl::Leave(GoId id, FxtState state, int64_t time, GoThread* g
   go->cpu = kNotOnCpu;
 }
 
-void FxtExporter::Impl::WriteWakeup(const GoInterval& interval) {
-  std::optional<uint64_t> waker;
+bool FxtExporter::Impl::WriteWakeup(const GoInterval& interval) {
+  uint64_t waker = 0;
   switch (interval.begun_by.kind) {
     case CauseKind::kGoroutine:
       waker = KoidOf(interval.begun_by.goroutine);
       break;
     case CauseKind::kNetwork:
-      IntroduceLane(FxtKoids::kNetwork, "network poller");
-      waker = FxtKoids::kNetwork;
+      waker = IntroducePart(FxtKoids::Part::kNetwork, "network poller");
       break;
     case CauseKind::kTimer:
-      IntroduceLane(FxtKoids::kTimers, "timers");
-      waker = FxtKoids::kTimers;
+      waker = IntroducePart(FxtKoids::Part::kTimers, "timers");
       break;
     case CauseKind::kGc:
-      IntroduceLane(FxtKoids::kCollector, "garbage collector");
-      waker = FxtKoids::kCollector;
+      waker = IntroducePart(FxtKoids::Part::kCollector, "garbage collector");
       break;
     case CauseKind::kUnknown:
     case CauseKind::kItself:
     case CauseKind::kScheduler:
     case CauseKind::kSyscall:
-      break;
+      return false;
   }
   FxtRecord& record = Make(FxtScheduling::kWakeup, interval.begin, CpuOf(interval.begun_by.proc));
   record.outgoing_state = 0;
   record.incoming.thread = KoidOf(interval.goroutine);
-  if (waker.has_value()) record.arguments = {FxtKoid("waker", *waker)};
+  record.arguments = {FxtKoid("waker", waker)};
   Write();
+  return true;
 }
 
 void FxtExporter::Impl::WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end) {
   if (!SelectsPlace(interval.proc, interval.thread)) return;
   FxtRecord& record =
       Make(FxtEvent::kDurationComplete, begin, KoidOf(interval.goroutine), "syscall", "syscall");
-  record.id = static_cast<uint64_t>(end);
+  record.id = TicksOf(end);
   const absl::string_view function = LeafFunction(interval.stack);
   if (!function.empty()) record.arguments = {FxtString("function", function)};
   if (options_.stacks) AddStackArgument(interval.stack);
@@ -661,32 +685,43 @@ void FxtExporter::Impl::WriteWait(const GoInterval& interval, int64_t begin, int
   const absl::string_view reason = Text(interval.reason);
   Make(FxtEvent::kDurationComplete, begin, KoidOf(interval.goroutine), "wait",
        reason.empty() ? "waiting" : reason)
-      .id = static_cast<uint64_t>(end);
+      .id = TicksOf(end);
   AddStackArgument(interval.stack);
   Write();
 }
 
-void FxtExporter::Impl::WriteFlow(const GoInterval& interval) {
-  const bool ran = !interval.end_clipped && !interval.ends_life && interval.end <= to_;
-  if (!options_.flows || !ran || interval.begun_by.kind != CauseKind::kGoroutine ||
-      interval.begin < from_ || !select_.Selects(interval.begun_by.goroutine) ||
-      !SelectsPlace(interval.begun_by.proc, interval.begun_by.thread)) {
+void FxtExporter::Impl::WriteFlows(const GoInterval& interval) {
+  const Cause& cause = interval.begun_by;
+  if (interval.state == GoState::kRunning) {
+    // Another coroutine switched to it.
+    return WriteFlow("unblock", cause, interval.begin, interval.goroutine, interval.begin);
+  }
+  // A coroutine waits when it is created.
+  if (interval.state != GoState::kRunnable && !interval.starts_life) return;
+  if (interval.end_clipped || interval.ends_life) return;
+  WriteFlow(interval.starts_life ? "create" : "unblock", cause, interval.begin, interval.goroutine,
+            interval.end);
+}
+
+void FxtExporter::Impl::WriteFlow(absl::string_view name, const Cause& cause, int64_t begin,
+                                  GoId goroutine, int64_t end) {
+  if (!options_.flows || cause.kind != CauseKind::kGoroutine || begin < from_ || end > to_ ||
+      !select_.Selects(cause.goroutine) || !SelectsPlace(cause.proc, cause.thread)) {
     return;
   }
-  const absl::string_view name = interval.starts_life ? "create" : "unblock";
-  const uint64_t waker = KoidOf(interval.begun_by.goroutine);
-  const uint64_t woken = KoidOf(interval.goroutine);
-  const uint64_t flow = ++flows_;
+  const uint64_t waker = KoidOf(cause.goroutine);
+  const uint64_t woken = KoidOf(goroutine);
+  const uint64_t flow = ++flows_ ^ id_bits_;
   // Both threads are introduced with their own states. The waker may have ended since then.
   // Perfetto connects flows with the events that enclose them.
-  Make(FxtEvent::kInstant, interval.begin, waker, "flow", name);
-  if (options_.stacks) AddStackArgument(interval.begun_by.stack);
+  Make(FxtEvent::kInstant, begin, waker, "flow", name);
+  if (options_.stacks) AddStackArgument(cause.stack);
   Write();
-  Make(FxtEvent::kFlowBegin, interval.begin, waker, "flow", name).id = flow;
+  Make(FxtEvent::kFlowBegin, begin, waker, "flow", name).id = flow;
   Write();
-  Make(FxtEvent::kInstant, interval.end, woken, "flow", "start");
+  Make(FxtEvent::kInstant, end, woken, "flow", "start");
   Write();
-  Make(FxtEvent::kFlowEnd, interval.end, woken, "flow", name).id = flow;
+  Make(FxtEvent::kFlowEnd, end, woken, "flow", name).id = flow;
   Write();
 }
 
@@ -711,7 +746,7 @@ void FxtExporter::Impl::AddThread(const ThreadInterval& interval) {
     arguments.push_back(FxtUint64("P", static_cast<uint64_t>(interval.proc.value)));
   }
   FxtRecord& record = Make(FxtEvent::kDurationComplete, part->first, lane, "thread", name);
-  record.id = static_cast<uint64_t>(part->second);
+  record.id = TicksOf(part->second);
   record.arguments = std::move(arguments);
   Write();
 }
@@ -741,9 +776,9 @@ void FxtExporter::Impl::WriteProcess() {
   if (std::exchange(has_process_, true)) return;
   FxtRecord process;
   process.type = FxtType::kKernelObject;
-  process.kind = internal::kFxtProcessObject;
+  process.kind = kFxtProcessObject;
   process.id = options_.pid;
-  process.name = absl::string_view(options_.process_name).substr(0, kMaxText);
+  process.name = WholePrefix(options_.process_name, kMaxText);
   writer_.Write(process);
 }
 
@@ -752,9 +787,9 @@ void FxtExporter::Impl::WriteThread(uint64_t koid, absl::string_view name,
   WriteProcess();
   FxtRecord thread;
   thread.type = FxtType::kKernelObject;
-  thread.kind = internal::kFxtThreadObject;
+  thread.kind = kFxtThreadObject;
   thread.id = koid;
-  thread.name = name.substr(0, kMaxText);
+  thread.name = WholePrefix(name, kMaxText);
   thread.arguments = std::move(arguments);
   thread.arguments.push_back(FxtKoid("process", options_.pid));
   writer_.Write(thread);
@@ -776,8 +811,8 @@ uint64_t FxtExporter::Impl::LaneOf(const ResourceId& scope) {
     case ResourceKind::kNone:
       break;
   }
-  if (is_open_) IntroduceLane(FxtKoids::kRuntime, "runtime");
-  return FxtKoids::kRuntime;
+  const FxtKoids::Part program = FxtKoids::Part::kProgram;
+  return is_open_ ? IntroducePart(program, "runtime") : koids_.Of(program);
 }
 
 ResourceId FxtExporter::Impl::ScopeOf(const Event& event) {
@@ -807,7 +842,7 @@ FxtRecord& FxtExporter::Impl::Make(FxtEvent kind, int64_t time, uint64_t lane,
                                    absl::string_view category, absl::string_view name) {
   record_.type = FxtType::kEvent;
   record_.kind = static_cast<uint8_t>(kind);
-  record_.ticks = static_cast<uint64_t>(time);
+  record_.ticks = TicksOf(time);
   record_.thread = {options_.pid, lane};
   record_.category = category;
   record_.name = name;
@@ -820,7 +855,7 @@ FxtRecord& FxtExporter::Impl::Make(FxtScheduling kind, int64_t time, int64_t cpu
   record_.type = FxtType::kScheduling;
   record_.kind = static_cast<uint8_t>(kind);
   record_.index = static_cast<uint16_t>(cpu);
-  record_.ticks = static_cast<uint64_t>(time);
+  record_.ticks = TicksOf(time);
   record_.arguments.clear();
   return record_;
 }
@@ -837,5 +872,6 @@ absl::Status FxtExporter::Finish() {
   return status;
 }
 uint64_t FxtExporter::dropped_records() const { return impl_->dropped(); }
+uint64_t FxtExporter::replaced_records() const { return impl_->replaced(); }
 
 }  // namespace gotrace

@@ -13,11 +13,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "export/fxt/fxt_format.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_text.h"
 #include "export/fxt/fxt_validator.h"
 #include "export/fxt/read_back.h"
 #include "gotrace/event_builder.h"
+#include "gotrace/fxt_reader.h"
 #include "gotrace/goroutine_names.h"
 #include "gotrace/reader.h"
 #include "gotrace/state_tracker.h"
@@ -39,9 +39,12 @@ struct Expected final : public IntervalConsumer {
       sums[static_cast<uint64_t>(interval.goroutine.value)][static_cast<int>(interval.state)] +=
           static_cast<uint64_t>(end - begin);
     }
-    // A goroutine that loses its P in a syscall, or was preempted, is runnable without a wake-up.
+    // A goroutine that comes back from a syscall without its P, or was preempted, is runnable
+    // without a wake-up.
+    const CauseKind kind = interval.begun_by.kind;
     const bool is_woken = interval.state == GoState::kRunnable && !interval.begin_clipped &&
-                          interval.begun_by.kind != CauseKind::kItself;
+                          (kind == CauseKind::kGoroutine || kind == CauseKind::kNetwork ||
+                           kind == CauseKind::kTimer || kind == CauseKind::kGc);
     if (is_woken && interval.begin >= from && interval.begin <= to) {
       wakeups[{interval.begin, static_cast<uint64_t>(interval.goroutine.value)}] =
           interval.begun_by;
@@ -100,8 +103,6 @@ void CheckStates(absl::string_view trace, int64_t from, int64_t to) {
     ASSERT_NE(found, back.wakeups.end());
     if (cause.kind == CauseKind::kGoroutine) {
       EXPECT_EQ(found->second, static_cast<uint64_t>(cause.goroutine.value));
-    } else if (cause.kind == CauseKind::kSyscall || cause.kind == CauseKind::kUnknown) {
-      EXPECT_EQ(found->second, 0u);
     } else {
       EXPECT_TRUE(back.names.contains(found->second));
     }
@@ -712,12 +713,98 @@ TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
   EXPECT_TRUE(ReadFxtBack(TwoGoroutines(options)).flows.empty());
 }
 
+// Perfetto takes a thread that is woken without a waker for its own waker.
+TEST(FxtExporterTest, WakesNothingAfterASyscall) {
+  Script script;
+  script.Start();                                                                            // 20
+  script.Change(EventType::kGoSyscallBegin, 1, GoState::kRunning, GoState::kSyscall);        // 30
+  script.Change(EventType::kGoSyscallEndBlocked, 1, GoState::kSyscall, GoState::kRunnable);  // 40
+  script.Change(EventType::kGoStart, 1, GoState::kRunnable, GoState::kRunning);              // 50
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(back.problems, "");
+  EXPECT_TRUE(back.wakeups.empty());
+  // Runnable, running, and in the syscall.
+  EXPECT_EQ(back.sums.at(1), (std::array<uint64_t, 6>{0, 0, 10, 20, 0, 10}));
+}
+
+// A coroutine waits until another goroutine switches to it, which then waits.
+TEST(FxtExporterTest, FlowsConnectCoroutines) {
+  Script script;
+  script.Start();  // 20
+  script.Change(EventType::kGoCreateBlocked, 2, GoState::kNotExist, GoState::kWaiting, "", 1);
+  script.Change(EventType::kGoSwitch, 1, GoState::kRunning, GoState::kWaiting, "", 1);  // 40
+  script.Change(EventType::kGoSwitch, 2, GoState::kWaiting, GoState::kRunning, "", 1);  // 50
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(back.problems, "");
+  EXPECT_EQ(back.flows,
+            (std::vector<std::string>{"flow create 1 30 -> 2 50", "flow unblock 1 50 -> 2 50"}));
+}
+
+TEST(FxtExporterTest, FlowsConnectCoroutinesOfRealTraces) {
+  const std::string trace = ReadTestTrace("go1.23-coroutines.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+  size_t created = 0;
+  while (const Event* event = reader->Next())
+    created += event->type() == EventType::kGoCreateBlocked;
+  size_t connected = 0;
+  const ReadBack back = ReadFxtBack(Export(trace, {}));
+  for (const std::string& flow : back.flows) connected += absl::StartsWith(flow, "flow create ");
+  EXPECT_GT(created, 0u);
+  EXPECT_GE(connected, created);
+}
+
+// With some kinds only, a goroutine may have no states.
+TEST(FxtExporterTest, EveryThreadWithEventsHasAName) {
+  for (const EventKind kind : {EventKind::kLog, EventKind::kRegionBegin, EventKind::kLabel}) {
+    FxtOptions options;
+    options.filter.kinds = {kind};
+    const std::string fxt = Export(ReadTestTrace("go1.27-annotations.trace"), options);
+    FxtReader reader(*SourceFromBytes(fxt));
+    std::set<uint64_t> threads;
+    size_t events = 0;
+    while (const FxtRecord* record = reader.Next()) {
+      if (record->type == FxtType::kKernelObject) threads.insert(record->id);
+      if (record->type != FxtType::kEvent) continue;
+      EXPECT_TRUE(threads.contains(record->thread.thread)) << record->thread.thread;
+      ++events;
+    }
+    EXPECT_GT(events, 0u);
+  }
+}
+
+TEST(FxtExporterTest, AddsAnOffsetToAllTimes) {
+  FxtOptions options;
+  options.filter.times = {65, 115};
+  options.stacks = options.threads = true;
+  options.time_offset = 1000;
+  const std::string moved_bytes = TwoGoroutines(options);
+  FxtReader moved(*SourceFromBytes(moved_bytes));
+  options.time_offset = 0;
+  const std::string plain_bytes = TwoGoroutines(options);
+  FxtReader expected(*SourceFromBytes(plain_bytes));
+  size_t count = 0;
+  while (const FxtRecord* record = expected.Next()) {
+    const FxtRecord* const other = moved.Next();
+    ASSERT_NE(other, nullptr);
+    ASSERT_EQ(other->type, record->type);
+    if (record->type != FxtType::kEvent && record->type != FxtType::kScheduling) continue;
+    EXPECT_EQ(other->ticks, record->ticks + 1000);
+    const bool is_complete = record->type == FxtType::kEvent &&
+                             record->kind == static_cast<uint8_t>(FxtEvent::kDurationComplete);
+    EXPECT_EQ(other->id, record->id + (is_complete ? 1000 : 0));
+    ++count;
+  }
+  EXPECT_GT(count, 10u);
+}
+
 TEST(FxtExporterTest, BuffersKeepWhatFits) {
   // Few names repeat, so that all definitions fit.
   const std::string trace = ReadTestTrace("go1.27-threads.trace");
   FxtOptions options;
   for (const FxtBufferMode mode : {FxtBufferMode::kOneshot, FxtBufferMode::kCircular}) {
     options.buffer = {mode, FxtBuffer::kMinSize};
+    std::vector<std::string> notes;
+    options.on_note = [&](absl::string_view note) { notes.emplace_back(note); };
     absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
     std::string bytes;
     const std::unique_ptr<ByteSink> sink = SinkToString(&bytes);
@@ -730,6 +817,22 @@ TEST(FxtExporterTest, BuffersKeepWhatFits) {
     const bool is_oneshot = mode == FxtBufferMode::kOneshot;
     EXPECT_EQ(report.counts[static_cast<int>(CheckId::kFxtBufferFull)], is_oneshot ? 1u : 0u);
     EXPECT_EQ(exporter.dropped_records() > 0, is_oneshot);
+    EXPECT_EQ(exporter.replaced_records() > 0, !is_oneshot);
+    // The records in the file and those that are missing are all.
+    if (is_oneshot) continue;
+    const auto count = [](const std::string& fxt) {
+      uint64_t records = 0;
+      FxtReader records_of(*SourceFromBytes(fxt));
+      while (const FxtRecord* record = records_of.Next()) {
+        records += record->type == FxtType::kEvent || record->type == FxtType::kScheduling ||
+                   record->type == FxtType::kKernelObject;
+      }
+      return records;
+    };
+    EXPECT_EQ(count(bytes) + exporter.replaced_records(), count(Export(trace, {})));
+    EXPECT_EQ(notes, std::vector<std::string>{absl::StrCat(
+                         exporter.replaced_records(),
+                         " records did not fit into the buffer, which keeps the latest")});
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-namespace gotrace::internal {
+namespace gotrace {
 
 #define TEXT_CASE(value, name, text, ...) \
   case value:                             \
@@ -11,7 +11,7 @@ namespace gotrace::internal {
 absl::string_view FxtTypeName(uint8_t type) {
   switch (type) {
 #define FXT_RECORD TEXT_CASE
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
@@ -19,7 +19,7 @@ absl::string_view FxtTypeName(uint8_t type) {
 absl::string_view FxtMetadataName(uint8_t kind) {
   switch (kind) {
 #define FXT_METADATA TEXT_CASE
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
@@ -27,7 +27,7 @@ absl::string_view FxtMetadataName(uint8_t kind) {
 absl::string_view FxtEventName(uint8_t kind) {
   switch (kind) {
 #define FXT_EVENT TEXT_CASE
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
@@ -35,7 +35,7 @@ absl::string_view FxtEventName(uint8_t kind) {
 absl::string_view FxtArgumentName(uint8_t type) {
   switch (type) {
 #define FXT_ARGUMENT TEXT_CASE
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
@@ -43,7 +43,7 @@ absl::string_view FxtArgumentName(uint8_t type) {
 absl::string_view FxtSchedulingName(uint8_t kind) {
   switch (kind) {
 #define FXT_SCHEDULING TEXT_CASE
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
@@ -51,7 +51,7 @@ absl::string_view FxtSchedulingName(uint8_t kind) {
 absl::string_view FxtStateName(uint8_t state) {
   switch (state) {
 #define FXT_STATE TEXT_CASE
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
@@ -62,17 +62,19 @@ absl::string_view FxtEventWordName(uint8_t kind) {
 #define FXT_EVENT(value, name, text, word) \
   case value:                              \
     return word;
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return "";
 }
+
+namespace internal {
 
 FxtPayload FxtPayloadOf(uint8_t type) {
   switch (type) {
 #define FXT_ARGUMENT(value, name, text, payload) \
   case value:                                    \
     return FxtPayload::k##payload;
-#include "export/fxt/fxt.def"
+#include "gotrace/internal/fxt.def"
   }
   return FxtPayload::kUnknown;
 }
@@ -111,4 +113,5 @@ bool SameContent(const FxtRecord& a, const FxtRecord& b) {
   return content(a) == content(b);
 }
 
-}  // namespace gotrace::internal
+}  // namespace internal
+}  // namespace gotrace

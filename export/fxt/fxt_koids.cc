@@ -17,6 +17,7 @@ Usual UsualOf(ResourceKind kind) {
     case ResourceKind::kThread:
       return {0xff000000, 0, 0xfdffff};
     case ResourceKind::kNone:
+      return {0xfffe0000, 0, 0xffff};
     case ResourceKind::kGoroutine:
       break;
   }
@@ -28,14 +29,16 @@ Usual UsualOf(ResourceKind kind) {
 uint64_t FxtKoids::Of(ResourceKind kind, int64_t id) {
   const Usual usual = UsualOf(kind);
   const uint64_t number = static_cast<uint64_t>(id);
-  const bool has_usual = usual.first <= number && number <= usual.last;
+  const uint64_t koid = usual.base + number;
+  // 0 is the idle thread.
+  const bool has_usual = usual.first <= number && number <= usual.last && koid != bits_;
   const bool is_goroutine = kind == ResourceKind::kGoroutine;
-  if (has_usual && (!is_goroutine || number < kFirstShared)) return usual.base + number;
-  const auto [it, is_new] = koids_.try_emplace({kind, id}, number);
+  if (has_usual && (!is_goroutine || number < kFirstShared)) return koid ^ bits_;
+  const auto [it, is_new] = koids_.try_emplace({kind, id}, koid ^ bits_);
   if (!is_new || (has_usual && taken_.insert(number).second)) return it->second;
-  while (!taken_.insert(next_).second) ++next_;
+  while (next_ == bits_ || !taken_.insert(next_).second) --next_;
   has_renamed_goroutines_ |= is_goroutine;
-  return it->second = next_++;
+  return it->second = next_-- ^ bits_;
 }
 
 }  // namespace gotrace::internal

@@ -19,6 +19,7 @@ TEST(FxtKoidsTest, UsualIds) {
   EXPECT_EQ(koids.Of(ResourceKind::kThread, 0xfdffff), 0xfffdffffu);
   EXPECT_EQ(koids.Of(ResourceKind::kProc, 0), 0xffff0000u);
   EXPECT_EQ(koids.Of(ResourceKind::kProc, 0xffff), 0xffffffffu);
+  EXPECT_EQ(koids.Of(FxtKoids::Part::kProgram), 0xfffe0000u);
   EXPECT_FALSE(koids.has_renamed_goroutines());
 }
 
@@ -36,8 +37,11 @@ TEST(FxtKoidsTest, NoTwoAreTheSame) {
   for (const int64_t id : {0, 0xffff, 0x10000, 0x20000}) all.emplace_back(ResourceKind::kProc, id);
   for (const int64_t id : {0, 0xfe0000}) all.emplace_back(ResourceKind::kThread, id);
   FxtKoids koids;
-  std::set<uint64_t> seen = {0, FxtKoids::kRuntime, FxtKoids::kNetwork, FxtKoids::kTimers,
-                             FxtKoids::kCollector};
+  std::set<uint64_t> seen = {0};
+  for (const auto part : {FxtKoids::Part::kProgram, FxtKoids::Part::kNetwork,
+                          FxtKoids::Part::kTimers, FxtKoids::Part::kCollector}) {
+    seen.insert(koids.Of(part));
+  }
   const size_t reserved = seen.size();
   std::vector<uint64_t> given;
   for (const auto& [kind, id] : all) given.push_back(koids.Of(kind, id));
@@ -51,6 +55,40 @@ TEST(FxtKoidsTest, NoTwoAreTheSame) {
   }
   // The goroutine that came before its id was needed keeps it.
   EXPECT_EQ(given[1], static_cast<uint64_t>(kFirstShared + 1));
+}
+
+TEST(FxtKoidsTest, ProcessesHaveIdsOfTheirOwn) {
+  std::set<uint64_t> seen = {0};
+  size_t count = 1;
+  for (uint64_t pid = 1; pid <= 64; ++pid) {
+    FxtKoids koids(pid);
+    for (const int64_t id : {1, 2, 1'000'000, (1 << 26) - 1}) {
+      seen.insert(koids.Of(ResourceKind::kGoroutine, id));
+      seen.insert(koids.Of(ResourceKind::kGoroutine, id << 32));
+      seen.insert(koids.Of(ResourceKind::kProc, id & 63));
+      count += 3;
+    }
+    EXPECT_EQ(koids.Of(ResourceKind::kGoroutine, 2), koids.Of(ResourceKind::kGoroutine, 2));
+    seen.insert(koids.Of(FxtKoids::Part::kNetwork));
+    ++count;
+  }
+  // P 63 is there twice: 1'000'000 & 63 is 0, and the largest & 63 is 63.
+  EXPECT_EQ(seen.size(), count);
+  EXPECT_LE(*seen.rbegin(), 0xffffffffu);
+}
+
+// Whatever the ids of a process are combined with, none is that of the idle thread.
+TEST(FxtKoidsTest, NoIdIsZero) {
+  for (const uint64_t pid : {2, 3, 256, 32768, 65536, 131072}) {
+    FxtKoids koids(pid);
+    std::set<uint64_t> seen = {0};
+    const int64_t bits = static_cast<int64_t>(ProcessBits(pid, 32));
+    seen.insert(koids.Of(ResourceKind::kGoroutine, bits));
+    seen.insert(koids.Of(ResourceKind::kThread, 0));
+    for (const int64_t id : {0, 0x8000}) seen.insert(koids.Of(ResourceKind::kProc, id));
+    seen.insert(koids.Of(FxtKoids::Part::kProgram));
+    EXPECT_EQ(seen.size(), 6u) << pid;
+  }
 }
 
 TEST(FxtKoidsTest, ProcsDoNotRenameGoroutines) {

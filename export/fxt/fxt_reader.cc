@@ -2,17 +2,26 @@
 // reads them with a Cursor, which refuses to read beyond the size. A record whose content does not
 // fit into its size has a wrong size, so nothing after it can be found. Words that are left over
 // are an extension of the format that this reader does not know.
-#include "export/fxt/fxt_reader.h"
+#include "gotrace/fxt_reader.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "export/fxt/fxt_format.h"
 #include "export/fxt/fxt_writer.h"
 
-namespace gotrace::internal {
+namespace gotrace {
 namespace {
+
+using internal::FxtEventHasWord;
+using internal::FxtPayload;
+using internal::FxtPayloadOf;
+using internal::IsFxtEvent;
+using internal::kFxtMagic;
+using internal::LittleEndian;
 
 constexpr size_t kWord = sizeof(uint64_t);
 
@@ -29,16 +38,8 @@ uint64_t WordAt(absl::string_view bytes) {
   return LittleEndian(word);
 }
 
-}  // namespace
-
-bool IsFxt(absl::string_view begin) { return begin.size() >= kWord && WordAt(begin) == kFxtMagic; }
-
-bool StartsFxt(ByteSource* source) {
-  source->Fill(kWord).IgnoreError();
-  return IsFxt(source->window());
-}
-
-class FxtReader::Cursor {
+// The words of a record, or of an argument of it.
+class Cursor {
  public:
   explicit Cursor(absl::string_view bytes) : bytes_(bytes) {}
 
@@ -79,19 +80,86 @@ class FxtReader::Cursor {
   bool has_bad_padding_ = false;
 };
 
-FxtReader::FxtReader(std::unique_ptr<ByteSource> source,
-                     std::function<void(const FxtProblem&)> on_problem)
+}  // namespace
+
+bool IsFxt(absl::string_view begin) { return begin.size() >= kWord && WordAt(begin) == kFxtMagic; }
+
+bool StartsFxt(ByteSource* source) {
+  source->Fill(kWord).IgnoreError();
+  return IsFxt(source->window());
+}
+
+class FxtReader::State {
+ public:
+  State(std::unique_ptr<ByteSource> source, std::function<void(const FxtProblem&)> on_problem);
+
+  const FxtRecord* Next();
+  FxtEnd end() const { return end_; }
+  uint64_t offset() const { return offset_; }
+  const absl::Status& status() const { return status_; }
+  uint64_t ToNanoseconds(uint64_t ticks) const;
+  const Skipped& skipped() const { return skipped_; }
+  const ByteSource& source() const { return *source_; }
+
+ private:
+  // What the records of one provider refer to.
+  struct Provider {
+    bool has_info = false;
+    uint64_t ticks_per_second = 1'000'000'000;
+    absl::flat_hash_map<uint16_t, std::string> strings;
+    absl::flat_hash_map<uint16_t, FxtThread> threads;
+  };
+
+  enum class Result : uint8_t { kRecord, kSkipped, kDamaged };
+
+  bool BeginRecord(uint64_t* header);
+  Result Parse(uint64_t header, Cursor* cursor);
+  Result ParseMetadata(uint64_t header, Cursor* cursor);
+  Result ParseEvent(uint64_t header, Cursor* cursor);
+  Result ParseObject(uint64_t header, Cursor* cursor);
+  Result ParseScheduling(uint64_t header, Cursor* cursor);
+  Result ParseLarge(uint64_t header, Cursor* cursor);
+  bool ParseArguments(size_t count, Cursor* cursor);
+  bool ParseArgument(Cursor* cursor);
+
+  // Stores what a reference means. Return false if the words end before its content.
+  bool Resolve(uint64_t ref, Cursor* cursor, absl::string_view* text);
+  bool Resolve(uint64_t ref, Cursor* cursor, FxtThread* thread);
+
+  Result SkipUnknown(absl::string_view what, uint64_t kind);
+  void CheckReserved(uint64_t word, int first, int last);
+  void Report(CheckId check, std::string message);
+  const FxtRecord* End(FxtEnd end);
+
+  bool SkipRecord();
+  Provider& ProviderOf(uint32_t id);
+  Provider& provider() { return ProviderOf(current_); }
+
+  const std::unique_ptr<ByteSource> source_;
+  const std::function<void(const FxtProblem&)> on_problem_;
+  absl::flat_hash_map<uint32_t, Provider> providers_;
+  uint32_t current_ = 0;  // The provider of the current section.
+  FxtRecord record_;
+  uint64_t offset_ = 0;
+  uint64_t size_ = 0;  // Of the current record, in bytes.
+  FxtEnd end_ = FxtEnd::kNotYet;
+  absl::Status status_;
+  Skipped skipped_;
+};
+
+FxtReader::State::State(std::unique_ptr<ByteSource> source,
+                        std::function<void(const FxtProblem&)> on_problem)
     : source_(std::move(source)), on_problem_(std::move(on_problem)), offset_(source_->offset()) {
   // Records before the first section belong to a provider 0 without a name.
   provider().has_info = true;
 }
 
-const FxtRecord* FxtReader::End(FxtEnd end) {
+const FxtRecord* FxtReader::State::End(FxtEnd end) {
   end_ = end;
   return nullptr;
 }
 
-const FxtRecord* FxtReader::Next() {
+const FxtRecord* FxtReader::State::Next() {
   while (end_ == FxtEnd::kNotYet) {
     source_->Release(offset_);
     uint64_t header = 0;
@@ -126,7 +194,7 @@ const FxtRecord* FxtReader::Next() {
   return nullptr;
 }
 
-bool FxtReader::BeginRecord(uint64_t* header) {
+bool FxtReader::State::BeginRecord(uint64_t* header) {
   const auto has = [this](uint64_t size, absl::string_view what) {
     if (status_ = source_->Fill(std::min<uint64_t>(size, kMaxLargeFill)); !status_.ok()) {
       End(FxtEnd::kError);
@@ -155,7 +223,7 @@ bool FxtReader::BeginRecord(uint64_t* header) {
   return has(size_, "a record");
 }
 
-bool FxtReader::SkipRecord() {
+bool FxtReader::State::SkipRecord() {
   // What the record refers to stays in memory until the next call, but not the rest of a large one.
   uint64_t left = size_;
   for (;;) {
@@ -175,7 +243,7 @@ bool FxtReader::SkipRecord() {
   }
 }
 
-FxtReader::Provider& FxtReader::ProviderOf(uint32_t id) {
+FxtReader::State::Provider& FxtReader::State::ProviderOf(uint32_t id) {
   // Real files have a few dozen. What a damaged one has beyond the limit shares one table.
   constexpr size_t kMaxProviders = size_t{1} << 16;
   const auto found = providers_.find(id);
@@ -183,7 +251,7 @@ FxtReader::Provider& FxtReader::ProviderOf(uint32_t id) {
   return providers_[providers_.size() < kMaxProviders ? id : 0];
 }
 
-FxtReader::Result FxtReader::Parse(uint64_t header, Cursor* cursor) {
+FxtReader::State::Result FxtReader::State::Parse(uint64_t header, Cursor* cursor) {
   switch (record_.type) {
     case FxtType::kMetadata:
       return ParseMetadata(header, cursor);
@@ -250,7 +318,7 @@ FxtReader::Result FxtReader::Parse(uint64_t header, Cursor* cursor) {
   return SkipUnknown("record type", static_cast<uint64_t>(record_.type));
 }
 
-FxtReader::Result FxtReader::ParseMetadata(uint64_t header, Cursor* cursor) {
+FxtReader::State::Result FxtReader::State::ParseMetadata(uint64_t header, Cursor* cursor) {
   record_.kind = static_cast<uint8_t>(Bits(header, 16, 19));
   record_.provider = static_cast<uint32_t>(Bits(header, 20, 51));
   switch (static_cast<FxtMetadata>(record_.kind)) {
@@ -287,7 +355,7 @@ FxtReader::Result FxtReader::ParseMetadata(uint64_t header, Cursor* cursor) {
   return SkipUnknown("metadata type", record_.kind);
 }
 
-FxtReader::Result FxtReader::ParseEvent(uint64_t header, Cursor* cursor) {
+FxtReader::State::Result FxtReader::State::ParseEvent(uint64_t header, Cursor* cursor) {
   record_.kind = static_cast<uint8_t>(Bits(header, 16, 19));
   if (!IsFxtEvent(record_.kind)) return SkipUnknown("event type", record_.kind);
   if (!cursor->Word(&record_.ticks) || !Resolve(Bits(header, 24, 31), cursor, &record_.thread) ||
@@ -305,7 +373,7 @@ FxtReader::Result FxtReader::ParseEvent(uint64_t header, Cursor* cursor) {
   return Result::kRecord;
 }
 
-FxtReader::Result FxtReader::ParseObject(uint64_t header, Cursor* cursor) {
+FxtReader::State::Result FxtReader::State::ParseObject(uint64_t header, Cursor* cursor) {
   CheckReserved(header, 44, 63);
   if (!cursor->Word(&record_.id)) return Result::kDamaged;
   if (record_.type == FxtType::kKernelObject) {
@@ -321,7 +389,7 @@ FxtReader::Result FxtReader::ParseObject(uint64_t header, Cursor* cursor) {
              : Result::kDamaged;
 }
 
-FxtReader::Result FxtReader::ParseScheduling(uint64_t header, Cursor* cursor) {
+FxtReader::State::Result FxtReader::State::ParseScheduling(uint64_t header, Cursor* cursor) {
   record_.kind = static_cast<uint8_t>(Bits(header, 60, 63));
   switch (static_cast<FxtScheduling>(record_.kind)) {
     case FxtScheduling::kLegacySwitch:
@@ -353,7 +421,7 @@ FxtReader::Result FxtReader::ParseScheduling(uint64_t header, Cursor* cursor) {
   return SkipUnknown("scheduling record type", record_.kind);
 }
 
-FxtReader::Result FxtReader::ParseLarge(uint64_t header, Cursor* cursor) {
+FxtReader::State::Result FxtReader::State::ParseLarge(uint64_t header, Cursor* cursor) {
   if (Bits(header, 36, 39) != 0) return SkipUnknown("large record type", Bits(header, 36, 39));
   CheckReserved(header, 44, 63);
   record_.kind = static_cast<uint8_t>(Bits(header, 40, 43));
@@ -376,14 +444,14 @@ FxtReader::Result FxtReader::ParseLarge(uint64_t header, Cursor* cursor) {
   return record_.id <= size_ - read ? Result::kRecord : Result::kDamaged;
 }
 
-bool FxtReader::ParseArguments(size_t count, Cursor* cursor) {
+bool FxtReader::State::ParseArguments(size_t count, Cursor* cursor) {
   for (size_t i = 0; i < count; ++i) {
     if (!ParseArgument(cursor)) return false;
   }
   return true;
 }
 
-bool FxtReader::ParseArgument(Cursor* cursor) {
+bool FxtReader::State::ParseArgument(Cursor* cursor) {
   Cursor peek = *cursor;
   uint64_t header;
   Cursor part(absl::string_view{});
@@ -425,7 +493,7 @@ bool FxtReader::ParseArgument(Cursor* cursor) {
   return true;
 }
 
-bool FxtReader::Resolve(uint64_t ref, Cursor* cursor, absl::string_view* text) {
+bool FxtReader::State::Resolve(uint64_t ref, Cursor* cursor, absl::string_view* text) {
   if (ref == 0) return true;
   if ((ref & 0x8000) != 0) return cursor->Text(ref & 0x7fff, text);
   const auto found = provider().strings.find(static_cast<uint16_t>(ref));
@@ -438,7 +506,7 @@ bool FxtReader::Resolve(uint64_t ref, Cursor* cursor, absl::string_view* text) {
   return true;
 }
 
-bool FxtReader::Resolve(uint64_t ref, Cursor* cursor, FxtThread* thread) {
+bool FxtReader::State::Resolve(uint64_t ref, Cursor* cursor, FxtThread* thread) {
   if (ref == 0) return cursor->Word(&thread->process) && cursor->Word(&thread->thread);
   const auto found = provider().threads.find(static_cast<uint16_t>(ref));
   if (found == provider().threads.end()) {
@@ -450,23 +518,23 @@ bool FxtReader::Resolve(uint64_t ref, Cursor* cursor, FxtThread* thread) {
   return true;
 }
 
-FxtReader::Result FxtReader::SkipUnknown(absl::string_view what, uint64_t kind) {
+FxtReader::State::Result FxtReader::State::SkipUnknown(absl::string_view what, uint64_t kind) {
   ++skipped_.records;
   Report(CheckId::kFxtUnknown, absl::StrCat("skipped a record: unknown ", what, " ", kind));
   return Result::kSkipped;
 }
 
-void FxtReader::CheckReserved(uint64_t word, int first, int last) {
+void FxtReader::State::CheckReserved(uint64_t word, int first, int last) {
   if (Bits(word, first, last) == 0) return;
   Report(CheckId::kFxtReserved, absl::StrCat("expected zero in the reserved bits ", first, " to ",
                                              last, ", found ", Bits(word, first, last)));
 }
 
-void FxtReader::Report(CheckId check, std::string message) {
+void FxtReader::State::Report(CheckId check, std::string message) {
   if (on_problem_) on_problem_({check, offset_, std::move(message)});
 }
 
-uint64_t FxtReader::ToNanoseconds(uint64_t ticks) const {
+uint64_t FxtReader::State::ToNanoseconds(uint64_t ticks) const {
   const auto found = providers_.find(current_);
   const uint64_t per_second =
       found == providers_.end() ? 1'000'000'000 : found->second.ticks_per_second;
@@ -474,4 +542,24 @@ uint64_t FxtReader::ToNanoseconds(uint64_t ticks) const {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / per_second);
 }
 
-}  // namespace gotrace::internal
+FxtReader::FxtReader(std::unique_ptr<ByteSource> source,
+                     std::function<void(const FxtProblem&)> on_problem)
+    : state_(std::make_unique<State>(std::move(source), std::move(on_problem))) {}
+
+FxtReader::~FxtReader() = default;
+
+const FxtRecord* FxtReader::Next() { return state_->Next(); }
+
+FxtEnd FxtReader::end() const { return state_->end(); }
+
+uint64_t FxtReader::offset() const { return state_->offset(); }
+
+const absl::Status& FxtReader::status() const { return state_->status(); }
+
+uint64_t FxtReader::ToNanoseconds(uint64_t ticks) const { return state_->ToNanoseconds(ticks); }
+
+const FxtReader::Skipped& FxtReader::skipped() const { return state_->skipped(); }
+
+const ByteSource& FxtReader::source() const { return state_->source(); }
+
+}  // namespace gotrace

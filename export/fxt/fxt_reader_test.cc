@@ -1,6 +1,6 @@
 // Tests of FxtWriter and FxtReader: that what is written is read, and that the reader recovers what
 // it can from files that are cut off, damaged, or newer than it is.
-#include "export/fxt/fxt_reader.h"
+#include "gotrace/fxt_reader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -630,6 +630,14 @@ TEST(FxtWriterTest, WritesLongStringsInline) {
     EXPECT_EQ(read.Content()[1]->name, table);
     EXPECT_TRUE(read.problems.empty());
   }
+}
+
+TEST(FxtWriterTest, CutsBetweenCharacters) {
+  std::string text;
+  while (text.size() < kFxtMaxText + 100) text += "€";
+  const Read read = ReadAll(Write({Instant(1, text)}));
+  ASSERT_EQ(read.Content().size(), 1u);
+  EXPECT_EQ(read.Content()[0]->name, text.substr(0, kFxtMaxText / 3 * 3));
 }
 
 TEST(FxtWriterTest, RefusesRecordsThatAreTooLarge) {

@@ -142,13 +142,20 @@ class CircularStore final : public FxtStore {
     return definitions_.Append(words);
   }
 
+  // Each call has one record, since definitions have a part of their own.
   bool Append(absl::Span<const uint64_t> words) override {
-    if (halves_[current_].Append(words)) return true;
-    if (words.size() > halves_[current_].capacity()) return false;
-    current_ = 1 - current_;
-    halves_[current_].Clear();
-    return halves_[current_].Append(words);
+    if (!halves_[current_].Append(words)) {
+      if (words.size() > halves_[current_].capacity()) return false;
+      current_ = 1 - current_;
+      replaced_ += std::exchange(records_[current_], 0);
+      halves_[current_].Clear();
+      halves_[current_].Append(words);
+    }
+    ++records_[current_];
+    return true;
   }
+
+  uint64_t replaced() const override { return replaced_; }
 
   absl::Status Finish() override {
     definitions_.WriteTo(&out_);
@@ -160,6 +167,8 @@ class CircularStore final : public FxtStore {
  private:
   Block definitions_;
   Block halves_[2];
+  uint64_t records_[2] = {};  // In each of the halves.
+  uint64_t replaced_ = 0;
   int current_ = 0;
   ByteSink& out_;
 };

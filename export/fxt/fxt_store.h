@@ -27,6 +27,9 @@ class FxtStore {
   virtual bool KeepsDefinitions() const { return false; }
   virtual bool AppendDefinition(absl::Span<const uint64_t> /*words*/) { return false; }
 
+  // How many of the kept records were replaced by later ones.
+  virtual uint64_t replaced() const { return 0; }
+
   // Writes what is kept. Returns the first error. The caller finishes the ByteSink.
   virtual absl::Status Finish() = 0;
 };

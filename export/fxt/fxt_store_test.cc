@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_writer.h"
 #include "gotrace/byte_sink.h"
+#include "gotrace/fxt_reader.h"
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {

@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -174,3 +176,13 @@ void AppendFxtText(const FxtRecord& record, TextBuffer* out) {
 }
 
 }  // namespace gotrace::internal
+
+namespace gotrace {
+
+std::string FormatFxtRecord(const FxtRecord& record) {
+  internal::TextBuffer text;
+  internal::AppendFxtText(record, &text);
+  return std::string(absl::StripSuffix(text.view(), "\n"));
+}
+
+}  // namespace gotrace

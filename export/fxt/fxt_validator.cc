@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "export/fxt/fxt_reader.h"
+#include "export/fxt/fxt_format.h"
+#include "gotrace/fxt_reader.h"
 
 namespace gotrace::internal {
 namespace {

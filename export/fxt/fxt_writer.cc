@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "util/cut_text.h"
+
 namespace gotrace::internal {
 
 uint64_t LittleEndian(uint64_t word) {
@@ -73,7 +75,7 @@ bool FxtWriter::Encode(const FxtRecord& record, bool texts_in_table) {
       break;
     case FxtType::kLog: {
       const uint8_t thread = RefTo(record.thread);
-      const absl::string_view text = record.text.substr(0, kFxtMaxText);
+      const absl::string_view text = WholePrefix(record.text, kFxtMaxText);
       words_.push_back(Bits(text.size(), 16) | Bits(thread, 32));
       words_.push_back(record.ticks);
       AppendInline(thread, record.thread);
@@ -199,7 +201,7 @@ uint16_t FxtWriter::RefTo(absl::string_view text, bool in_table) {
       strings_.Undo();
     }
   }
-  return static_cast<uint16_t>(0x8000 | text.substr(0, kFxtMaxText).size());
+  return static_cast<uint16_t>(0x8000 | WholePrefix(text, kFxtMaxText).size());
 }
 
 uint8_t FxtWriter::RefTo(const FxtThread& thread) {

@@ -93,8 +93,9 @@ class FxtWriter {
   // The same, with the texts of arguments inline: for texts that hardly come twice.
   bool WriteOnce(const FxtRecord& record);
 
-  // Returns how many records were dropped.
+  // Returns how many records were dropped, and how many were replaced by later ones.
   uint64_t dropped() const { return dropped_; }
+  uint64_t replaced() const { return store_->replaced(); }
 
   // Writes what the store has kept. Returns the first error. The caller finishes the ByteSink.
   absl::Status Finish();

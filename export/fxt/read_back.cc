@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "export/fxt/fxt_reader.h"
 #include "export/fxt/fxt_text.h"
+#include "gotrace/fxt_reader.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {

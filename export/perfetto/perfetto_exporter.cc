@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "parser/event/event_writer.h"
 #include "parser/event/trace_clock.h"
 #include "util/dense_table.h"
+#include "util/open_stack.h"
 
 namespace gotrace {
 namespace {
@@ -43,8 +45,19 @@ struct Slice {
   bool is_written = false;
 };
 
+// How the end of a slice finds it. A goroutine waits, or is in a syscall, once at a time.
+struct SliceTraits {
+  using Key = std::pair<PerfettoCategory, StringId>;
+  static Key KeyOf(const Slice& slice) {
+    const bool is_state =
+        slice.category == PerfettoCategory::kWait || slice.category == PerfettoCategory::kSyscall;
+    return {slice.category, is_state ? StringId::kEmpty : slice.name};
+  }
+  static bool Has(const Slice& slice, const Key& key) { return KeyOf(slice) == key; }
+};
+
 // A track's open slices, the outermost first.
-using Slices = std::vector<Slice>;
+using Slices = internal::OpenStack<Slice, SliceTraits>;
 
 struct Goroutine {
   GoId id;
@@ -138,6 +151,9 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   // Writes the state and the open slices of a goroutine as they are at `time`.
   void WriteCurrent(Goroutine& goroutine, int64_t time);
 
+  // Writes why a goroutine waits, if that is known.
+  void SetReason(int64_t time, const Goroutine& goroutine);
+
   // Sets the name of the goroutine to the function that `stack`, one of its own, began with, if it
   // is not known yet.
   void Learn(Goroutine& goroutine, const Stack& stack);
@@ -178,10 +194,12 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   // Writes those of the open slices that the filter selects.
   void WriteSlices(int64_t time, PerfettoTrack track, Slices* slices);
   void WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice);
-  // Ends the latest slice with the category and, unless it is empty, the name, and those inside of
-  // it. Returns false if there is none.
-  bool PopSlice(int64_t time, PerfettoTrack track, PerfettoCategory category, StringId name,
+  // Ends the latest slice with the key, if there is one, and those inside of it.
+  void PopSlice(int64_t time, PerfettoTrack track, const SliceTraits::Key& key,
                 const PerfettoDetails& details, Slices* slices);
+  // Ends all slices but the first `count`, the outermost of them with `details`.
+  void PopSlices(int64_t time, PerfettoTrack track, size_t count, const PerfettoDetails& details,
+                 Slices* slices);
 
   void WriteTask(int64_t time, TaskId id, OpenTask& task);
 
@@ -315,9 +333,10 @@ void PerfettoExporter::Impl::Take(const Event& event) {
 }
 
 void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
-  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
-  if (event.kind() != EventKind::kStateTransition || !IsStatus(event)) return;
+  if (event.kind() != EventKind::kStateTransition) return;
   state_counters_.AddLate(event);
+  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
+  if (!IsStatus(event)) return;
   const GoId id{event.transition_resource().id};
   const GoState state = static_cast<GoState>(event.transition_to());
   if (state == GoState::kUndetermined || goroutines_.Find(id) != nullptr) return;
@@ -386,8 +405,8 @@ Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& e
     const auto it = proc_of_thread_.find(event.thread());
     if (it != proc_of_thread_.end()) goroutine.proc = it->second;
   } else if (state == GoState::kWaiting || state == GoState::kSyscall) {
-    goroutine.slices.push_back(SliceOf(state, StringId::kEmpty, event.transition_stack()));
-    goroutine.slices.back().is_selected = goroutine.is_selected;
+    goroutine.slices.Push(SliceOf(state, StringId::kEmpty, event.transition_stack())).is_selected =
+        goroutine.is_selected;
   }
   if (is_in_window_) WriteCurrent(goroutine, goroutine.since);
   return goroutine;
@@ -400,6 +419,7 @@ void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
     TrackOf(goroutine);
     if (goroutine.state != GoState::kRunning) {
       scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), goroutine.state);
+      if (goroutine.state == GoState::kWaiting) SetReason(time, goroutine);
     } else if (goroutine.proc != ProcId::kNone && selection_.Selects(goroutine.proc)) {
       scheduling_.SetInitiallyRunning(time, goroutine.id, NameOf(goroutine), goroutine.proc);
     }
@@ -407,6 +427,15 @@ void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
   const bool has_slices = std::any_of(goroutine.slices.begin(), goroutine.slices.end(),
                                       [](const Slice& slice) { return slice.is_selected; });
   if (has_slices) WriteSlices(time, TrackOf(goroutine), &goroutine.slices);
+}
+
+void PerfettoExporter::Impl::SetReason(int64_t time, const Goroutine& goroutine) {
+  const auto outermost = std::make_reverse_iterator(goroutine.slices.begin());
+  const auto wait =
+      std::find_if(std::make_reverse_iterator(goroutine.slices.end()), outermost,
+                   [](const Slice& slice) { return slice.category == PerfettoCategory::kWait; });
+  if (wait == outermost || wait->name == waiting_) return;
+  scheduling_.SetReason(time, goroutine.id, wait->name, wait->name == network_);
 }
 
 void PerfettoExporter::Impl::WriteSlices(int64_t time, PerfettoTrack track, Slices* slices) {
@@ -527,8 +556,9 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
                           .flow_out = flow});
     }
     PopSlice(time, PerfettoTrack::Of(goroutine.id),
-             before == GoState::kWaiting ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-             StringId::kEmpty, {}, &goroutine.slices);
+             {before == GoState::kWaiting ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
+              StringId::kEmpty},
+             {}, &goroutine.slices);
     // The arrow ends at an instant, since Perfetto lets arrows begin at the slice that began first.
     if (flow != 0) {
       tracks_.AddInstant(time, TrackOf(goroutine), {.name = unblocked_, .flow_in = flow});
@@ -580,10 +610,7 @@ void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
       scheduling_.SetState(time, goroutine.id, NameOf(goroutine), GoState::kNotExist);
     }
   }
-  while (!goroutine.slices.empty()) {
-    PopSlice(time, PerfettoTrack::Of(goroutine.id), goroutine.slices.back().category,
-             StringId::kEmpty, {}, &goroutine.slices);
-  }
+  PopSlices(time, PerfettoTrack::Of(goroutine.id), 0, {}, &goroutine.slices);
   SetState(event, goroutine, GoState::kNotExist, time);
   goroutines_.Erase(&goroutine);
 }
@@ -626,16 +653,13 @@ void PerfettoExporter::Impl::TakeRange(const Event& event) {
     for (const RangeAttribute& attribute : event.range_attributes()) {
       annotations.push_back({.name = Intern(attribute.name), .number = attribute.value});
     }
-    PopSlice(event.time(), track, PerfettoCategory::kRange, name, {.annotations = annotations},
+    PopSlice(event.time(), track, {PerfettoCategory::kRange, name}, {.annotations = annotations},
              slices);
     return;
   }
   int64_t time = event.time();
   if (event.kind() == EventKind::kRangeActive) {
-    const bool is_known = std::any_of(slices->begin(), slices->end(), [&](const Slice& open) {
-      return open.category == PerfettoCategory::kRange && open.name == name;
-    });
-    if (is_known) return;
+    if (slices->FindLast({PerfettoCategory::kRange, name}) != Slices::kNone) return;
     time = std::max(generation_begin_, options_.filter.times.from);
   }
   if (goroutine != nullptr) return PushSlice(time, *goroutine, slice, event);
@@ -654,7 +678,7 @@ void PerfettoExporter::Impl::TakeRegion(const Event& event) {
                          .task = region.task};
     return PushSlice(event.time(), *goroutine, slice, event);
   }
-  PopSlice(event.time(), PerfettoTrack::Of(goroutine->id), PerfettoCategory::kRegion, name, {},
+  PopSlice(event.time(), PerfettoTrack::Of(goroutine->id), {PerfettoCategory::kRegion, name}, {},
            &goroutine->slices);
 }
 
@@ -762,7 +786,7 @@ void PerfettoExporter::Impl::PushSlice(int64_t time, Goroutine& goroutine, Slice
   slice.is_selected = SelectsEvent(event) && selection_.Selects(goroutine.id);
   slice.is_written = slice.is_selected && is_in_window_;
   if (slice.is_written) WriteSlice(time, TrackOf(goroutine), slice);
-  goroutine.slices.push_back(slice);
+  goroutine.slices.Push(slice);
 }
 
 void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice slice,
@@ -770,7 +794,7 @@ void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice 
   slice.is_selected = SelectsEvent(event);
   slice.is_written = slice.is_selected && is_in_window_;
   if (slice.is_written) WriteSlice(time, track, slice);
-  slices->push_back(slice);
+  slices->Push(slice);
 }
 
 void PerfettoExporter::Impl::WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice) {
@@ -783,22 +807,22 @@ void PerfettoExporter::Impl::WriteSlice(int64_t time, PerfettoTrack track, const
                       .annotations = {&task, has_task ? size_t{1} : 0}});
 }
 
-bool PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track, PerfettoCategory category,
-                                      StringId name, const PerfettoDetails& details,
+void PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track,
+                                      const SliceTraits::Key& key, const PerfettoDetails& details,
                                       Slices* slices) {
-  const auto it = std::find_if(slices->rbegin(), slices->rend(), [&](const Slice& slice) {
-    return slice.category == category && (name == StringId::kEmpty || slice.name == name);
-  });
-  if (it == slices->rend()) return false;
-  const size_t index = slices->rend() - it - 1;
-  while (slices->size() > index) {
-    const bool is_last = slices->size() == index + 1;
+  const size_t place = slices->FindLast(key);
+  if (place != Slices::kNone) PopSlices(time, track, place, details, slices);
+}
+
+void PerfettoExporter::Impl::PopSlices(int64_t time, PerfettoTrack track, size_t count,
+                                       const PerfettoDetails& details, Slices* slices) {
+  while (slices->size() > count) {
+    const bool is_last = slices->size() == count + 1;
     if (slices->back().is_written) {
       tracks_.EndSlice(time, track, is_last ? details : PerfettoDetails());
     }
-    slices->pop_back();
+    slices->Pop();
   }
-  return true;
 }
 
 void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
@@ -852,10 +876,10 @@ absl::Status PerfettoExporter::Impl::Finish() {
   }
   scheduling_.Flush();
   packets_.Flush();
-  if (scheduling_.has_large_ids() && options_.on_note) {
+  if (tracks_.has_renamed_goroutines() && options_.on_note) {
     options_.on_note(
-        "goroutines whose ids need more than 31 bits are written as generic kernel events, which "
-        "do not state who woke them");
+        "goroutines whose ids need more than 31 bits have other tids, since those of Linux have no "
+        "more");
   }
   return out_.status();
 }

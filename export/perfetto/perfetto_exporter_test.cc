@@ -9,12 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "export/perfetto/packet_text.h"
 #include "export/perfetto/read_back.h"
 #include "gmock/gmock.h"
+#include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gotrace/state_tracker.h"
 #include "gtest/gtest.h"
@@ -161,6 +163,154 @@ TEST(PerfettoExporterTest, WritesStacks) {
   EXPECT_THAT(lines, Contains(HasSubstr("\"unblock\" goroutine at main.worker@main.go:20")));
   EXPECT_THAT(lines, Contains(HasSubstr("\"step\" region at main.worker@main.go:20")));
   EXPECT_THAT(lines, Contains(HasSubstr("\"syscall\" syscall at main.main@main.go:10")));
+  EXPECT_THAT(lines, Contains(HasSubstr("\"job\" task at main.main@main.go:10")));
+}
+
+// The sync of the next generation comes after the window, but then a damaged trace goes back.
+TEST(PerfettoExporterTest, TimesMayGoBackIntoTheWindow) {
+  std::string file;
+  const std::unique_ptr<ByteSink> out = SinkToString(&file);
+  PerfettoOptions options;
+  options.filter.times = {0, 300};
+  PerfettoExporter exporter(out.get(), options);
+  const BuiltTables tables;
+  const auto add = [&](EventBuilder builder) {
+    exporter.Add(absl::MakeConstSpan(&builder.Build(), 1));
+  };
+  add(EventBuilder::MakeSync(1, tables).Time(10));
+  add(EventBuilder::MakeSync(2, tables).Time(500));
+  add(EventBuilder(EventType::kGCActive, tables).Time(200));
+  ASSERT_TRUE(exporter.Finish().ok());
+  ASSERT_TRUE(out->Finish().ok());
+  EXPECT_THAT(DescribePackets(file),
+              Contains(HasSubstr("10 begin 2 \"GC concurrent mark phase\" range")));
+}
+
+// Returns the fields of a message, each as its number and its value. Whether bytes are a message
+// depends on `path`, the numbers of the fields around it.
+std::string DumpFields(protozero::pbf_reader message, const std::string& path, bool with_values) {
+  static const auto& messages = *new std::set<std::string>{
+      "/1",     "/1/2", "/1/2/4", "/1/2/18", "/1/2/20", "/1/4",  "/6",    "/6/1",  "/11",
+      "/11/4",  "/12",  "/12/1",  "/12/2",   "/12/3",   "/12/5", "/12/6", "/12/7", "/12/18",
+      "/12/26", "/59",  "/60",    "/60/3",   "/60/4",   "/60/8", "/66",   "/117"};
+  std::string out;
+  while (message.next()) {
+    const protozero::pbf_tag_type tag =
+        message.tag();  // Gone once the value is read, without NDEBUG.
+    const std::string field = absl::StrCat(path, "/", tag);
+    std::string value;
+    switch (message.wire_type()) {
+      case protozero::pbf_wire_type::varint:
+        value = absl::StrCat(message.get_uint64());
+        break;
+      case protozero::pbf_wire_type::fixed64:
+        value = absl::StrCat("fixed ", message.get_fixed64());
+        break;
+      default: {
+        const protozero::data_view bytes = message.get_view();
+        const absl::string_view text(bytes.data(), bytes.size());
+        if (messages.contains(field)) {
+          value =
+              absl::StrCat("{", DumpFields(protozero::pbf_reader(bytes), field, with_values), "}");
+        } else {
+          const bool is_text = path != "/1/4" || tag == 5;
+          value = is_text ? absl::StrCat("\"", text, "\"") : absl::BytesToHexString(text);
+        }
+        if (!with_values && value[0] != '{') value.clear();
+      }
+    }
+    const bool has_value = with_values || absl::StartsWith(value, "{");
+    absl::StrAppend(&out, out.empty() ? "" : " ", tag, ":", has_value ? value : "");
+  }
+  return out;
+}
+
+constexpr absl::string_view kPackets = R"(
+98:3 10:3 13:3 59:{58:64} 6:{1:{1:6 2:1} 1:{1:64 2:1 3:1} 2:6} 12:{1:{1:1 2:"wait"} 1:{1:2 2:"syscall"} 1:{1:3 2:"region"} 1:{1:4 2:"task"} 1:{1:5 2:"log"} 1:{1:6 2:"range"} 1:{1:7 2:"goroutine"} 1:{1:8 2:"label"} 1:{1:9 2:"thread"} 1:{1:10 2:"alloc"}}
+98:3 10:3 60:{1:4611686018427387905 3:{1:3 6:"Go program"}}
+98:3 10:3 60:{1:4611686018427387906 5:4611686018427387905 2:"GC" 15:2}
+98:3 10:3 60:{1:4611686018427387907 5:4611686018427387905 2:"heap" 8:{3:3}}
+98:3 10:3 60:{1:4611686018427387916 4:{1:3 2:1}}
+98:3 8:1 117:{2:"goroutine" 3:1 4:2}
+98:3 8:109 10:3 11:{9:1 11:4611686018427387951 10:16 3:4 56:1 4:{1:11 3:5}} 12:{2:{1:16 2:"job"} 5:{1:17 2:"main.main"} 18:{1:18 2:"main.go"} 6:{1:1 2:17 5:18 6:10} 7:{1:1 2:1} 3:{1:11 2:"task"}}
+98:3 8:1 10:3 11:{9:4 11:4611686018427387915 44:fixed 4895412794951729152}
+98:3 8:9 10:3 11:{9:3 11:4611686018427387916 10:5 3:7 56:1 47:fixed 4611686018427387905} 12:{2:{1:5 2:"create"}}
+98:3 8:0 10:3 11:{9:3 11:4611686018427387924 10:6 48:fixed 4611686018427387905} 12:{2:{1:6 2:"created"}}
+98:3 8:10 10:3 11:{9:1 11:4611686018427387916 10:9 3:1 56:1} 12:{26:{1:9 2:"network"} 2:{1:9 2:"network"}}
+98:3 10:3 60:{1:4611686035607257082 4:{1:3 2:2147483647 5:"M7"}}
+98:3 8:15 10:3 66:{1:0 2:3 3:2147483647 4:2} 12:{5:{1:19 2:"main.worker"} 6:{1:2 2:19 5:18 6:20} 7:{1:2 2:2}}
+98:3 8:1 10:3 66:{1:0 2:3 3:2 4:2}
+98:3 8:4 10:3 11:{9:1 11:4611686018427387924 10:20 3:3 56:2 4:{1:11 3:5}} 12:{2:{1:20 2:"step"}}
+98:3 8:5 10:3 11:{9:4 11:4611686018427387907 30:4096}
+98:3 8:5 10:3 11:{9:3 11:4611686018427387924 10:21 3:5 56:2 4:{1:13 6:"blue"} 4:{1:11 3:5}} 12:{2:{1:21 2:"color"} 3:{1:13 2:"message"}}
+98:3 8:10 10:3 11:{9:2 11:4611686018427387924}
+98:3 8:30 10:3 11:{9:1 11:4611686018427387916 10:4 3:2 56:1} 12:{2:{1:4 2:"syscall"}}
+98:3 8:1 58:6 10:3 11:{9:4 11:4611686018427387947 30:0}
+98:3 10:3 1:{1:0 2:{1:131 2:0 18:{1:1 2:9 3:1}}}
+98:3 10:3 1:{1:0 4:{5:"" 5:"goroutine" 5:"main.worker" 5:"main.main" 1:010081010a320a0a0a0b00 2:00000100100002000000 3:00010002000100010001 4:00000000000000000000 6:00010002000300030003 7:783c 8:0201 9:0000 10:0000 11:0203 12:0000}}
+98:3 8:20 10:3 11:{9:1 11:4611686018427387924 10:3 3:1} 12:{2:{1:3 2:"waiting"}}
+98:3 8:40 117:{1:4095 3:3 4:3}
+98:3 8:20 10:3 11:{9:1 11:4611686018427387932 10:3 3:1}
+98:3 10:3 1:{1:0 2:{1:80 2:0 20:{1:"goroutine" 2:2 5:0}}}
+98:3 10:3 1:{1:1 4:{5:"" 5:"goroutine" 1:14000a280a0000 2:00000101000101 3:00020000010300 4:00000000000000 6:00010000010100} 2:{1:10 2:0 4:{5:"goroutine" 6:1}}}
+98:3 6:{1:{1:6 2:1000} 1:{1:3 2:5000} 1:{1:1 2:1700000000000000007} 2:6}
+)";
+
+// Each kind of packet that the exporter writes, in the numbers of Perfetto's .proto files, of which
+// neither the reader here nor the expectation uses a constant of the exporter.
+TEST(PerfettoExporterTest, PacketsHavePerfettosNumbers) {
+  std::string text(kTrace);
+  text.replace(text.find("chan receive"), 12, "network");
+  text.insert(text.find("GoCreate "), "HeapGoal dt=0 heapgoal_value=18446744073709551615\n");
+  text += R"(EventBatch gen=1 m=18446744073709551615 time=1 size=auto
+CPUSamples
+CPUSample time=145 m=7 p=0 g=0 stack=2
+CPUSample time=146 m=1 p=0 g=2 stack=2
+)";
+  PerfettoOptions options;
+  options.stacks = true;
+  options.pid = 3;
+  std::string file = Convert(Assemble(text), options);
+
+  // What is written in another form: what a goroutine did before it became known, a wake-up by no
+  // P, and what runs on a P that is no CPU.
+  const std::unique_ptr<ByteSink> out = SinkToString(&file);
+  PerfettoExporter exporter(out.get(), options);
+  const BuiltTables tables;
+  int64_t time = 0;
+  const auto change = [&](EventType type, int64_t go, GoState from, GoState to, int64_t proc) {
+    EventBuilder builder(type, tables);
+    builder.Time(time += 10).Thread(ThreadId{5}).Proc(ProcId{proc});
+    builder.Transition(GoId{go}, from, to);
+    exporter.Add(absl::MakeConstSpan(&builder.Build(), 1));
+  };
+  exporter.Add(absl::MakeConstSpan(&EventBuilder::MakeSync(1, tables).Time(time += 10).Build(), 1));
+  for (const auto& [go, proc] : {std::pair(2, 1), std::pair(3, 5000)}) {
+    change(EventType::kGoStart, go, GoState::kRunnable, GoState::kRunning, proc);
+    change(EventType::kGoBlock, go, GoState::kRunning, GoState::kWaiting, proc);
+  }
+  change(EventType::kGoStatus, 1, GoState::kUndetermined, GoState::kRunning, -1);
+  change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, 1);
+  change(EventType::kGoUnblock, 2, GoState::kWaiting, GoState::kRunnable, -1);
+  ASSERT_TRUE(exporter.Finish().ok() && out->Finish().ok());
+
+  file += Convert(Assemble(R"(Trace Go1.25
+EventBatch gen=1 m=0 time=1000 size=auto
+Sync
+Frequency freq=1000000000
+ClockSnapshot dt=0 mono=5000 sec=1700000000 nsec=7
+)"),
+                  options);
+
+  std::set<std::string> shapes;
+  std::string found;
+  protozero::pbf_reader packets(file);
+  while (packets.next(1)) {
+    const protozero::data_view packet = packets.get_view();
+    if (!shapes.insert(DumpFields(protozero::pbf_reader(packet), "", false)).second) continue;
+    absl::StrAppend(&found, DumpFields(protozero::pbf_reader(packet), "", true), "\n");
+  }
+  EXPECT_EQ(absl::StrCat("\n", found), kPackets);
 }
 
 TEST(PerfettoExporterTest, WritesTheSamePacketsCompressed) {
@@ -228,7 +378,6 @@ track 59 in 1 "waiting goroutines" counter
 track 67 in 1 "goroutines in syscalls" counter
 track 75 in 1 "busy Ps" counter
 track 12 thread 1 "main.main"
-155 state "main.main" thread 1 is 2
 155 begin 12 "chan receive" wait
 track 20 thread 2
 155 state "main.worker" thread 2 is 2
@@ -248,15 +397,49 @@ track 47 in 10 "job"
 175 counter 59 1
 175 counter 67 0
 175 counter 75 1
-175 state thread 1 is 4
 track 20 thread 2 "main.worker"
+155 state "main.main" thread 1 is 2
 155 switch cpu 0 to 0 "", prev state 0
 155 switch cpu 0 to 2 "main.worker", prev state 0
 175 switch cpu 0 to 0 "", prev state 0
 175 switch cpu 0 to 2 "main.worker", prev state 0
-155 switch cpu 1 to 0 "", prev state 0
-155 switch cpu 1 to 1 "main.main", prev state 0
-155 switch cpu 1 to 0 "", prev state 1)");
+175 switch cpu 0 to 1 "main.main", prev state 0
+175 switch cpu 0 to 2 "main.worker", prev state 1
+156 blocked thread 1 for chan receive
+155 switch cpu 0 to 1 "main.main", prev state 0
+155 switch cpu 0 to 2 "main.worker", prev state 1)");
+}
+
+// What waits at the begin of a window runs for no time first, on a P that is idle then.
+TEST(PerfettoExporterTest, StartsAWindowOnAnIdleP) {
+  PerfettoOptions options;
+  for (const int64_t end : {138, 175}) {  // P 0 runs nothing before 140.
+    options.filter.times = {132, end};
+    const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+    EXPECT_THAT(lines, Contains("132 switch cpu 0 to 1 \"main.main\", prev state 0"));
+    EXPECT_THAT(lines, Contains("132 switch cpu 0 to 0 \"\", prev state 1"));
+    EXPECT_THAT(lines, Contains("133 blocked thread 1 for chan receive"));
+    for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("cpu 1")));
+  }
+}
+
+// What happens at the very begin of a window is a part of it.
+TEST(PerfettoExporterTest, StartsAWindowWithAnEvent) {
+  PerfettoOptions options;
+  options.filter.times = {180, 231};
+  const std::vector<std::string> lines = Lines(Assemble(kTrace), options);
+  EXPECT_THAT(lines, Contains("180 wake cpu 0 thread 1 \"main.main\""));
+  EXPECT_THAT(lines, Contains("180 counter 43 1"));
+  EXPECT_THAT(lines, Contains("180 counter 59 0"));
+  // It would be runnable before it is woken.
+  for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("thread 1 is")));
+  // Goroutine 2 stops then, so that P 0 must not run it again.
+  options.filter.times = {190, 231};
+  int switches = 0;
+  for (const std::string& line : Lines(Assemble(kTrace), options)) {
+    switches += absl::StartsWith(line, "190 switch cpu 0 to 2");
+  }
+  EXPECT_EQ(switches, 1);
 }
 
 // The first status of a goroutine in a generation also says what it did before.
@@ -273,6 +456,7 @@ GoStatus dt=1 g=2 m=18446744073709551615 gstatus=0
   options.filter.times = {50, 100};
   const std::vector<std::string> lines = Lines(Assemble(kStatuses), options);
   EXPECT_THAT(lines, Contains("50 switch cpu 0 to 1 \"goroutine\", prev state 0"));
+  EXPECT_THAT(lines, Contains("50 counter 75 1"));
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("thread 2")));
 }
 
@@ -320,7 +504,8 @@ TEST(PerfettoExporterTest, WritesPsThatAreNoCpusAsGenericEvents) {
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("cpu 5000")));
 }
 
-TEST(PerfettoExporterTest, WritesLargeIdsAsGenericEvents) {
+// Perfetto would show larger tids as two threads.
+TEST(PerfettoExporterTest, LargeIdsHaveOtherTids) {
   std::string text(kTrace);
   for (size_t at = 0; (at = text.find("g=2 ", at)) != std::string::npos;) {
     text.replace(at, 4, "g=5000000000 ");
@@ -329,10 +514,13 @@ TEST(PerfettoExporterTest, WritesLargeIdsAsGenericEvents) {
   PerfettoOptions options;
   options.on_note = [&](absl::string_view note) { notes.emplace_back(note); };
   const std::vector<std::string> lines = Lines(Assemble(text), options);
-  EXPECT_THAT(lines, Contains("120 state \"main.worker\" thread 5000000000 is 2"));
-  EXPECT_THAT(lines, Contains("140 state cpu 0 thread 5000000000 is 3"));
-  EXPECT_THAT(lines, Contains("190 state cpu 0 thread 5000000000 is 8"));
+  EXPECT_THAT(lines, Contains("track 40000000004 thread 2147483647"));
+  EXPECT_THAT(lines, Contains("120 wake cpu 0 thread 2147483647 \"main.worker\""));
+  EXPECT_THAT(lines, Contains("140 switch cpu 0 to 2147483647 \"main.worker\", prev state 0"));
+  EXPECT_THAT(lines, Contains("190 switch cpu 0 to 0 \"\", prev state 16"));
   EXPECT_THAT(notes, ElementsAre(HasSubstr("need more than 31 bits")));
+  options.scheduling = PerfettoScheduling::kGeneric;
+  EXPECT_THAT(Lines(Assemble(text), options), Contains("140 state cpu 0 thread 2147483647 is 3"));
 }
 
 // Idle CPUs would run a thread of the program otherwise.
@@ -344,8 +532,8 @@ CPUSample time=145 m=7 p=0 g=0 stack=2
 CPUSample time=146 m=1 p=0 g=2 stack=2
 )";
   const std::vector<std::string> lines = Lines(Assemble(text));
-  EXPECT_THAT(lines, Contains("track 34359738362 thread 4294967295 \"M7\""));
-  EXPECT_THAT(lines, Contains(HasSubstr("145 sample cpu 0 thread 4294967295 at main.worker")));
+  EXPECT_THAT(lines, Contains("track 17179869178 thread 2147483647 \"M7\""));
+  EXPECT_THAT(lines, Contains(HasSubstr("145 sample cpu 0 thread 2147483647 at main.worker")));
   EXPECT_THAT(lines, Contains(HasSubstr("146 sample cpu 0 thread 2 at main.worker")));
 }
 

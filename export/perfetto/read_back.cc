@@ -75,16 +75,20 @@ class Replay {
  public:
   PerfettoReadBack Run(absl::string_view bytes, int64_t end) {
     std::vector<Record> events;
-    std::map<int64_t, int64_t> last_switch;  // By CPU.
+    std::map<int64_t, std::pair<int64_t, int64_t>>
+        switches;  // By CPU: when the first and last was.
     for (const std::string& line : DescribePackets(bytes)) {
       if (absl::StartsWith(line, "error")) absl::StrAppend(&result_.problems, line, "\n");
       if (absl::StartsWith(line, "track")) Declare(line);
       if (!absl::ascii_isdigit(line[0])) continue;
       Record record = Parse(line);
       if (IsSwitch(record)) {
-        const auto [last, is_first] = last_switch.try_emplace(record.numbers[1], record.numbers[0]);
-        if (record.numbers[0] < last->second) absl::StrAppend(&result_.disorder, line, "\n");
-        last->second = record.numbers[0];
+        const int64_t time = record.numbers[0];
+        auto& [first, last] = switches.try_emplace(record.numbers[1], time, time).first->second;
+        // What the CPU did where the file begins may come late.
+        if (time < last && time > first) absl::StrAppend(&result_.disorder, line, "\n");
+        first = std::min(first, time);
+        last = time;
       } else if (UsesTrack(record) && !tracks_.contains(record.numbers[1])) {
         absl::StrAppend(&result_.problems, "no track: ", line, "\n");
       }

@@ -21,7 +21,8 @@ struct PerfettoReadBack {
   std::string problems;
 
   // The same for what depends on the order of time, and so may be wrong in the file of a damaged
-  // trace: switches of a CPU that go back in time, and slices that end before they begin.
+  // trace: switches of a CPU that go back in time, unless to what it did first, and slices that end
+  // before they begin.
   std::string disorder;
 };
 

@@ -1,7 +1,6 @@
 #include "export/perfetto/scheduling_writer.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -64,13 +63,6 @@ void AddPacked(uint32_t field, absl::Span<const uint64_t> values, pbf_writer* me
 
 }  // namespace
 
-bool SchedulingWriter::UsesFtrace(GoId goroutine) {
-  if (scheduling_ == PerfettoScheduling::kGeneric) return false;
-  const bool fits = goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max();
-  has_large_ids_ |= !fits;
-  return fits;
-}
-
 SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
   Cpu& cpu = cpus_[IsCpu(id) ? id.value : ProcId::kNone.value];
   cpu.cpu = IsCpu(id) ? static_cast<uint64_t>(id.value) : 0;
@@ -78,42 +70,88 @@ SchedulingWriter::Cpu& SchedulingWriter::CpuOf(ProcId id) {
 }
 
 void SchedulingWriter::SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state) {
-  if (!UsesFtrace(goroutine)) return AddGenericState(time, goroutine, name, state, ProcId::kNone);
-  BeginPath(time, goroutine, name);
-  if (state != GoState::kRunnable) initial_[goroutine] = {time, name, state};
+  if (!uses_ftrace()) return AddGenericState(time, goroutine, name, state, ProcId::kNone);
+  if (state == GoState::kRunnable) return BeginPath(time, goroutine, name);
+  initial_[goroutine] = {time, goroutine, name, state};
 }
 
 void SchedulingWriter::BeginPath(int64_t time, GoId goroutine, StringId name) {
   AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
 }
 
-void SchedulingWriter::LeaveInitialState(int64_t time, GoId goroutine) {
+bool SchedulingWriter::LeaveInitialState(int64_t time, GoId goroutine) {
   const auto it = initial_.find(goroutine);
-  if (it != initial_.end() && it->second.time == time) initial_.erase(it);
+  if (it == initial_.end() || it->second.time != time) return false;
+  initial_.erase(it);
+  return true;
 }
 
 void SchedulingWriter::FlushInitialStates() {
-  if (initial_.empty()) return;
-  std::vector<std::pair<GoId, InitialState>> states(initial_.begin(), initial_.end());
+  std::vector<OuterState> states;
+  for (const auto& [goroutine, state] : initial_) states.push_back(state);
   initial_.clear();
-  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.time, a.first) < std::pair(b.second.time, b.first);
+  std::sort(states.begin(), states.end(), [](const OuterState& a, const OuterState& b) {
+    return std::pair(a.time, a.goroutine) < std::pair(b.time, b.goroutine);
   });
-  const ProcId unused{cpus_.empty() ? 0 : cpus_.rbegin()->first + 1};
-  for (const auto& [goroutine, initial] : states) {
-    if (!IsCpu(unused)) {
-      AddGenericState(initial.time, goroutine, initial.name, initial.state, ProcId::kNone);
+  for (absl::Span<const OuterState> rest = states; !rest.empty();) {
+    const int64_t time = rest.front().time;
+    const auto end = std::find_if(rest.begin(), rest.end(),
+                                  [&](const OuterState& state) { return state.time != time; });
+    const absl::Span<const OuterState> same = rest.first(end - rest.begin());
+    rest.remove_prefix(same.size());
+    Cpu* const cpu = FindCpu([&](const Cpu& other) { return other.first_switch > time; },
+                             [&](const Cpu& other) { return other.first_switch == time; });
+    if (cpu == nullptr) {
+      for (const OuterState& s : same) SetState(time, s.goroutine, s.name, s.state);
       continue;
     }
-    Start(initial.time, goroutine, initial.name, unused);
-    Stop(initial.time, goroutine, initial.name, unused, initial.state);
+    for (const OuterState& s : same) BeginPath(time, s.goroutine, s.name);
+    const bool is_idle = cpu->first_switch > time;
+    // Of all switches of the CPU, this is now the one that Perfetto ignores.
+    if (is_idle && cpu->has_begun) {
+      Switch(time, *cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
+    }
+    RunBriefly(same, *cpu, is_idle ? 0 : cpu->first, is_idle ? StringId::kEmpty : cpu->first_name);
   }
+}
+
+void SchedulingWriter::FlushLastStates() {
+  if (last_.empty()) return;
+  Cpu* const cpu =
+      FindCpu([](const Cpu& other) { return other.current == 0; }, [](const Cpu&) { return true; });
+  RunBriefly(last_, *cpu, cpu->current, cpu->current_name);
+  last_.clear();
+}
+
+template <class Condition, class WeakerCondition>
+SchedulingWriter::Cpu* SchedulingWriter::FindCpu(const Condition& condition,
+                                                 const WeakerCondition& weaker) {
+  Cpu* found = nullptr;
+  bool has_cpus = false;
+  for (auto& [id, cpu] : cpus_) {
+    if (!IsCpu(ProcId{id})) continue;
+    has_cpus = true;
+    if (condition(cpu)) return &cpu;
+    if (found == nullptr && weaker(cpu)) found = &cpu;
+  }
+  return has_cpus ? found : &CpuOf(ProcId{0});
+}
+
+void SchedulingWriter::RunBriefly(absl::Span<const OuterState> states, Cpu& cpu, uint64_t next,
+                                  StringId name) {
+  uint64_t prev_state = perfetto::kTaskRunnable;
+  for (const OuterState& state : states) {
+    Switch(state.time, cpu, prev_state, static_cast<uint64_t>(track_events_.TidOf(state.goroutine)),
+           state.name);
+    prev_state = LinuxState(state.state);
+  }
+  Switch(states.back().time, cpu, prev_state, next, name);
 }
 
 void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId id) {
   Cpu& cpu = CpuOf(id);
-  if (UsesFtrace(goroutine)) BeginPath(time, goroutine, name);
-  if (!UsesFtrace(goroutine) || !IsCpu(id) || time >= cpu.last_switch) {
+  if (uses_ftrace() && IsCpu(id)) BeginPath(time, goroutine, name);
+  if (!uses_ftrace() || !IsCpu(id) || time >= cpu.last_switch) {
     return Start(time, goroutine, name, id);
   }
   // Too late for the compact form.
@@ -125,28 +163,36 @@ void SchedulingWriter::SetInitiallyRunning(int64_t time, GoId goroutine, StringI
     pbf_writer sched_switch(event, FtraceEvent::kSchedSwitch);
     const absl::string_view comm = interner_.String(name);
     sched_switch.add_string(perfetto::SchedSwitch::kNextComm, comm.data(), comm.size());
-    sched_switch.add_int32(perfetto::SchedSwitch::kNextPid, static_cast<int32_t>(goroutine.value));
+    sched_switch.add_int32(perfetto::SchedSwitch::kNextPid, track_events_.TidOf(goroutine));
   }
   cpu.has_begun = true;
-  cpu.current = static_cast<uint64_t>(goroutine.value);
+  cpu.current = static_cast<uint64_t>(track_events_.TidOf(goroutine));
+  cpu.current_name = name;
+  if (time < cpu.first_switch) {
+    cpu.first_switch = time;
+    cpu.first = cpu.current;
+    cpu.first_name = name;
+  }
 }
 
 void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId cpu) {
-  LeaveInitialState(time, goroutine);
-  if (!UsesFtrace(goroutine) || !IsCpu(cpu)) {
+  const bool begins_path = LeaveInitialState(time, goroutine);
+  if (!uses_ftrace() || !IsCpu(cpu)) {
     return AddGenericState(time, goroutine, name, GoState::kRunning, cpu);
   }
-  Switch(time, CpuOf(cpu), perfetto::kTaskRunnable, static_cast<uint64_t>(goroutine.value), name);
+  if (begins_path) BeginPath(time, goroutine, name);
+  Switch(time, CpuOf(cpu), perfetto::kTaskRunnable,
+         static_cast<uint64_t>(track_events_.TidOf(goroutine)), name);
 }
 
 void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId id, GoState state) {
   // Perfetto also wants to know the CPU that it leaves.
-  if (!UsesFtrace(goroutine) || !IsCpu(id)) {
+  if (!uses_ftrace() || !IsCpu(id)) {
     return AddGenericState(time, goroutine, name, state, id);
   }
   if (state == GoState::kNotExist) generic_names_.erase(goroutine);
   Cpu& cpu = CpuOf(id);
-  if (cpu.current != static_cast<uint64_t>(goroutine.value)) return;
+  if (cpu.current != static_cast<uint64_t>(track_events_.TidOf(goroutine))) return;
   Switch(time, cpu, LinuxState(state), 0, StringId::kEmpty);
 }
 
@@ -156,6 +202,7 @@ void SchedulingWriter::Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint6
   if (time < cpu.last_switch) FlushCpu(cpu);
   if (!cpu.has_begun) {
     cpu.has_begun = true;
+    cpu.first_switch = time;
     Switch(time, cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
   }
   AddTime(time, &cpu.last_switch, &cpu.switch_times);
@@ -163,6 +210,11 @@ void SchedulingWriter::Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint6
   cpu.next_ids.push_back(next);
   cpu.switch_names.push_back(IndexOfName(cpu, name));
   cpu.current = next;
+  cpu.current_name = name;
+  if (time == cpu.first_switch) {
+    cpu.first = next;
+    cpu.first_name = name;
+  }
   if (cpu.switch_times.size() >= kMaxBundle) FlushCpu(cpu);
 }
 
@@ -175,14 +227,18 @@ uint64_t SchedulingWriter::IndexOfName(Cpu& cpu, StringId name) {
 void SchedulingWriter::SetLastState(int64_t time, GoId goroutine, StringId name, ProcId cpu,
                                     GoState state) {
   if (state != GoState::kRunning) {
+    if (state != GoState::kRunnable && uses_ftrace()) {
+      last_.push_back({time, goroutine, name, state});
+      return;
+    }
     return AddGenericState(time, goroutine, name, state, ProcId::kNone);
   }
   Stop(time, goroutine, name, cpu, GoState::kRunnable);
-  if (UsesFtrace(goroutine) && IsCpu(cpu)) Start(time, goroutine, name, cpu);
+  if (uses_ftrace() && IsCpu(cpu)) Start(time, goroutine, name, cpu);
 }
 
 void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, bool is_io) {
-  if (!UsesFtrace(goroutine) || reason == StringId::kEmpty) return;
+  if (!uses_ftrace() || reason == StringId::kEmpty) return;
   Cpu& cpu = CpuOf(ProcId::kNone);
   {
     pbf_writer events(cpu.events);
@@ -191,7 +247,7 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
     event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time) + 1);
     event.add_uint32(FtraceEvent::kPid, 0);  // Perfetto ignores events without one.
     pbf_writer blocked(event, FtraceEvent::kSchedBlockedReason);
-    blocked.add_int32(perfetto::SchedBlockedReason::kPid, static_cast<int32_t>(goroutine.value));
+    blocked.add_int32(perfetto::SchedBlockedReason::kPid, track_events_.TidOf(goroutine));
     blocked.add_uint64(perfetto::SchedBlockedReason::kCaller,
                        track_events_.InternKernelSymbol(reason));
     if (is_io) blocked.add_uint32(perfetto::SchedBlockedReason::kIoWait, 1);
@@ -201,17 +257,17 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
 
 void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId waker, ProcId id) {
   LeaveInitialState(time, goroutine);
-  if (!UsesFtrace(goroutine)) {
+  if (!uses_ftrace()) {
     return AddGenericState(time, goroutine, name, GoState::kRunnable, ProcId::kNone);
   }
   const uint64_t waker_id =
-      waker != GoId::kNone && UsesFtrace(waker) ? static_cast<uint64_t>(waker.value) : 0;
+      waker == GoId::kNone ? 0 : static_cast<uint64_t>(track_events_.TidOf(waker));
   Cpu& cpu = CpuOf(id);
   // In compact form, the waker is what runs on the CPU.
   if (cpu.has_begun && waker_id == cpu.current && time >= cpu.last_switch && IsCpu(id)) {
     if (time < cpu.last_waking) FlushCpu(cpu);
     AddTime(time, &cpu.last_waking, &cpu.waking_times);
-    cpu.waking_ids.push_back(static_cast<uint64_t>(goroutine.value));
+    cpu.waking_ids.push_back(static_cast<uint64_t>(track_events_.TidOf(goroutine)));
     cpu.waking_names.push_back(IndexOfName(cpu, name));
     if (cpu.waking_times.size() >= kMaxBundle) FlushCpu(cpu);
     return;
@@ -224,10 +280,15 @@ void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId wa
     pbf_writer waking(event, FtraceEvent::kSchedWaking);
     const absl::string_view comm = interner_.String(name);
     waking.add_string(perfetto::SchedWaking::kComm, comm.data(), comm.size());
-    waking.add_int32(perfetto::SchedWaking::kPid, static_cast<int32_t>(goroutine.value));
+    waking.add_int32(perfetto::SchedWaking::kPid, track_events_.TidOf(goroutine));
     waking.add_int32(perfetto::SchedWaking::kTargetCpu, static_cast<int32_t>(cpu.cpu));
   }
   if (cpu.events.size() >= kMaxEventBytes) FlushCpu(cpu);
+}
+
+void SchedulingWriter::SetState(int64_t time, GoId goroutine, StringId name, GoState state) {
+  LeaveInitialState(time, goroutine);
+  AddGenericState(time, goroutine, name, state, ProcId::kNone);
 }
 
 void SchedulingWriter::AddGenericState(int64_t time, GoId goroutine, StringId name, GoState state,
@@ -248,7 +309,7 @@ void SchedulingWriter::AddGenericState(int64_t time, GoId goroutine, StringId na
         written = name;
       }
     }
-    event.add_int64(GenericKernelTaskState::kTid, goroutine.value);
+    event.add_int64(GenericKernelTaskState::kTid, track_events_.TidOf(goroutine));
     event.add_enum(GenericKernelTaskState::kState, static_cast<int32_t>(GenericState(state)));
   });
   if (state == GoState::kNotExist) generic_names_.erase(goroutine);
@@ -299,6 +360,7 @@ void SchedulingWriter::FlushCpu(Cpu& cpu) {
 }
 
 void SchedulingWriter::Flush() {
+  FlushLastStates();
   FlushInitialStates();
   for (auto& [id, cpu] : cpus_) FlushCpu(cpu);
 }

@@ -4,11 +4,13 @@
 #define GOTRACE_EXPORT_PERFETTO_SCHEDULING_WRITER_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "export/perfetto/fields.h"
 #include "export/perfetto/packet_writer.h"
 #include "export/perfetto/track_event_writer.h"
@@ -19,10 +21,10 @@
 
 namespace gotrace::internal {
 
-// Goroutines whose ids fit into 31 bits are written as Linux's scheduler writes threads: as
-// switches of a CPU and as wakings, in the form that Perfetto calls compact, which takes about 8
-// bytes for each. Only the next thread is stored for a switch, so each CPU has its own list. All
-// others are written as generic kernel events, and so is what runs on a P that is no valid CPU.
+// Goroutines are written as Linux's scheduler writes threads: as switches of a CPU and as wakings,
+// in the form that Perfetto calls compact, which takes about 8 bytes for each. Only the next thread
+// is stored for a switch, so each CPU has its own list. What runs on a P that is no valid CPU is
+// written as generic kernel events, and everything is with PerfettoScheduling::kGeneric.
 //
 // Calls for one CPU, and for one goroutine, must be in order of time. Exceptions are marked.
 class SchedulingWriter {
@@ -60,26 +62,27 @@ class SchedulingWriter {
 
   // `goroutine`, which was not running, leaves `state` without a trace of a P: it ends, or enters
   // another state that is not running.
-  void SetState(int64_t time, GoId goroutine, StringId name, GoState state) {
-    AddGenericState(time, goroutine, name, state, ProcId::kNone);
-  }
+  void SetState(int64_t time, GoId goroutine, StringId name, GoState state);
 
   // `goroutine` is in `state`, which was written before, until `time`, when the file ends; it runs
   // on `cpu` if it runs. Perfetto does not know how long a state lasted that no other event
-  // follows.
+  // follows. Nothing else may be written after the first call.
   void SetLastState(int64_t time, GoId goroutine, StringId name, ProcId cpu, GoState state);
 
   // Writes what is buffered. Times may be in any order across calls.
   void Flush();
-
-  // Whether some goroutines were written as generic kernel events because of their ids.
-  bool has_large_ids() const { return has_large_ids_; }
 
  private:
   struct Cpu {
     uint64_t cpu = 0;
     bool has_begun = false;  // Perfetto ignores the first switch of a CPU.
     uint64_t current = 0;    // The thread that it runs; 0 for none.
+    StringId current_name = StringId::kEmpty;
+
+    // When it began to run something, and what it ran after all switches of that time.
+    int64_t first_switch = std::numeric_limits<int64_t>::max();
+    uint64_t first = 0;
+    StringId first_name = StringId::kEmpty;
 
     int64_t last_switch = 0;
     int64_t last_waking = 0;
@@ -92,14 +95,32 @@ class SchedulingWriter {
     std::string events;  // Events that are not in compact form.
   };
 
-  bool UsesFtrace(GoId goroutine);
+  bool uses_ftrace() const { return scheduling_ != PerfettoScheduling::kGeneric; }
   static bool IsCpu(ProcId id) { return id.value >= 0 && id.value < perfetto::kMaxFtraceCpus; }
   Cpu& CpuOf(ProcId cpu);
+
+  // A state of a goroutine that was in it when the file began, or still is when it ends.
+  struct OuterState {
+    int64_t time = 0;
+    GoId goroutine;
+    StringId name = StringId::kEmpty;
+    GoState state = GoState::kUndetermined;
+  };
+
   // Perfetto's critical paths through a goroutine begin where it first becomes runnable.
   void BeginPath(int64_t time, GoId goroutine, StringId name);
-  // Forgets the initial state of `goroutine` if that lasts for no time, until `time`.
-  void LeaveInitialState(int64_t time, GoId goroutine);
+  // `goroutine` enters another state at `time`. Returns whether its initial state lasted for no
+  // time, in which case it is forgotten.
+  bool LeaveInitialState(int64_t time, GoId goroutine);
   void FlushInitialStates();
+  void FlushLastStates();
+  // Returns a CPU that meets the first condition, or else one that meets the second, or else
+  // nullptr. If nothing ran on any CPU, returns the one of P 0.
+  template <class Condition, class WeakerCondition>
+  Cpu* FindCpu(const Condition& condition, const WeakerCondition& weaker);
+  // The goroutines of `states`, which are all at the same time, run on `cpu` for no time, and leave
+  // it in these states. After that, `next` runs on it.
+  void RunBriefly(absl::Span<const OuterState> states, Cpu& cpu, uint64_t next, StringId name);
   void Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next, StringId name);
   uint64_t IndexOfName(Cpu& cpu, StringId name);
   void AddGenericState(int64_t time, GoId goroutine, StringId name, GoState state, ProcId cpu);
@@ -112,16 +133,12 @@ class SchedulingWriter {
   std::map<int64_t, Cpu> cpus_;  // In order, for the same output each time.
   absl::flat_hash_map<GoId, StringId> generic_names_;
 
-  // Perfetto allows one generic event for a thread at a time, and that is the one of BeginPath().
-  // So goroutines that wait or are in a syscall then run for no time, on a CPU that is no P, and
-  // leave it in this state.
-  struct InitialState {
-    int64_t time = 0;
-    StringId name = StringId::kEmpty;
-    GoState state = GoState::kUndetermined;
-  };
-  absl::flat_hash_map<GoId, InitialState> initial_;
-  bool has_large_ids_ = false;
+  // Of goroutines that wait or are in a syscall. Perfetto's critical paths need a goroutine that
+  // becomes runnable before its first state, and something later than its first state. Perfetto
+  // allows one generic event for a thread at a time, so these run for no time where the file
+  // begins, and where it ends.
+  absl::flat_hash_map<GoId, OuterState> initial_;
+  std::vector<OuterState> last_;
 };
 
 }  // namespace gotrace::internal

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "export/process_bits.h"
 
 namespace gotrace::internal {
 namespace {
@@ -35,14 +36,6 @@ void AddClock(uint32_t id, uint64_t time, bool is_incremental, pbf_writer* snaps
   if (is_incremental) clock.add_bool(perfetto::Clock::kIsIncremental, true);
 }
 
-// Returns the bits of `value` in reverse order. Both ids and pids are mostly small: where one has
-// its high bits, the other one has its low bits.
-uint64_t Reversed(uint64_t value) {
-  uint64_t reversed = 0;
-  for (int i = 0; i < 64; ++i) reversed |= (value >> i & 1) << (63 - i);
-  return reversed;
-}
-
 // Marks `index` in `*set`. Returns whether it was marked before.
 bool TestAndSet(size_t index, std::vector<bool>* set) {
   if (index >= set->size()) set->resize(2 * index + 1);
@@ -55,7 +48,7 @@ bool TestAndSet(size_t index, std::vector<bool>* set) {
 
 void TrackEventWriter::Begin(int64_t time, int32_t pid, absl::string_view process_name) {
   pid_ = pid;
-  salt_ = Reversed(static_cast<uint64_t>(pid) - 1);
+  salt_ = ProcessBits(static_cast<uint64_t>(pid), 64);
   last_time_ = time;
   packets_.Add([&](pbf_writer& packet) {
     AddSequence(&packet);
@@ -151,22 +144,27 @@ void TrackEventWriter::SetCounter(int64_t time, PerfettoTrack track, uint64_t va
   });
 }
 
-uint32_t TrackEventWriter::TidOf(ThreadId m) {
+std::pair<int32_t, bool> TrackEventWriter::NewTid(ResourceKind kind, int64_t id) {
   // Goroutines have small ids.
-  const uint32_t next = std::numeric_limits<uint32_t>::max() - static_cast<uint32_t>(tids_.size());
-  const auto [it, is_new] = tids_.try_emplace(m, next);
+  const int32_t next = std::numeric_limits<int32_t>::max() - static_cast<int32_t>(tids_.size());
+  const auto [it, is_new] = tids_.try_emplace({kind, id}, next);
+  has_renamed_goroutines_ |= kind == ResourceKind::kGoroutine;
+  return {it->second, is_new};
+}
+
+int32_t TrackEventWriter::TidOf(ThreadId m) {
+  const auto [tid, is_new] = NewTid(ResourceKind::kThread, static_cast<int64_t>(m.value));
   if (is_new) {
-    DeclareThread(PerfettoTrack::Sampled(it->second), it->second,
+    DeclareThread(PerfettoTrack::Sampled(tid), tid,
                   m == ThreadId::kNone ? "no goroutine" : absl::StrCat("M", m.value));
   }
-  return it->second;
+  return tid;
 }
 
 void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, ThreadId m,
                                     StackId stack) {
   // Without a thread, Perfetto would take it for a sample of the one that idle CPUs run.
-  const bool fits = goroutine.value > 0 && goroutine.value <= std::numeric_limits<int32_t>::max();
-  const uint32_t tid = fits ? static_cast<uint32_t>(goroutine.value) : TidOf(m);
+  const int32_t tid = goroutine.value > 0 ? TidOf(goroutine) : TidOf(m);
   packets_.Add([&](pbf_writer& packet) {
     AddTime(time, &packet);
     AddSequence(&packet);
@@ -176,7 +174,7 @@ void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, Th
         sample.add_uint32(perfetto::PerfSample::kCpu, static_cast<uint32_t>(cpu.value));
       }
       sample.add_uint32(perfetto::PerfSample::kPid, pid_);
-      sample.add_uint32(perfetto::PerfSample::kTid, tid);
+      sample.add_uint32(perfetto::PerfSample::kTid, static_cast<uint32_t>(tid));
       if (stack != StackId::kNone) {
         sample.add_uint64(perfetto::PerfSample::kCallstackIid, InternStack(stack));
       }

@@ -4,8 +4,10 @@
 #define GOTRACE_EXPORT_PERFETTO_TRACK_EVENT_WRITER_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,6 +18,7 @@
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
+#include "gotrace/states.h"
 
 namespace gotrace::internal {
 
@@ -42,7 +45,7 @@ struct PerfettoTrack {
   static PerfettoTrack Gc() { return {2}; }
   static PerfettoTrack Tasks() { return {8 | 2}; }
   // Of a thread with CPU samples that is not a goroutine.
-  static PerfettoTrack Sampled(uint32_t tid) { return {static_cast<uint64_t>(tid) << 3 | 2}; }
+  static PerfettoTrack Sampled(int32_t tid) { return {static_cast<uint64_t>(tid) << 3 | 2}; }
   static PerfettoTrack Counter(uint64_t number) { return {number << 3 | 3}; }
   static PerfettoTrack Of(GoId id) { return {static_cast<uint64_t>(id.value) << 3 | 4}; }
   static PerfettoTrack Of(ProcId id) { return {static_cast<uint64_t>(id.value) << 3 | 5}; }
@@ -82,8 +85,17 @@ class TrackEventWriter {
   // Tracks must be declared before they have events. A goroutine is a thread of the process; `name`
   // is optional, since scheduling events name it too.
   void DeclareGoroutine(GoId id, absl::string_view name) {
-    DeclareThread(PerfettoTrack::Of(id), id.value, name);
+    DeclareThread(PerfettoTrack::Of(id), TidOf(id), name);
   }
+
+  // Returns the tid of a goroutine: its id, unless that is none for Linux's scheduler, whose events
+  // Perfetto reads.
+  int32_t TidOf(GoId id) {
+    const bool fits = id.value > 0 && id.value <= std::numeric_limits<int32_t>::max();
+    return fits ? static_cast<int32_t>(id.value) : NewTid(ResourceKind::kGoroutine, id.value).first;
+  }
+  // Whether some goroutine has another tid than its id.
+  bool has_renamed_goroutines() const { return has_renamed_goroutines_; }
   void DeclareTrack(PerfettoTrack track, absl::string_view name, PerfettoTrack parent);
   void DeclareCounter(PerfettoTrack track, absl::string_view name, perfetto::CounterUnit unit);
 
@@ -98,7 +110,7 @@ class TrackEventWriter {
     AddEvent(time, track, perfetto::TrackEventType::kInstant, details);
   }
   void SetCounter(int64_t time, PerfettoTrack track, uint64_t value);
-  // Adds a sample of `goroutine`; of `m` if there is none, or if its id does not fit into a sample.
+  // Adds a sample of `goroutine`; of `m` if there is none.
   void AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, ThreadId m, StackId stack);
 
   // Adds to a packet that it belongs to the same sequence as track events, so that ids of
@@ -130,7 +142,10 @@ class TrackEventWriter {
   uint64_t InternFrame(FrameId frame);
 
   // Returns the tid of a thread (M) that is not a goroutine, which it declares if need be.
-  uint32_t TidOf(ThreadId m);
+  int32_t TidOf(ThreadId m);
+
+  // Returns the tid of something without one of its own, and whether that is new.
+  std::pair<int32_t, bool> NewTid(ResourceKind kind, int64_t id);
 
   void AddEvent(int64_t time, PerfettoTrack track, perfetto::TrackEventType type,
                 const PerfettoDetails& details);
@@ -148,7 +163,8 @@ class TrackEventWriter {
   std::vector<bool> has_frame_;
   std::vector<bool> has_stack_;
   std::vector<uint64_t> frame_ids_;  // Reused.
-  absl::flat_hash_map<ThreadId, uint32_t> tids_;
+  absl::flat_hash_map<std::pair<ResourceKind, int64_t>, int32_t> tids_;
+  bool has_renamed_goroutines_ = false;
 };
 
 }  // namespace gotrace::internal

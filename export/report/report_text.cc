@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "export/json/json_text.h"
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/trace_list.h"
@@ -37,6 +39,18 @@ std::string Share(uint64_t good, uint64_t all) {
   if (good == all) return "100 %";
   const double share = 100.0 * static_cast<double>(good) / static_cast<double>(all);
   return absl::StrFormat("%.2f %%", share > 99.99 ? 99.99 : share);
+}
+
+// "3 notes: 2 region-open, 1 task-open"
+std::string CountNotes(const ValidationReport& report) {
+  std::vector<std::string> counts;
+  for (int i = 0; i < kCheckIdEnd; ++i) {
+    const CheckSpec& spec = SpecOf(static_cast<CheckId>(i));
+    if (spec.severity != Severity::kNote || report.counts[i] == 0) continue;
+    counts.push_back(absl::StrCat(report.counts[i], " ", spec.name));
+  }
+  return absl::StrCat(report.notes,
+                      report.notes == 1 ? " note: " : " notes: ", absl::StrJoin(counts, ", "));
 }
 
 void AppendPlaceJson(const Place& place, JsonWriter* json) {
@@ -127,11 +141,17 @@ void AppendFindingJson(const Finding& finding, JsonWriter* json) {
 
 }  // namespace
 
-void AppendReport(absl::string_view name, const ValidationReport& report, TextBuffer* out) {
+void AppendReport(absl::string_view name, const ValidationReport& report, bool with_notes,
+                  TextBuffer* out) {
   for (const Finding& finding : report.findings) {
+    if (!with_notes && finding.severity == Severity::kNote) continue;
     out->Append(absl::StrCat(name, ": ", FormatFinding(finding), "\n"));
   }
+  if (!with_notes && report.notes > 0) {
+    out->Append(absl::StrCat(name, ": ", CountNotes(report), "; --notes prints them\n"));
+  }
   ForEachFolded(report, [&](CheckId check, uint64_t folded) {
+    if (!with_notes && SpecOf(check).severity == Severity::kNote) return;
     out->Append(absl::StrCat(name, ": ", SeverityName(SpecOf(check).severity), ": ", folded,
                              " more [", SpecOf(check).name, "]\n"));
   });
@@ -154,8 +174,8 @@ void AppendReport(absl::string_view name, const ValidationReport& report, TextBu
     const TraceSpan& trace = report.traces[i];
     out->Append(absl::StrCat(name, ": trace ", i + 1, " of ", report.traces.size(), ": ",
                              trace.size, trace.size == 1 ? " byte" : " bytes", " at byte ",
-                             trace.offset, trace.sound.value_or(false) ? ", sound" : ", broken",
-                             "; --trace=", i + 1, " validates it alone\n"));
+                             trace.offset,
+                             trace.sound.value_or(false) ? ", sound\n" : ", broken\n"));
   }
   if (const size_t more = report.traces.size() - listed; more > 0) {
     out->Append(absl::StrCat(name, ": and ", more, more == 1 ? " more trace\n" : " more traces\n"));

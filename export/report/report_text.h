@@ -14,8 +14,9 @@ namespace gotrace::internal {
 
 // Appends one or more lines for each finding, one line for each check with more findings than were
 // kept, and the verdict with how much of the trace is good. Every line that is not indented begins
-// with `name`, the name of the file.
-void AppendReport(absl::string_view name, const ValidationReport& report, TextBuffer* out);
+// with `name`, the name of the file. Unless `with_notes`, notes are only counted, on one line.
+void AppendReport(absl::string_view name, const ValidationReport& report, bool with_notes,
+                  TextBuffer* out);
 
 // Appends the report as one JSON object on a line: docs/validate.schema.json describes it.
 void AppendReportJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);

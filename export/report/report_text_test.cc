@@ -32,7 +32,7 @@ ValidationReport Validate(const std::string& bytes) {
 
 TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
   TextBuffer text;
-  AppendReport("a.trace", Validate(*AssembleText(kTrace)), &text);
+  AppendReport("a.trace", Validate(*AssembleText(kTrace)), /*with_notes=*/true, &text);
   EXPECT_EQ(text.view(),
             "a.trace: note: byte 41, generation 1, thread 1, event UserTaskEnd: expected an open "
             "task, found the end of task 7, which never began [task-end-unknown]\n"
@@ -43,6 +43,17 @@ TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
             "      byte 36: GoStatus, Undetermined -> Running\n"
             "      byte 49: GoBlock, Running -> Waiting\n"
             "a.trace: note: 1 more [task-end-unknown]\n"
+            "a.trace: broken; 87.50 % of 8 events and 100 % of 58 bytes are good\n");
+  TextBuffer without_notes;
+  AppendReport("a.trace", Validate(*AssembleText(kTrace)), /*with_notes=*/false, &without_notes);
+  EXPECT_EQ(without_notes.view(),
+            "a.trace: error: byte 53, generation 1, batch at byte 27, thread 1, event GoStatus: "
+            "expected goroutine 1 to be Waiting, found its status reported as Running "
+            "[goroutine-status-conflict]\n"
+            "    goroutine 1 before that:\n"
+            "      byte 36: GoStatus, Undetermined -> Running\n"
+            "      byte 49: GoBlock, Running -> Waiting\n"
+            "a.trace: 2 notes: 2 task-end-unknown; --notes prints them\n"
             "a.trace: broken; 87.50 % of 8 events and 100 % of 58 bytes are good\n");
 }
 
@@ -70,7 +81,7 @@ EventBatch gen=1 m=1 time=100 size=auto
 GoStart dt=1 g=9 g_seq=1
 )"));
   TextBuffer text;
-  AppendReport("a", report, &text);
+  AppendReport("a", report, /*with_notes=*/true, &text);
   EXPECT_NE(
       text.view().find("is a GoCreate of goroutine 9 [no-advance]\n"
                        "    byte 32, thread 1, time 101: GoStart of goroutine 9 with "
@@ -112,7 +123,7 @@ UserRegionBegin dt=1 task=0 name_string=2 stack=0
 UserRegionEnd dt=1 task=0 name_string=1 stack=7
 )"));
   TextBuffer text;
-  AppendReport("a", report, &text);
+  AppendReport("a", report, /*with_notes=*/true, &text);
   EXPECT_NE(text.view().find("of task 0 [region-nesting]\n"
                              "    stack of the event:\n"
                              "      main.main (/src/main.go:31)\n"

@@ -1,63 +1,159 @@
 // The tables as an extension that SQLite loads, for its shell and for other languages.
 #include <sqlite3.h>
 // The functions of the program that loads the extension. Only their table is of use here, not the
-// macros that call them.
+// macros that call them, which this leaves out.
+#define SQLITE_CORE
 #include <sqlite3ext.h>
-#undef sqlite3_context_db_handle
-#undef sqlite3_create_function_v2
-#undef sqlite3_mprintf
-#undef sqlite3_result_error
-#undef sqlite3_result_int
-#undef sqlite3_user_data
-#undef sqlite3_value_text
 
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "export/sqlite/register_tables.h"
 #include "export/sqlite/sql_functions.h"
 #include "gotrace/sqlite_tables.h"
+#include "gotrace/trace_tables.h"
+#include "util/quote.h"
 
-namespace gotrace {
+namespace gotrace::internal {
 namespace {
 
-void ReturnError(sqlite3_context* context, const absl::Status& status) {
-  const std::string message(status.message());
+// What the functions of a connection share.
+struct Opened {
+  std::vector<SqliteTrace> traces;
+  std::shared_ptr<FoldedStacks> stacks;
+  bool salvages = false;
+};
+
+// What SQLite keeps for one of the functions.
+struct Opener {
+  std::shared_ptr<Opened> opened;
+  bool salvages = false;
+};
+
+absl::Status Execute(sqlite3* db, const std::string& sql) {
+  return sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK
+             ? absl::OkStatus()
+             : absl::FailedPreconditionError(sqlite3_errmsg(db));
+}
+
+// Lists the tables in the schema `temp`, which is not stored. Without this, statements find them as
+// well, but `.tables` and other programs do not.
+absl::Status CreateTables(sqlite3* db) {
+  for (const TableInfo& info : AllTables()) {
+    absl::Status status = Execute(db, absl::StrCat("CREATE VIRTUAL TABLE IF NOT EXISTS temp.",
+                                                   info.name, " USING ", info.name));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Removes these tables, so that new ones have the columns that all traces need, and SQLite prepares
+// statements again that use them. Fails if such a statement is running.
+absl::Status DropTables(sqlite3* db) {
+  for (const TableInfo& info : AllTables()) {
+    absl::Status status = Execute(db, absl::StrCat("DROP TABLE IF EXISTS temp.", info.name));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Fails if the user has a temporary table with the name of one of these.
+absl::Status CheckNames(sqlite3* db) {
+  std::vector<std::string> names;
+  for (const TableInfo& info : AllTables()) names.push_back(absl::StrCat("'", info.name, "'"));
+  const std::string sql = absl::StrCat(
+      "SELECT name FROM temp.sqlite_schema WHERE lower(name) IN (", absl::StrJoin(names, ", "),
+      ") AND type <> 'index' AND sql <> 'CREATE VIRTUAL TABLE ' || name || ' USING ' || name");
+  sqlite3_stmt* statement = nullptr;
+  absl::Status status;
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
+    status = absl::FailedPreconditionError(sqlite3_errmsg(db));
+  } else if (sqlite3_step(statement) == SQLITE_ROW) {
+    const auto* const name = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+    status = absl::AlreadyExistsError(absl::StrCat("there is a temporary table ", name));
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+// Adds the traces in the files to those of the connection.
+absl::Status Open(sqlite3* db, const std::vector<std::string>& paths, bool salvages,
+                  Opened* opened) {
+  std::vector<SqliteTrace> traces = opened->traces;
+  for (const std::string& path : paths) {
+    absl::StatusOr<std::vector<SqliteTrace>> added = SqliteTracesOfFile(path);
+    if (!added.ok()) return added.status();
+    for (SqliteTrace& trace : *added) {
+      for (const SqliteTrace& other : traces) {
+        if (other.id != trace.id) continue;
+        return absl::AlreadyExistsError(absl::StrCat(
+            QuotedUnlessPlain(path), " is open already",
+            other.source == path ? "" : absl::StrCat(", as ", QuotedUnlessPlain(other.source))));
+      }
+      traces.push_back(std::move(trace));
+    }
+  }
+  if (absl::Status status = CheckNames(db); !status.ok()) return status;
+  if (absl::Status status = DropTables(db); !status.ok()) {
+    CreateTables(db).IgnoreError();
+    return status;
+  }
+  SqliteTablesOptions options;
+  if (salvages) {
+    options.reader.mode = ReadMode::kSalvage;
+    // The table `traces` says what is damaged.
+    options.on_end = [](size_t, const absl::Status&, const Losses&) {};
+  }
+  if (absl::Status status = RegisterTables(db, traces, std::move(options), &opened->stacks);
+      !status.ok()) {
+    return status;
+  }
+  opened->traces = std::move(traces);
+  opened->salvages = salvages;
+  return CreateTables(db);
+}
+
+// gotrace_open(path, …): makes the tables of the traces in these files available, too, and returns
+// how many traces the connection has. gotrace_salvage(path, …): the same, and from then on queries
+// continue after faults, in all traces.
+void OpenTraces(sqlite3_context* context, int count, sqlite3_value** values) {
+  const Opener& opener = *static_cast<const Opener*>(sqlite3_user_data(context));
+  Opened& opened = *opener.opened;
+  std::vector<std::string> paths;
+  for (int i = 0; i < count; ++i) {
+    const auto* const path = reinterpret_cast<const char*>(sqlite3_value_text(values[i]));
+    paths.emplace_back(path == nullptr ? "" : path);
+  }
+  const absl::Status status = paths.empty() ? absl::InvalidArgumentError("no trace is given")
+                                            : Open(sqlite3_context_db_handle(context), paths,
+                                                   opener.salvages || opened.salvages, &opened);
+  if (status.ok()) return sqlite3_result_int64(context, static_cast<int64_t>(opened.traces.size()));
+  const std::string message =
+      absl::StrCat(opener.salvages ? "gotrace_salvage: " : "gotrace_open: ", status.message());
   sqlite3_result_error(context, message.c_str(), static_cast<int>(message.size()));
 }
 
-// gotrace_open(path, …): makes the tables of these traces available, and returns how many traces
-// there are.
-void OpenTraces(sqlite3_context* context, int count, sqlite3_value** values) {
-  auto& has_tables = *static_cast<bool*>(sqlite3_user_data(context));
-  if (has_tables) {
-    return ReturnError(context, absl::FailedPreconditionError(
-                                    "gotrace_open: there are traces already; open another "
-                                    "connection, or give several traces in one call"));
+int RegisterOpeners(sqlite3* db) {
+  const auto opened = std::make_shared<Opened>();
+  for (const bool salvages : {false, true}) {
+    const int code = sqlite3_create_function_v2(
+        db, salvages ? "gotrace_salvage" : "gotrace_open", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+        new Opener{opened, salvages}, OpenTraces, nullptr, nullptr,
+        [](void* opener) { delete static_cast<Opener*>(opener); });
+    if (code != SQLITE_OK) return code;
   }
-  if (count == 0) {
-    return ReturnError(context, absl::InvalidArgumentError("gotrace_open: no trace is given"));
-  }
-  std::vector<SqliteTrace> traces;
-  for (int i = 0; i < count; ++i) {
-    const auto* const path = reinterpret_cast<const char*>(sqlite3_value_text(values[i]));
-    absl::StatusOr<SqliteTrace> trace = SqliteTraceOfFile(path == nullptr ? "" : path);
-    if (!trace.ok()) return ReturnError(context, trace.status());
-    traces.push_back(*std::move(trace));
-  }
-  if (absl::Status status =
-          internal::RegisterTables(sqlite3_context_db_handle(context), std::move(traces), {});
-      !status.ok()) {
-    return ReturnError(context, status);
-  }
-  has_tables = true;
-  sqlite3_result_int(context, count);
+  return SQLITE_OK;
 }
 
 }  // namespace
-}  // namespace gotrace
+}  // namespace gotrace::internal
 
 // SQLite calls this when it loads the extension.
 extern "C" __attribute__((visibility("default"))) int sqlite3_extension_init(
@@ -71,9 +167,7 @@ extern "C" __attribute__((visibility("default"))) int sqlite3_extension_init(
     return SQLITE_ERROR;
   }
   if (const int code = gotrace::internal::RegisterSqlFunctions(db); code != SQLITE_OK) return code;
-  const int code = sqlite3_create_function_v2(
-      db, "gotrace_open", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, new bool(false), gotrace::OpenTraces,
-      nullptr, nullptr, [](void* has_tables) { delete static_cast<bool*>(has_tables); });
+  const int code = gotrace::internal::RegisterOpeners(db);
   // The library has tables that are made once and never freed, so it must not be unloaded.
   return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }

@@ -8,12 +8,14 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/trace_tables.h"
+#include "testdata/test_data.h"
 
 namespace gotrace::internal {
 namespace {
@@ -153,9 +155,12 @@ class Generator {
     if (pairs.empty()) return;
     std::string on = Any(pairs);
     if (Chance(20)) absl::StrAppend(&on, Chance(60) ? " AND " : " OR ", Any(pairs));
-    absl::StrAppend(&from_, AnyOf({" JOIN ", " JOIN ", " LEFT JOIN ", " CROSS JOIN "}), kMark,
-                    table.name, " ", alias, " ON ", on);
     AddUses(alias, table);
+    if (Chance(10)) absl::StrAppend(&on, " AND ", Condition());
+    absl::StrAppend(&from_,
+                    AnyOf({" JOIN ", " JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ",
+                           " CROSS JOIN ", " RIGHT JOIN ", " FULL JOIN "}),
+                    kMark, table.name, " ", alias, " ON ", on);
   }
 
   std::string Literal(const Column& column) {
@@ -163,10 +168,31 @@ class Generator {
                                               : Any(column.values);
   }
 
+  // A pattern that some of the column's texts may match.
+  std::string Pattern(const Column& column, absl::string_view any) {
+    absl::string_view text;  // Of a literal, up to the first quote in it.
+    std::string literal = Literal(column);
+    if (absl::StartsWith(literal, "'")) {
+      text = absl::string_view(literal).substr(1);
+      text = text.substr(0, std::min(text.find('\''), 1 + Below(12)));
+    }
+    return absl::StrCat("'", Chance(30) ? any : "", text, Chance(80) ? any : "", "'");
+  }
+
+  std::string Case() {
+    const Use& use = Any(uses_);
+    const std::string values =
+        absl::StrCat(" THEN ", Any(uses_).name, " ELSE ",
+                     Chance(50) ? Any(uses_).name : Literal(*use.column), " END");
+    return Chance(50) ? absl::StrCat("CASE WHEN ", Condition(), values)
+                      : absl::StrCat("CASE ", use.name, " WHEN ", Literal(*use.column), values);
+  }
+
   std::string Condition() {
     const Use& use = Any(uses_);
-    const std::string comparison = AnyOf({" = ", " = ", " < ", " <= ", " > ", " >= ", " <> "});
-    switch (Below(9)) {
+    const std::string comparison =
+        AnyOf({" = ", " = ", " < ", " <= ", " > ", " >= ", " <> ", " IS ", " IS NOT "});
+    switch (Below(12)) {
       case 0:
         return absl::StrCat(use.name, AnyOf({" IS NULL", " IS NOT NULL"}));
       case 1:
@@ -187,6 +213,17 @@ class Generator {
                             Literal(*use.column));
       case 5:
         return absl::StrCat(use.name, comparison, Any(uses_).name);
+      case 6:
+        return absl::StrCat(use.name, AnyOf({" LIKE ", " NOT LIKE "}), Pattern(*use.column, "%"));
+      case 7:
+        return absl::StrCat(use.name, AnyOf({" GLOB ", " NOT GLOB "}), Pattern(*use.column, "*"));
+      case 8: {
+        // Of the rows that belong to the one outside.
+        const Table& table = AnyTable(kMaxJoinedRows);
+        return absl::StrCat(use.name, AnyOf({" IN ", " NOT IN "}), "(SELECT e.",
+                            Any(table.columns).name, " FROM ", kMark, table.name, " e WHERE e.",
+                            Any(table.columns).name, " = ", Any(uses_).name, ")");
+      }
       default:
         return absl::StrCat(use.name, comparison, Literal(*use.column));
     }
@@ -248,7 +285,7 @@ class Generator {
   std::vector<std::string> SomeColumns() {
     std::vector<std::string> names;
     do {
-      names.push_back(Any(uses_).name);
+      names.push_back(Chance(8) ? Case() : Any(uses_).name);
     } while (names.size() < 4 && Chance(50));
     return names;
   }
@@ -439,6 +476,7 @@ std::string RandomQueries::Compare(uint64_t number) {
 }
 
 uint64_t QueriesToCompare(uint64_t usual) {
+  usual = TestRounds(usual);
   const char* const text = std::getenv("GOTRACE_SQL_QUERIES");
   uint64_t count = usual;
   if (text != nullptr && !absl::SimpleAtoi(text, &count)) return usual;

@@ -39,8 +39,8 @@ class RandomQueries {
   uint64_t rows_ = 0;
 };
 
-// Returns how many queries a test should compare: `usual`, or the number in the environment
-// variable GOTRACE_SQL_QUERIES.
+// Returns how many queries a test should compare: TestRounds(usual), or the number in the
+// environment variable GOTRACE_SQL_QUERIES.
 uint64_t QueriesToCompare(uint64_t usual);
 
 }  // namespace gotrace::internal

@@ -2,6 +2,7 @@
 #ifndef GOTRACE_EXPORT_SQLITE_REGISTER_TABLES_H_
 #define GOTRACE_EXPORT_SQLITE_REGISTER_TABLES_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,14 @@
 
 namespace gotrace::internal {
 
+// Where stack_folded() finds the stacks of a connection.
+struct FoldedStacks;
+
 // Registers the tables and stack_folded(). Unlike RegisterSqlFunctions(), this can be called while
-// a statement runs. `traces` must have different ids.
+// a statement runs, and again with other traces. `*stacks` belongs to the connection; it is nullptr
+// before the first call. `traces` must have different ids.
 absl::Status RegisterTables(sqlite3* db, std::vector<SqliteTrace> traces,
-                            SqliteTablesOptions options);
+                            SqliteTablesOptions options, std::shared_ptr<FoldedStacks>* stacks);
 
 // How a column is declared in SQL: "g INTEGER NOT NULL".
 std::string DeclarationOf(const TableColumn& column);

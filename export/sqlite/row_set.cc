@@ -12,23 +12,23 @@ namespace {
 
 constexpr uint64_t kUnknownName = std::numeric_limits<uint64_t>::max();
 
-bool Compare(Comparison comparison, int64_t value, int64_t limit) {
+}  // namespace
+
+bool RowCondition::IsMetBy(int64_t other) const {
   switch (comparison) {
     case Comparison::kEqual:
-      return value == limit;
+      return other == value;
     case Comparison::kLess:
-      return value < limit;
+      return other < value;
     case Comparison::kLessOrEqual:
-      return value <= limit;
+      return other <= value;
     case Comparison::kGreater:
-      return value > limit;
+      return other > value;
     case Comparison::kGreaterOrEqual:
-      return value >= limit;
+      return other >= value;
   }
   return false;
 }
-
-}  // namespace
 
 RowSet::RowSet(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
                Interner* names)
@@ -61,7 +61,7 @@ void RowSet::Select(const TableRows& rows) {
   std::iota(selected_.begin(), selected_.end(), 0);
   for (const RowCondition& condition : conditions_) {
     if (condition.column == kTraceIdColumn) {
-      if (!Compare(condition.comparison, trace_id_, condition.value)) selected_.clear();
+      if (!condition.IsMetBy(trace_id_)) selected_.clear();
       continue;
     }
     const size_t column = condition.column - 1;
@@ -70,7 +70,7 @@ void RowSet::Select(const TableRows& rows) {
     const auto fails = [&](uint32_t row) {
       if (rows.IsNull(column, row)) return true;
       const uint64_t value = is_name ? NameOf(rows, values[row]) : values[row];
-      return !Compare(condition.comparison, static_cast<int64_t>(value), condition.value);
+      return !condition.IsMetBy(static_cast<int64_t>(value));
     };
     selected_.erase(std::remove_if(selected_.begin(), selected_.end(), fails), selected_.end());
   }
@@ -112,8 +112,7 @@ void RowSet::AddRows(const TableRows& rows) {
 }
 
 bool RowSet::Meets(const RowCondition& condition, size_t row) const {
-  return !IsNull(condition.column, row) &&
-         Compare(condition.comparison, Value(condition.column, row), condition.value);
+  return !IsNull(condition.column, row) && condition.IsMetBy(Value(condition.column, row));
 }
 
 void RowSet::Clear() {

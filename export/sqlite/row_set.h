@@ -25,6 +25,8 @@ struct RowCondition {
   SqlColumn column = 0;
   Comparison comparison = Comparison::kEqual;
   int64_t value = 0;  // For a name its number in the interner of the RowSet.
+
+  bool IsMetBy(int64_t other) const;
 };
 
 // Keeps those rows that meet some conditions, and of these some columns. Names become those of one

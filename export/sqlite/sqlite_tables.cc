@@ -1,4 +1,5 @@
 // Each table is an eponymous virtual table: its module has its name, and nobody needs to create it.
+// It can be created all the same, so that SQLite lists it.
 //
 // A statement opens a cursor for each use of a table, and filters it: once, or in a join once for
 // each row of what is outside. The first time a cursor reads the trace while SQLite takes its rows.
@@ -11,11 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -30,7 +33,11 @@
 #include "export/sqlite/stored_rows.h"
 #include "export/sqlite/trace_scan.h"
 #include "gotrace/interner.h"
+#include "gotrace/trace_list.h"
 #include "gotrace/trace_tables.h"
+#include "gotrace/transport.h"
+#include "parser/source/file_state.h"
+#include "util/quote.h"
 
 namespace gotrace {
 namespace {
@@ -62,6 +69,9 @@ struct Module {
 };
 
 struct VirtualTable : sqlite3_vtab {
+  VirtualTable() : sqlite3_vtab() {}
+  ~VirtualTable() { sqlite3_free(zErrMsg); }
+
   Module module;
 };
 
@@ -177,6 +187,11 @@ int Fail(const std::string& message, sqlite3_vtab* table) {
   sqlite3_free(table->zErrMsg);
   table->zErrMsg = sqlite3_mprintf("%s", message.c_str());
   return SQLITE_ERROR;
+}
+
+// Returns the code for the end of a scan that returned `status`, which is not OK.
+int FailWith(const absl::Status& status, sqlite3_vtab* table) {
+  return absl::IsCancelled(status) ? SQLITE_INTERRUPT : Fail(std::string(status.message()), table);
 }
 
 int Connect(sqlite3* db, void* module, int, const char* const*, sqlite3_vtab** result,
@@ -331,7 +346,7 @@ int ReadRows(VirtualTable* table, uint64_t columns, std::vector<RowCondition> co
   Database& database = *table->module.database;
   TraceScan scan(table->module.info, columns, std::move(conditions), /*keeps_numbers=*/false,
                  database.traces, &database.options, &database.names);
-  if (!scan.ReadAll().ok()) return SQLITE_INTERRUPT;
+  if (absl::Status status = scan.ReadAll(); !status.ok()) return FailWith(status, table);
   if (scan.rows().size() >= StoredRows::kNone) {
     return Fail("the table has too many rows to be kept in memory", table);
   }
@@ -364,7 +379,9 @@ int NextOfScan(Cursor* cursor) {
   if (++cursor->row < cursor->scan->rows().size()) return SQLITE_OK;
   cursor->scan->rows().Clear();
   cursor->row = 0;
-  if (!cursor->scan->ReadMore().ok()) return SQLITE_INTERRUPT;
+  if (absl::Status status = cursor->scan->ReadMore(); !status.ok()) {
+    return FailWith(status, cursor->pVtab);
+  }
   cursor->at_end = cursor->scan->rows().size() == 0;
   return SQLITE_OK;
 }
@@ -438,7 +455,9 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
   cursor.scan = std::make_unique<TraceScan>(table.module.info, plan.columns, cursor.conditions,
                                             /*keeps_numbers=*/plan.is_lookup, database.traces,
                                             &database.options, &database.names);
-  if (!cursor.scan->ReadMore().ok()) return SQLITE_INTERRUPT;
+  if (absl::Status status = cursor.scan->ReadMore(); !status.ok()) {
+    return FailWith(status, &table);
+  }
   cursor.at_end = cursor.scan->rows().size() == 0;
   return SQLITE_OK;
 }
@@ -493,10 +512,11 @@ int Guarded(Arguments... arguments) {
   }
 }
 
-// Without a function that creates tables, a module has one table, with its name.
+// If tables are created and connected by the same function, a module has one with its name, too.
 constexpr sqlite3_module kModule = [] {
   sqlite3_module module = {};
   module.iVersion = 0;
+  module.xCreate = Guarded<Connect>;
   module.xConnect = Guarded<Connect>;
   module.xBestIndex = Guarded<BestIndex>;
   module.xDisconnect = Disconnect;
@@ -511,23 +531,34 @@ constexpr sqlite3_module kModule = [] {
   return module;
 }();
 
+absl::Status StatusOf(sqlite3* db, int code) {
+  return code == SQLITE_OK ? absl::OkStatus() : absl::InternalError(sqlite3_errmsg(db));
+}
+
+}  // namespace
+
+struct internal::FoldedStacks {
+  VirtualTable table;
+};
+
+namespace {
+
 // stack_folded(stack_id): the functions of the stack, as stacks.folded has them.
 void ReturnFolded(sqlite3_context* context, int, sqlite3_value** values) {
-  auto& table = *static_cast<VirtualTable*>(sqlite3_user_data(context));
+  const auto& stacks =
+      *static_cast<const std::shared_ptr<internal::FoldedStacks>*>(sqlite3_user_data(context));
+  VirtualTable& table = stacks->table;
   if (sqlite3_value_type(values[0]) == SQLITE_NULL) return sqlite3_result_null(context);
   const SqlColumn id = 1 + *table.module.info->FindColumn("stack_id");
   const SqlColumn folded = 1 + *table.module.info->FindColumn("folded");
   std::shared_ptr<StoredRows> stored;
   const int code = Guarded<Store>(&table, uint64_t{1} << id | uint64_t{1} << folded, &stored);
+  if (code == SQLITE_ERROR) sqlite3_result_error(context, table.zErrMsg, -1);
   if (code != SQLITE_OK) return sqlite3_result_error_code(context, code);
   const uint32_t row = stored->FirstWith(id, sqlite3_value_int64(values[0]));
   if (row == StoredRows::kNone) return sqlite3_result_null(context);
   const absl::string_view text = stored->rows().Text(folded, row);
   sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-absl::Status StatusOf(sqlite3* db, int code) {
-  return code == SQLITE_OK ? absl::OkStatus() : absl::InternalError(sqlite3_errmsg(db));
 }
 
 }  // namespace
@@ -537,7 +568,8 @@ absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
   if (absl::Status status = StatusOf(db, internal::RegisterSqlFunctions(db)); !status.ok()) {
     return status;
   }
-  return internal::RegisterTables(db, std::move(traces), std::move(options));
+  std::shared_ptr<internal::FoldedStacks> stacks;
+  return internal::RegisterTables(db, std::move(traces), std::move(options), &stacks);
 }
 
 std::string internal::DeclarationOf(const TableColumn& column) {
@@ -547,7 +579,8 @@ std::string internal::DeclarationOf(const TableColumn& column) {
 }
 
 absl::Status internal::RegisterTables(sqlite3* db, std::vector<SqliteTrace> traces,
-                                      SqliteTablesOptions options) {
+                                      SqliteTablesOptions options,
+                                      std::shared_ptr<FoldedStacks>* stacks) {
   std::set<int64_t> ids;
   for (const SqliteTrace& trace : traces) {
     if (!ids.insert(trace.id).second) {
@@ -565,20 +598,57 @@ absl::Status internal::RegisterTables(sqlite3* db, std::vector<SqliteTrace> trac
                                     [](void* module) { delete static_cast<Module*>(module); });
   }
   if (code != SQLITE_OK) return StatusOf(db, code);
-  auto stacks = std::make_unique<VirtualTable>();
-  stacks->module = {database, &InfoOf(TableId::kStacks)};
+  // SQLite does not replace functions while a statement runs, but this one finds other stacks.
+  const bool is_first = *stacks == nullptr;
+  if (is_first) *stacks = std::make_shared<FoldedStacks>();
+  (*stacks)->table.module = {database, &InfoOf(TableId::kStacks)};
+  if (!is_first) return absl::OkStatus();
+  using Shared = std::shared_ptr<FoldedStacks>;
   return StatusOf(
-      db, sqlite3_create_function_v2(
-              db, "stack_folded", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS, stacks.release(), ReturnFolded,
-              nullptr, nullptr, [](void* table) { delete static_cast<VirtualTable*>(table); }));
+      db, sqlite3_create_function_v2(db, "stack_folded", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
+                                     new Shared(*stacks), ReturnFolded, nullptr, nullptr,
+                                     [](void* shared) { delete static_cast<Shared*>(shared); }));
 }
 
-absl::StatusOr<SqliteTrace> SqliteTraceOfFile(const std::string& path, const ReaderLimits& limits) {
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = OpenStream(path);
-  if (!stream.ok()) return stream.status();
-  absl::StatusOr<int64_t> id = internal::ContentHash(**stream);
+absl::StatusOr<std::vector<SqliteTrace>> SqliteTracesOfFile(const std::string& path,
+                                                            const ReaderLimits& limits) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        internal::QuotedUnlessPlain(path), " is not a file that can be read several times"));
+  }
+  internal::FileState state;
+  const absl::StatusOr<int64_t> id = internal::ContentHashOfFile(path, &state);
   if (!id.ok()) return id.status();
-  return SqliteTrace{path, *id, [path, limits] { return OpenSource(path, limits); }};
+  const auto open = [path, limits, state]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source =
+        internal::OpenUnchanged(path, limits, state);
+    if (!source.ok()) return source.status();
+    absl::StatusOr<UndoneInput> input = UndoTransport(*std::move(source), limits);
+    if (!input.ok()) return input.status();
+    return std::move(input->source);
+  };
+  const absl::StatusOr<std::unique_ptr<ByteSource>> first = open();
+  if (absl::IsAborted(first.status())) return first.status();
+  const absl::StatusOr<std::vector<TraceSpan>> spans =
+      first.ok() ? ListTraces(first->get())
+                 : absl::StatusOr<std::vector<TraceSpan>>(first.status());
+  std::vector<SqliteTrace> traces;
+  // What is wrong with a single trace is reported when it is read.
+  if (!spans.ok() || spans->size() < 2) {
+    traces.push_back({path, *id, open});
+    return traces;
+  }
+  for (const TraceSpan& span : *spans) {
+    const auto open_one = [open, span]() -> absl::StatusOr<std::unique_ptr<ByteSource>> {
+      absl::StatusOr<std::unique_ptr<ByteSource>> source = open();
+      if (!source.ok()) return source.status();
+      return OneTrace(*std::move(source), span);
+    };
+    const uint64_t number = traces.size() + 1;
+    traces.push_back({path, internal::IdOfTrace(*id, number), open_one, number});
+  }
+  return traces;
 }
 
 }  // namespace gotrace

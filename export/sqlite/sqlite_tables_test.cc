@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "export/sqlite/random_queries.h"
@@ -134,11 +135,13 @@ std::map<TableId, Rows> RowsOf(const std::string& bytes, const std::string& sour
 // A trace that has rows in most tables.
 std::string MixedTrace() { return ReadTestTrace("go1.26-annotations.trace"); }
 
+// Those of the first and of the last version of the format, which have rows in all tables.
 std::vector<std::string> SmallTraces() {
   std::vector<std::string> traces;
   for (const TestTrace& test : TestTraces()) {
+    if (!absl::StartsWith(test.name, "go1.22") && !absl::StartsWith(test.name, "go1.27")) continue;
     std::string bytes = ReadTestTrace(test.name);
-    if (bytes.size() < 300'000) traces.push_back(std::move(bytes));
+    if (bytes.size() < 100'000) traces.push_back(std::move(bytes));
   }
   EXPECT_GT(traces.size(), 10);
   return traces;
@@ -310,6 +313,8 @@ TEST(SqliteTables, GroupsComeInTheOrderThatIsAskedFor) {
 TEST(SqliteTables, AnswerAsTheirCopiesInSqlite) {
   const std::string blocking = ReadTestTrace("go1.27-blocking.trace");
   const std::string several = ReadTestTrace("go1.27-generations.trace");
+  SqliteTablesOptions broken;
+  broken.on_end = [](size_t, const absl::Status&, const Losses&) {};
   SqliteTablesOptions salvage;
   salvage.reader.mode = ReadMode::kSalvage;
   struct Case {
@@ -319,7 +324,7 @@ TEST(SqliteTables, AnswerAsTheirCopiesInSqlite) {
   const Case cases[] = {
       {{MixedTrace()}, {}},
       {{blocking}, {}},
-      {{several.substr(0, several.size() * 2 / 3)}, {}},
+      {{several.substr(0, several.size() * 2 / 3)}, broken},
       {{MixedTrace(), ReadTestTrace("go1.27-coroutines.trace")}, {}},
       {{std::string(several).erase(several.size() / 2, 5)}, salvage},
   };
@@ -448,6 +453,29 @@ TEST(SqliteTables, OfABrokenTraceHaveWhatWasRead) {
   EXPECT_EQ(second.Query("SELECT trace_id, complete, error IS NULL FROM traces"),
             Rows({"100|0|0", "101|1|1"}));
   EXPECT_EQ(second.Query("SELECT count(DISTINCT trace_id) FROM events"), Rows({"1"}));
+}
+
+TEST(SqliteTables, OfABrokenTraceFailIfNothingElseReportsIt) {
+  const std::string bytes = MixedTrace();
+  Connection connection({bytes, bytes.substr(0, bytes.size() - 100), "not a trace"});
+  // The rows before the fault come first, those of the sound trace among them.
+  const Rows rows = connection.Query("SELECT trace_id FROM events");
+  EXPECT_EQ(connection.code(), SQLITE_ERROR);
+  EXPECT_EQ(connection.error().substr(0, 14), "trace 1: byte ");
+  EXPECT_EQ(rows.front(), "100");
+  EXPECT_EQ(rows.back(), "101");
+  for (const char* sql : {"SELECT count(*) FROM events", "SELECT g FROM goroutines GROUP BY g",
+                          "SELECT 1 FROM goroutines a JOIN goroutines b ON a.g = b.creator_g"}) {
+    connection.Query(sql);
+    EXPECT_EQ(connection.code(), SQLITE_ERROR) << sql;
+  }
+  EXPECT_EQ(connection.Query("SELECT complete, error IS NULL FROM traces"),
+            Rows({"1|1", "0|0", "0|0"}));
+  // The others are not read.
+  EXPECT_EQ(connection.Query("SELECT DISTINCT trace_id FROM events WHERE trace_id < 101"),
+            Rows({"100"}));
+  EXPECT_EQ(connection.code(), SQLITE_DONE);
+  EXPECT_EQ(connection.code(), SQLITE_DONE);
 }
 
 TEST(SqliteTables, QueriesCanBeInterrupted) {

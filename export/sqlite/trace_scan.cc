@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/fault.h"
 #include "gotrace/trace_index.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -81,6 +84,7 @@ TraceScan::TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCon
     : info_(*info),
       traces_(traces),
       options_(*options),
+      keeps_numbers_(keeps_numbers),
       rows_(info, columns, conditions, names),
       conditions_(std::move(conditions)),
       events_(keeps_numbers ? EventFilter() : EventsThatMeet(*info, conditions_, *names)) {
@@ -98,6 +102,7 @@ TableOptions TraceScan::OptionsOf(const SqliteTrace& trace) const {
   options.events = events_;
   options.stack_ids_without_pc = options_.stack_ids_without_pc;
   options.source = trace.source;
+  options.number = trace.number;
   return options;
 }
 
@@ -112,10 +117,18 @@ absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source)
   return Reader::FromSource(std::move(source), options_.reader);
 }
 
+bool TraceScan::IsWanted(const SqliteTrace& trace) const {
+  // The rows of all traces are numbered.
+  if (keeps_numbers_) return true;
+  return std::all_of(conditions_.begin(), conditions_.end(), [&](const RowCondition& condition) {
+    return condition.column != kTraceIdColumn || condition.IsMetBy(trace.id);
+  });
+}
+
 bool TraceScan::OpenNext() {
-  while (next_trace_ < traces_.size()) {
-    const size_t place = next_trace_++;
-    const SqliteTrace& trace = traces_[place];
+  while (next_trace_ < traces_.size() && failure_.ok()) {
+    const SqliteTrace& trace = traces_[next_trace_++];
+    if (!IsWanted(trace)) continue;
     absl::StatusOr<std::unique_ptr<ByteSource>> source = trace.open();
     absl::Status status = source.status();
     if (source.ok()) {
@@ -130,9 +143,25 @@ bool TraceScan::OpenNext() {
     }
     rows_.BeginTrace(trace.id);
     AddUnreadTrace(OptionsOf(trace), status, &rows_);
-    if (options_.on_end != nullptr) options_.on_end(place, status, {});
+    EndTrace(status, {});
   }
   return false;
+}
+
+void TraceScan::EndTrace(const absl::Status& status, const Losses& losses) {
+  const size_t place = next_trace_ - 1;
+  if (options_.on_end != nullptr) return options_.on_end(place, status, losses);
+  if (status.ok() || info_.id == TableId::kTraces) return;
+  const SqliteTrace& trace = traces_[place];
+  const std::optional<Fault> fault = FaultOf(status);
+  // Other errors name the file themselves.
+  if (!fault.has_value()) {
+    failure_ = status;
+    return;
+  }
+  failure_ = absl::DataLossError(absl::StrCat(
+      QuotedUnlessPlain(trace.source),
+      trace.number > 1 ? absl::StrCat(", trace ", trace.number) : "", ": ", FormatFault(*fault)));
 }
 
 bool TraceScan::IsPast(const Event& event) const {
@@ -142,9 +171,10 @@ bool TraceScan::IsPast(const Event& event) const {
 absl::Status TraceScan::ReadMore() {
   const size_t before = rows_.size();
   while (!at_end_ && rows_.size() == before) {
+    if (!failure_.ok()) return failure_;
     if (tables_ == nullptr && !OpenNext()) {
-      at_end_ = true;
-      break;
+      at_end_ = failure_.ok();
+      continue;
     }
     if (options_.keep_going != nullptr && !options_.keep_going(*reader_)) {
       return absl::CancelledError("interrupted");
@@ -158,9 +188,7 @@ absl::Status TraceScan::ReadMore() {
     }
     // If only the scan stops, the trace goes on, and what is open does not end here.
     if (!is_past) tables_->Finish().IgnoreError();  // It returns OK.
-    if (!is_past && options_.on_end != nullptr) {
-      options_.on_end(next_trace_ - 1, reader_->status(), reader_->losses());
-    }
+    if (!is_past) EndTrace(reader_->status(), reader_->losses());
     tables_.reset();
     reader_.reset();
   }

@@ -30,7 +30,8 @@ class TraceScan {
   ~TraceScan();
 
   // Adds rows to rows(), at least one unless there are no more. Returns kCancelled if
-  // SqliteTablesOptions::keep_going said so.
+  // SqliteTablesOptions::keep_going said so, and if there is no on_end, why a trace could not be
+  // read further, after its last row.
   absl::Status ReadMore();
 
   // Reads all rows.
@@ -40,8 +41,15 @@ class TraceScan {
   RowSet& rows() { return rows_; }
 
  private:
-  // Opens the next trace. Returns false if there are no more.
+  // Whether the conditions allow rows of the trace.
+  bool IsWanted(const SqliteTrace& trace) const;
+
+  // Opens the next trace that is wanted. Returns false if there are no more.
   bool OpenNext();
+
+  // Reports the end of the trace that was opened last.
+  void EndTrace(const absl::Status& status, const Losses& losses);
+
   absl::StatusOr<Reader> OpenReader(std::unique_ptr<ByteSource> source) const;
   TableOptions OptionsOf(const SqliteTrace& trace) const;
 
@@ -51,6 +59,7 @@ class TraceScan {
   const TableInfo& info_;
   const absl::Span<const SqliteTrace> traces_;
   const SqliteTablesOptions& options_;
+  const bool keeps_numbers_;
   RowSet rows_;
   const std::vector<RowCondition> conditions_;
   EventFilter events_;                 // What the conditions ask of events, if these are the rows.
@@ -59,6 +68,7 @@ class TraceScan {
   size_t next_trace_ = 0;
   std::optional<Reader> reader_;
   std::unique_ptr<TraceTables> tables_;
+  absl::Status failure_;  // What ends the scan, if damage is not reported to on_end.
   bool at_end_ = false;
 };
 

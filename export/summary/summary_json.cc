@@ -30,6 +30,7 @@ void VisitTimes(T& times, const Visit& visit) {
 template <class T, class Visit>
 void VisitLongest(T& longest, const Visit& visit) {
   visit("length_ns", longest.length);
+  visit("clipped", longest.is_clipped);
   visit("file", longest.file);
   visit("begin_ns", longest.begin);
   visit("g", longest.goroutine);
@@ -105,6 +106,7 @@ class Writer {
   }
 
  private:
+  void Write(bool flag) const { json_.Bool(flag); }
   void Write(uint64_t number) const { json_.Value(number); }
   void Write(int64_t number) const { json_.Value(number); }
   void Write(const std::string& text) const { json_.Value(absl::string_view(text)); }
@@ -174,6 +176,10 @@ class ObjectReader {
                           : absl::StrCat("\"", path, "\" is not ", expected);
   }
 
+  void Read(const Json& json, const std::string& path, bool& flag) const {
+    if (!json.is_boolean()) return Fail(path, "true or false");
+    flag = json.get<bool>();
+  }
   void Read(const Json& json, const std::string& path, uint64_t& number) const {
     if (!json.is_number_unsigned()) return Fail(path, "a number from 0 on");
     number = json.get<uint64_t>();

@@ -57,6 +57,11 @@ std::string PlaceOf(const TraceSummary::Longest& longest) {
                       longest.begin);
 }
 
+// "24.1 ms", or "at least 24.1 ms"
+std::string LengthOf(const TraceSummary::Longest& longest) {
+  return absl::StrCat(longest.is_clipped ? "at least " : "", FormatNanoseconds(longest.length));
+}
+
 std::string NameOrUnknown(const std::string& function) {
   return function.empty() ? "an unknown function" : function;
 }
@@ -83,12 +88,15 @@ Table LatencyTable(const std::vector<TraceSummary::Latency>& latencies) {
                 [=](Row l) { return Signed(l.durations.Quantile(q)); });
   };
   columns.Add("", "COUNT", Unit::kNone, [](Row l) { return Signed(l.durations.count()); })
+      .Add("", "CLIPPED", Unit::kNone, [](Row l) { return Signed(l.clipped); })
       .Add("", "TOTAL", Unit::kNanoseconds, [](Row l) { return Signed(l.durations.sum()); });
   quantile("P50", 0.5);
   quantile("P99", 0.99);
   quantile("MAX", 1);
   columns.Add("", "KIND", Unit::kNone, [](Row l) { return LatencyKindName(l.kind); })
-      .Add("", "REASON", Unit::kNone, [](Row l) { return absl::string_view(l.reason); });
+      .AddReason(
+          "REASON", [](Row l) { return absl::string_view(l.reason); },
+          [](Row l) { return l.kind == LatencyKind::kBlocked; });
   return FirstRows(kLatencyRows, latencies, std::move(columns));
 }
 
@@ -110,11 +118,13 @@ Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
   columns.Add("", "COUNT", Unit::kNone, [](Row p) { return Signed(p.count); })
       .Add("", "TOTAL", Unit::kNanoseconds, [](Row p) { return p.time; })
       .Add("", "LONGEST", Unit::kNanoseconds, [](Row p) { return p.longest; })
-      .Add("", "FOR", Unit::kNone,
-           [](Row p) {
-             return p.kind == LatencyKind::kSyscall ? LatencyKindName(p.kind)
-                                                    : absl::string_view(p.reason);
-           })
+      .AddReason(
+          "FOR",
+          [](Row p) {
+            return p.kind == LatencyKind::kSyscall ? LatencyKindName(p.kind)
+                                                   : absl::string_view(p.reason);
+          },
+          [](Row) { return true; })
       .Add("", "IN", Unit::kNone, [](Row p) { return absl::string_view(p.function); });
   return FirstRows(kPlaceRows, places, std::move(columns));
 }
@@ -150,16 +160,15 @@ std::vector<Suspicion> FindSuspicions(const TraceSummary& summary) {
   }
   if (summary.longest_run.length >= kLongRun) {
     found.push_back({absl::StrCat("A goroutine of ", NameOrUnknown(summary.longest_run.function),
-                                  " kept its P for ", FormatNanoseconds(summary.longest_run.length),
+                                  " kept its P for ", LengthOf(summary.longest_run),
                                   PlaceOf(summary.longest_run), "."),
                      "profile --type=oncpu"});
   }
   const TraceSummary::Latency pauses = AllOf(LatencyKind::kPause, summary);
   if (pauses.longest.length >= kSlowStop) {
-    found.push_back(
-        {absl::StrCat("The world was stopped for ", FormatNanoseconds(pauses.longest.length), " (",
-                      pauses.reason, ")", PlaceOf(pauses.longest), "."),
-         "gc --pauses --sort=length"});
+    found.push_back({absl::StrCat("The world was stopped for ", LengthOf(pauses.longest), " (",
+                                  pauses.reason, ")", PlaceOf(pauses.longest), "."),
+                     "gc --pauses --sort=length"});
   }
   if (ShareOf(procs.gc, procs.Busy()) >= kCollectorShare) {
     found.push_back({absl::StrCat("Mark workers of the garbage collector took ",

@@ -68,6 +68,54 @@ TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
   }
 }
 
+// To start tracing, the world had to stop, which took 63 ms. What the first statuses state was not
+// seen before them, whatever it was.
+TEST(SummaryStats, ConcludesNothingFromWhatNobodySaw) {
+  using enum EventType;
+  constexpr int64_t kStart = 63'000'000;
+  constexpr int64_t kEnd = kStart + 100'000'000;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Proc(kProcStatus, kStart, 0, ProcState::kUndetermined, ProcState::kRunning);
+  events.Go(kGoStatus, kStart, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  events.Number(kProcsChange, kStart, 1);
+  events.Go(kGoStatus, kStart + 50'000, 0, 8, GoState::kUndetermined, GoState::kRunnable);
+  events.Go(kGoBlock, kStart + 56'000, 0, 1, GoState::kRunning, GoState::kWaiting, "sync");
+  events.Go(kGoStart, kStart + 60'000, 0, 8, GoState::kRunnable, GoState::kRunning);
+  events.Go(kGoBlock, kStart + 70'000, 0, 8, GoState::kRunning, GoState::kWaiting, "sleep");
+  events.Proc(kProcStop, kStart + 75'000, 0, ProcState::kRunning, ProcState::kIdle);
+  events.Sync(kEnd, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  const TraceSummary& summary = SummaryOf(*sink);
+  EXPECT_EQ(summary.gomaxprocs, 1u);
+  EXPECT_EQ(summary.longest_run.length, 56'000);
+  EXPECT_EQ(summary.longest_run.begin, kStart);
+  EXPECT_TRUE(summary.longest_run.is_clipped);
+  ASSERT_FALSE(summary.latencies.empty());
+  EXPECT_EQ(summary.latencies[0].kind, LatencyKind::kScheduling);
+  EXPECT_EQ(summary.latencies[0].longest.length, 60'000);
+  EXPECT_EQ(summary.latencies[0].longest.begin, kStart);
+  EXPECT_TRUE(summary.latencies[0].longest.is_clipped);
+  EXPECT_EQ(summary.latencies[0].clipped, 1);
+  EXPECT_EQ(summary.procs.user, 66'000);
+  EXPECT_EQ(summary.procs.Total(), kEnd - kStart);
+  EXPECT_EQ(summary.runnable, 60'000);
+  EXPECT_TRUE(absl::StrContains(PageOf(summary), "Nothing suspicious was found"))
+      << PageOf(summary);
+}
+
+TEST(SummaryStats, SaysWhatIsOnlyALowerBound) {
+  TraceSummary summary;
+  summary.events = 1;
+  summary.longest_run.length = 30'000'000;
+  EXPECT_TRUE(absl::StrContains(PageOf(summary), "kept its P for 30.0 ms")) << PageOf(summary);
+  summary.longest_run.is_clipped = true;
+  EXPECT_TRUE(absl::StrContains(PageOf(summary), "kept its P for at least 30.0 ms"))
+      << PageOf(summary);
+}
+
 TEST(SummaryStats, SaysWhatLeaksAreBlockedOn) {
   using enum EventType;
   constexpr int64_t kSecond = 1'000'000'000;
@@ -97,6 +145,14 @@ TEST(SummaryStats, SaysWhatLeaksAreBlockedOn) {
   EXPECT_EQ(found.count, 1u);
   EXPECT_EQ(found.grown, 0u);
   EXPECT_EQ(found.longest, 3 * kSecond - 105);
+  ASSERT_EQ(SummaryOf(*sink).places.size(), 1u);
+  const TraceSummary::Place& place = SummaryOf(*sink).places[0];
+  EXPECT_EQ(place.kind, LatencyKind::kBlocked);
+  EXPECT_EQ(place.reason, "chan send");
+  EXPECT_EQ(place.function, "main.send");
+  EXPECT_EQ(place.count, 1u);
+  EXPECT_EQ(place.time, 3 * kSecond - 105);
+  EXPECT_EQ(place.longest, 3 * kSecond - 105);
 }
 
 TEST(SummaryJson, CanBeReadAgain) {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "export/json/json_text.h"
+#include "util/cut_text.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -63,7 +64,7 @@ std::string FormatLargest(const NamedNumbers& numbers) {
   const auto largest =
       std::max_element(numbers.begin(), numbers.end(),
                        [](const auto& a, const auto& b) { return a.number < b.number; });
-  const absl::string_view name = largest->name.empty() ? "(unknown)" : largest->name;
+  const absl::string_view name = largest->name.empty() ? kUnknownName : largest->name;
   const double share = static_cast<double>(largest->number) / sum;
   return absl::StrFormat("%s %.0f%%", QuotedUnlessPlain(name), 100 * share);
 }
@@ -99,13 +100,13 @@ size_t WidthOf(absl::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
 }
 
-// The last `width` characters of `text`, after a sign for what is missing.
+// The last `width` characters of `text`, after a sign for what is missing; fewer, if the first of
+// them would be part of an escape.
 std::string CutOnTheLeft(absl::string_view text, size_t width) {
-  size_t surplus = WidthOf(text) + 1 - width;
-  while (surplus > 0) {
-    text.remove_prefix(1);
-    while (!text.empty() && (static_cast<uint8_t>(text[0]) & 0xc0) == 0x80) text.remove_prefix(1);
-    --surplus;
+  for (size_t left = WidthOf(text); left >= width;) {
+    const absl::string_view first = text.substr(0, ShownCharacterSize(text));
+    left -= WidthOf(first);
+    text.remove_prefix(first.size());
   }
   return absl::StrCat("…", text);
 }
@@ -224,9 +225,8 @@ absl::Status Table::Sort(absl::string_view column) {
   };
   const auto found = std::find_if(columns_.begin(), columns_.end(), has_name);
   if (found == columns_.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("--sort: there is no column ", Quoted(column),
-                                                   "; the columns are ",
-                                                   absl::StrJoin(Names(), ", ")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no column ", Quoted(column), "; the columns are ", absl::StrJoin(Names(), ", ")));
   }
   std::vector<SortKey> keys;
   keys.reserve(order_.size());

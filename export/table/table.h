@@ -25,6 +25,10 @@ struct NamedNumber {
   int64_t number = 0;
 };
 
+// What people see in the place of a name that the trace does not have: the reason of a wait that
+// began before it, say.
+inline constexpr absl::string_view kUnknownName = "(unknown)";
+
 // A value for programs that is not one of the others: JSON. People see nothing of it.
 struct JsonText {
   std::string text;
@@ -65,6 +69,17 @@ class ColumnList {
                         .unit = unit,
                         .value = [=, rows = rows_](size_t row) { return Cell(of(rows[row])); }});
     return *this;
+  }
+
+  // Appends the reason of what a row is about, `of(row)`. A wait, for which `is_wait(row)`, has one
+  // even if the trace does not have it.
+  template <class Of, class IsWait>
+  ColumnList& AddReason(absl::string_view title, Of of, IsWait is_wait) {
+    Add("reason", "", Unit::kNone, of);
+    return Add("", title, Unit::kNone, [=](const Row& row) {
+      const absl::string_view reason = of(row);
+      return reason.empty() && is_wait(row) ? kUnknownName : reason;
+    });
   }
 
   // The columns that are made otherwise are appended to these.

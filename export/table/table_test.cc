@@ -5,7 +5,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace table_test {
@@ -65,6 +69,25 @@ TEST(Table, CutsTheLastTextToTheWidth) {
   TextBuffer out;
   MakeTable().AppendText(57, &out);
   EXPECT_NE(out.view().find("  …t/http.(*conn).serve\n"), out.view().npos) << out.view();
+}
+
+TEST(Table, CutsNoEscape) {
+  const std::string name = absl::StrCat(std::string(60, 'x'), "\x1b[31m", "\u00a0", "abcdefgh");
+  const std::string quoted = Quoted(name);
+  const Table table(1,
+                    {{.name = "name", .title = "N", .value = [&](size_t) { return Cell(name); }}});
+  for (size_t width = 20; width < quoted.size(); ++width) {
+    TextBuffer out;
+    table.AppendText(width, &out);
+    absl::string_view line = out.view();
+    line.remove_prefix(2);
+    ASSERT_TRUE(absl::ConsumePrefix(&line, "…") && absl::ConsumeSuffix(&line, "\n")) << line;
+    EXPECT_TRUE(absl::EndsWith(quoted, line));
+    EXPECT_LT(line.size(), width);
+    EXPECT_GT(line.size() + 10, width);
+    std::string back;
+    EXPECT_TRUE(AppendUnquoted(absl::StrCat("\"", line), &back)) << line;
+  }
 }
 
 TEST(Table, LeavesOutTimesThatAreZeroAndPutsNamesLast) {
@@ -141,8 +164,7 @@ TEST(Table, HasColumnsForPeopleOnly) {
             "time_ns\n"
             "1240000\n"
             "{\"time_ns\":1240000}");
-  EXPECT_EQ(table.Sort("speed").message(),
-            "--sort: there is no column \"speed\"; the columns are time_ns");
+  EXPECT_EQ(table.Sort("speed").message(), "there is no column \"speed\"; the columns are time_ns");
 }
 
 TEST(Table, SortsByAColumn) {
@@ -161,7 +183,7 @@ TEST(Table, SortsByAColumn) {
   EXPECT_EQ(sorted_by("name"), "{\"time_ns\":248");
   const absl::Status status = MakeTable().Sort("tim");
   EXPECT_EQ(status.message(),
-            "--sort: there is no column \"tim\"; the columns are time_ns, share, end_ns, "
+            "there is no column \"tim\"; the columns are time_ns, share, end_ns, "
             "blocked_ns, name");
 }
 

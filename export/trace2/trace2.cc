@@ -1,7 +1,9 @@
-// How it works: a lock orders the lines of all threads. A signal handler must not wait for it, so
-// that each target has a second formatter and buffer for the one line that a handler writes.
+// How it works: each function makes one event of its arguments, and passes it to all targets. A
+// lock orders the events of all threads. A signal handler must not wait for it, so that the targets
+// that write lines have a second formatter and buffer for the one line that a handler writes.
 #include "gotrace/trace2.h"
 
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,9 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "export/trace2/trace2_destination.h"
 #include "export/trace2/trace2_lines.h"
 #include "export/trace2/trace2_session_id.h"
@@ -29,15 +33,13 @@ namespace {
 
 using internal::TextBuffer;
 using internal::Trace2Destination;
-using internal::Trace2Event;
+using internal::Trace2DestinationOptions;
 using internal::Trace2Formatter;
-using internal::Trace2Target;
-using internal::Trace2Timer;
-using internal::Trace2Type;
 
 constexpr char kParentId[] = "GIT_TRACE2_PARENT_SID";
 constexpr char kParentName[] = "GIT_TRACE2_PARENT_NAME";
 constexpr absl::string_view kProgramScope = "command";
+constexpr absl::string_view kEnvironmentScope = "environment";
 constexpr uint64_t kDefaultNesting = 2;
 
 // The variable for each form, after their common beginning.
@@ -80,41 +82,88 @@ absl::Time ReadClock(clockid_t clock) {
   return absl::TimeFromTimespec(time);
 }
 
-// A destination and the form of its lines.
-struct Target {
-  Target(Trace2Formatter::Style style, std::unique_ptr<Trace2Destination> opened)
-      : formatter(style), signal_formatter(std::move(style)), destination(std::move(opened)) {
-    // Reserves memory for a longer line than that of the signal.
-    for (int i = 0; i < 4; ++i) {
-      signal_formatter.Append({.type = Trace2Type::kSignal}, &signal_line);
+// Writes the lines of a form to a destination.
+class LineTarget final : public Trace2Target {
+ public:
+  LineTarget(Trace2Formatter::Style style, absl::string_view session_id,
+             std::unique_ptr<Trace2Destination> destination)
+      : formatter_(style), signal_formatter_(style), destination_(std::move(destination)) {
+    // Reserves memory for a longer line than that of a signal.
+    const std::string file(2048, 'x');
+    signal_formatter_.Append({.type = Trace2Type::kSignal, .session_id = session_id, .file = file},
+                             &signal_line_);
+  }
+
+  void Write(const Trace2Event& event) override {
+    line_.clear();
+    formatter_.Append(event, &line_);
+    if (line_.size() > 0) destination_->Write(line_.view());
+    if (event.type == Trace2Type::kVersion && destination_->too_many_files()) {
+      Trace2Event notice = event;
+      notice.type = Trace2Type::kTooManyFiles;
+      Write(notice);
     }
   }
 
-  Trace2Formatter formatter;
-  TextBuffer line;
-  Trace2Formatter signal_formatter;
-  TextBuffer signal_line;
-  std::unique_ptr<Trace2Destination> destination;
+  void WriteInSignalHandler(const Trace2Event& event) override {
+    signal_line_.clear();
+    signal_formatter_.Append(event, &signal_line_);
+    destination_->WriteInSignalHandler(signal_line_.view());
+  }
+
+ private:
+  Trace2Formatter formatter_;
+  TextBuffer line_;
+  Trace2Formatter signal_formatter_;
+  TextBuffer signal_line_;
+  const std::unique_ptr<Trace2Destination> destination_;
 };
+
+// Sums by category and name, and the place where the first value was added.
+template <class Sum>
+struct Total {
+  Sum sum = {};
+  Trace2Place place;
+};
+template <class Sum>
+using Totals = std::map<std::pair<std::string, std::string>, Total<Sum>>;
+
+// The values of timers and counters.
+struct Values {
+  Totals<Trace2Timer> timers;
+  Totals<uint64_t> counters;
+};
+
+template <class Sum>
+Sum& SumOf(Totals<Sum>& totals, absl::string_view category, absl::string_view name,
+           const Trace2Place& place) {
+  return totals
+      .try_emplace(std::pair<std::string, std::string>(category, name), Total<Sum>{{}, place})
+      .first->second.sum;
+}
 
 struct OpenRegion {
   std::string category;
   std::string label;
   std::string message;
   uint64_t begin = 0;  // In nanoseconds since the start of the program.
+  uint64_t repository = 0;
 };
 
 struct ThreadState {
   std::string name;
   uint64_t begin = 0;  // In nanoseconds since the start of the program.
   std::vector<OpenRegion> regions;
+  uint64_t repository = 0;  // That of UseRepository().
+  Values values;            // If they are wanted for each thread.
 
   // How many regions are open, with the thread itself.
   uint64_t nesting() const { return 1 + regions.size(); }
 };
 
-// A category and a name.
-using TotalKey = std::pair<std::string, std::string>;
+std::vector<absl::string_view> ViewsOf(absl::Span<const std::string> texts) {
+  return {texts.begin(), texts.end()};
+}
 
 }  // namespace
 
@@ -131,6 +180,7 @@ class Trace2::State {
     const std::string own = internal::Trace2SessionId(ReadClock(CLOCK_REALTIME), HostName(),
                                                       static_cast<uint32_t>(getpid()));
     session_id_ = parent.empty() ? own : absl::StrCat(parent, "/", own);
+    targets_ = settings_.targets;
     for (const FormVariable& form : kForms) Open(form, own);
   }
 
@@ -140,37 +190,53 @@ class Trace2::State {
   void Begin(const Trace2Place& place) {
     setenv(kParentId, session_id_.c_str(), /*overwrite=*/1);
     threads_[std::this_thread::get_id()].name = "main";
-    const std::lock_guard lock(mutex_);
-    Write(Self(), {.type = Trace2Type::kVersion, .name = settings_.version}, place);
-    for (const std::unique_ptr<Target>& target : targets_) {
-      if (target->destination->too_many_files()) {
-        WriteTo(*target, Complete(Self(), {.type = Trace2Type::kTooManyFiles}, place));
-      }
-    }
+    last_place_ = place;
+    Write({.type = Trace2Type::kVersion, .name = settings_.version}, place);
   }
 
   void End() {
     const std::lock_guard lock(mutex_);
-    ThreadState& self = Self();
-    while (!self.regions.empty()) LeaveRegionOf(self, {});
-    for (const auto& [key, timer] : timers_) {
-      Write(self,
-            {.type = Trace2Type::kTimer, .category = key.first, .name = key.second, .timer = timer},
-            {});
-    }
-    for (const auto& [key, count] : counters_) {
-      Write(
-          self,
-          {.type = Trace2Type::kCounter, .category = key.first, .name = key.second, .count = count},
-          {});
-    }
-    Write(self, {.type = Trace2Type::kAtExit, .code = exit_code_}, {});
+    ThreadState& self = Self(last_place_);
+    while (!self.regions.empty()) LeaveRegionOf(self, last_place_);
+    WriteValues(self, self.values, Trace2Type::kThreadTimer, Trace2Type::kThreadCounter);
+    WriteValues(self, values_, Trace2Type::kTimer, Trace2Type::kCounter);
+    Write(self, {.type = Trace2Type::kAtExit, .code = exit_code_}, last_place_);
   }
 
   // Writes an event of the calling thread.
   void Write(const Trace2Event& event, const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    Write(Self(), event, place);
+    Write(Self(place), event, place);
+  }
+
+  void WriteStart(absl::Span<const std::string> arguments, const Trace2Place& place) {
+    Write({.type = Trace2Type::kStart, .arguments = ViewsOf(arguments)}, place);
+    const std::string names = GetVariable(absl::StrCat(settings_.variables, "_ENV_VARS"));
+    for (const absl::string_view name : absl::StrSplit(names, ',', absl::SkipWhitespace())) {
+      const std::string variable(absl::StripAsciiWhitespace(name));
+      const char* const value = std::getenv(variable.c_str());
+      if (value != nullptr) WriteParameter(kEnvironmentScope, variable, value, place);
+    }
+  }
+
+  void WriteParameter(absl::string_view scope, absl::string_view name, absl::string_view value,
+                      const Trace2Place& place) {
+    Write({.type = Trace2Type::kParameter, .category = scope, .name = name, .text = value}, place);
+  }
+
+  void WriteSettings(absl::string_view scope,
+                     absl::Span<const std::pair<std::string, std::string>> settings,
+                     const Trace2Place& place) {
+    const std::string variable = GetVariable(absl::StrCat(settings_.variables, "_CONFIG_PARAMS"));
+    std::vector<std::string> patterns = absl::StrSplit(variable, ',', absl::SkipWhitespace());
+    for (std::string& pattern : patterns) absl::StripAsciiWhitespace(&pattern);
+    for (const auto& [name, value] : settings) {
+      const bool is_wanted =
+          std::any_of(patterns.begin(), patterns.end(), [&name = name](const std::string& pattern) {
+            return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+          });
+      if (is_wanted) WriteParameter(scope, name, value, place);
+    }
   }
 
   void WriteCommandName(absl::string_view name, const Trace2Place& place) {
@@ -183,45 +249,97 @@ class Trace2::State {
   void WriteExit(int code, const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
     exit_code_ = code;
-    Write(Self(), {.type = Trace2Type::kExit, .code = code}, place);
+    last_place_ = place;
+    Write(Self(place), {.type = Trace2Type::kExit, .code = code}, place);
   }
 
-  void WriteSignal(int signal_number) {
+  void WriteSignal(int signal_number, const Trace2Place& place) {
     if (has_signal_.exchange(true)) return;
-    Trace2Event event = {.type = Trace2Type::kSignal,
-                         .time = ReadClock(CLOCK_REALTIME),
-                         .since_start = SinceStart(),
-                         .code = signal_number};
-    for (const std::unique_ptr<Target>& target : targets_) {
-      target->signal_line.clear();
-      target->signal_formatter.Append(event, &target->signal_line);
-      target->destination->WriteInSignalHandler(target->signal_line.view());
-    }
+    const Trace2Event event = {.type = Trace2Type::kSignal,
+                               .session_id = session_id_,
+                               .time = ReadClock(CLOCK_REALTIME),
+                               .since_start = SinceStart(),
+                               .file = place.file,
+                               .line = static_cast<uint64_t>(place.line),
+                               .code = signal_number};
+    for (const auto& target : targets_) target->WriteInSignalHandler(event);
+  }
+
+  uint64_t StartChild(absl::Span<const std::string> arguments, const Trace2Child& child,
+                      const Trace2Place& place) {
+    const std::lock_guard lock(mutex_);
+    const uint64_t id = next_child_++;
+    children_[id] = SinceStart();
+    Write(Self(place),
+          {.type = Trace2Type::kChildStart,
+           .id = id,
+           .name = child.hook.empty() ? child.child_class : "hook",
+           .text = child.hook,
+           .directory = child.directory,
+           .uses_shell = child.uses_shell,
+           .arguments = ViewsOf(arguments)},
+          place);
+    return id;
+  }
+
+  // Writes the end of the program's interest in a child.
+  void EndChild(Trace2Event event, const Trace2Place& place) {
+    const std::lock_guard lock(mutex_);
+    const auto child = children_.find(event.id);
+    if (child == children_.end()) return;
+    event.elapsed = SinceStart() - child->second;
+    children_.erase(child);
+    Write(Self(place), event, place);
+  }
+
+  uint64_t WriteExec(absl::string_view program, absl::Span<const std::string> arguments,
+                     const Trace2Place& place) {
+    const std::lock_guard lock(mutex_);
+    const uint64_t id = next_exec_++;
+    Write(Self(place),
+          {.type = Trace2Type::kExec, .id = id, .name = program, .arguments = ViewsOf(arguments)},
+          place);
+    return id;
+  }
+
+  uint64_t AddRepository(absl::string_view directory, const Trace2Place& place) {
+    const std::lock_guard lock(mutex_);
+    ThreadState& self = Self(place);
+    self.repository = ++repositories_;
+    Write(self, {.type = Trace2Type::kRepository, .repository = self.repository, .name = directory},
+          place);
+    return self.repository;
+  }
+
+  void UseRepository(uint64_t repository, const Trace2Place& place) {
+    const std::lock_guard lock(mutex_);
+    Self(place).repository = repository;
   }
 
   void EnterRegion(absl::string_view category, absl::string_view label, absl::string_view message,
                    const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    ThreadState& self = Self();
+    ThreadState& self = Self(place);
     OpenRegion region = {std::string(category), std::string(label), std::string(message),
-                         SinceStart()};
+                         SinceStart(), self.repository};
     WriteRegion(Trace2Type::kRegionEnter, self, region, place);
     self.regions.push_back(std::move(region));
   }
 
   void LeaveRegion(const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    LeaveRegionOf(Self(), place);
+    LeaveRegionOf(Self(place), place);
   }
 
-  void WriteData(absl::string_view category, absl::string_view key, absl::string_view value,
-                 const Trace2Place& place) {
+  void WriteData(Trace2Type type, absl::string_view category, absl::string_view key,
+                 absl::string_view value, const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    ThreadState& self = Self();
+    ThreadState& self = Self(place);
     const uint64_t begin = self.regions.empty() ? self.begin : self.regions.back().begin;
     Write(self,
-          {.type = Trace2Type::kData,
+          {.type = type,
            .elapsed = SinceStart() - begin,
+           .repository = self.repository,
            .category = category,
            .name = key,
            .text = value},
@@ -235,45 +353,53 @@ class Trace2::State {
 
   void ExitThread(const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    ThreadState& self = Self();
+    ThreadState& self = Self(place);
     while (!self.regions.empty()) LeaveRegionOf(self, place);
+    WriteValues(self, self.values, Trace2Type::kThreadTimer, Trace2Type::kThreadCounter);
     Write(self, {.type = Trace2Type::kThreadExit, .elapsed = SinceStart() - self.begin}, place);
     threads_.erase(std::this_thread::get_id());
   }
 
-  void AddInterval(absl::string_view category, absl::string_view name, absl::Duration duration) {
+  void AddInterval(absl::string_view category, absl::string_view name, absl::Duration duration,
+                   const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    timers_[TotalKey(category, name)].Add(
-        static_cast<uint64_t>(std::max<int64_t>(absl::ToInt64Nanoseconds(duration), 0)));
+    const auto ns = static_cast<uint64_t>(std::max<int64_t>(absl::ToInt64Nanoseconds(duration), 0));
+    SumOf(values_.timers, category, name, place).Add(ns);
+    if (settings_.values_of_threads) {
+      SumOf(Self(place).values.timers, category, name, place).Add(ns);
+    }
   }
 
-  void AddCount(absl::string_view category, absl::string_view name, uint64_t count) {
+  void AddCount(absl::string_view category, absl::string_view name, uint64_t count,
+                const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
-    counters_[TotalKey(category, name)] += count;
+    SumOf(values_.counters, category, name, place) += count;
+    if (settings_.values_of_threads) {
+      SumOf(Self(place).values.counters, category, name, place) += count;
+    }
   }
 
  private:
   void Open(const FormVariable& form, const std::string& file_name) {
     const std::string& variables = settings_.variables;
-    Trace2Target target;
-    target.variable = absl::StrCat(variables, form.suffix);
-    target.value = GetVariable(target.variable);
-    target.file_name = file_name;
-    target.max_files = GetNumber(absl::StrCat(variables, "_MAX_FILES"));
-    target.tells_errors = GetNumber(absl::StrCat(variables, "_DST_DEBUG")) > 0;
-    target.on_warning = settings_.on_warning;
+    Trace2DestinationOptions options;
+    options.variable = absl::StrCat(variables, form.suffix);
+    options.value = GetVariable(options.variable);
+    options.file_name = file_name;
+    options.max_files = GetNumber(absl::StrCat(variables, "_MAX_FILES"));
+    options.tells_errors = GetNumber(absl::StrCat(variables, "_DST_DEBUG")) > 0;
+    options.on_warning = settings_.on_warning;
     Trace2Formatter::Style style;
     style.form = form.form;
-    style.brief = IsTrue(absl::StrCat(target.variable, "_BRIEF"));
+    style.brief = IsTrue(absl::StrCat(options.variable, "_BRIEF"));
     if (form.form == Trace2Form::kEvent) {
-      style.nesting = GetNumber(absl::StrCat(target.variable, "_NESTING"));
+      style.nesting = GetNumber(absl::StrCat(options.variable, "_NESTING"));
       if (style.nesting == 0) style.nesting = kDefaultNesting;
     }
     style.zone = absl::LocalTimeZone();
-    style.session_id = session_id_;
-    std::unique_ptr<Trace2Destination> destination = Trace2Destination::Open(std::move(target));
+    std::unique_ptr<Trace2Destination> destination = Trace2Destination::Open(std::move(options));
     if (destination == nullptr) return;
-    targets_.push_back(std::make_unique<Target>(std::move(style), std::move(destination)));
+    targets_.push_back(std::make_shared<LineTarget>(style, session_id_, std::move(destination)));
   }
 
   // In nanoseconds.
@@ -281,10 +407,10 @@ class Trace2::State {
     return static_cast<uint64_t>(absl::ToInt64Nanoseconds(ReadClock(CLOCK_MONOTONIC) - start_));
   }
 
-  // Returns the state of the calling thread.
-  ThreadState& Self() {
+  // Returns the state of the calling thread, which executes `place`.
+  ThreadState& Self(const Trace2Place& place) {
     const auto thread = threads_.find(std::this_thread::get_id());
-    return thread != threads_.end() ? thread->second : StartThreadLocked("unnamed", {});
+    return thread != threads_.end() ? thread->second : StartThreadLocked("unnamed", place);
   }
 
   ThreadState& StartThreadLocked(absl::string_view name, const Trace2Place& place) {
@@ -301,6 +427,7 @@ class Trace2::State {
     Write(thread,
           {.type = type,
            .elapsed = SinceStart() - region.begin,
+           .repository = region.repository,
            .category = region.category,
            .name = region.label,
            .text = region.message},
@@ -314,46 +441,54 @@ class Trace2::State {
     WriteRegion(Trace2Type::kRegionLeave, thread, region, place);
   }
 
+  void WriteValues(const ThreadState& thread, const Values& values, Trace2Type timer_type,
+                   Trace2Type counter_type) {
+    for (const auto& [key, timer] : values.timers) {
+      Write(thread,
+            {.type = timer_type, .category = key.first, .name = key.second, .timer = timer.sum},
+            timer.place);
+    }
+    for (const auto& [key, counter] : values.counters) {
+      Write(thread,
+            {.type = counter_type, .category = key.first, .name = key.second, .count = counter.sum},
+            counter.place);
+    }
+  }
+
   // Adds what all events have.
-  Trace2Event Complete(const ThreadState& thread, Trace2Event event,
-                       const Trace2Place& place) const {
+  void Write(const ThreadState& thread, Trace2Event event, const Trace2Place& place) {
+    event.session_id = session_id_;
     event.thread = thread.name;
     event.time = ReadClock(CLOCK_REALTIME);
+    event.since_start = SinceStart();
     event.file = place.file;
     event.line = static_cast<uint64_t>(place.line);
     event.nesting = thread.nesting();
-    event.since_start = SinceStart();
-    return event;
-  }
-
-  void Write(const ThreadState& thread, const Trace2Event& event, const Trace2Place& place) {
-    const Trace2Event complete = Complete(thread, event, place);
-    for (const std::unique_ptr<Target>& target : targets_) WriteTo(*target, complete);
-  }
-
-  static void WriteTo(Target& target, const Trace2Event& event) {
-    target.line.clear();
-    target.formatter.Append(event, &target.line);
-    if (target.line.size() > 0) target.destination->Write(target.line.view());
+    for (const auto& target : targets_) target->Write(event);
   }
 
   Trace2Settings settings_;
   const absl::Time start_ = ReadClock(CLOCK_MONOTONIC);
   std::string session_id_;
-  std::vector<std::unique_ptr<Target>> targets_;
+  std::vector<std::shared_ptr<Trace2Target>> targets_;
   std::atomic<bool> has_signal_ = false;
 
-  std::mutex mutex_;  // Guards the formatters and what follows.
+  std::mutex mutex_;  // Guards the targets, except in signal handlers, and what follows.
   std::map<std::thread::id, ThreadState> threads_;
-  uint64_t started_threads_ = 0;  // Without the main thread.
-  std::map<TotalKey, Trace2Timer> timers_;
-  std::map<TotalKey, uint64_t> counters_;
+  uint64_t started_threads_ = 0;           // Without the main thread.
+  std::map<uint64_t, uint64_t> children_;  // When those that run started.
+  uint64_t next_child_ = 0;
+  uint64_t next_exec_ = 0;
+  uint64_t repositories_ = 0;
+  Values values_;
   int exit_code_ = 0;
+  Trace2Place last_place_;  // That of WriteExit(), or before it, of Start().
 };
 
 std::unique_ptr<Trace2> Trace2::Start(Trace2Settings settings, Trace2Place place) {
   // Most runs are not traced, and cost no more than this.
   const bool is_wanted =
+      !settings.targets.empty() ||
       std::any_of(std::begin(kForms), std::end(kForms), [&](const FormVariable& form) {
         return !GetVariable(absl::StrCat(settings.variables, form.suffix)).empty();
       });
@@ -369,8 +504,15 @@ Trace2::Trace2(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Trace2::~Trace2() { state_->End(); }
 
 void Trace2::WriteStart(absl::Span<const std::string> arguments, Trace2Place place) {
-  const std::vector<absl::string_view> views(arguments.begin(), arguments.end());
-  state_->Write({.type = Trace2Type::kStart, .arguments = views}, place);
+  state_->WriteStart(arguments, place);
+}
+
+void Trace2::WriteCommandPath(absl::string_view path, Trace2Place place) {
+  state_->Write({.type = Trace2Type::kCommandPath, .name = path}, place);
+}
+
+void Trace2::WriteCommandAncestry(absl::Span<const std::string> names, Trace2Place place) {
+  state_->Write({.type = Trace2Type::kCommandAncestry, .arguments = ViewsOf(names)}, place);
 }
 
 void Trace2::WriteCommandName(absl::string_view name, Trace2Place place) {
@@ -381,19 +523,72 @@ void Trace2::WriteCommandMode(absl::string_view mode, Trace2Place place) {
   state_->Write({.type = Trace2Type::kCommandMode, .name = mode}, place);
 }
 
+void Trace2::WriteAlias(absl::string_view alias, absl::Span<const std::string> arguments,
+                        Trace2Place place) {
+  state_->Write({.type = Trace2Type::kAlias, .name = alias, .arguments = ViewsOf(arguments)},
+                place);
+}
+
 void Trace2::WriteParameter(absl::string_view name, absl::string_view value, Trace2Place place) {
-  state_->Write(
-      {.type = Trace2Type::kParameter, .category = kProgramScope, .name = name, .text = value},
-      place);
+  state_->WriteParameter(kProgramScope, name, value, place);
+}
+
+void Trace2::WriteSettings(absl::string_view scope,
+                           absl::Span<const std::pair<std::string, std::string>> settings,
+                           Trace2Place place) {
+  state_->WriteSettings(scope, settings, place);
 }
 
 void Trace2::WriteError(absl::string_view message, absl::string_view format, Trace2Place place) {
   state_->Write({.type = Trace2Type::kError, .name = format, .text = message}, place);
 }
 
+void Trace2::WriteMessage(absl::string_view message, Trace2Place place) {
+  state_->Write({.type = Trace2Type::kMessage, .text = message}, place);
+}
+
 void Trace2::WriteExit(int code, Trace2Place place) { state_->WriteExit(code, place); }
 
-void Trace2::WriteSignal(int signal_number) { state_->WriteSignal(signal_number); }
+void Trace2::WriteSignal(int signal_number, Trace2Place place) {
+  state_->WriteSignal(signal_number, place);
+}
+
+uint64_t Trace2::StartChild(absl::Span<const std::string> arguments, const Trace2Child& child,
+                            Trace2Place place) {
+  return state_->StartChild(arguments, child, place);
+}
+
+void Trace2::ExitChild(uint64_t id, int64_t process, int code, Trace2Place place) {
+  state_->EndChild({.type = Trace2Type::kChildExit, .id = id, .process = process, .code = code},
+                   place);
+}
+
+void Trace2::LeaveChild(uint64_t id, int64_t process, Trace2Readiness readiness,
+                        Trace2Place place) {
+  constexpr absl::string_view kNames[] = {"ready", "timeout", "error"};
+  state_->EndChild({.type = Trace2Type::kChildReady,
+                    .id = id,
+                    .process = process,
+                    .text = kNames[static_cast<size_t>(readiness)]},
+                   place);
+}
+
+uint64_t Trace2::WriteExec(absl::string_view program, absl::Span<const std::string> arguments,
+                           Trace2Place place) {
+  return state_->WriteExec(program, arguments, place);
+}
+
+void Trace2::WriteExecResult(uint64_t id, int error, Trace2Place place) {
+  state_->Write({.type = Trace2Type::kExecResult, .id = id, .code = error}, place);
+}
+
+uint64_t Trace2::AddRepository(absl::string_view directory, Trace2Place place) {
+  return state_->AddRepository(directory, place);
+}
+
+void Trace2::UseRepository(uint64_t repository, Trace2Place place) {
+  state_->UseRepository(repository, place);
+}
 
 void Trace2::EnterRegion(absl::string_view category, absl::string_view label,
                          absl::string_view message, Trace2Place place) {
@@ -404,12 +599,17 @@ void Trace2::LeaveRegion(Trace2Place place) { state_->LeaveRegion(place); }
 
 void Trace2::WriteData(absl::string_view category, absl::string_view key, absl::string_view value,
                        Trace2Place place) {
-  state_->WriteData(category, key, value, place);
+  state_->WriteData(Trace2Type::kData, category, key, value, place);
 }
 
 void Trace2::WriteData(absl::string_view category, absl::string_view key, uint64_t value,
                        Trace2Place place) {
-  state_->WriteData(category, key, absl::StrCat(value), place);
+  state_->WriteData(Trace2Type::kData, category, key, absl::StrCat(value), place);
+}
+
+void Trace2::WriteJson(absl::string_view category, absl::string_view key, absl::string_view json,
+                       Trace2Place place) {
+  state_->WriteData(Trace2Type::kDataJson, category, key, json, place);
 }
 
 void Trace2::StartThread(absl::string_view name, Trace2Place place) {
@@ -419,12 +619,13 @@ void Trace2::StartThread(absl::string_view name, Trace2Place place) {
 void Trace2::ExitThread(Trace2Place place) { state_->ExitThread(place); }
 
 void Trace2::AddInterval(absl::string_view category, absl::string_view name,
-                         absl::Duration duration) {
-  state_->AddInterval(category, name, duration);
+                         absl::Duration duration, Trace2Place place) {
+  state_->AddInterval(category, name, duration, place);
 }
 
-void Trace2::AddCount(absl::string_view category, absl::string_view name, uint64_t count) {
-  state_->AddCount(category, name, count);
+void Trace2::AddCount(absl::string_view category, absl::string_view name, uint64_t count,
+                      Trace2Place place) {
+  state_->AddCount(category, name, count, place);
 }
 
 const std::string& Trace2::session_id() const { return state_->session_id(); }

@@ -79,13 +79,13 @@ bool HasFiles(const std::string& directory, uint64_t max) {
 
 }  // namespace
 
-std::unique_ptr<Trace2Destination> Trace2Destination::Open(Trace2Target target) {
-  std::unique_ptr<Trace2Destination> destination(new Trace2Destination(std::move(target)));
+std::unique_ptr<Trace2Destination> Trace2Destination::Open(Trace2DestinationOptions options) {
+  std::unique_ptr<Trace2Destination> destination(new Trace2Destination(std::move(options)));
   return destination->Open() ? std::move(destination) : nullptr;
 }
 
 bool Trace2Destination::Open() {
-  const std::string& value = target_.value;
+  const std::string& value = options_.value;
   if (value.empty() || value == "0" || absl::EqualsIgnoreCase(value, "false")) return false;
   if (value == "1" || absl::EqualsIgnoreCase(value, "true")) {
     fd_ = STDERR_FILENO;
@@ -118,22 +118,22 @@ bool Trace2Destination::OpenFile(const std::string& path, int flags, absl::strin
 
 bool Trace2Destination::OpenIn(const std::string& directory) {
   const std::string begin = absl::StrCat(absl::StripSuffix(directory, "/"), "/");
-  if (target_.max_files > 0) {
+  if (options_.max_files > 0) {
     const std::string discard = absl::StrCat(begin, kDiscardFile);
     std::error_code ignored;
     if (std::filesystem::exists(discard, ignored)) {
-      if (target_.tells_errors) {
+      if (options_.tells_errors) {
         Warn(absl::StrCat("not writing to ", QuotedUnlessPlain(directory), ", which has a file ",
                           kDiscardFile, " because it has too many files"));
       }
       return false;
     }
-    if (HasFiles(directory, target_.max_files)) {
+    if (HasFiles(directory, options_.max_files)) {
       too_many_files_ = true;
       return OpenFile(discard, O_EXCL, discard);
     }
   }
-  const std::string path = absl::StrCat(begin, target_.file_name);
+  const std::string path = absl::StrCat(begin, options_.file_name);
   for (int i = 0; i < kAttempts; ++i) {
     const std::string name = i == 0 ? path : absl::StrCat(path, ".", i);
     const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL, 0666);
@@ -145,7 +145,7 @@ bool Trace2Destination::OpenIn(const std::string& directory) {
 }
 
 bool Trace2Destination::Connect() {
-  absl::string_view path = target_.value;
+  absl::string_view path = options_.value;
   const bool is_stream = absl::ConsumePrefix(&path, "af_unix:stream:");
   const bool is_datagram = !is_stream && absl::ConsumePrefix(&path, "af_unix:dgram:");
   if (!is_stream && !is_datagram) absl::ConsumePrefix(&path, "af_unix:");
@@ -153,7 +153,7 @@ bool Trace2Destination::Connect() {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (!absl::StartsWith(path, "/")) {
-    if (target_.tells_errors) Warn(absl::StrCat(what, ": the path is not absolute"));
+    if (options_.tells_errors) Warn(absl::StrCat(what, ": the path is not absolute"));
     return false;
   }
   if (path.size() >= sizeof(address.sun_path)) return Fail(what, ENAMETOOLONG);
@@ -173,11 +173,11 @@ Trace2Destination::~Trace2Destination() {
 }
 
 void Trace2Destination::Warn(absl::string_view message) const {
-  target_.on_warning(absl::StrCat(target_.variable, ": ", message));
+  options_.on_warning(absl::StrCat(options_.variable, ": ", message));
 }
 
 bool Trace2Destination::Fail(absl::string_view what, int error) const {
-  if (target_.tells_errors) {
+  if (options_.tells_errors) {
     Warn(absl::StrCat(what, ": ", std::generic_category().message(error)));
   }
   return false;

@@ -14,7 +14,7 @@
 namespace gotrace::internal {
 
 // What an environment variable says about a destination.
-struct Trace2Target {
+struct Trace2DestinationOptions {
   std::string variable;       // Its name, for messages.
   std::string value;          // As in git: "1", "/a/file", "af_unix:/a/socket" and so on.
   std::string file_name;      // The name of a new file if `value` is a directory.
@@ -26,7 +26,7 @@ struct Trace2Target {
 class Trace2Destination {
  public:
   // Opens the destination. Returns nullptr if nothing is to be written, or it cannot be opened.
-  static std::unique_ptr<Trace2Destination> Open(Trace2Target target);
+  static std::unique_ptr<Trace2Destination> Open(Trace2DestinationOptions options);
 
   ~Trace2Destination();
   Trace2Destination(const Trace2Destination&) = delete;
@@ -44,7 +44,7 @@ class Trace2Destination {
   void WriteInSignalHandler(absl::string_view line);
 
  private:
-  explicit Trace2Destination(Trace2Target target) : target_(std::move(target)) {}
+  explicit Trace2Destination(Trace2DestinationOptions options) : options_(std::move(options)) {}
 
   // Opens the descriptor. Returns whether it is open.
   bool Open();
@@ -58,7 +58,7 @@ class Trace2Destination {
   // Writes the line, and returns an errno or 0.
   int WriteOnce(absl::string_view line);
 
-  const Trace2Target target_;
+  const Trace2DestinationOptions options_;
   std::atomic<int> fd_ = -1;  // -1 after an error.
   bool is_owned_ = true;      // Whether the descriptor is closed at the end.
   bool too_many_files_ = false;

@@ -1,12 +1,16 @@
 // How it works: each goroutine has a state, and the regions that are open. From the first time of
 // the filter on, lines are written as events come. The line that starts a thread comes as soon as
-// the function of the goroutine is known, and in any case before its other lines.
+// the function of the goroutine is known, and in any case before its other lines. If there are such
+// before the function is known, which is part of the thread's name in each line, they are held back
+// for a while, and so is everything after them.
 #include "gotrace/trace2_exporter.h"
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -19,19 +23,21 @@
 #include "gotrace/ids.h"
 #include "util/dense_table.h"
 #include "util/id_set.h"
+#include "util/open_stack.h"
 
 namespace gotrace {
 namespace {
 
 using internal::DenseTable;
 using internal::IdSet;
+using internal::OpenStack;
 using internal::TextSink;
-using internal::Trace2Event;
 using internal::Trace2Formatter;
-using internal::Trace2Timer;
-using internal::Trace2Type;
 
 constexpr absl::string_view kBackgroundCategory = "background";
+
+// How many lines are held back until the name of the first one's thread is known.
+constexpr size_t kMaxHeldLines = 4096;
 
 // Years have four digits. Only damaged traces have times beyond.
 const absl::Time kMaxTime = absl::FromUnixSeconds(253'402'300'799);
@@ -64,10 +70,36 @@ struct OpenRegion {
   bool is_written = false;
 };
 
+// How the end of a region or a range finds it.
+struct RegionTraits {
+  struct Key {
+    bool is_range = false;
+    TaskId task = kBackgroundTask;
+    std::string label;
+
+    friend bool operator==(const Key&, const Key&) = default;
+    template <class H>
+    friend H AbslHashValue(H hash, const Key& key) {
+      return H::combine(std::move(hash), key.is_range, key.task.value, key.label);
+    }
+  };
+  static Key KeyOf(const OpenRegion& region) {
+    return {region.is_range, region.task, region.label};
+  }
+  static bool Has(const OpenRegion& region, const Key& key) {
+    return region.is_range == key.is_range && region.task == key.task && region.label == key.label;
+  }
+};
+
+struct ThreadName {
+  std::string text;       // "th7:main.work"
+  bool is_final = false;  // Whether it has the function, or never will.
+};
+
 // A thread of Trace2: a goroutine, or the main thread.
 struct Thread {
   GoId id;
-  std::string name;  // "th7:main.work"
+  std::shared_ptr<ThreadName> name;
   bool has_function = false;
   bool is_written = false;  // Whether it was started in the output.
   int64_t begin = 0;
@@ -75,9 +107,9 @@ struct Thread {
   GoState state = GoState::kUndetermined;
   int64_t since = 0;  // When the state began.
   TimerId timer = kRunning;
-  std::vector<OpenRegion> regions;                      // The outermost first.
-  uint64_t written_regions = 0;                         // How many of them are written.
-  std::vector<std::pair<TimerId, Trace2Timer>> timers;  // By id.
+  OpenStack<OpenRegion, RegionTraits> regions;
+  std::vector<int64_t> written_begins;  // Of those regions that are written.
+  std::map<TimerId, Trace2Timer> timers;
   Counters counters = {};
 };
 
@@ -106,6 +138,14 @@ uint64_t Elapsed(int64_t begin, int64_t end) {
   return end < begin ? 0 : static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
 }
 
+// A line that waits for the name of its thread, or for lines before it.
+struct HeldLine {
+  std::shared_ptr<ThreadName> thread;
+  Trace2Event event;  // Without what follows.
+  std::string file, category, name, text;
+  std::vector<std::string> arguments;
+};
+
 EventFilter WithoutKinds(EventFilter filter) {
   filter.kinds.clear();
   return filter;
@@ -119,7 +159,7 @@ class Trace2Exporter::State {
       : options_(std::move(options)),
         selection_(options_.filter.WithoutTimes().WithWholeSpans()),
         sink_(out) {
-    main_.name = "main";
+    main_.name = std::make_shared<ThreadName>(ThreadName{"main", /*is_final=*/true});
     main_.is_written = true;
   }
 
@@ -149,17 +189,19 @@ class Trace2Exporter::State {
     if (!is_in_window_ && status_.ok()) BeginOutput(end);
     if (!status_.ok()) return status_;
     if (is_in_window_) EndWindow(end);
-    Write({.type = Trace2Type::kExit}, end);
+    Write(main_, {.type = Trace2Type::kExit}, end);
     for (const ProgramTimer& timer : timers_) {
       if (timer.timer.intervals == 0) continue;
-      Write({.type = Trace2Type::kTimer,
+      Write(main_,
+            {.type = Trace2Type::kTimer,
              .category = timer.category,
              .name = timer.name,
              .timer = timer.timer},
             end);
     }
-    WriteCounters(Trace2Type::kCounter, counters_, "main", end);
-    Write({.type = Trace2Type::kAtExit}, end);
+    WriteCounters(Trace2Type::kCounter, counters_, main_, end);
+    Write(main_, {.type = Trace2Type::kAtExit}, end);
+    WriteHeldLines(/*max_left=*/0);
     sink_.Flush();
     return sink_.status();
   }
@@ -226,17 +268,16 @@ class Trace2Exporter::State {
     const std::optional<absl::Time> wall = WallTime(start_);
     if (!wall.has_value() && (!options_.brief || options_.form == Trace2Form::kEvent)) {
       status_ = absl::FailedPreconditionError(
-          "the trace has no wall-clock times, which only Go 1.25 and later record; give the time "
-          "at "
-          "which it started, with --epoch=TIME or Trace2Options::epoch");
+          "the trace has no wall-clock times, which only Go 1.25 and later record, and the time of "
+          "its start was not given");
       return;
     }
+    session_id_ = internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()));
     formatter_.emplace(
-        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone,
-                               internal::Trace2SessionId(wall.value_or(absl::UnixEpoch()))});
-    Write({.type = Trace2Type::kVersion, .name = options_.version}, time);
+        Trace2Formatter::Style{options_.form, options_.brief, options_.nesting, options_.zone});
+    Write(main_, {.type = Trace2Type::kVersion, .name = options_.version}, time);
     const absl::string_view arguments[] = {options_.program};
-    Write({.type = Trace2Type::kStart, .arguments = arguments}, time);
+    Write(main_, {.type = Trace2Type::kStart, .arguments = arguments}, time);
   }
 
   void BeginWindow(int64_t time) {
@@ -274,25 +315,58 @@ class Trace2Exporter::State {
       EndThread(*thread, end);
     }
     LeaveRegions(main_, 0, end, {});
-    WriteCounters(Trace2Type::kThreadCounter, main_.counters, main_.name, end);
+    WriteCounters(Trace2Type::kThreadCounter, main_.counters, main_, end);
   }
 
-  void Write(Trace2Event event, int64_t time) {
+  // Writes an event of `thread`, whose name is not set in it.
+  void Write(const Thread& thread, Trace2Event event, int64_t time) {
+    event.session_id = session_id_;
     event.time = WallTime(time).value_or(absl::UnixEpoch());
     event.since_start = Elapsed(start_, time);
+    if (!held_lines_.empty() || !thread.name->is_final) {
+      Hold(thread.name, event);
+      return WriteHeldLines(kMaxHeldLines);
+    }
+    event.thread = thread.name->text;
     formatter_->Append(event, &sink_.buffer());
     sink_.MaybeFlush();
   }
 
-  void WriteCounters(Trace2Type type, const Counters& counters, absl::string_view thread,
+  void Hold(std::shared_ptr<ThreadName> thread, const Trace2Event& event) {
+    held_lines_.push_back({std::move(thread),
+                           event,
+                           std::string(event.file),
+                           std::string(event.category),
+                           std::string(event.name),
+                           std::string(event.text),
+                           {event.arguments.begin(), event.arguments.end()}});
+  }
+
+  // Writes the lines whose threads have their final names now, and all but the last `max_left`.
+  void WriteHeldLines(size_t max_left) {
+    for (; !held_lines_.empty(); held_lines_.pop_front()) {
+      const HeldLine& line = held_lines_.front();
+      if (!line.thread->is_final && held_lines_.size() <= max_left) return;
+      line.thread->is_final = true;
+      Trace2Event event = line.event;
+      event.thread = line.thread->text;
+      event.file = line.file;
+      event.category = line.category;
+      event.name = line.name;
+      event.text = line.text;
+      const std::vector<absl::string_view> arguments(line.arguments.begin(), line.arguments.end());
+      event.arguments = arguments;
+      formatter_->Append(event, &sink_.buffer());
+      sink_.MaybeFlush();
+    }
+  }
+
+  void WriteCounters(Trace2Type type, const Counters& counters, const Thread& thread,
                      int64_t time) {
     for (size_t i = 0; i < counters.size(); ++i) {
       if (counters[i] == 0) continue;
-      Write({.type = type,
-             .thread = thread,
-             .category = "goroutine",
-             .name = kCounterNames[i],
-             .count = counters[i]},
+      Write(thread,
+            {.type = type, .category = "goroutine", .name = kCounterNames[i], .count = counters[i]},
             time);
     }
   }
@@ -357,13 +431,9 @@ class Trace2Exporter::State {
     StartThread(thread, event.stack());
     const SourcePlace place = PlaceOf(event.stack());
     int64_t since = thread.id == GoId::kNone ? start_ : thread.begin;
-    for (auto region = thread.regions.rbegin(); region != thread.regions.rend(); ++region) {
-      if (!region->is_written) continue;
-      since = region->begin;
-      break;
-    }
-    Write({.type = Trace2Type::kData,
-           .thread = thread.name,
+    if (!thread.written_begins.empty()) since = thread.written_begins.back();
+    Write(thread,
+          {.type = Trace2Type::kData,
            .file = place.file,
            .line = place.line,
            .nesting = NestingIn(thread),
@@ -380,7 +450,8 @@ class Trace2Exporter::State {
   Thread& Get(GoId id) {
     if (Thread* const thread = threads_.Find(id); thread != nullptr) return *thread;
     Thread& thread = *threads_.Insert(id);
-    thread.name = absl::StrCat(id.value < 10 && id.value >= 0 ? "th0" : "th", id.value);
+    thread.name = std::make_shared<ThreadName>();
+    thread.name->text = absl::StrCat(id.value < 10 && id.value >= 0 ? "th0" : "th", id.value);
     thread.begin = thread.since = std::max(generation_begin_, window_begin_);
     return thread;
   }
@@ -394,9 +465,15 @@ class Trace2Exporter::State {
   // thread, which was created at `place`, if it is to be listed.
   void Learn(Thread& thread, const Stack& stack, const SourcePlace& place = {}) {
     if (thread.has_function || stack.none() || stack.size() == 0) return;
+    // "" if a string is missing in the trace. Another stack may have it.
+    const absl::string_view function = stack.frame(stack.size() - 1).func;
+    if (function.empty()) return;
     thread.has_function = true;
-    if (thread.is_written) return;
-    absl::StrAppend(&thread.name, ":", stack.frame(stack.size() - 1).func);
+    if (!thread.name->is_final) {
+      absl::StrAppend(&thread.name->text, ":", function);
+      thread.name->is_final = true;
+      WriteHeldLines(kMaxHeldLines);
+    }
     if (is_in_window_ && Lists(thread)) StartThread(thread, {}, place);
   }
 
@@ -407,10 +484,7 @@ class Trace2Exporter::State {
     Learn(thread, stack);
     if (thread.is_written) return;
     thread.is_written = true;
-    Write({.type = Trace2Type::kThreadStart,
-           .thread = thread.name,
-           .file = place.file,
-           .line = place.line},
+    Write(thread, {.type = Trace2Type::kThreadStart, .file = place.file, .line = place.line},
           thread.begin);
     WriteRegions(thread);
   }
@@ -421,18 +495,17 @@ class Trace2Exporter::State {
     if (!thread.is_written) return;
     LeaveRegions(thread, 0, time, {});
     for (const auto& [id, timer] : thread.timers) {
-      Write({.type = Trace2Type::kThreadTimer,
-             .thread = thread.name,
+      Write(thread,
+            {.type = Trace2Type::kThreadTimer,
              .category = timers_[id].category,
              .name = timers_[id].name,
              .timer = timer},
             time);
     }
-    WriteCounters(Trace2Type::kThreadCounter, thread.counters, thread.name, time);
-    Write({.type = Trace2Type::kThreadExit,
-           .thread = thread.name,
-           .elapsed = Elapsed(thread.begin, time)},
-          time);
+    WriteCounters(Trace2Type::kThreadCounter, thread.counters, thread, time);
+    Write(thread, {.type = Trace2Type::kThreadExit, .elapsed = Elapsed(thread.begin, time)}, time);
+    thread.name->is_final = true;
+    WriteHeldLines(kMaxHeldLines);
   }
 
   // Returns the timer `name`, one of `ids`, whose category is `category`.
@@ -461,12 +534,7 @@ class Trace2Exporter::State {
     if (thread.state == GoState::kUndetermined) return;
     const uint64_t duration = Elapsed(thread.since, end);
     timers_[thread.timer].timer.Add(duration);
-    auto it = std::lower_bound(thread.timers.begin(), thread.timers.end(), thread.timer,
-                               [](const auto& timer, TimerId id) { return timer.first < id; });
-    if (it == thread.timers.end() || it->first != thread.timer) {
-      it = thread.timers.insert(it, {thread.timer, {}});
-    }
-    it->second.Add(duration);
+    thread.timers[thread.timer].Add(duration);
   }
 
   void Count(Counter counter, Thread& thread) {
@@ -517,14 +585,14 @@ class Trace2Exporter::State {
 
   // --- Regions and ranges.
 
-  static uint64_t NestingIn(const Thread& thread) { return 1 + thread.written_regions; }
+  static uint64_t NestingIn(const Thread& thread) { return 1 + thread.written_begins.size(); }
 
   void WriteRegion(Trace2Type type, const Thread& thread, const OpenRegion& region, int64_t time,
                    const SourcePlace& place) {
     const std::string message =
         region.task == kBackgroundTask ? "" : absl::StrCat("task:", region.task.value);
-    Write({.type = type,
-           .thread = thread.name,
+    Write(thread,
+          {.type = type,
            .file = place.file,
            .line = place.line,
            .nesting = NestingIn(thread),
@@ -538,7 +606,7 @@ class Trace2Exporter::State {
   void WriteEntry(Thread& thread, OpenRegion& region, const SourcePlace& place) {
     WriteRegion(Trace2Type::kRegionEnter, thread, region, region.begin, place);
     region.is_written = true;
-    ++thread.written_regions;
+    thread.written_begins.push_back(region.begin);
   }
 
   // Enters the open regions that were not written before.
@@ -551,32 +619,27 @@ class Trace2Exporter::State {
   void Enter(const Event& event, Thread& thread, OpenRegion region) {
     const bool is_selected = region.is_selected;
     if (is_selected && is_in_window_) StartThread(thread, event.stack());
-    thread.regions.push_back(std::move(region));
-    if (is_selected && is_in_window_) {
-      WriteEntry(thread, thread.regions.back(), PlaceOf(event.stack()));
-    }
+    OpenRegion& entered = thread.regions.Push(std::move(region));
+    if (is_selected && is_in_window_) WriteEntry(thread, entered, PlaceOf(event.stack()));
   }
 
   // Leaves all regions but the first `count`.
   void LeaveRegions(Thread& thread, size_t count, int64_t time, const SourcePlace& place) {
     while (thread.regions.size() > count) {
       if (thread.regions.back().is_written) {
-        --thread.written_regions;
+        thread.written_begins.pop_back();
         WriteRegion(Trace2Type::kRegionLeave, thread, thread.regions.back(), time, place);
       }
-      thread.regions.pop_back();
+      thread.regions.Pop();
     }
   }
 
-  // Leaves the latest region that `matches`, and those within it. Returns false if there is none.
-  template <class Matches>
-  bool Leave(const Event& event, Thread& thread, Matches matches) {
-    for (size_t i = thread.regions.size(); i-- > 0;) {
-      if (!matches(thread.regions[i])) continue;
-      LeaveRegions(thread, i, event.time(), PlaceOf(event.stack()));
-      return true;
-    }
-    return false;
+  // Leaves the latest region with the key, and those within it. Returns false if there is none.
+  bool Leave(const Event& event, Thread& thread, const RegionTraits::Key& key) {
+    const size_t place = thread.regions.FindLast(key);
+    if (place == thread.regions.kNone) return false;
+    LeaveRegions(thread, place, event.time(), PlaceOf(event.stack()));
+    return true;
   }
 
   OpenRegion RegionOf(const Event& event, int64_t begin) {
@@ -600,13 +663,11 @@ class Trace2Exporter::State {
   void EndRegion(const Event& event) {
     Thread& thread = ThreadOf(event);
     const Region region = event.region();
-    const auto matches = [&](const OpenRegion& open) {
-      return !open.is_range && open.task == region.task && open.label == region.type;
-    };
-    if (Leave(event, thread, matches) || !is_in_window_) return;
+    const RegionTraits::Key key = {.task = region.task, .label = std::string(region.type)};
+    if (Leave(event, thread, key) || !is_in_window_) return;
     // It is older than the trace.
     Enter(event, thread, RegionOf(event, thread.begin));
-    Leave(event, thread, matches);
+    Leave(event, thread, key);
   }
 
   void TakeRange(const Event& event) {
@@ -615,16 +676,14 @@ class Trace2Exporter::State {
     if (parts.scope.kind == ResourceKind::kProc) return TakeProcRange(event, parts.scope.id, name);
     Thread& thread =
         parts.scope.kind == ResourceKind::kGoroutine ? Get(GoId{parts.scope.id}) : main_;
-    const auto matches = [&](const OpenRegion& open) {
-      return open.is_range && open.label == name;
-    };
+    const RegionTraits::Key key = {.is_range = true, .label = name};
     if (event.kind() == EventKind::kRangeEnd) {
-      Leave(event, thread, matches);
+      Leave(event, thread, key);
       return;
     }
     const bool is_active = event.kind() == EventKind::kRangeActive;
     // Each generation says anew which ranges are active.
-    if (is_active && std::any_of(thread.regions.begin(), thread.regions.end(), matches)) return;
+    if (is_active && thread.regions.FindLast(key) != thread.regions.kNone) return;
     Enter(event, thread,
           {.is_range = true,
            .category = "runtime",
@@ -664,8 +723,8 @@ class Trace2Exporter::State {
     task.is_written = true;
     const SourcePlace place = PlaceOf(stack);
     const absl::string_view arguments[] = {task.type};
-    Write({.type = Trace2Type::kChildStart,
-           .thread = thread.name,
+    Write(thread,
+          {.type = Trace2Type::kChildStart,
            .file = place.file,
            .line = place.line,
            .nesting = NestingIn(thread),
@@ -681,8 +740,8 @@ class Trace2Exporter::State {
     Thread& thread = ThreadOfTask(goroutine);
     StartThread(thread, stack);
     const SourcePlace place = PlaceOf(stack);
-    Write({.type = Trace2Type::kChildExit,
-           .thread = thread.name,
+    Write(thread,
+          {.type = Trace2Type::kChildExit,
            .file = place.file,
            .line = place.line,
            .nesting = NestingIn(thread),
@@ -734,7 +793,9 @@ class Trace2Exporter::State {
       (selection_.kinds.empty() || selection_.kinds.contains(EventKind::kStateTransition));
   TextSink sink_;
   std::optional<Trace2Formatter> formatter_;  // Once there is output.
-  absl::Status status_;                       // Why there cannot be any.
+  std::string session_id_;
+  absl::Status status_;  // Why there cannot be any.
+  std::deque<HeldLine> held_lines_;
 
   EventTimes times_;
   bool has_begun_ = false;

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gotrace/event_builder.h"
+#include "gotrace/goroutine_names.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -528,6 +529,61 @@ TEST(Trace2Exporter, BoundsTheDots) {
   Built trace;
   for (int i = 0; i < 5000; ++i) trace.Enter(kMain, kBackgroundTask, "r");
   EXPECT_LT(trace.Convert(Trace2Form::kPerf, true).size(), 10'000u * 350);
+}
+
+// A goroutine that was there before may log something before an event has its stack.
+TEST(Trace2Exporter, WaitsForTheNamesOfThreads) {
+  for (const int logs : {1, 4000, 5000}) {
+    Built trace;
+    trace.Status(kWorker, GoState::kRunning);
+    for (int i = 0; i < logs; ++i) trace.Log(kWorker, "a", absl::StrCat("message ", i));
+    trace.Log(kMain, "a", "another goroutine's");
+    trace.Enter(kWorker, kBackgroundTask, "region");
+    const std::string out = trace.Convert(Trace2Form::kEvent);
+    CheckLines(out);
+    EXPECT_EQ(absl::StrContains(out, "\"th07\""), logs == 5000);
+    EXPECT_EQ(absl::StrContains(out, "\"th07:main.main\""), logs != 5000);
+    // In the order of the events.
+    EXPECT_LT(out.find(absl::StrCat("message ", logs - 1)), out.find("another goroutine's"));
+    EXPECT_LT(out.find("another goroutine's"), out.find("\"region\""));
+  }
+  Built unknown;
+  unknown.Status(kWorker, GoState::kRunning).Log(kWorker, "a", "message").Destroy(kWorker);
+  const std::string out = unknown.Convert(Trace2Form::kEvent);
+  CheckLines(out);
+  EXPECT_TRUE(absl::StrContains(out, "\"th07\""));
+}
+
+TEST(Trace2Exporter, ThreadsHaveAllNamesThatAreKnown) {
+  size_t named = 0;
+  for (const internal::TestTrace& test : internal::TestTraces()) {
+    if (test.events > 100'000) continue;
+    SCOPED_TRACE(test.name);
+    const std::string trace = ReadTestTrace(test.name);
+    std::string out;
+    const std::unique_ptr<ByteSink> sink = SinkToString(&out);
+    Trace2Options options;
+    options.form = Trace2Form::kEvent;
+    options.epoch = absl::FromUnixSeconds(1'600'000'000);
+    Trace2Exporter exporter(sink.get(), options);
+    GoroutineNames names;
+    absl::StatusOr<Reader> reader = Reader::FromBytes(trace);
+    ASSERT_TRUE(ReadInto(*reader, {&exporter, &names}).ok());
+    ASSERT_TRUE(sink->Finish().ok());
+    for (const std::string& text : Lines(out)) {
+      if (!absl::StrContains(text, "\"thread_start\"")) continue;
+      const std::string thread = Text(*internal::ParseJson(text), "thread");
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(thread, absl::MaxSplits(':', 1));
+      int64_t id = 0;
+      ASSERT_TRUE(absl::SimpleAtoi(parts.first.substr(2), &id)) << thread;
+      const absl::string_view name = names.NameOf(GoId{id});
+      if (name.empty()) continue;
+      EXPECT_EQ(parts.second.empty(), false) << thread << " is " << name;
+      ++named;
+    }
+  }
+  EXPECT_GT(named, 500u);
 }
 
 TEST(Trace2Exporter, OfRealTraces) {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
+#include <string>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
+#include "util/cut_text.h"
 
 namespace gotrace::internal {
 namespace {
@@ -55,12 +56,7 @@ void AppendColumn(absl::string_view text, size_t width, TextBuffer* out,
                   absl::string_view prefix = "") {
   const size_t begin = out->size();
   out->Append(prefix);
-  const auto is_continuation = [](char c) { return (c & 0xc0) == 0x80; };
-  size_t size = std::min(text.size(), width - prefix.size());
-  if (size < text.size()) {
-    while (size > 0 && is_continuation(text[size])) --size;
-  }
-  for (const char c : text.substr(0, size)) {
+  for (const char c : WholePrefix(text, width - prefix.size())) {
     out->Append(c == '|' || absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
   }
   Pad(begin, width, out);
@@ -149,327 +145,118 @@ void AppendSecondsColumn(bool shows, uint64_t ns, TextBuffer* out) {
   out->Append(kBar);
 }
 
-// --- Texts of the normal and the perf form.
+// --- The forms of each type of event.
 
-void AppendNothing(const Trace2Event&, TextBuffer*) {}
+// A template of a text. % and a letter is a member of the event, as AppendMember() writes it. What
+// is between braces is left out if the first member in it is empty or 0.
+using Template = absl::string_view;
 
-void AppendName(const Trace2Event& event, TextBuffer* out) { AppendText(event.name, out); }
-
-void AppendNormalVersion(const Trace2Event& event, TextBuffer* out) {
-  out->Append("version ");
-  AppendName(event, out);
-}
-
-void AppendArguments(const Trace2Event& event, TextBuffer* out) {
-  for (size_t i = 0; i < event.arguments.size(); ++i) {
-    if (i > 0) out->Append(' ');
-    AppendArgument(event.arguments[i], out);
-  }
-}
-
-void AppendNormalStart(const Trace2Event& event, TextBuffer* out) {
-  out->Append("start ");
-  AppendArguments(event, out);
-}
-
-void AppendCode(const Trace2Event& event, TextBuffer* out) { out->Append("code:", event.code); }
-
-void AppendElapsedCode(const Trace2Event& event, TextBuffer* out) {
-  out->Append(" elapsed:");
-  AppendSeconds(event.since_start, out);
-  out->Append(' ');
-  AppendCode(event, out);
-}
-
-void AppendNormalExit(const Trace2Event& event, TextBuffer* out) {
-  out->Append("exit");
-  AppendElapsedCode(event, out);
-}
-
-void AppendNormalAtExit(const Trace2Event& event, TextBuffer* out) {
-  out->Append("atexit");
-  AppendElapsedCode(event, out);
-}
-
-void AppendNormalSignal(const Trace2Event& event, TextBuffer* out) {
-  out->Append("signal");
-  AppendElapsedCode(event, out);
-}
-
-void AppendPerfSignal(const Trace2Event& event, TextBuffer* out) {
-  out->Append("signo:", event.code);
-}
-
-void AppendMessage(const Trace2Event& event, TextBuffer* out) { AppendText(event.text, out); }
-
-void AppendNormalError(const Trace2Event& event, TextBuffer* out) {
-  out->Append("error ");
-  AppendMessage(event, out);
-}
-
-void AppendCommandName(const Trace2Event& event, TextBuffer* out) {
-  AppendName(event, out);
-  out->Append(" (");
-  AppendText(event.text, out);
-  out->Append(')');
-}
-
-void AppendNormalCommandName(const Trace2Event& event, TextBuffer* out) {
-  out->Append("cmd_name ");
-  AppendCommandName(event, out);
-}
-
-void AppendNormalCommandMode(const Trace2Event& event, TextBuffer* out) {
-  out->Append("cmd_mode ");
-  AppendName(event, out);
-}
-
-void AppendNormalParameter(const Trace2Event& event, TextBuffer* out) {
-  out->Append("def_param scope:");
-  AppendText(event.category, out);
-  out->Append(' ');
-  AppendName(event, out);
-  out->Append('=');
-  AppendText(event.text, out);
-}
-
-void AppendNormalChildStart(const Trace2Event& event, TextBuffer* out) {
-  out->Append("child_start[", event.id, "] ");
-  AppendArguments(event, out);
-}
-
-void AppendPerfChildStart(const Trace2Event& event, TextBuffer* out) {
-  out->Append("[ch", event.id, "] class:");
-  AppendName(event, out);
-  out->Append(" argv:[");
-  AppendArguments(event, out);
-  out->Append(']');
-}
-
-void AppendNormalChildExit(const Trace2Event& event, TextBuffer* out) {
-  out->Append("child_exit[", event.id, "] pid:0 ");
-  AppendCode(event, out);
-  out->Append(" elapsed:");
-  AppendSeconds(event.elapsed, out);
-}
-
-void AppendPerfChildExit(const Trace2Event& event, TextBuffer* out) {
-  out->Append("[ch", event.id, "] pid:0 ");
-  AppendCode(event, out);
-}
-
-void AppendRegion(const Trace2Event& event, TextBuffer* out) {
-  out->Append("label:");
-  AppendName(event, out);
-  if (event.text.empty()) return;
-  out->Append(' ');
-  AppendText(event.text, out);
-}
-
-void AppendData(const Trace2Event& event, TextBuffer* out) {
-  AppendName(event, out);
-  out->Append(':');
-  AppendText(event.text, out);
-}
-
-void AppendTimerTexts(const Trace2Timer& timer, TextBuffer* out) {
-  out->Append(" intervals:", timer.intervals, " total:");
-  AppendSeconds(timer.total, out);
-  out->Append(" min:");
-  AppendSeconds(timer.min, out);
-  out->Append(" max:");
-  AppendSeconds(timer.max, out);
-}
-
-void AppendPerfTimer(const Trace2Event& event, TextBuffer* out) {
-  out->Append("name:");
-  AppendName(event, out);
-  AppendTimerTexts(event.timer, out);
-}
-
-void AppendNormalTimer(const Trace2Event& event, TextBuffer* out) {
-  out->Append("timer ");
-  AppendText(event.category, out);
-  out->Append('/');
-  AppendName(event, out);
-  AppendTimerTexts(event.timer, out);
-}
-
-void AppendPerfCounter(const Trace2Event& event, TextBuffer* out) {
-  out->Append("name:");
-  AppendName(event, out);
-  out->Append(" value:", event.count);
-}
-
-void AppendNormalCounter(const Trace2Event& event, TextBuffer* out) {
-  out->Append("counter ");
-  AppendText(event.category, out);
-  out->Append('/');
-  AppendName(event, out);
-  out->Append(" value:", event.count);
-}
-
-// --- Members of the event form.
-
-void AddSeconds(absl::string_view key, uint64_t ns, JsonWriter* json) {
-  json->Members('"', key, "\":");
-  AppendSeconds(ns, &json->out());
-}
-
-void AddVersion(const Trace2Event& event, JsonWriter* json) {
-  json->Member("evt", "4");
-  json->Member("exe", event.name);
-}
-
-void AddArguments(const Trace2Event& event, JsonWriter* json) {
-  json->Key("argv");
-  json->BeginArray();
-  for (const absl::string_view argument : event.arguments) json->Value(argument);
-  json->EndArray();
-}
-
-void AddStart(const Trace2Event& event, JsonWriter* json) {
-  AddSeconds("t_abs", event.since_start, json);
-  AddArguments(event, json);
-}
-
-void AddExit(const Trace2Event& event, JsonWriter* json) {
-  AddSeconds("t_abs", event.since_start, json);
-  json->Member("code", event.code);
-}
-
-void AddSignal(const Trace2Event& event, JsonWriter* json) {
-  AddSeconds("t_abs", event.since_start, json);
-  json->Member("signo", event.code);
-}
-
-void AddError(const Trace2Event& event, JsonWriter* json) {
-  json->Member("msg", event.text);
-  json->Member("fmt", event.name);
-}
-
-void AddCommandName(const Trace2Event& event, JsonWriter* json) {
-  json->Member("name", event.name);
-  json->Member("hierarchy", event.text);
-}
-
-void AddCommandMode(const Trace2Event& event, JsonWriter* json) {
-  json->Member("name", event.name);
-}
-
-void AddParameter(const Trace2Event& event, JsonWriter* json) {
-  json->Member("scope", event.category);
-  json->Member("param", event.name);
-  json->Member("value", event.text);
-}
-
-void AddChildStart(const Trace2Event& event, JsonWriter* json) {
-  json->Member("child_id", event.id);
-  json->Member("child_class", event.name);
-  json->Members("\"use_shell\":false");
-  AddArguments(event, json);
-}
-
-void AddElapsed(const Trace2Event& event, JsonWriter* json) {
-  AddSeconds("t_rel", event.elapsed, json);
-}
-
-void AddChildExit(const Trace2Event& event, JsonWriter* json) {
-  json->Member("child_id", event.id);
-  json->Members("\"pid\":0");
-  json->Member("code", event.code);
-  AddElapsed(event, json);
-}
-
-void AddNothing(const Trace2Event&, JsonWriter*) {}
-
-void AddRegion(const Trace2Event& event, JsonWriter* json) {
-  json->Member("nesting", event.nesting);
-  json->Member("category", event.category);
-  json->Member("label", event.name);
-  if (!event.text.empty()) json->Member("msg", event.text);
-}
-
-void AddRegionLeave(const Trace2Event& event, JsonWriter* json) {
-  AddElapsed(event, json);
-  AddRegion(event, json);
-}
-
-void AddData(const Trace2Event& event, JsonWriter* json) {
-  AddSeconds("t_abs", event.since_start, json);
-  AddElapsed(event, json);
-  json->Member("nesting", event.nesting);
-  json->Member("category", event.category);
-  json->Member("key", event.name);
-  json->Member("value", event.text);
-}
-
-void AddTimer(const Trace2Event& event, JsonWriter* json) {
-  json->Member("category", event.category);
-  json->Member("name", event.name);
-  json->Member("intervals", event.timer.intervals);
-  AddSeconds("t_total", event.timer.total, json);
-  AddSeconds("t_min", event.timer.min, json);
-  AddSeconds("t_max", event.timer.max, json);
-}
-
-void AddCounter(const Trace2Event& event, JsonWriter* json) {
-  json->Member("category", event.category);
-  json->Member("name", event.name);
-  json->Member("count", event.count);
-}
+// The form has no events of this type.
+constexpr Template kNone;
 
 // How the events of a type are written.
 struct Row {
   Trace2Type type;
   absl::string_view name;
-  // Appends the whole text of the normal form; nullptr if it has no such events.
-  void (*append_normal)(const Trace2Event& event, TextBuffer* out);
-  // Which times the perf form shows, and its text after the columns; nullptr if it has no such
-  // events.
-  bool shows_since_start;
-  bool shows_elapsed;
-  void (*append_perf)(const Trace2Event& event, TextBuffer* out);
-  // Appends the members of the event form after those that all events have, and whether events
-  // that are nested too deeply are left out.
-  void (*add_members)(const Trace2Event& event, JsonWriter* json);
+  Template normal;
+  // The text of the perf form after the columns, and which times are in the columns.
+  Template perf;
+  bool shows_since_start = false;
+  bool shows_elapsed = false;
+  // The members of the event form after those that all events have.
+  Template members;
+  // Whether the event form leaves out events that are nested too deeply.
   bool has_nesting = false;
   // What precedes the category in the perf form.
   absl::string_view category_prefix = "";
 };
 
-// The normal form has no threads, so it has no timers and counters of single threads either.
+constexpr bool kSinceStart = true;
+constexpr bool kElapsed = true;
+constexpr bool kNested = true;
+
+constexpr Template kTimerText = " intervals:%k total:%S min:%m max:%M";
+constexpr Template kTimerMembers =
+    R"("category":%c,"name":%n,"intervals":%k,"t_total":%S,"t_min":%m,"t_max":%M)";
+constexpr Template kCounterMembers = R"("category":%c,"name":%n,"count":%v)";
+
+// In the order of Trace2Type. The normal form has no threads, so it has no timers and counters of
+// single threads either.
+// clang-format off
 constexpr Row kRows[] = {
-    {Trace2Type::kVersion, "version", AppendNormalVersion, false, false, AppendName, AddVersion},
-    {Trace2Type::kTooManyFiles, "too_many_files", nullptr, false, false, nullptr, AddNothing},
-    {Trace2Type::kStart, "start", AppendNormalStart, true, false, AppendArguments, AddStart},
-    {Trace2Type::kExit, "exit", AppendNormalExit, true, false, AppendCode, AddExit},
-    {Trace2Type::kAtExit, "atexit", AppendNormalAtExit, true, false, AppendCode, AddExit},
-    {Trace2Type::kSignal, "signal", AppendNormalSignal, true, false, AppendPerfSignal, AddSignal},
-    {Trace2Type::kError, "error", AppendNormalError, false, false, AppendMessage, AddError},
-    {Trace2Type::kCommandName, "cmd_name", AppendNormalCommandName, false, false, AppendCommandName,
-     AddCommandName},
-    {Trace2Type::kCommandMode, "cmd_mode", AppendNormalCommandMode, false, false, AppendName,
-     AddCommandMode},
-    {Trace2Type::kParameter, "def_param", AppendNormalParameter, false, false, AppendData,
-     AddParameter, false, "scope:"},
-    {Trace2Type::kChildStart, "child_start", AppendNormalChildStart, true, false,
-     AppendPerfChildStart, AddChildStart},
-    {Trace2Type::kChildExit, "child_exit", AppendNormalChildExit, true, true, AppendPerfChildExit,
-     AddChildExit},
-    {Trace2Type::kThreadStart, "thread_start", nullptr, true, false, AppendNothing, AddNothing},
-    {Trace2Type::kThreadExit, "thread_exit", nullptr, true, true, AppendNothing, AddElapsed},
-    {Trace2Type::kRegionEnter, "region_enter", nullptr, true, false, AppendRegion, AddRegion, true},
-    {Trace2Type::kRegionLeave, "region_leave", nullptr, true, true, AppendRegion, AddRegionLeave,
-     true},
-    {Trace2Type::kData, "data", nullptr, true, true, AppendData, AddData, true},
-    {Trace2Type::kThreadTimer, "th_timer", nullptr, false, false, AppendPerfTimer, AddTimer},
-    {Trace2Type::kTimer, "timer", AppendNormalTimer, false, false, AppendPerfTimer, AddTimer},
-    {Trace2Type::kThreadCounter, "th_counter", nullptr, false, false, AppendPerfCounter,
-     AddCounter},
-    {Trace2Type::kCounter, "counter", AppendNormalCounter, false, false, AppendPerfCounter,
-     AddCounter},
+    {Trace2Type::kVersion, "version",
+     "version %n", "%n", false, false, R"("evt":"4","exe":%n)"},
+    {Trace2Type::kTooManyFiles, "too_many_files",
+     kNone, kNone, false, false, ""},
+    {Trace2Type::kStart, "start",
+     "start %a", "%a", kSinceStart, false, R"("t_abs":%s,"argv":%a)"},
+    {Trace2Type::kExit, "exit",
+     "exit elapsed:%s code:%x", "code:%x", kSinceStart, false, R"("t_abs":%s,"code":%x)"},
+    {Trace2Type::kAtExit, "atexit",
+     "atexit elapsed:%s code:%x", "code:%x", kSinceStart, false, R"("t_abs":%s,"code":%x)"},
+    {Trace2Type::kSignal, "signal",
+     "signal elapsed:%s code:%x", "signo:%x", kSinceStart, false, R"("t_abs":%s,"signo":%x)"},
+    {Trace2Type::kError, "error",
+     "error %t", "%t", false, false, R"("msg":%t,"fmt":%n)"},
+    {Trace2Type::kCommandPath, "cmd_path",
+     "cmd_path %n", "%n", false, false, R"("path":%n)"},
+    {Trace2Type::kCommandAncestry, "cmd_ancestry",
+     "cmd_ancestry %w", "ancestry:[%b]", false, false, R"("ancestry":%a)"},
+    {Trace2Type::kCommandName, "cmd_name",
+     "cmd_name %n (%t)", "%n (%t)", false, false, R"("name":%n,"hierarchy":%t)"},
+    {Trace2Type::kCommandMode, "cmd_mode",
+     "cmd_mode %n", "%n", false, false, R"("name":%n)"},
+    {Trace2Type::kAlias, "alias",
+     "alias %n -> %a", "alias:%n argv:[%a]", false, false, R"("alias":%n,"argv":%a)"},
+    {Trace2Type::kChildStart, "child_start",
+     "child_start[%i] {cd %d; }%a", "[ch%i] class:%n{ hook:%t}{ cd:%d} argv:[%a]",
+     kSinceStart, false,
+     R"("child_id":%i,"child_class":%n{,"hook_name":%t}{,"cd":%d},"use_shell":%u,"argv":%a)"},
+    {Trace2Type::kChildExit, "child_exit",
+     "child_exit[%i] pid:%p code:%x elapsed:%e", "[ch%i] pid:%p code:%x", kSinceStart, kElapsed,
+     R"("child_id":%i,"pid":%p,"code":%x,"t_rel":%e)"},
+    {Trace2Type::kChildReady, "child_ready",
+     "child_ready[%i] pid:%p ready:%t elapsed:%e", "[ch%i] pid:%p ready:%t", kSinceStart, kElapsed,
+     R"("child_id":%i,"pid":%p,"ready":%t,"t_rel":%e)"},
+    {Trace2Type::kExec, "exec",
+     "exec[%i] {%n }%a", "id:%i argv:[{%n }%a]", kSinceStart, false,
+     R"("exec_id":%i{,"exe":%n},"argv":%a)"},
+    {Trace2Type::kExecResult, "exec_result",
+     "exec_result[%i] code:%x{ err:%E}", "id:%i code:%x{ err:%E}", kSinceStart, false,
+     R"("exec_id":%i,"code":%x)"},
+    {Trace2Type::kParameter, "def_param",
+     "def_param scope:%c %n=%t", "%n:%t", false, false, R"("scope":%c,"param":%n,"value":%t)",
+     false, "scope:"},
+    {Trace2Type::kRepository, "def_repo",
+     "worktree %q", "worktree:%q", false, false, R"("worktree":%n)"},
+    {Trace2Type::kThreadStart, "thread_start",
+     kNone, "", kSinceStart, false, ""},
+    {Trace2Type::kThreadExit, "thread_exit",
+     kNone, "", kSinceStart, kElapsed, R"("t_rel":%e)"},
+    {Trace2Type::kRegionEnter, "region_enter",
+     kNone, "label:%n{ %t}", kSinceStart, false,
+     R"("nesting":%l,"category":%c,"label":%n{,"msg":%t})", kNested},
+    {Trace2Type::kRegionLeave, "region_leave",
+     kNone, "label:%n{ %t}", kSinceStart, kElapsed,
+     R"("t_rel":%e,"nesting":%l,"category":%c,"label":%n{,"msg":%t})", kNested},
+    {Trace2Type::kData, "data",
+     kNone, "%n:%t", kSinceStart, kElapsed,
+     R"("t_abs":%s,"t_rel":%e,"nesting":%l,"category":%c,"key":%n,"value":%t)", kNested},
+    {Trace2Type::kDataJson, "data_json",
+     kNone, "%n:%j", kSinceStart, kElapsed,
+     R"("t_abs":%s,"t_rel":%e,"nesting":%l,"category":%c,"key":%n,"value":%j)", kNested},
+    {Trace2Type::kMessage, "printf",
+     "%t", "%t", kSinceStart, false, R"("t_abs":%s,"msg":%t)"},
+    {Trace2Type::kThreadTimer, "th_timer",
+     kNone, "name:%n%T", false, false, kTimerMembers},
+    {Trace2Type::kTimer, "timer",
+     "timer %c/%n%T", "name:%n%T", false, false, kTimerMembers},
+    {Trace2Type::kThreadCounter, "th_counter",
+     kNone, "name:%n value:%v", false, false, kCounterMembers},
+    {Trace2Type::kCounter, "counter",
+     "counter %c/%n value:%v", "name:%n value:%v", false, false, kCounterMembers},
 };
+// clang-format on
 
 constexpr const Row& RowOf(Trace2Type type) { return kRows[static_cast<size_t>(type)]; }
 
@@ -477,11 +264,125 @@ constexpr bool RowsAreInOrder() {
   for (size_t i = 0; i < std::size(kRows); ++i) {
     if (kRows[i].type != static_cast<Trace2Type>(i)) return false;
   }
-  return true;
+  return std::size(kRows) == static_cast<size_t>(Trace2Type::kCounter) + 1;
 }
 static_assert(RowsAreInOrder());
 
+void Expand(Template form, const Trace2Event& event, bool is_json, TextBuffer* out);
+
+void AppendString(absl::string_view text, bool is_json, TextBuffer* out) {
+  is_json ? AppendJsonString(text, out) : AppendText(text, out);
+}
+
+// Appends texts, `separator` between them.
+template <class AppendOne>
+void AppendEach(absl::Span<const absl::string_view> texts, absl::string_view separator,
+                TextBuffer* out, AppendOne append_one) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) out->Append(separator);
+    append_one(texts[i], out);
+  }
+}
+
+// Appends the member of `event` that `letter` stands for. In JSON, strings are quoted, and several
+// strings are an array; in a text, arguments and paths are quoted for a shell where it is needed.
+void AppendMember(char letter, const Trace2Event& event, bool is_json, TextBuffer* out) {
+  switch (letter) {
+    case 'c':
+      return AppendString(event.category, is_json, out);
+    case 'n':
+      return AppendString(event.name, is_json, out);
+    case 't':
+      return AppendString(event.text, is_json, out);
+    case 'j':  // `text`, which is JSON. A line break is the same as a blank there.
+      return AppendText(event.text, out);
+    case 'q':  // `name`, which is a path.
+      return AppendArgument(event.name, out);
+    case 'd':
+      return is_json ? AppendJsonString(event.directory, out)
+                     : AppendArgument(event.directory, out);
+    case 'a':
+      if (!is_json) return AppendEach(event.arguments, " ", out, AppendArgument);
+      out->Append('[');
+      AppendEach(event.arguments, ",", out, AppendJsonString);
+      return out->Append(']');
+    case 'b':  // `arguments`, which are names.
+      return AppendEach(event.arguments, " ", out, AppendText);
+    case 'w':  // The same.
+      return AppendEach(event.arguments, " <- ", out, AppendText);
+    case 's':
+      return AppendSeconds(event.since_start, out);
+    case 'e':
+      return AppendSeconds(event.elapsed, out);
+    case 'l':
+      return out->Append(event.nesting);
+    case 'i':
+      return out->Append(event.id);
+    case 'p':
+      return out->Append(event.process);
+    case 'x':
+      return out->Append(event.code);
+    case 'E':  // What `code`, an errno, means.
+      return AppendText(std::generic_category().message(static_cast<int>(event.code)), out);
+    case 'u':
+      return out->Append(event.uses_shell ? "true" : "false");
+    case 'v':
+      return out->Append(event.count);
+    case 'T':
+      return Expand(kTimerText, event, is_json, out);
+    case 'k':
+      return out->Append(event.timer.intervals);
+    case 'S':
+      return AppendSeconds(event.timer.total, out);
+    case 'm':
+      return AppendSeconds(event.timer.min, out);
+    case 'M':
+      return AppendSeconds(event.timer.max, out);
+    default:
+      return;
+  }
+}
+
+// Whether the member is left out with the braces around it.
+bool IsEmpty(char letter, const Trace2Event& event) {
+  switch (letter) {
+    case 'n':
+      return event.name.empty();
+    case 't':
+      return event.text.empty();
+    case 'd':
+      return event.directory.empty();
+    case 'E':
+      return event.code <= 0;
+    default:
+      return false;
+  }
+}
+
+void Expand(Template form, const Trace2Event& event, bool is_json, TextBuffer* out) {
+  for (size_t begin = 0; begin < form.size();) {
+    size_t end = begin;
+    while (end < form.size() && form[end] != '%' && form[end] != '{' && form[end] != '}') ++end;
+    out->Append(form.substr(begin, end - begin));
+    if (end == form.size()) return;
+    if (form[end] == '%') {
+      AppendMember(form[end + 1], event, is_json, out);
+      begin = end + 2;
+      continue;
+    }
+    begin = end + 1;
+    if (form[end] == '{' && IsEmpty(form[form.find('%', end) + 1], event)) {
+      begin = form.find('}', end) + 1;
+    }
+  }
+}
+
 }  // namespace
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
+absl::string_view Trace2TypeName(Trace2Type type) { return internal::RowOf(type).name; }
 
 void Trace2Timer::Add(uint64_t duration) {
   ++intervals;
@@ -490,10 +391,9 @@ void Trace2Timer::Add(uint64_t duration) {
   max = std::max(max, duration);
 }
 
-Trace2Formatter::Trace2Formatter(Style style)
-    : style_(std::move(style)),
-      depth_(static_cast<uint64_t>(
-          std::count(style_.session_id.begin(), style_.session_id.end(), '/'))) {}
+void Trace2Target::WriteInSignalHandler(const Trace2Event&) {}
+
+namespace internal {
 
 void Trace2Formatter::AppendTime(absl::Time time, TextBuffer* out) {
   const int64_t us = absl::ToUnixMicros(time);
@@ -517,20 +417,29 @@ void Trace2Formatter::AppendPerfColumns(const Trace2Event& event, TextBuffer* ou
     const size_t begin = out->size();
     if (!event.file.empty()) {
       // Of a long place only the end is shown.
-      const std::string place = absl::StrCat(event.file, ":", event.line);
-      const bool fits = place.size() <= kPlaceWidth;
-      if (!fits) out->Append("...");
-      AppendText(fits ? absl::string_view(place)
-                      : absl::string_view(place).substr(place.size() - (kPlaceWidth - 3)),
-                 out);
+      uint64_t size = event.file.size() + 2;
+      for (uint64_t rest = event.line; rest >= 10; rest /= 10) ++size;
+      absl::string_view file = event.file;
+      if (size > kPlaceWidth) {
+        out->Append("...");
+        file.remove_prefix(std::min(file.size(), size - (kPlaceWidth - 3)));
+        while (!file.empty() && (file[0] & 0xc0) == 0x80) file.remove_prefix(1);
+      }
+      AppendText(file, out);
+      out->Append(':', event.line);
     }
     Pad(begin, kPlaceWidth, out);
     out->Append(kBar);
   }
-  out->Append('d', depth_, kBar);
+  // How many programs called this one.
+  const auto depth = std::count(event.session_id.begin(), event.session_id.end(), '/');
+  out->Append('d', static_cast<uint64_t>(depth), kBar);
   AppendColumn(event.thread, kThreadWidth, out);
   AppendColumn(row.name, kTypeWidth, out);
-  AppendColumn("", kRepositoryWidth, out);
+  const size_t repository = out->size();
+  if (event.repository != 0) out->Append('r', event.repository);
+  Pad(repository, kRepositoryWidth, out);
+  out->Append(kBar);
   AppendSecondsColumn(row.shows_since_start, event.since_start, out);
   AppendSecondsColumn(row.shows_elapsed, event.elapsed, out);
   AppendColumn(event.category, kCategoryWidth, out, row.category_prefix);
@@ -539,7 +448,7 @@ void Trace2Formatter::AppendPerfColumns(const Trace2Event& event, TextBuffer* ou
 
 void Trace2Formatter::AppendCommonMembers(const Trace2Event& event, JsonWriter* json) {
   json->Member("event", RowOf(event.type).name);
-  json->Member("sid", style_.session_id);
+  json->Member("sid", event.session_id);
   json->Member("thread", event.thread);
   // As in git, the first and the last event always have a time.
   if (!style_.brief || event.type == Trace2Type::kVersion || event.type == Trace2Type::kAtExit) {
@@ -547,16 +456,18 @@ void Trace2Formatter::AppendCommonMembers(const Trace2Event& event, JsonWriter* 
     AppendTime(event.time, &json->out());
     json->out().Append("Z\"");
   }
-  if (style_.brief || event.file.empty()) return;
-  json->Member("file", event.file);
-  json->Member("line", event.line);
+  if (!style_.brief && !event.file.empty()) {
+    json->Member("file", event.file);
+    json->Member("line", event.line);
+  }
+  if (event.repository != 0) json->Member("repo", event.repository);
 }
 
 void Trace2Formatter::Append(const Trace2Event& event, TextBuffer* out) {
   const Row& row = RowOf(event.type);
   switch (style_.form) {
     case Trace2Form::kNormal: {
-      if (row.append_normal == nullptr) return;
+      if (row.normal.data() == nullptr) return;
       const size_t begin = out->size();
       if (!style_.brief) {
         AppendTime(event.time, out);
@@ -567,20 +478,21 @@ void Trace2Formatter::Append(const Trace2Event& event, TextBuffer* out) {
         }
         Pad(begin, kNormalWidth, out);
       }
-      row.append_normal(event, out);
+      Expand(row.normal, event, /*is_json=*/false, out);
       break;
     }
     case Trace2Form::kPerf:
-      if (row.append_perf == nullptr) return;
+      if (row.perf.data() == nullptr) return;
       AppendPerfColumns(event, out);
-      row.append_perf(event, out);
+      Expand(row.perf, event, /*is_json=*/false, out);
       break;
     case Trace2Form::kEvent: {
       if (row.has_nesting && style_.nesting != 0 && event.nesting > style_.nesting) return;
       JsonWriter json(out);
       json.BeginObject();
       AppendCommonMembers(event, &json);
-      row.add_members(event, &json);
+      if (!row.members.empty()) out->Append(',');
+      Expand(row.members, event, /*is_json=*/true, out);
       json.EndObject();
       break;
     }
@@ -588,4 +500,5 @@ void Trace2Formatter::Append(const Trace2Event& event, TextBuffer* out) {
   out->Append('\n');
 }
 
-}  // namespace gotrace::internal
+}  // namespace internal
+}  // namespace gotrace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -37,8 +38,29 @@ struct ChromeOptions {
   std::set<TaskId> tasks;
 
   // The Event::time() that is 0 in the output: usually that of the trace's first event. The default
-  // is that of the first event that is added.
+  // is that of the first event that is added. In a file with several traces, that of each trace
+  // must be the same moment.
   std::optional<int64_t> start;
+
+  // If it is not empty, the names of the processes in the output begin with it.
+  std::string process_name;
+};
+
+// A file with several traces, which are written one after the other. Not thread-safe.
+class ChromeFile {
+ public:
+  // Writes to `*out`, which must outlive this object.
+  explicit ChromeFile(ByteSink* out);
+  ~ChromeFile();
+
+  // Completes the JSON object. Returns the status of the ByteSink, which it does not finish.
+  absl::Status Finish();
+
+ private:
+  friend class ChromeExporter;
+  class Writer;
+
+  const std::unique_ptr<Writer> writer_;
 };
 
 // Writes the JSON object while it is given events. It needs all events from the beginning of a
@@ -47,11 +69,16 @@ struct ChromeOptions {
 // the end of the output. Not thread-safe.
 //
 // The lanes of a view are the threads of the process 0; those of tasks, of the process 2. The
-// counters, of the process 1, are those of goroutines by state, of threads, and of the heap.
+// counters, of the process 1, are those of goroutines by state, of threads, and of the heap. The
+// second trace of a ChromeFile has the processes 3 to 5, and so on.
 class ChromeExporter final : public EventSink {
  public:
   // Writes to `*out`, which must outlive the exporter.
   explicit ChromeExporter(ByteSink* out, const ChromeOptions& options = {});
+
+  // Adds a trace to `*file`, which must outlive the exporter. Traces must not be added at the same
+  // time: the exporter of the one before has to be finished.
+  explicit ChromeExporter(ChromeFile* file, const ChromeOptions& options = {});
   ~ChromeExporter() override;
 
   void Add(absl::Span<const Event> events) override;
@@ -59,13 +86,14 @@ class ChromeExporter final : public EventSink {
   // Returns false once the ByteSink has failed.
   bool WantsMore() const override;
 
-  // Ends what is still open with the last event, and completes the object. Returns the status of
-  // the ByteSink, which it does not finish.
+  // Ends what is still open with the last event, and completes the object, unless that is up to a
+  // ChromeFile. Returns the status of the ByteSink, which it does not finish.
   absl::Status Finish() override;
 
  private:
   class State;
 
+  std::unique_ptr<ChromeFile> own_file_;  // nullptr if the file is somebody else's.
   std::unique_ptr<State> state_;
 };
 
@@ -93,6 +121,8 @@ class ChromeFocus final : public EventSink {
   ~ChromeFocus() override;
 
   void Add(absl::Span<const Event> events) override;
+
+  // Returns an InvalidArgumentError if the trace has no event of one of the given tasks.
   absl::Status Finish() override;
 
  private:

@@ -27,9 +27,15 @@ struct FxtOptions {
   // that begins them. Times since the start count from the first event that is added.
   EventFilter filter;
 
-  // The id and the name of the process to which all goroutines belong.
+  // The id and the name of the process to which all goroutines belong. Files of different processes
+  // can be concatenated, in any order, since threads and CPUs in them have different ids:
+  // export/fxt/FORMAT.md says which, and how many that works for.
   uint64_t pid = 1;
   std::string process_name = "go";
+
+  // Nanoseconds to add to all times in the file, to align the trace with that of another clock. The
+  // times of `filter` are those of the trace.
+  int64_t time_offset = 0;
 
   // Whether flows connect the creation and the waking of a goroutine with the moment at which it
   // runs.
@@ -89,6 +95,9 @@ class FxtExporter final : public EventSink {
   // Returns how many records did not fit into the buffer, and so were dropped. Records that a
   // circular buffer has replaced do not count.
   uint64_t dropped_records() const;
+
+  // Returns how many records a circular buffer has replaced by later ones.
+  uint64_t replaced_records() const;
 
  private:
   class Impl;

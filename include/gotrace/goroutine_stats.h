@@ -16,6 +16,12 @@
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
 
+namespace gotrace::internal {
+
+class NestedTimes;
+
+}  // namespace gotrace::internal
+
 namespace gotrace {
 
 // A time in nanoseconds with a name: the reason of a wait, or the name of a range.
@@ -48,6 +54,7 @@ class NamedTimes {
   const NamedTime* end() const { return times_.data() + times_.size(); }
 
  private:
+  friend class internal::NestedTimes;
   struct Index;
 
   // Returns where `name` is in `times_`, or the size of it.

@@ -149,6 +149,10 @@ class HeapStats final : public Analysis {
   // Whether there was any event of the experiment, in the window or before.
   bool has_events() const;
 
+  // Whether the trace lists what was there when tracing started. A flight recording does not,
+  // unless it has that moment.
+  bool has_start() const;
+
   // The length of the window in nanoseconds, as far as the trace reaches.
   uint64_t duration() const;
 
@@ -171,8 +175,8 @@ class HeapStats final : public Analysis {
   absl::Span<const HeapSpanClass> span_classes() const;
 
   // How many objects are in no span that the trace shows, so that their size counts as 0, and how
-  // many were freed that the trace had not shown before. There are some if the beginning of the
-  // trace is missing, as in a flight recording.
+  // many were freed that the trace had not shown before. There are some unless has_start(), and
+  // where events are missing, or out of order by more than those of Go usually are.
   uint64_t objects_without_span() const;
   uint64_t unknown_frees() const;
 

@@ -58,11 +58,12 @@ struct LatencyGroup {
   Histogram durations;
 
   // How many of them began before the trace or window, or lasted longer. These count as long as
-  // they are inside.
+  // they were seen: see Interval::Seen().
   uint64_t clipped = 0;
 };
 
-// A single wait. Its `key` is complete, but for a `start` that the trace does not say.
+// A single wait, as far as it was seen. Its `key` is complete, but for a `start` that the trace
+// does not say.
 struct LatencyCase : Interval {
   LatencyKey key;
   GoId goroutine = GoId::kNone;

@@ -14,7 +14,9 @@
 
 namespace gotrace {
 
-// Goroutines that were created in the same place and are blocked in the same place.
+// Goroutines that were created in the same place and are blocked in the same place. Of one that was
+// created, or blocked, before the trace, what the trace does not say is that of those that are
+// blocked in the same place, if these do not differ.
 struct LeakGroup {
   StringId start = StringId::kEmpty;    // The function that they started in; "" if unknown.
   StackId created_at = StackId::kNone;  // kNone for those that are older than the trace.

@@ -21,11 +21,10 @@ namespace gotrace {
 // How the states of goroutines are written.
 enum class PerfettoScheduling : uint8_t {
   // As the events of Linux's scheduler, in Perfetto's compact form: Perfetto knows who woke a
-  // goroutine, and can compute critical paths. Goroutines whose ids do not fit into 31 bits are
-  // written as for kGeneric.
+  // goroutine, and can compute critical paths.
   kAuto,
 
-  // As Perfetto's generic kernel events, with ids of 64 bits and without wakers.
+  // As Perfetto's generic kernel events, without wakers.
   kGeneric,
 
   // Not at all.

@@ -26,6 +26,8 @@ struct SqliteTrace {
 
   // Opens the trace, at its beginning. Called for each scan of a table.
   std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;
+
+  uint64_t number = 1;  // Which of the traces in its file it is: the column `number` of `traces`.
 };
 
 // How the traces are read.
@@ -43,7 +45,9 @@ struct SqliteTablesOptions {
 
   // Called when a scan of traces[trace] ends: at the end of the trace, after a fault, or if it
   // cannot be opened. Not called if the query needs no more rows. The query continues with what
-  // could be read, and with the next trace. May be nullptr. Must not throw, as keep_going.
+  // could be read, and with the next trace. Must not throw, as keep_going. If it is nullptr, a
+  // query fails with SQLITE_ERROR once a trace cannot be read further, after the rows before that;
+  // but not a query of the table `traces`, which has the error in a column.
   std::function<void(size_t trace, const absl::Status& status, const Losses& losses)> on_end =
       nullptr;
 };
@@ -65,10 +69,13 @@ struct SqliteTablesOptions {
 absl::Status RegisterSqliteTables(sqlite3* db, std::vector<SqliteTrace> traces,
                                   SqliteTablesOptions options = {});
 
-// Returns the trace in a file. The file is read now, for its id, which is a hash of its bytes as
-// they are stored.
-absl::StatusOr<SqliteTrace> SqliteTraceOfFile(const std::string& path,
-                                              const ReaderLimits& limits = {});
+// Returns the traces in a file: more than one if it holds several. Damage in transport is undone as
+// UndoTransport() does. The file is read now, for the ids: that of the first trace is a hash of the
+// file's bytes as they are stored. Opening a trace fails with kAborted if the file has changed
+// since then. Fails with kInvalidArgument if `path` is not that of a regular file, which alone can
+// be read several times.
+absl::StatusOr<std::vector<SqliteTrace>> SqliteTracesOfFile(const std::string& path,
+                                                            const ReaderLimits& limits = {});
 
 }  // namespace gotrace
 

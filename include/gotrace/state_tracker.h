@@ -3,6 +3,7 @@
 #ifndef GOTRACE_STATE_TRACKER_H_
 #define GOTRACE_STATE_TRACKER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -52,6 +53,20 @@ struct Interval {
   // there, or because events are missing there.
   bool begin_clipped = false;
   bool end_clipped = false;
+
+  // For how long after `begin` the state is only stated: 0, unless begin_clipped. What the first
+  // statuses state has been so since the kSync event before them, as Go's tools assume; but tracing
+  // may have started later, since the world has to stop for it, and what the program did until then
+  // nobody saw.
+  int64_t unseen = 0;
+
+  // What was seen of it: the state lasted at least as long. May be empty.
+  Interval Seen() const {
+    Interval seen = *this;
+    seen.begin = std::min(begin + unseen, std::max(begin, end));
+    seen.unseen = 0;
+    return seen;
+  }
 
   // end - begin, in nanoseconds.
   uint64_t duration() const { return static_cast<uint64_t>(end) - static_cast<uint64_t>(begin); }

@@ -17,8 +17,8 @@
 //     ...
 //   }
 //
-// Unless an environment variable asks for a trace, Start() returns nullptr, and all that a run
-// costs is to test the pointer.
+// Unless an environment variable asks for a trace, or the program has targets of its own, Start()
+// returns nullptr, and all that a run costs is to test the pointer.
 #ifndef GOTRACE_TRACE2_H_
 #define GOTRACE_TRACE2_H_
 
@@ -27,10 +27,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "gotrace/trace2_event.h"
 
 namespace gotrace {
 
@@ -44,10 +47,18 @@ struct Trace2Settings {
   //   MYPROG_TRACE2, MYPROG_TRACE2_PERF, MYPROG_TRACE2_EVENT: where to write each format,
   //   the same with _BRIEF at the end: whether to leave out times and places,
   //   MYPROG_TRACE2_EVENT_NESTING: how deeply regions are nested in the event format, by default 2,
+  //   MYPROG_TRACE2_ENV_VARS: environment variables to write as parameters, separated by commas,
+  //   MYPROG_TRACE2_CONFIG_PARAMS: patterns of settings to write, see Trace2::WriteSettings(),
   //   MYPROG_TRACE2_MAX_FILES: how many files a directory may have,
   //   MYPROG_TRACE2_DST_DEBUG: whether to report errors of writing,
   // with the values that git's variables GIT_TRACE2 and so on have.
   std::string variables;
+
+  // Targets of the program's own, which get all events, whatever the variables are.
+  std::vector<std::shared_ptr<Trace2Target>> targets;
+
+  // Whether timers and counters are also written for each thread, when it exits.
+  bool values_of_threads = false;
 
   // Is called for a destination that means nothing, and, if the variable says so, if a destination
   // cannot be opened or written. It must not use the trace. The default prints to the standard
@@ -68,12 +79,38 @@ struct Trace2Place {
   int line = 0;
 };
 
+// How a program calls a child process.
+struct Trace2Child {
+  // What kind of a program it is, such as "editor" or "pager".
+  absl::string_view child_class = "?";
+
+  // If it is not empty, the child is the hook of this name, and its class is "hook".
+  absl::string_view hook = "";
+
+  // The directory in which it runs; "" for that of the program.
+  absl::string_view directory = "";
+
+  // Whether a shell interprets its arguments.
+  bool uses_shell = false;
+};
+
+// Whether a child that runs in the background has begun its work.
+enum class Trace2Readiness : uint8_t {
+  kReady,
+  kTimeout,  // Not after some time.
+  kError,    // It is not known.
+};
+
 // The trace of one run. Any thread may call the functions. An event is written to each destination
 // at once, as one line. After an error nothing more is written to that destination.
+//
+// Each function writes the event that its comment names, unless it says otherwise. `place` is where
+// the program says so; by default the place of the call.
 class Trace2 {
  public:
-  // Begins the trace if an environment variable asks for one: reads the variables, opens the
-  // destinations, and writes the event `version`. Returns nullptr if there is none.
+  // Begins the trace if an environment variable asks for one, or `settings` has targets: reads the
+  // variables, opens the destinations, and writes the event `version`. Returns nullptr if there is
+  // neither a destination nor a target.
   //
   // As git does, sets the environment variable GIT_TRACE2_PARENT_SID for programs that this one
   // calls, so that tools know what called them, and reads it: the trace of a program that git calls
@@ -88,59 +125,128 @@ class Trace2 {
   Trace2(const Trace2&) = delete;
   Trace2& operator=(const Trace2&) = delete;
 
-  // Writes how the program was called. `arguments` begins with its name.
+  // Writes how the program was called: `start`, and `def_param` for each environment variable that
+  // the variable _ENV_VARS lists, in the scope "environment". `arguments` begins with the name of
+  // the program.
   void WriteStart(absl::Span<const std::string> arguments, Trace2Place place = Trace2Place::Here());
 
-  // Writes which command of the program runs, such as "commit" of git. As git does, extends the
-  // environment variable GIT_TRACE2_PARENT_NAME by it, for programs that this one calls. Call this
-  // before other threads are started.
+  // Writes the path of the program: `cmd_path`.
+  void WriteCommandPath(absl::string_view path, Trace2Place place = Trace2Place::Here());
+
+  // Writes the names of the programs that called this one, the nearest first: `cmd_ancestry`.
+  void WriteCommandAncestry(absl::Span<const std::string> names,
+                            Trace2Place place = Trace2Place::Here());
+
+  // Writes which command of the program runs, such as "commit" of git: `cmd_name`. As git does,
+  // extends the environment variable GIT_TRACE2_PARENT_NAME by it, for programs that this one
+  // calls. Call this before other threads are started. git's name is "_usage_" if the arguments are
+  // wrong.
   void WriteCommandName(absl::string_view name, Trace2Place place = Trace2Place::Here());
 
-  // Writes in which of its modes the command runs.
+  // Writes in which of its modes the command runs: `cmd_mode`.
   void WriteCommandMode(absl::string_view mode, Trace2Place place = Trace2Place::Here());
 
-  // Writes a flag of the command line, or another parameter of the run, and its value.
+  // Writes that an alias was used in the place of other arguments: `alias`.
+  void WriteAlias(absl::string_view alias, absl::Span<const std::string> arguments,
+                  Trace2Place place = Trace2Place::Here());
+
+  // Writes a flag of the command line, or another parameter of the run, and its value: `def_param`
+  // with the scope "command".
   void WriteParameter(absl::string_view name, absl::string_view value,
                       Trace2Place place = Trace2Place::Here());
 
-  // Writes an error message. `format` is the message without what differs between errors of the
-  // same kind, such as names of files; tools group errors by it.
+  // Writes those of the settings, names and values, that the user wants to see: `def_param` for
+  // each whose name matches a pattern in the variable _CONFIG_PARAMS. Patterns are separated by
+  // commas and are those of a shell, such as "core.*". `scope` is where the settings come from,
+  // such as "system", "global" or "local".
+  void WriteSettings(absl::string_view scope,
+                     absl::Span<const std::pair<std::string, std::string>> settings,
+                     Trace2Place place = Trace2Place::Here());
+
+  // Writes an error message: `error`. `format` is the message without what differs between errors
+  // of the same kind, such as names of files; tools group errors by it.
   void WriteError(absl::string_view message, absl::string_view format,
                   Trace2Place place = Trace2Place::Here());
 
-  // Writes that the program is about to end, and keeps the code for the event `atexit`.
+  // Writes a message for people: `printf`.
+  void WriteMessage(absl::string_view message, Trace2Place place = Trace2Place::Here());
+
+  // Writes that the program is about to end, and keeps the code and the place for the event
+  // `atexit`: `exit`.
   void WriteExit(int code, Trace2Place place = Trace2Place::Here());
 
-  // Writes that a signal is about to end the program. It may be called in the handler of the
-  // signal: it takes no locks and allocates no memory. Does nothing if it was called before.
-  void WriteSignal(int signal_number);
+  // Writes that a signal is about to end the program: `signal`. It may be called in the handler of
+  // the signal: it takes no locks and allocates no memory. Does nothing if it was called before.
+  void WriteSignal(int signal_number, Trace2Place place = Trace2Place::Here());
 
-  // Enters a region, a part of the work of the calling thread; regions can be nested. `message` may
-  // be "". Trace2Region does both.
+  // Writes that a child process is about to be started: `child_start`. Returns an id for it.
+  uint64_t StartChild(absl::Span<const std::string> arguments, const Trace2Child& child = {},
+                      Trace2Place place = Trace2Place::Here());
+
+  // Writes that the child `id` of StartChild() has ended, or could not be started: `child_exit`.
+  // `process` is its process id, and `code` its exit code; both are -1 if it could not be started.
+  // Does nothing if it was written before that the child ended or runs on.
+  void ExitChild(uint64_t id, int64_t process, int code, Trace2Place place = Trace2Place::Here());
+
+  // Writes that the program leaves the child `id` running in the background: `child_ready`. Does
+  // nothing if it was written before that the child ended or runs on.
+  void LeaveChild(uint64_t id, int64_t process, Trace2Readiness readiness,
+                  Trace2Place place = Trace2Place::Here());
+
+  // Writes that the program is about to be replaced by another one: `exec`. `program` may be "" if
+  // that is the first of `arguments`. Returns an id for WriteExecResult(). If the program is
+  // replaced, the trace just ends.
+  uint64_t WriteExec(absl::string_view program, absl::Span<const std::string> arguments,
+                     Trace2Place place = Trace2Place::Here());
+
+  // Writes that the program of WriteExec() could not be executed: `exec_result`. `error` is the
+  // errno.
+  void WriteExecResult(uint64_t id, int error, Trace2Place place = Trace2Place::Here());
+
+  // Writes that the program works on the repository in `directory`: `def_repo`. Calls
+  // UseRepository() with its id, and returns that.
+  uint64_t AddRepository(absl::string_view directory, Trace2Place place = Trace2Place::Here());
+
+  // From now on, regions and data of the calling thread belong to `repository`, an id of
+  // AddRepository(), or 0 for none.
+  void UseRepository(uint64_t repository, Trace2Place place = Trace2Place::Here());
+
+  // Enters a region, a part of the work of the calling thread; regions can be nested:
+  // `region_enter`. `message` may be "". Trace2Region does both.
   void EnterRegion(absl::string_view category, absl::string_view label, absl::string_view message,
                    Trace2Place place = Trace2Place::Here());
 
-  // Leaves the region that was entered last on the calling thread. Does nothing if none is open.
+  // Leaves the region that was entered last on the calling thread: `region_leave`. Does nothing if
+  // none is open.
   void LeaveRegion(Trace2Place place = Trace2Place::Here());
 
-  // Writes a value that describes the open region, or the thread.
+  // Writes a value that describes the open region, or the thread: `data`.
   void WriteData(absl::string_view category, absl::string_view key, absl::string_view value,
                  Trace2Place place = Trace2Place::Here());
   void WriteData(absl::string_view category, absl::string_view key, uint64_t value,
                  Trace2Place place = Trace2Place::Here());
 
-  // Writes that the calling thread is part of the trace from now on, or no longer; Trace2Thread
-  // does both. The thread of Start() is already, with the name "main". Another thread that writes
-  // to the trace without this call has the name "unnamed". Names need not be unique.
+  // The same for a value in JSON: `data_json`. `json` is not checked, except that control
+  // characters, such as line breaks between its parts, are written as blanks.
+  void WriteJson(absl::string_view category, absl::string_view key, absl::string_view json,
+                 Trace2Place place = Trace2Place::Here());
+
+  // Writes that the calling thread is part of the trace from now on, or no longer: `thread_start`
+  // and `thread_exit`. Trace2Thread does both. The thread of Start() is already, with the name
+  // "main". Another thread that writes to the trace without this call has the name "unnamed". Names
+  // need not be unique.
   void StartThread(absl::string_view name, Trace2Place place = Trace2Place::Here());
   void ExitThread(Trace2Place place = Trace2Place::Here());
 
-  // Adds an interval of time to a timer. At the end, the trace has the number of intervals, their
-  // sum, minimum and maximum. Trace2Interval measures the time.
-  void AddInterval(absl::string_view category, absl::string_view name, absl::Duration duration);
+  // Adds an interval of time to a timer, which is written at the end: `timer`, the number of
+  // intervals, their sum, minimum and maximum, with the place of the first one. Trace2Interval
+  // measures the time.
+  void AddInterval(absl::string_view category, absl::string_view name, absl::Duration duration,
+                   Trace2Place place = Trace2Place::Here());
 
-  // Adds to a counter, which is written at the end.
-  void AddCount(absl::string_view category, absl::string_view name, uint64_t count);
+  // Adds to a counter, which is written at the end, with the place of the first call: `counter`.
+  void AddCount(absl::string_view category, absl::string_view name, uint64_t count,
+                Trace2Place place = Trace2Place::Here());
 
   // Returns the id of the session, with those of the programs that called this one before it.
   const std::string& session_id() const;
@@ -202,15 +308,16 @@ class Trace2Thread {
 class Trace2Interval {
  public:
   // Begins to measure the time.
-  Trace2Interval(Trace2* trace, absl::string_view category, absl::string_view name)
-      : trace_(trace), category_(category), name_(name) {
+  Trace2Interval(Trace2* trace, absl::string_view category, absl::string_view name,
+                 Trace2Place place = Trace2Place::Here())
+      : trace_(trace), category_(category), name_(name), place_(place) {
     if (trace_ != nullptr) begin_ = Clock::now();
   }
   Trace2Interval(const Trace2Interval&) = delete;
   Trace2Interval& operator=(const Trace2Interval&) = delete;
   ~Trace2Interval() {
     if (trace_ != nullptr) {
-      trace_->AddInterval(category_, name_, absl::FromChrono(Clock::now() - begin_));
+      trace_->AddInterval(category_, name_, absl::FromChrono(Clock::now() - begin_), place_);
     }
   }
 
@@ -220,6 +327,7 @@ class Trace2Interval {
   Trace2* const trace_;
   const absl::string_view category_;
   const absl::string_view name_;
+  const Trace2Place place_;
   Clock::time_point begin_;
 };
 

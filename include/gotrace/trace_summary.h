@@ -23,6 +23,7 @@ struct TraceSummary {
   // The longest of something, and where it is.
   struct Longest {
     int64_t length = 0;
+    bool is_clipped = false;    // Whether it may have lasted longer than was seen.
     std::string file = {};      // The name that was given to Merge(); "" if none was.
     int64_t begin = 0;          // A value of Event::time().
     int64_t goroutine = -1;     // -1 if unknown.

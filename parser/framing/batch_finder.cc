@@ -13,6 +13,7 @@
 #include "tracev2/raw_event.h"
 #include "tracev2/varint.h"
 #include "tracev2/wire_reader.h"
+#include "util/cut_text.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -378,7 +379,9 @@ bool BatchFinder::FindLinesHere(uint64_t generation) {
 // Searches for text from here to the next sound batch or the end of the trace. Returns whether
 // anything is ahead now.
 bool BatchFinder::SeparateTextHere(uint64_t generation) {
-  const absl::string_view window = source_.window();
+  // A source in memory shows all of its bytes, and the search needs many times as many.
+  constexpr size_t kMaxSearched = 2 * ByteSource::kMaxFill;
+  const absl::string_view window = source_.window().substr(0, kMaxSearched);
   // If a search finds nothing, its bytes are searched again after the next batch. Once that has
   // taken its share of time, text is no longer removed.
   if (searched_ > kMaxSearchedPerByte * (source_.offset() + ByteSource::kMaxFill)) return false;
@@ -399,8 +402,9 @@ bool BatchFinder::SeparateTextHere(uint64_t generation) {
     if (context.time == 0) context.time = header.time;
   } else {
     end = std::min(next_trace, window.size());
-    context.end =
-        at_end_ || next_trace != kNowhere ? TextContext::End::kTrace : TextContext::End::kMore;
+    context.end = (at_end_ && window.size() == source_.window().size()) || next_trace != kNowhere
+                      ? TextContext::End::kTrace
+                      : TextContext::End::kMore;
   }
   // Bounds the total time of all searches by the number of bytes read.
   const uint64_t all_steps = kSearchStepsPerByte * (source_.offset() + end) + kSearchSteps;
@@ -491,12 +495,11 @@ void BatchFinder::RemoveText(const ByteRange& text, const Batch* batch) {
   Fault fault = {FaultId::kTextInTrace, Place(), "", {}};
   if (batch != nullptr) fault.place = batch->place();
   fault.place.offset = text.begin;
-  const absl::string_view bytes = source_.window().substr(text.begin - source_.offset(),
-                                                          std::min<uint64_t>(text.size(), kShown));
-  fault.message =
-      absl::StrCat("expected ", batch == nullptr ? "a batch" : "more of the batch", ", found ",
-                   text.size(), text.size() == 1 ? " byte" : " bytes", " of text, ", Quoted(bytes),
-                   text.size() > kShown ? "…" : "", ", which is removed");
+  const absl::string_view bytes =
+      source_.window().substr(text.begin - source_.offset(), text.size());
+  fault.message = absl::StrCat("expected ", batch == nullptr ? "a batch" : "more of the batch",
+                               ", found ", text.size(), text.size() == 1 ? " byte" : " bytes",
+                               " of text, ", QuotedPrefix(bytes, kShown), ", which is removed");
   report_(std::move(fault));
 }
 

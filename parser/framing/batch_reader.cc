@@ -153,8 +153,7 @@ std::string OtherHeader(ByteSource* source) {
   source->Fill(kHeaderSearched).IgnoreError();
   const size_t pos = FindHeader(source->window().substr(0, kHeaderSearched));
   if (pos == absl::string_view::npos) return "";
-  return absl::StrCat("; a trace header is at byte ", pos,
-                      ", and `gotrace-dump repair` removes everything before it");
+  return absl::StrCat("; a trace header is at byte ", pos);
 }
 
 // Says why a trace of the v1 version 1.`minor` cannot be read, and what can read it.

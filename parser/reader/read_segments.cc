@@ -110,11 +110,12 @@ class LaterSegments {
 
 }  // namespace
 
-SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes) {
+SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes,
+                         const std::function<bool()>& keep_going) {
   SegmentPlan plan;
   plan.jobs = CoresFor(jobs);
   if (plan.jobs == 1) return plan;
-  absl::StatusOr<TraceIndex> index = TraceIndex::Build(source);
+  absl::StatusOr<TraceIndex> index = TraceIndex::Build(source, keep_going);
   if (!index.ok() || !index->status().ok()) return plan;
   plan.source = source.Fork(0);
   plan.index = *std::move(index);
@@ -191,8 +192,9 @@ absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOption
                           absl::FunctionRef<std::unique_ptr<MergeableSink>()> make_sink,
                           std::unique_ptr<MergeableSink>* result) {
   const bool has_callbacks = options.on_batch || options.on_time_back || options.on_generation_end;
-  internal::SegmentPlan plan = internal::PlanSegments(*source, has_callbacks ? 1 : options.jobs,
-                                                      options.tuning.jobs_from_bytes);
+  internal::SegmentPlan plan =
+      internal::PlanSegments(*source, has_callbacks ? 1 : options.jobs,
+                             options.tuning.jobs_from_bytes, options.keep_going);
   plan.jobs = internal::CoresFor(options.jobs);
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   internal::SinkConsumer first(options, make_sink());

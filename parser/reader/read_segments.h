@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -47,8 +48,10 @@ struct SegmentPlan {
 };
 
 // Plans to read `source` on up to `jobs` cores, 0 for all, in segments of at least `min_bytes`.
-// There is a single segment if the trace cannot be cut.
-SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes);
+// There is a single segment if the trace cannot be cut, or if `keep_going` returns false, which
+// whoever reads the segment asks again; it may be empty.
+SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes,
+                         const std::function<bool()>& keep_going);
 
 // Reads a whole trace. The first segment is read with `reader`, which must be at the beginning of
 // the trace, into `first`, on the calling thread. The others are read into consumers that `make`

@@ -75,9 +75,11 @@ absl::Status AddSync(const ByteSource& source, Batch batch, uint64_t end, Versio
   return tables->AddSync(batch, version);
 }
 
-// Returns the fault with which reading the generation at `offset` ends, or OK.
-absl::Status ReadGenerationAt(const ByteSource& source, uint64_t offset, Version version) {
-  const std::unique_ptr<ByteSource> fork = source.Fork(offset);
+// Returns the fault with which reading the generation at `offset` ends, or OK; or kCancelled, once
+// `keep_going` says so.
+absl::Status ReadGenerationAt(const ByteSource& source, uint64_t offset, Version version,
+                              const std::function<bool()>& keep_going) {
+  const std::unique_ptr<ByteSource> fork = StoppableSource::Wrap(source.Fork(offset), keep_going);
   GenerationReader reader(fork.get(), version);
   const absl::StatusOr<std::unique_ptr<Generation>> generation = reader.Next();
   if (!generation.ok() || *generation == nullptr) return generation.status();
@@ -155,7 +157,8 @@ absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source,
                                                 : close(walk.offset());
   }
   if (!index.status_.ok()) {
-    const absl::Status fault = internal::ReadGenerationAt(source, end, *version);
+    const absl::Status fault = internal::ReadGenerationAt(source, end, *version, keep_going);
+    if (absl::IsCancelled(fault)) return fault;
     if (!fault.ok()) index.status_ = fault;
   }
   return index;

@@ -1,5 +1,6 @@
 #include "gotrace/trace_index.h"
 
+#include <limits>
 #include <string>
 
 #include "gotrace/reader.h"
@@ -91,12 +92,26 @@ TEST(TraceIndexTest, HasTheWholeGenerationsOfACutTrace) {
 }
 
 TEST(TraceIndexTest, CanBeStopped) {
-  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
-  int calls = 0;
-  EXPECT_EQ(
-      TraceIndex::Build(**SourceFromBytes(bytes), [&] { return ++calls < 5; }).status().code(),
-      absl::StatusCode::kCancelled);
-  EXPECT_EQ(calls, 5);
+  const std::string whole = ReadTestTrace("go1.24-gc.trace");
+  int calls_for_whole = 0;
+  for (const size_t cut : {0, 100}) {
+    const std::string bytes = whole.substr(0, whole.size() - cut);
+    int calls = 0;
+    const auto build = [&](int allowed) {
+      calls = 0;
+      return TraceIndex::Build(**SourceFromBytes(bytes), [&] { return calls++ < allowed; })
+          .status();
+    };
+    EXPECT_TRUE(build(std::numeric_limits<int>::max()).ok());
+    const int all = calls;
+    // The cut takes the last batch, and all of a generation that is not whole is read.
+    EXPECT_GT(all, calls_for_whole - 1);
+    calls_for_whole = all;
+    for (int allowed = 0; allowed < all; ++allowed) {
+      EXPECT_EQ(build(allowed).code(), absl::StatusCode::kCancelled) << allowed;
+      EXPECT_EQ(calls, allowed + 1);
+    }
+  }
 }
 
 TEST(TraceIndexTest, FailsForAnythingElse) {

@@ -50,9 +50,7 @@ uint64_t LimitOf(FaultId id, const ReaderLimits& limits) { return limits.*SpecOf
 std::string LimitMessage(FaultId id, uint64_t limit, uint64_t allowed) {
   const LimitSpec& spec = *SpecOf(id);
   return absl::StrCat("expected at most ", allowed, " ", spec.what, spec.scope,
-                      ", found more; the limit ", spec.name, " is ", limit,
-                      "; if you trust the trace, raise it with --limits=", spec.name,
-                      "=N or ReaderOptions::limits");
+                      ", found more; the limit ", spec.name, " is ", limit);
 }
 
 }  // namespace gotrace

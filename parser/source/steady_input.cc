@@ -7,27 +7,24 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/fault.h"
+#include "parser/source/source_wrapper.h"
 
 #define XXH_INLINE_ALL
 #include "xxhash.h"
 
 namespace gotrace::internal {
 
-class SteadyInput::WatchedSource final : public ByteSource {
+class SteadyInput::WatchedSource final : public SourceWrapper {
  public:
   WatchedSource(std::unique_ptr<ByteSource> source, std::shared_ptr<End> end)
-      : source_(std::move(source)), end_(std::move(end)) {
+      : SourceWrapper(std::move(source)), end_(std::move(end)), hashed_(offset_) {
     XXH3_64bits_reset(&hash_);
-    offset_ = hashed_ = source_->offset();
-    window_ = source_->window();
     Cut();
     Hash();
   }
 
   absl::Status Fill(size_t size) override {
-    source_->Skip(offset_ - source_->offset());
-    absl::Status status = source_->Fill(size);
-    window_ = source_->window();
+    absl::Status status = SourceWrapper::Fill(size);
     // A source that was stopped shows nothing, even where another reading reached the end.
     if (absl::IsCancelled(status)) return status;
     const bool at_end = window_.size() < size || !status.ok();
@@ -39,13 +36,6 @@ class SteadyInput::WatchedSource final : public ByteSource {
     }
     return is_checked_ ? status_ : status;
   }
-  void Release(uint64_t offset) override { source_->Release(offset); }
-  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    source_->ReleaseSkipped(begin, end);
-  }
-  uint64_t input_size() const override { return source_->input_size(); }
-  uint64_t input_read() const override { return source_->input_read(); }
-  void LeaveAtEnd() override { source_->LeaveAtEnd(); }
 
  private:
   // Hides what was added since another reading reached the end.
@@ -79,10 +69,9 @@ class SteadyInput::WatchedSource final : public ByteSource {
             : "the input changed while it was being read: it has other bytes than before");
   }
 
-  const std::unique_ptr<ByteSource> source_;
   const std::shared_ptr<End> end_;
   XXH3_state_t hash_;
-  uint64_t hashed_ = 0;  // The offset after the last byte that was hashed.
+  uint64_t hashed_;  // The offset after the last byte that was hashed.
   bool is_checked_ = false;
   absl::Status status_;  // At the end, once that is checked.
 };

@@ -11,12 +11,13 @@
 
 #include "absl/status/status.h"
 #include "gotrace/byte_source.h"
+#include "parser/source/source_wrapper.h"
 
 namespace gotrace::internal {
 
 // Reads from another source until a callback returns false; then Fill() fails with kCancelled. The
 // same holds for the forks, which call the callback on the threads that use them.
-class StoppableSource final : public ByteSource {
+class StoppableSource final : public SourceWrapper {
  public:
   // Returns `source` itself if `keep_going` is empty.
   static std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source,
@@ -34,43 +35,29 @@ class StoppableSource final : public ByteSource {
       window_ = window_.substr(0, 0);
       return Stopped();
     }
-    source_->Skip(offset_ - source_->offset());
-    absl::Status status = source_->Fill(size);
+    absl::Status status = SourceWrapper::Fill(size);
     Show(size);
     return status;
   }
-  void Release(uint64_t offset) override {
-    source_->Skip(offset_ - source_->offset());
-    source_->Release(offset);
-  }
-  void ReleaseSkipped(uint64_t begin, uint64_t end) override {
-    source_->Skip(offset_ - source_->offset());
-    source_->ReleaseSkipped(begin, end);
-  }
-  uint64_t input_size() const override { return source_->input_size(); }
-  uint64_t input_read() const override { return source_->input_read(); }
   std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
-    return Wrap(source_->Fork(offset), keep_going_);
+    return Wrap(wrapped().Fork(offset), keep_going_);
   }
   size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
-    return source_->ReadAt(offset, buffer, size);
+    return wrapped().ReadAt(offset, buffer, size);
   }
-  void LeaveAtEnd() override { source_->LeaveAtEnd(); }
 
  private:
   StoppableSource(std::unique_ptr<ByteSource> source, std::function<bool()> keep_going)
-      : source_(std::move(source)), keep_going_(std::move(keep_going)) {
+      : SourceWrapper(std::move(source)), keep_going_(std::move(keep_going)) {
     Show(/*size=*/0);
   }
 
   // Of a source in memory shows only a part, so that Fill() is called for the next one.
   void Show(size_t size) {
     constexpr size_t kShown = 1 << 16;
-    offset_ = source_->offset();
-    window_ = source_->window().substr(0, std::max(size, kShown));
+    window_ = window_.substr(0, std::max(size, kShown));
   }
 
-  const std::unique_ptr<ByteSource> source_;
   const std::function<bool()> keep_going_;
 };
 

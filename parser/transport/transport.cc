@@ -21,6 +21,7 @@
 #include "parser/framing/batch_check.h"
 #include "parser/transport/crlf_filter.h"
 #include "parser/transport/transport_filters.h"
+#include "util/cut_text.h"
 #include "util/quote.h"
 
 namespace gotrace::internal {
@@ -564,7 +565,7 @@ class Recogniser {
 
   static std::string ShownText(absl::string_view text) {
     constexpr size_t kShown = 80;
-    return absl::StrCat(Quoted(text.substr(0, kShown)), text.size() > kShown ? "…" : "");
+    return QuotedPrefix(text, kShown);
   }
 
   // The maximum number of places in one input that are tried for one kind.
@@ -680,7 +681,7 @@ std::string DescribeTransport(const TransportNote& note) {
 
 std::string FormatTransportNote(const TransportNote& note) {
   return absl::StrCat(DescribeTransport(note), "; reading the trace inside. ",
-                      SpecOf(note.kind).avoid, " `gotrace-dump repair` writes the plain trace.");
+                      SpecOf(note.kind).avoid);
 }
 
 absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,

@@ -478,7 +478,7 @@ TEST_P(TransportTest, ReturnsTheBeginningOfACutInput) {
   for (const absl::string_view name : {"go1.22-gc.trace", "go1.26-annotations.trace"}) {
     const std::string trace = ReadTestTrace(name);
     const std::string changed = GetParam().change(trace);
-    for (int i = 0; i < 10; ++i) {
+    for (size_t i = 0; i < TestRounds(10); ++i) {
       const size_t least = changed.size() / 4;
       const std::string cut = changed.substr(0, least + random() % (changed.size() - least));
       const Undone undone = Undo(cut);

@@ -268,7 +268,7 @@ class Found:
       elif 'counter' in row:
         self.counters.append((row['ts'], row['counter'], row['value']))
       elif 'sample' in row:
-        thread = row['tid'] if row['tid'] < 1 << 31 else row['name']
+        thread = row['tid'] if row['tid'] < 1 << 30 else row['name']
         self.samples.append((row['sample'], row['cpu'], thread))
       else:
         args = json.loads(row['args'])
@@ -306,7 +306,7 @@ def check_gauges(expected, found, names):
   values = dict.fromkeys(names)
   for (time, gauges), (next_time, _) in zip(expected, expected[1:] + [(float('inf'), None)]):
     for name in names:
-      if time in written[name]:
+      if time in written[name] and next_time != time:
         values[name] = written[name].pop(time)
         if values[name] != gauges[name]: problems.append((time, name, values[name], gauges[name]))
       # It must be up to date where nothing happens for a while.

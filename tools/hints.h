@@ -1,0 +1,21 @@
+// What gotrace-dump can do about a fault or a finding: the library only says what is wrong.
+#ifndef GOTRACE_TOOLS_HINTS_H_
+#define GOTRACE_TOOLS_HINTS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "gotrace/check.h"
+
+namespace gotrace::internal {
+
+// Returns which command or flag helps after a finding of `check`, as a clause without a full stop;
+// "" if none does. It may refer to the check's remedy.
+std::string HintFor(CheckId check);
+
+// Returns `message`, which ends with the check's remedy if that is shown, and HintFor(check).
+std::string WithHint(absl::string_view message, CheckId check);
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_HINTS_H_
