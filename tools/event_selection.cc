@@ -11,30 +11,29 @@
 #include "tools/report.h"
 
 namespace gotrace::internal {
-namespace {
 
-// Adds to an error that concerns wall-clock times what else could be given, after the name of the
-// file and, unless it is "", of the flag.
-absl::Status WithAdvice(const absl::Status& status, const std::string& file,
-                        absl::string_view flag) {
-  if (!absl::IsFailedPrecondition(status)) return status;
-  return absl::InvalidArgumentError(absl::StrCat(ShownNameOf(file), ": ", flag.empty() ? "" : "--",
-                                                 flag, flag.empty() ? "" : ": ", status.message(),
-                                                 "; give a time since the start, like 1.5s"));
-}
-
-WindowOptions WindowOf(const SelectionOptions& options) {
+WindowOptions WindowOf(const FilterFlags& flags, Progress* progress) {
   WindowOptions window;
-  window.filter = options.filter.filter;
-  window.wall_from = options.filter.wall_from;
-  window.wall_to = options.filter.wall_to;
-  window.whole_generations = options.whole_generations;
-  window.from_beginning = options.from_beginning;
-  window.to_end = options.to_end;
+  window.filter = flags.filter;
+  window.wall_from = flags.wall_from;
+  window.wall_to = flags.wall_to;
+  if (progress->enabled()) {
+    window.on_progress = [progress](const ReadProgress& reached) {
+      progress->Show({reached.bytes, reached.total, reached.events});
+    };
+  }
   return window;
 }
 
-}  // namespace
+absl::Status WithAdviceOnTimes(const absl::Status& status, const std::string& file,
+                               const FilterFlags& flags, bool names_flag) {
+  if (!absl::IsFailedPrecondition(status) || !flags.has_wall_times()) return status;
+  const std::string flag =
+      !names_flag ? ""
+                  : absl::StrCat("--", flags.wall_from.has_value() ? "from" : flags.to_name, ": ");
+  return absl::InvalidArgumentError(absl::StrCat(ShownNameOf(file), ": ", flag, status.message(),
+                                                 "; give a time since the start, like 1.5s"));
+}
 
 absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
     std::string file, const SelectionOptions& options, ReaderOptions reader_options,
@@ -42,35 +41,29 @@ absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
   absl::StatusOr<OpenedTrace> input = OpenTrace(file, reader_options.limits, options.trace);
   if (!input.ok()) return input.status();
   if (!options.quiet) PrintTransportNotes(file, input->notes);
-  auto selection = absl::WrapUnique(new EventSelection(std::move(file), *std::move(input)));
-  if (progress->enabled()) {
-    reader_options.keep_going = [progress, read = selection.get()] {
-      if (read->reader_.has_value()) {
-        const Reader& reader = read->reader_->reader();
-        progress->Show({reader.input_read(), reader.input_size(), reader.event_count()});
-      }
-      return true;
-    };
-  }
-  absl::StatusOr<WindowReader> reader = WindowReader::Open(
-      std::move(selection->input_.source), WindowOf(options), std::move(reader_options));
+  WindowOptions window = WindowOf(options.filter, progress);
+  window.whole_generations = options.whole_generations;
+  window.from_beginning = options.from_beginning;
+  window.to_end = options.to_end;
+  absl::StatusOr<WindowReader> reader =
+      WindowReader::Open(std::move(input->source), window, std::move(reader_options));
   if (!reader.ok()) {
-    const FilterFlags& filter = options.filter;
-    return WithAdvice(reader.status(), selection->file_,
-                      filter.wall_from.has_value() ? "from" : filter.to_name);
+    return WithAdviceOnTimes(reader.status(), file, options.filter, /*names_flag=*/true);
   }
-  selection->reader_.emplace(*std::move(reader));
-  return selection;
+  return absl::WrapUnique(
+      new EventSelection(std::move(file), options.filter, *std::move(input), *std::move(reader)));
 }
 
 absl::StatusOr<EventFilter> EventSelection::AbsoluteFilter() const {
-  absl::StatusOr<EventFilter> filter = reader_->AbsoluteFilter();
-  return filter.ok() ? filter : WithAdvice(filter.status(), file_, "");
+  absl::StatusOr<EventFilter> filter = reader_.AbsoluteFilter();
+  if (filter.ok()) return filter;
+  return WithAdviceOnTimes(filter.status(), file_, flags_, /*names_flag=*/false);
 }
 
 SelectionResult EventSelection::Finish() {
-  SelectionResult result{reader_->seen()};
-  const Reader& reader = reader_->reader();
+  SelectionResult result;
+  static_cast<WindowReader::Seen&>(result) = reader_.seen();
+  const Reader& reader = reader_.reader();
   result.status = reader.status();
   result.events = reader.event_count();
   result.bytes = reader.input_read();
@@ -83,51 +76,51 @@ namespace {
 
 // Explains why no event lies between wall-clock times.
 bool NoteEmptyWallWindow(const std::string& file, const FilterFlags& flags,
-                         const SelectionResult& result) {
-  if (result.within_wall) return false;
-  if (!result.first_wall.has_value()) {
+                         const WindowReader::Seen& seen) {
+  if (seen.within_wall) return false;
+  if (!seen.first_wall.has_value()) {
     Note(file, "the trace has no readable clock snapshot, so wall-clock times cannot be compared");
     return true;
   }
   Note(file, absl::StrFormat("no event is between --from and --%s: the events that were read are "
                              "from %s to %s",
-                             flags.to_name, FormatUtcNanoseconds(*result.first_wall),
-                             FormatUtcNanoseconds(*result.last_wall)));
+                             flags.to_name, FormatUtcNanoseconds(*seen.first_wall),
+                             FormatUtcNanoseconds(*seen.last_wall)));
   return true;
 }
 
 }  // namespace
 
 bool NoteEmptyWindow(const std::string& file, const FilterFlags& flags,
-                     const SelectionResult& result) {
-  if (flags.has_wall_times()) return NoteEmptyWallWindow(file, flags, result);
+                     const WindowReader::Seen& seen) {
+  if (flags.has_wall_times()) return NoteEmptyWallWindow(file, flags, seen);
   const EventFilter& filter = flags.filter;
-  if (result.first_time > filter.times.to) {
+  if (seen.first_time > filter.times.to) {
     Note(file, absl::StrFormat("--%s=%s is earlier than all events: the first is at @%d",
-                               flags.to_name, flags.to, result.first_time));
+                               flags.to_name, flags.to, seen.first_time));
     return true;
   }
-  const int64_t duration = TraceClock::Subtract(result.last_time, result.first_time);
-  if (duration >= filter.since_start.from && result.last_time >= filter.times.from) return false;
+  const int64_t duration = TraceClock::Subtract(seen.last_time, seen.first_time);
+  if (duration >= filter.since_start.from && seen.last_time >= filter.times.from) return false;
   // If one is a time since the start and the other is not, only reading shows which is later.
-  if (duration > filter.since_start.to || result.last_time > filter.times.to) {
+  if (duration > filter.since_start.to || seen.last_time > filter.times.to) {
     Note(file, absl::StrFormat("--from=%s is later than --%s=%s, so no event is between them",
                                flags.from, flags.to_name, flags.to));
     return true;
   }
   Note(file, absl::StrFormat("--from=%s is later than all events: the first is at @%d, and the "
                              "last %.9f s after it, at @%d",
-                             flags.from, result.first_time, static_cast<double>(duration) / 1e9,
-                             result.last_time));
+                             flags.from, seen.first_time, static_cast<double>(duration) / 1e9,
+                             seen.last_time));
   return true;
 }
 
-void NoteTimelessGeneration(const std::string& file, const SelectionResult& result) {
-  if (!result.timeless.has_value()) return;
+void NoteTimelessGeneration(const std::string& file, const WindowReader::Seen& seen) {
+  if (!seen.timeless.has_value()) return;
   Note(file,
        absl::StrFormat("generation %d states %d ticks of the trace clock per second, so times "
                        "mean nothing",
-                       result.timeless->number, *result.timeless->frequency));
+                       seen.timeless->number, *seen.timeless->frequency));
 }
 
 }  // namespace gotrace::internal

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,12 +20,23 @@
 
 namespace gotrace::internal {
 
+// Returns the window that the flags give, which shows `*progress`.
+WindowOptions WindowOf(const FilterFlags& flags, Progress* progress);
+
+// Returns `status`, and if it says that wall-clock times cannot be used, an error that names `file`
+// and says what else could be given. `names_flag` adds which flag has such a time.
+absl::Status WithAdviceOnTimes(const absl::Status& status, const std::string& file,
+                               const FilterFlags& flags, bool names_flag);
+
 struct SelectionOptions {
   FilterFlags filter;
   TraceNumber trace = 0;  // Which trace of the input.
-  bool to_end = false;    // These as in WindowOptions.
+
+  // As in WindowOptions.
+  bool to_end = false;
   bool whole_generations = false;
   bool from_beginning = false;
+
   // Prints no notes on how the trace was opened, because they were printed before.
   bool quiet = false;
 };
@@ -52,30 +62,34 @@ class EventSelection {
                                                               Progress* progress);
 
   // As those of WindowReader.
-  const Event* Next() { return reader_->Next(); }
+  const Event* Next() { return reader_.Next(); }
   absl::StatusOr<EventFilter> AbsoluteFilter() const;
-  int64_t trace_start() const { return reader_->trace_start(); }
-  const EventTimes& times() const { return reader_->times(); }
+  int64_t trace_start() const { return reader_.trace_start(); }
+  const EventTimes& times() const { return reader_.times(); }
 
   // Warns on the standard error if the input holds more traces, and returns the result. Call it
   // once, after the last Next().
   SelectionResult Finish();
 
  private:
-  EventSelection(std::string file, OpenedTrace input)
-      : file_(std::move(file)), input_(std::move(input)) {}
+  EventSelection(std::string file, const FilterFlags& flags, OpenedTrace input, WindowReader reader)
+      : file_(std::move(file)),
+        flags_(flags),
+        input_(std::move(input)),
+        reader_(std::move(reader)) {}
 
   const std::string file_;
-  OpenedTrace input_;                   // Its source is that of the reader.
-  std::optional<WindowReader> reader_;  // Set by Open().
+  const FilterFlags flags_;
+  const OpenedTrace input_;  // Its source is that of the reader.
+  WindowReader reader_;
 };
 
 // Explains why no event lies between --from and --to, if that is so. Returns whether it is.
 bool NoteEmptyWindow(const std::string& file, const FilterFlags& flags,
-                     const SelectionResult& result);
+                     const WindowReader::Seen& seen);
 
 // Notes that the times of the trace mean nothing, if that is so.
-void NoteTimelessGeneration(const std::string& file, const SelectionResult& result);
+void NoteTimelessGeneration(const std::string& file, const WindowReader::Seen& seen);
 
 }  // namespace gotrace::internal
 

@@ -3,11 +3,13 @@
 #define GOTRACE_WINDOW_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/event.h"
 #include "gotrace/event_filter.h"
@@ -31,18 +33,27 @@ struct WindowOptions {
   // Returns every event of the generations from the one that contains the window's first time to
   // the one that contains its last, whether or not it meets the conditions: for sinks that need to
   // know what the state was at the first time, and apply AbsoluteFilter() themselves. A generation
-  // states what a goroutine did in it from its beginning only when that changes, or at its end.
+  // may state what a goroutine did from its beginning on only later, when that changes.
   bool whole_generations = false;
 
   // Reads from the beginning of the trace even if the first time is later. With whole_generations,
   // all events before the window are returned then, too.
   bool from_beginning = false;
 
-  // Goes on after an event that is too late for the window, since the times of a damaged trace may
-  // be wrong.
+  // Continues after an event that is too late for the window, since the times of a damaged trace
+  // may be wrong.
   bool to_end = false;
 
+  // Called now and then while the trace is read, on the thread that calls WindowReader::Next().
+  std::function<void(const ReadProgress&)> on_progress;
+
+  // Returns whether an end of the window is a wall-clock time.
   bool has_wall_times() const { return wall_from.has_value() || wall_to.has_value(); }
+
+  // Returns whether the window has an end of any kind.
+  bool has_times() const {
+    return has_wall_times() || !filter.times.MatchesAll() || !filter.since_start.MatchesAll();
+  }
 };
 
 // The events of a window of a trace, in order. If the source can be read from any place, only the
@@ -61,7 +72,12 @@ class WindowReader {
   // the next call.
   const Event* Next();
 
-  // Returns the conditions with times of Event::time() only, by the clock of the generation that
+  // Returns the next events, at least one, or none where Next() would return nullptr. All belong to
+  // one generation: a kSync event is always the first of its block. Faster than Next() if the
+  // options select the whole trace. The events are valid until the next call.
+  absl::Span<const Event> NextBlock();
+
+  // Returns the conditions with times as of Event::time() only, by the clock of the generation that
   // was read last. Call it after Next(). Fails with kFailedPrecondition if an end of the window is
   // a wall-clock time, but that generation has no clock snapshot.
   absl::StatusOr<EventFilter> AbsoluteFilter() const;
@@ -69,16 +85,17 @@ class WindowReader {
   // Returns the time of the trace's first event. Call it after Next().
   int64_t trace_start() const { return start_.value_or(0); }
 
-  // When the events happened that were read. Valid as long as this object.
+  // Converts the times of the events of the current generation. Valid as long as this object.
   const EventTimes& times() const { return times_; }
 
-  // What reads the trace: its status, losses and counts. Valid as long as this object.
+  // Returns the reader of the trace, for its status, losses and counts. Valid as long as this
+  // object.
   const Reader& reader() const { return reader_; }
 
   // What reading has shown so far.
   struct Seen {
-    // The times of the first event, and of the latest that was compared with the window. If the
-    // first generations were skipped, the first event is that of the trace all the same.
+    // The times of the trace's first event, even if its generation was skipped, and of the latest
+    // event that was compared with the window.
     int64_t first_time = 0;
     int64_t last_time = 0;
 
@@ -96,6 +113,8 @@ class WindowReader {
     // of its events mean nothing.
     std::optional<GenerationInfo> timeless;
   };
+
+  // Returns it.
   const Seen& seen() const { return seen_; }
 
  private:
@@ -104,7 +123,8 @@ class WindowReader {
   WindowReader(const WindowOptions& options, Reader reader, std::optional<int64_t> start);
 
   void BeginGeneration(const Event& sync);
-  Verdict Judge(const Event& event);
+  void CountForProgress(uint64_t events);
+  Verdict Check(const Event& event);
   bool IsPast(const Event& event) const;
 
   WindowOptions options_;
@@ -114,6 +134,7 @@ class WindowReader {
   EventFilter filter_without_times_;
   bool matches_all_ = false;
   bool stopped_ = false;
+  uint64_t events_since_progress_ = 0;
   EventTimes times_;
   Seen seen_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using internal::TraceClock;
 
-// Returns the first time of the window in a trace with that index, or an earlier one.
+// Returns the first time of the window in a trace with this index, or an earlier one.
 int64_t FirstTimeOf(const WindowOptions& options, const TraceIndex& index) {
   const absl::Span<const TraceIndex::Generation> generations = index.generations();
   if (!options.wall_from.has_value()) {
@@ -48,7 +48,7 @@ absl::StatusOr<Reader> OpenAtFirstTime(std::unique_ptr<ByteSource> source, Reade
   const bool has_first_time = window.wall_from.has_value() || window.filter.times.HasFirst() ||
                               window.filter.since_start.HasFirst();
   if (options.mode == ReadMode::kStrict && has_first_time && !window.from_beginning) {
-    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
+    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source, options.keep_going);
     if (index.ok() && index->status().ok() && index->generations().size() > 1) {
       const size_t first = index->FindTime(FirstTimeOf(window, *index));
       if (first > 0) {
@@ -99,13 +99,35 @@ const Event* WindowReader::Next() {
     if (event->kind() == EventKind::kSync) [[unlikely]] {
       BeginGeneration(*event);
     }
+    CountForProgress(1);
     if (matches_all_) return event;
-    const Verdict verdict = Judge(*event);
+    const Verdict verdict = Check(*event);
     stopped_ = verdict == Verdict::kStop || verdict == Verdict::kTakeAndStop;
     if (verdict == Verdict::kTake || verdict == Verdict::kTakeAndStop) return event;
   }
   stopped_ = true;
   return nullptr;
+}
+
+absl::Span<const Event> WindowReader::NextBlock() {
+  if (!matches_all_) {
+    const Event* const event = Next();
+    return absl::MakeConstSpan(event, event == nullptr ? 0 : 1);
+  }
+  const absl::Span<const Event> block = reader_.NextBlock();
+  if (block.empty()) return block;
+  if (block.front().kind() == EventKind::kSync) BeginGeneration(block.front());
+  CountForProgress(block.size());
+  return block;
+}
+
+void WindowReader::CountForProgress(uint64_t events) {
+  constexpr uint64_t kEventsBetween = 4096;
+  if (options_.on_progress == nullptr) return;
+  events_since_progress_ += events;
+  if (events_since_progress_ < kEventsBetween) return;
+  events_since_progress_ = 0;
+  options_.on_progress({reader_.input_read(), reader_.input_size(), reader_.event_count()});
 }
 
 void WindowReader::BeginGeneration(const Event& sync) {
@@ -127,7 +149,7 @@ void WindowReader::BeginGeneration(const Event& sync) {
   }
 }
 
-WindowReader::Verdict WindowReader::Judge(const Event& event) {
+WindowReader::Verdict WindowReader::Check(const Event& event) {
   const bool whole = options_.whole_generations;
   if (whole && !seen_.any_matches) {
     seen_.any_matches = filter_without_times_.Matches(event, *start_);
