@@ -136,12 +136,12 @@ class DiffCommand final : public AnalysisCommand {
     return absl::OkStatus();
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<TraceMetrics>(interner, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<TraceMetrics>(interner, filter.times);
+    });
   }
 
-  bool IsMergeable() const override { return false; }
   std::vector<Selection> Selections() const override { return {}; }
 
   // Of the changes that were found last.

@@ -26,13 +26,11 @@ WindowOptions WindowOf(const FilterFlags& flags, Progress* progress) {
 }
 
 absl::Status WithAdviceOnTimes(const absl::Status& status, const std::string& file,
-                               const FilterFlags& flags, bool names_flag) {
+                               const FilterFlags& flags) {
   if (!absl::IsFailedPrecondition(status) || !flags.has_wall_times()) return status;
-  const std::string flag =
-      !names_flag ? ""
-                  : absl::StrCat("--", flags.wall_from.has_value() ? "from" : flags.to_name, ": ");
-  return absl::InvalidArgumentError(absl::StrCat(ShownNameOf(file), ": ", flag, status.message(),
-                                                 "; give a time since the start, like 1.5s"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(ShownNameOf(file), ": --", flags.wall_from.has_value() ? "from" : flags.to_name,
+                   ": ", status.message(), "; give a time since the start, like 1.5s"));
 }
 
 absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
@@ -48,7 +46,7 @@ absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
   absl::StatusOr<WindowReader> reader =
       WindowReader::Open(std::move(input->source), window, std::move(reader_options));
   if (!reader.ok()) {
-    return WithAdviceOnTimes(reader.status(), file, options.filter, /*names_flag=*/true);
+    return WithAdviceOnTimes(reader.status(), file, options.filter);
   }
   return absl::WrapUnique(
       new EventSelection(std::move(file), options.filter, *std::move(input), *std::move(reader)));
@@ -57,7 +55,7 @@ absl::StatusOr<std::unique_ptr<EventSelection>> EventSelection::Open(
 absl::StatusOr<EventFilter> EventSelection::AbsoluteFilter() const {
   absl::StatusOr<EventFilter> filter = reader_.AbsoluteFilter();
   if (filter.ok()) return filter;
-  return WithAdviceOnTimes(filter.status(), file_, flags_, /*names_flag=*/false);
+  return WithAdviceOnTimes(filter.status(), file_, flags_);
 }
 
 SelectionResult EventSelection::Finish() {

@@ -24,9 +24,9 @@ namespace gotrace::internal {
 WindowOptions WindowOf(const FilterFlags& flags, Progress* progress);
 
 // Returns `status`, and if it says that wall-clock times cannot be used, an error that names `file`
-// and says what else could be given. `names_flag` adds which flag has such a time.
+// and the flag that has one, and says what else could be given.
 absl::Status WithAdviceOnTimes(const absl::Status& status, const std::string& file,
-                               const FilterFlags& flags, bool names_flag);
+                               const FilterFlags& flags);
 
 struct SelectionOptions {
   FilterFlags filter;

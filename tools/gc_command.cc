@@ -81,41 +81,25 @@ SetFlag SetWindows(std::vector<int64_t>* windows) {
   };
 }
 
-// Answers for each window once everything is read.
-class MmuAnalysis final : public Analysis {
- public:
-  struct Row {
-    int64_t window = 0;
-    double mmu = 0;
-    std::vector<UtilizationWindow> worst;
-  };
-
-  MmuAnalysis(const MutatorUtilization::Options& options, std::vector<int64_t> windows)
-      : utilization_(options), windows_(std::move(windows)) {}
-
-  void AddEvents(absl::Span<const Event> events) override { utilization_.AddEvents(events); }
-  void AddGoroutine(const GoInterval& interval) override { utilization_.AddGoroutine(interval); }
-  void Finish(int64_t end) override {
-    utilization_.Finish(end);
-    const MmuCurve curve(utilization_.series());
-    for (const int64_t window : windows_) {
-      std::vector<UtilizationWindow> worst = curve.Worst(window, kWorstWindows);
-      // The first of them is that of the MMU, if the window is one.
-      const double mmu = worst.empty() ? curve.Mmu(window) : worst.front().utilization;
-      rows_.push_back({window, mmu, std::move(worst)});
-    }
-  }
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    utilization_.Merge(std::move(static_cast<MmuAnalysis&>(next).utilization_), ids);
-  }
-
-  absl::Span<const Row> rows() const { return rows_; }
-
- private:
-  MutatorUtilization utilization_;
-  const std::vector<int64_t> windows_;
-  std::vector<Row> rows_;
+// The utilization in the windows of one length.
+struct MmuRow {
+  int64_t window = 0;
+  double mmu = 0;
+  std::vector<UtilizationWindow> worst;
 };
+
+std::vector<MmuRow> MmuRows(absl::Span<const UtilizationSeries> series,
+                            absl::Span<const int64_t> windows) {
+  const MmuCurve curve(series);
+  std::vector<MmuRow> rows;
+  for (const int64_t window : windows) {
+    std::vector<UtilizationWindow> worst = curve.Worst(window, kWorstWindows);
+    // The first of them is that of the MMU, if the window is one.
+    const double mmu = worst.empty() ? curve.Mmu(window) : worst.front().utilization;
+    rows.push_back({window, mmu, std::move(worst)});
+  }
+  return rows;
+}
 
 std::string WorstText(absl::Span<const UtilizationWindow> worst) {
   std::string json = "[";
@@ -126,24 +110,25 @@ std::string WorstText(absl::Span<const UtilizationWindow> worst) {
   return json + "]";
 }
 
-std::vector<Column> MmuColumns(absl::Span<const MmuAnalysis::Row> rows) {
+std::vector<Column> MmuColumns(std::vector<MmuRow> all) {
+  const auto rows = std::make_shared<const std::vector<MmuRow>>(std::move(all));
   return {{.name = "window_ns",
            .title = "WINDOW",
            .unit = Unit::kNanoseconds,
-           .value = [=](size_t row) { return Cell(rows[row].window); }},
+           .value = [=](size_t row) { return Cell((*rows)[row].window); }},
           {.name = "mmu",
            .title = "MMU",
            .unit = Unit::kShare,
-           .value = [=](size_t row) { return Cell(rows[row].mmu); }},
+           .value = [=](size_t row) { return Cell((*rows)[row].mmu); }},
           {.name = "worst_time_ns",
            .title = "WORST AT",
            .value =
                [=](size_t row) {
-                 const std::vector<UtilizationWindow>& worst = rows[row].worst;
+                 const std::vector<UtilizationWindow>& worst = (*rows)[row].worst;
                  return worst.empty() ? Cell() : Cell(worst.front().time);
                }},
           {.name = "worst", .title = "", .value = [=](size_t row) {
-             return Cell(JsonText{WorstText(rows[row].worst)});
+             return Cell(JsonText{WorstText((*rows)[row].worst)});
            }}};
 }
 
@@ -216,7 +201,7 @@ class GcCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    Flag compat = CompatFlag(&options_.go_compatible);
+    Flag compat = CompatFlag(&is_compatible_);
     compat.needs = "mmu";
     return {
         {.name = "pauses",
@@ -245,24 +230,42 @@ class GcCommand final : public AnalysisCommand {
     };
   }
 
-  absl::Status CheckOwn() const override { return CheckCompat(options_.go_compatible, filter()); }
+  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    if (!mmu_) return std::make_unique<GcStats>(interner, filter.times);
-    MutatorUtilization::Options options = options_;
-    options.window = filter.times;
-    return std::make_unique<MmuAnalysis>(options, windows_);
+  AnyAnalysis MakeAnalysis() const override {
+    if (!mmu_) {
+      return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+        return std::make_unique<GcStats>(interner, filter.times);
+      });
+    }
+    const auto options = [this](const EventFilter& filter) {
+      MutatorUtilization::Options options = options_;
+      options.window = filter.times;
+      return options;
+    };
+    if (is_compatible_) {
+      return AnalysisOf([=](Interner* /*interner*/, const EventFilter& filter) {
+        return std::make_unique<GoCompatibleUtilization>(options(filter));
+      });
+    }
+    return AnalysisOf([=](Interner* /*interner*/, const EventFilter& filter) {
+      return std::make_unique<MutatorUtilization>(options(filter));
+    });
   }
 
-  bool IsMergeable() const override { return !options_.go_compatible; }
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (mmu_) {
-      absl::Span<const MmuAnalysis::Row> rows;
-      if (analysis != nullptr) rows = static_cast<const MmuAnalysis&>(*analysis).rows();
-      return Table(rows.size(), MmuColumns(rows));
+      std::vector<MmuRow> rows;
+      if (analysis != nullptr) {
+        rows =
+            MmuRows(is_compatible_ ? static_cast<const GoCompatibleUtilization&>(*analysis).series()
+                                   : static_cast<const MutatorUtilization&>(*analysis).series(),
+                    windows_);
+      }
+      const size_t count = rows.size();
+      return Table(count, MmuColumns(std::move(rows)));
     }
     absl::Span<const GcCycle> cycles;
     absl::Span<const WorldStop> stops;
@@ -283,6 +286,7 @@ class GcCommand final : public AnalysisCommand {
  private:
   bool pauses_ = false;
   bool mmu_ = false;
+  bool is_compatible_ = false;
   std::vector<int64_t> windows_ = {kMillisecond / 10,  kMillisecond / 5,   kMillisecond / 2,
                                    kMillisecond,       2 * kMillisecond,   5 * kMillisecond,
                                    10 * kMillisecond,  20 * kMillisecond,  50 * kMillisecond,

@@ -52,8 +52,6 @@ class GoCompatibleAnalysis final : public Analysis {
     }
     for (auto& [name, group] : by_name_) groups_.push_back(std::move(group));
   }
-  // Never read in parts.
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
 
   const GoCompatibleStats& stats() const { return stats_; }
   absl::Span<const GoroutineGroup> groups() const { return groups_; }
@@ -127,16 +125,19 @@ class GoroutinesCommand final : public AnalysisCommand {
 
   absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    if (is_compatible_) return std::make_unique<GoCompatibleAnalysis>(interner);
-    GoroutineStats::Options options;
-    options.keep_each = each_;
-    options.filter = filter;
-    return std::make_unique<GoroutineStats>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    if (is_compatible_) {
+      return AnalysisOf([](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoCompatibleAnalysis>(interner);
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      GoroutineStats::Options options;
+      options.keep_each = each_;
+      options.filter = filter;
+      return std::make_unique<GoroutineStats>(interner, std::move(options));
+    });
   }
-
-  bool IsMergeable() const override { return !is_compatible_; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     absl::Span<const GoroutineLife> lives;

@@ -235,12 +235,12 @@ class HeapCommand final : public AnalysisCommand {
              .set = SetChoice({"type", "func", "time", "age", "span"}, &view_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<HeapStats>(interner, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<HeapStats>(interner, filter.times);
+    });
   }
 
-  bool IsMergeable() const override { return false; }
   bool NeedsBeginning() const override { return true; }
   std::vector<Selection> Selections() const override { return {}; }
 

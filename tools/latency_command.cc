@@ -159,14 +159,15 @@ class LatencyCommand final : public AnalysisCommand {
     };
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    LatencyStats::Options options = options_;
-    options.by_start = by_ != kWhat;
-    options.by_stack = by_ == kStack;
-    options.cases = std::min(cases_, kMaxCases);
-    options.filter = filter;
-    return std::make_unique<LatencyStats>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      LatencyStats::Options options = options_;
+      options.by_start = by_ != kWhat;
+      options.by_stack = by_ == kStack;
+      options.cases = std::min(cases_, kMaxCases);
+      options.filter = filter;
+      return std::make_unique<LatencyStats>(interner, std::move(options));
+    });
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {

@@ -63,8 +63,6 @@ class PathAnalysis final : public Analysis {
 
   void AddEvents(absl::Span<const Event> events) override { paths_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { paths_.AddGoroutine(interval); }
-  // Never read in parts.
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
 
   void Finish(int64_t end) override {
     paths_.Finish(end);
@@ -239,12 +237,12 @@ class PathCommand final : public AnalysisCommand {
         "give one of --task, --g, --type and --region: what to print the path of");
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<PathAnalysis>(interner, choice_, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<PathAnalysis>(interner, choice_, filter.times);
+    });
   }
 
-  bool IsMergeable() const override { return false; }
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {

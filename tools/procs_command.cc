@@ -38,7 +38,7 @@ constexpr CommandText kText = {
 };
 
 // Computes the rows once everything is read.
-class ProcAnalysis final : public Analysis {
+class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
  public:
   struct Slice {
     ProcSlice slice;
@@ -50,8 +50,8 @@ class ProcAnalysis final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override { stats_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
   void AddProc(const ProcInterval& interval) override { stats_.AddProc(interval); }
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    stats_.Merge(std::move(static_cast<ProcAnalysis&>(next).stats_), ids);
+  void Merge(ProcAnalysis&& next, const InternerMap& ids) override {
+    stats_.Merge(std::move(next.stats_), ids);
   }
   void Finish(int64_t end) override {
     stats_.Finish(end);
@@ -144,9 +144,10 @@ class ProcsCommand final : public AnalysisCommand {
              .set = SetNumber(2, &slices_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* /*interner*/,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<ProcAnalysis>(filter, slices_);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* /*interner*/, const EventFilter& filter) {
+      return std::make_unique<ProcAnalysis>(filter, slices_);
+    });
   }
 
   std::vector<Selection> Selections() const override { return {{"p", "Only these Ps."}}; }

@@ -127,16 +127,24 @@ class ProfileCommand final : public AnalysisCommand {
     return CheckCompat(is_compatible_, filter());
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    if (is_compatible_) return std::make_unique<GoCompatibleProfile>(interner, Info().type, start_);
-    Profile::Options options = regions_;
-    options.type = Info().type;
-    options.by_goroutine = by_goroutine_;
-    options.by_proc = by_proc_;
-    options.start = start_;
-    options.filter = filter;
-    return std::make_unique<Profile>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    if (is_compatible_) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoCompatibleProfile>(interner, Info().type, start_);
+      });
+    }
+    if (regions_.has_parts()) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+        RegionProfile::Options options = regions_;
+        SetOptions(filter, &options);
+        return std::make_unique<RegionProfile>(interner, std::move(options));
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      Profile::Options options;
+      SetOptions(filter, &options);
+      return std::make_unique<Profile>(interner, std::move(options));
+    });
   }
 
   std::vector<Selection> Selections() const override {
@@ -144,8 +152,6 @@ class ProfileCommand final : public AnalysisCommand {
             {"p", "Only what goroutines do on these Ps, running or in a syscall."},
             {"m", "Only what goroutines do on these threads, running or in a syscall."}};
   }
-
-  bool IsMergeable() const override { return !is_compatible_ && !regions_.has_parts(); }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     absl::Span<const ProfileSample> samples;
@@ -230,9 +236,18 @@ class ProfileCommand final : public AnalysisCommand {
   const ProfileTypeInfo& Info() const { return ProfileTypes()[type_]; }
   bool HasTime() const { return !Info().time_name.empty(); }
 
+  void SetOptions(const EventFilter& filter, Profile::Options* options) const {
+    options->type = Info().type;
+    options->by_goroutine = by_goroutine_;
+    options->by_proc = by_proc_;
+    options->start = start_;
+    options->filter = filter;
+  }
+
   absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const {
-    return is_compatible_ ? static_cast<const GoCompatibleProfile&>(analysis).samples()
-                          : static_cast<const Profile&>(analysis).samples();
+    if (is_compatible_) return static_cast<const GoCompatibleProfile&>(analysis).samples();
+    return regions_.has_parts() ? static_cast<const RegionProfile&>(analysis).samples()
+                                : static_cast<const Profile&>(analysis).samples();
   }
 
   size_t type_ = 0;
@@ -240,7 +255,7 @@ class ProfileCommand final : public AnalysisCommand {
   std::string start_;
   bool by_goroutine_ = false;
   bool by_proc_ = false;
-  Profile::Options regions_;  // Only what is about regions.
+  RegionProfile::Options regions_;  // Only what is about regions and labels.
   bool is_compatible_ = false;
 };
 

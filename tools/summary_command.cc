@@ -97,9 +97,10 @@ class SummaryCommand final : public AnalysisCommand {
          .set = SetSwitch(&merge_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<SummaryStats>(interner, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<SummaryStats>(interner, filter.times);
+    });
   }
 
   std::vector<Selection> Selections() const override { return {}; }

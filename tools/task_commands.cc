@@ -108,69 +108,91 @@ struct SpanFilter {
   }
 };
 
-// Runs the statistics of gotrace, or those of Go, and keeps what the filter selects.
+// The tasks, or regions, that a filter selects.
 template <class Life>
-class SpanAnalysis final : public Analysis {
+class SelectedSpans {
  public:
-  SpanAnalysis(Interner* interner, EventFilter filter, const SpanFilter& spans, bool is_compatible)
-      : interner_(*interner), spans_(spans), search_(spans.log) {
-    if (is_compatible) {
-      go_ = std::make_unique<GoCompatibleStats>(interner);
-    } else {
-      stats_ = std::make_unique<TaskStats>(interner, std::move(filter));
-    }
-  }
+  SelectedSpans(const Interner* interner, const SpanFilter& spans)
+      : interner_(*interner), spans_(spans), search_(spans.log) {}
 
-  void AddEvents(absl::Span<const Event> events) override {
-    search_.Add(events);
-    if (go_ != nullptr) return go_->Add(events);
-    stats_->AddEvents(events);
-  }
-  void AddGoroutine(const GoInterval& interval) override {
-    if (stats_ != nullptr) stats_->AddGoroutine(interval);
-  }
-  // Never called for Go's statistics.
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    auto& rest = static_cast<SpanAnalysis&>(next);
-    search_.Merge(rest.search_);
-    stats_->Merge(std::move(*rest.stats_), ids);
-  }
+  void AddEvents(absl::Span<const Event> events) { search_.Add(events); }
+  void Merge(const SelectedSpans& next) { search_.Merge(next.search_); }
 
-  void Finish(int64_t end) override {
+  // Takes all of them from the statistics.
+  template <class Stats>
+  void Finish(const Stats& stats) {
     absl::Span<const Life> all;
-    if (go_ != nullptr) {
-      go_->Finish().IgnoreError();  // It is always OK.
-      all = Of(*go_);
+    if constexpr (std::is_same_v<Life, RegionLife>) {
+      all = stats.regions();
     } else {
-      stats_->Finish(end);
-      all = Of(*stats_);
+      all = stats.tasks();
     }
     for (const Life& life : all) {
-      if (spans_.Selects(life, interner_, search_)) selected_.push_back(life);
+      if (spans_.Selects(life, interner_, search_)) lives_.push_back(life);
     }
-    groups_ = GroupByType(selected_, interner_);
+    groups_ = GroupByType(lives_, interner_);
   }
 
-  absl::Span<const Life> selected() const { return selected_; }
+  absl::Span<const Life> lives() const { return lives_; }
   absl::Span<const SpanGroup> groups() const { return groups_; }
 
  private:
-  template <class Stats>
-  static absl::Span<const Life> Of(const Stats& stats) {
-    if constexpr (std::is_same_v<Life, RegionLife>) {
-      return stats.regions();
-    } else {
-      return stats.tasks();
-    }
-  }
-
   const Interner& interner_;
   const SpanFilter spans_;
   LogSearch search_;
-  std::unique_ptr<TaskStats> stats_;  // One of the two.
-  std::unique_ptr<GoCompatibleStats> go_;
-  std::vector<Life> selected_;
+  std::vector<Life> lives_;
   std::vector<SpanGroup> groups_;
+};
+
+// Runs the statistics, and keeps what the filter selects.
+template <class Life>
+class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Life>> {
+ public:
+  SpanAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+      : stats_(interner, filter), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.AddEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
+  void Merge(SpanAnalysis&& next, const InternerMap& ids) override {
+    selected_.Merge(next.selected_);
+    stats_.Merge(std::move(next.stats_), ids);
+  }
+  void Finish(int64_t end) override {
+    stats_.Finish(end);
+    selected_.Finish(stats_);
+  }
+
+  const SelectedSpans<Life>& selected() const { return selected_; }
+
+ private:
+  TaskStats stats_;
+  SelectedSpans<Life> selected_;
+};
+
+// The same with Go's statistics.
+template <class Life>
+class GoSpanAnalysis final : public Analysis {
+ public:
+  GoSpanAnalysis(Interner* interner, const SpanFilter& spans)
+      : stats_(interner), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.Add(events);
+  }
+  void Finish(int64_t /*end*/) override {
+    stats_.Finish().IgnoreError();  // It is always OK.
+    selected_.Finish(stats_);
+  }
+
+  const SelectedSpans<Life>& selected() const { return selected_; }
+
+ private:
+  GoCompatibleStats stats_;
+  SelectedSpans<Life> selected_;
 };
 
 std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Interner& interner) {
@@ -385,15 +407,21 @@ class SpansCommand final : public AnalysisCommand {
     return CheckCompat(is_compatible_, filter());
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
+  AnyAnalysis MakeAnalysis() const override {
     if (story_of_.has_value()) {
-      return std::make_unique<TaskStory>(interner, *story_of_, filter.times);
+      return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+        return std::make_unique<TaskStory>(interner, *story_of_, filter.times);
+      });
     }
-    return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_, is_compatible_);
+    if (is_compatible_) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoSpanAnalysis<Life>>(interner, spans_);
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_);
+    });
   }
-
-  bool IsMergeable() const override { return !story_of_.has_value() && !is_compatible_; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (story_of_.has_value()) {
@@ -404,8 +432,10 @@ class SpansCommand final : public AnalysisCommand {
     absl::Span<const Life> lives;
     absl::Span<const SpanGroup> groups;
     if (analysis != nullptr) {
-      const auto& spans = static_cast<const SpanAnalysis<Life>&>(*analysis);
-      lives = spans.selected();
+      const SelectedSpans<Life>& spans =
+          is_compatible_ ? static_cast<const GoSpanAnalysis<Life>&>(*analysis).selected()
+                         : static_cast<const SpanAnalysis<Life>&>(*analysis).selected();
+      lives = spans.lives();
       groups = spans.groups();
     }
     return each_ ? Table(lives.size(), EachColumns(lives, interner))

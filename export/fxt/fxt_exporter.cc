@@ -94,7 +94,6 @@ class FxtExporter::Impl final : public IntervalConsumer {
 
   void AddGoroutine(const GoInterval& interval) override;
   void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
  private:
   // The window, once it is known when the trace starts.

@@ -50,7 +50,6 @@ struct Expected final : public IntervalConsumer {
           interval.begun_by;
     }
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   const int64_t from;
   const int64_t to;
@@ -257,7 +256,6 @@ struct ExpectedThreads final : public IntervalConsumer {
     lines.push_back(absl::StrCat(0xff000000 + interval.thread.value, " thread ", name, " [",
                                  interval.begin, ", ", interval.end, ")"));
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   std::vector<std::string> lines;
 };
@@ -331,7 +329,6 @@ TEST(FxtExporterTest, HasStacksAndAllocations) {
       void AddGoroutine(const GoInterval& interval) override {
         count += interval.state == GoState::kWaiting ? 1 : 0;
       }
-      void Merge(IntervalConsumer&&, const InternerMap&) override {}
       size_t count = 0;
     } expected;
     StateTracker tracker(&interner, &expected);

@@ -205,7 +205,6 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   // IntervalConsumer, for the tracks of threads.
   void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   PerfettoOptions options_;
   ByteSink& out_;
