@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "analysis/profile_samples.h"
+#include "analysis/range_tracker.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
@@ -20,6 +21,8 @@ namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
+using internal::RangeTracker;
+using internal::RuntimeRange;
 
 namespace {
 
@@ -131,8 +134,7 @@ class CriticalPaths::Impl {
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
   void CloseRegion(size_t index, int64_t end);
-  void AddAssist(const Event& event);
-  void EndAssist(GoId id, int64_t end);
+  void AddAssist(const RuntimeRange& assist);
   void AddTurn(const GoInterval& interval, Slot goroutine);
 
   Slot SlotOf(GoId id);
@@ -165,7 +167,10 @@ class CriticalPaths::Impl {
   std::vector<std::vector<Turn>> turns_;  // By P.
   absl::flat_hash_map<ProcId, size_t> procs_;
 
-  absl::flat_hash_map<GoId, int64_t> open_assists_;  // Since when.
+  RangeTracker ranges_{&interner_,
+                       RangeTracker::Crossing::kPieces,
+                       {EventType::kGCMarkAssistBegin},
+                       [this](const RuntimeRange& assist) { AddAssist(assist); }};
   absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
 
   absl::flat_hash_map<TaskId, TaskEntry> task_entries_;
@@ -177,7 +182,6 @@ class CriticalPaths::Impl {
 
   bool has_events_ = false;
   int64_t first_time_ = 0;
-  int64_t generation_begin_ = 0;
   int64_t end_ = 0;
 };
 
@@ -199,9 +203,6 @@ void CriticalPaths::Impl::Add(const Event& event) {
     first_time_ = event.time();
   }
   switch (event.kind()) {
-    case EventKind::kSync:
-      generation_begin_ = event.time();
-      break;
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
       AddTask(event);
@@ -212,12 +213,8 @@ void CriticalPaths::Impl::Add(const Event& event) {
     case EventKind::kRegionEnd:
       EndRegion(event);
       break;
-    case EventKind::kRangeBegin:
-    case EventKind::kRangeActive:
-    case EventKind::kRangeEnd:
-      AddAssist(event);
-      break;
     default:
+      ranges_.Add(event);
       break;
   }
 }
@@ -276,28 +273,12 @@ void CriticalPaths::Impl::EndRegion(const Event& event) {
   entry.has_end = true;
 }
 
-void CriticalPaths::Impl::AddAssist(const Event& event) {
-  switch (event.type()) {
-    case EventType::kGCMarkAssistBegin:
-      open_assists_.insert_or_assign(event.goroutine(), event.time());
-      break;
-    case EventType::kGCMarkAssistActive:
-      // It was open when the generation began.
-      open_assists_.try_emplace(GoId{event.range_parts().scope.id}, generation_begin_);
-      break;
-    case EventType::kGCMarkAssistEnd:
-      EndAssist(event.goroutine(), event.time());
-      open_assists_.erase(event.goroutine());
-      break;
-    default:
-      break;
-  }
-}
-
-void CriticalPaths::Impl::EndAssist(GoId id, int64_t end) {
-  const auto open = open_assists_.find(id);
-  const int64_t begin = open == open_assists_.end() ? first_time_ : open->second;
-  if (id != GoId::kNone) AppendInOrder<TimeSpan>({begin, end}, &assists_[SlotOf(id)]);
+void CriticalPaths::Impl::AddAssist(const RuntimeRange& assist) {
+  const GoId goroutine{assist.scope.id};
+  if (goroutine == GoId::kNone) return;
+  // Where events are missing, an assist may only end.
+  const int64_t begin = assist.HasOnlyEnd() ? first_time_ : assist.begin;
+  AppendInOrder<TimeSpan>({begin, assist.end}, &assists_[SlotOf(goroutine)]);
 }
 
 void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
@@ -360,7 +341,7 @@ bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) cons
 
 void CriticalPaths::Impl::Finish(int64_t end) {
   end_ = end;
-  for (const auto& [id, begin] : open_assists_) EndAssist(id, end);
+  ranges_.Finish(end);
   for (const auto& [id, entry] : task_entries_) {
     PathSpan span;
     span.task = id;
