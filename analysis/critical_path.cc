@@ -13,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "analysis/profile_samples.h"
 #include "analysis/range_tracker.h"
+#include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
@@ -70,15 +71,6 @@ struct Turn : TimeSpan {
   Slot goroutine = kNoSlot;
 };
 
-struct TaskEntry {
-  StringId type = StringId::kEmpty;
-  std::optional<int64_t> begin;
-  std::optional<int64_t> end;
-  GoId begin_goroutine;
-  GoId end_goroutine;
-  StackId end_stack = StackId::kNone;
-};
-
 struct RegionEntry {
   PathSpan span;
   bool has_begin = false;
@@ -109,7 +101,8 @@ class CriticalPaths::Impl {
   Impl(Interner* interner, const Options& options)
       : interner_(*interner),
         options_(options),
-        assist_(interner->InternString("GC mark assist")) {}
+        assist_(interner->InternString("GC mark assist")),
+        task_table_(interner) {}
 
   void Begin(int64_t /*trace_start*/, EventFilter::Times window) {
     options_.window = options_.window.And(window);
@@ -130,7 +123,6 @@ class CriticalPaths::Impl {
   const Interner& interner() const { return interner_; }
 
  private:
-  void AddTask(const Event& event);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
   void CloseRegion(size_t index, int64_t end);
@@ -173,7 +165,7 @@ class CriticalPaths::Impl {
                        [this](const RuntimeRange& assist) { AddAssist(assist); }};
   absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
 
-  absl::flat_hash_map<TaskId, TaskEntry> task_entries_;
+  internal::TaskTable task_table_;
   std::vector<RegionEntry> region_entries_;
   absl::flat_hash_map<GoId, std::vector<size_t>> open_regions_;          // From the outermost on.
   absl::flat_hash_map<std::pair<GoId, StringId>, uint64_t> open_types_;  // How many are open.
@@ -205,7 +197,7 @@ void CriticalPaths::Impl::Add(const Event& event) {
   switch (event.kind()) {
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
-      AddTask(event);
+      task_table_.AddTask(event);
       break;
     case EventKind::kRegionBegin:
       BeginRegion(event);
@@ -216,20 +208,6 @@ void CriticalPaths::Impl::Add(const Event& event) {
     default:
       ranges_.Add(event);
       break;
-  }
-}
-
-void CriticalPaths::Impl::AddTask(const Event& event) {
-  const Task task = event.task();
-  TaskEntry& entry = task_entries_[task.id];
-  if (!task.type.empty()) entry.type = interner_.InternString(task.type);
-  if (event.kind() == EventKind::kTaskBegin) {
-    entry.begin = event.time();
-    entry.begin_goroutine = event.goroutine();
-  } else {
-    entry.end = event.time();
-    entry.end_goroutine = event.goroutine();
-    entry.end_stack = interner_.InternStack(event.stack());
   }
 }
 
@@ -342,18 +320,17 @@ bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) cons
 void CriticalPaths::Impl::Finish(int64_t end) {
   end_ = end;
   ranges_.Finish(end);
-  for (const auto& [id, entry] : task_entries_) {
+  for (const internal::TaskRecord& task : task_table_.Take()) {
     PathSpan span;
-    span.task = id;
-    span.type = entry.type;
-    span.begin = entry.begin.value_or(0);
-    span.end = entry.end.value_or(0);
-    span.end_stack = entry.end_stack;
-    if (!Cut(entry.begin.has_value(), entry.end.has_value(), &span)) continue;
-    span.goroutine = span.end_clipped ? entry.begin_goroutine : entry.end_goroutine;
+    span.task = task.task;
+    span.type = task.type;
+    span.begin = task.begin.value_or(0);
+    span.end = task.end.value_or(0);
+    span.end_stack = task.end_stack;
+    if (!Cut(task.begin.has_value(), task.end.has_value(), &span)) continue;
+    span.goroutine = span.end_clipped ? task.begin_goroutine : task.end_goroutine;
     tasks_.push_back(span);
   }
-  absl::c_sort(tasks_, [](const PathSpan& a, const PathSpan& b) { return a.task < b.task; });
   for (RegionEntry& entry : region_entries_) {
     if (Cut(entry.has_begin, entry.has_end, &entry.span)) regions_.push_back(entry.span);
   }
