@@ -8,16 +8,19 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/profile_samples.h"
+#include "analysis/range_tracker.h"
 #include "analysis/region_parts.h"
-#include "analysis/runtime_ranges.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 
 namespace gotrace {
 
+using internal::RangeTracker;
 using internal::RegionParts;
+using internal::RuntimeRange;
 using internal::SampleSource;
 
 namespace {
@@ -132,7 +135,7 @@ class internal::ProfileSums {
   void AddInterval(const GoInterval& interval, Samples::Entry* entry);
   void AddCpuSample(const Event& event);
   void AddAssistEvent(const Event& event);
-  void AddAssist(const internal::RuntimeRange& assist);
+  void AddAssist(const RuntimeRange& assist);
 
   Interner& interner_;
   RegionProfile::Options options_;
@@ -150,8 +153,10 @@ class internal::ProfileSums {
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
 
-  internal::RuntimeRanges assists_{
-      &interner_, [this](const internal::RuntimeRange& assist) { AddAssist(assist); }};
+  RangeTracker assists_{&interner_,
+                        RangeTracker::Crossing::kWhole,
+                        {EventType::kGCMarkAssistBegin},
+                        [this](const RuntimeRange& assist) { AddAssist(assist); }};
 };
 
 void internal::ProfileSums::AddEvents(absl::Span<const Event> events) {
@@ -177,26 +182,16 @@ void internal::ProfileSums::AddCpuSample(const Event& event) {
 }
 
 void internal::ProfileSums::AddAssistEvent(const Event& event) {
-  switch (event.type()) {
-    case EventType::kGCMarkAssistBegin:
-      if (regions_.has_value()) assist_parts_[event.goroutine()] = PartNow(event.goroutine());
-      break;
-    case EventType::kGCMarkAssistActive:
-      if (regions_.has_value()) {
-        const GoId goroutine{event.range_parts().scope.id};
-        older_assist_parts_.emplace(goroutine, PartNow(goroutine));
-      }
-      break;
-    case EventType::kSync:
-    case EventType::kGCMarkAssistEnd:
-      break;
-    default:
-      return;
+  const RuntimeRange* const begun = assists_.Add(event);
+  if (begun == nullptr || !regions_.has_value()) return;
+  if (begun->begin_clipped) {
+    older_assist_parts_.emplace(begun->goroutine, PartNow(begun->goroutine));
+  } else {
+    assist_parts_[begun->goroutine] = PartNow(begun->goroutine);
   }
-  assists_.Add(event);
 }
 
-void internal::ProfileSums::AddAssist(const internal::RuntimeRange& assist) {
+void internal::ProfileSums::AddAssist(const RuntimeRange& assist) {
   const int64_t begin = std::max(assist.begin, options_.filter.times.from);
   const int64_t end = std::min(assist.end, options_.filter.times.to);
   if (!options_.filter.Selects(assist.goroutine) || begin >= end) return;
