@@ -255,15 +255,14 @@ void FxtExporter::Impl::OpenWindow() {
   state_counters_.Begin(from_);
   // The goroutine that began a task may have ended.
   for (const auto& [id, task] : tasks_) {
+    if (!task.is_selected) continue;
     WriteTask(FxtEvent::kAsyncBegin, from_, LaneOf(ResourceId{}), TaskId{id}, task);
   }
   for (auto& [scope, slices] : slices_) {
-    if (slices.empty()) continue;
-    const uint64_t lane = LaneOf(ResourceId{scope.first, scope.second});
     for (OpenSlice* slice : slices.Sorted()) {
       if (!slice->is_selected) continue;
       slices.AddWritten(slice);
-      WriteBegin(lane, from_, *slice);
+      WriteBegin(LaneOf(ResourceId{scope.first, scope.second}), from_, *slice);
     }
   }
 }
@@ -374,9 +373,8 @@ void FxtExporter::Impl::AddTransition(const Event& event) {
   const auto found = slices_.find({resource.kind, resource.id});
   if (found == slices_.end()) return;
   const std::vector<OpenSlice*>& written = found->second.written();
-  const uint64_t lane = LaneOf(resource);
   for (auto slice = written.rbegin(); slice != written.rend(); ++slice) {
-    WriteEnd(lane, event.time(), **slice);
+    WriteEnd(LaneOf(resource), event.time(), **slice);
   }
   slices_.erase(found);
 }
@@ -515,7 +513,7 @@ void FxtExporter::Impl::AddTask(const Event& event) {
                            options_.stacks ? interner_.InternStack(event.stack()) : StackId::kNone};
   if (event.kind() == EventKind::kTaskBegin) {
     tasks_[task.id.value] = stated;
-    if (in_window) {
+    if (in_window && stated.is_selected) {
       WriteTask(FxtEvent::kAsyncBegin, event.time(), LaneOf(event), task.id, stated);
     }
     return;
@@ -523,6 +521,7 @@ void FxtExporter::Impl::AddTask(const Event& event) {
   auto open = tasks_.extract(task.id.value);
   if (!in_window) return;
   if (!open.empty()) {
+    if (!open.mapped().is_selected) return;
     return WriteTask(FxtEvent::kAsyncEnd, event.time(), LaneOf(event), task.id, open.mapped());
   }
   // It began before the trace did, or has ended already.
@@ -534,7 +533,6 @@ void FxtExporter::Impl::AddTask(const Event& event) {
 
 void FxtExporter::Impl::WriteTask(FxtEvent kind, int64_t time, uint64_t lane, TaskId id,
                                   const OpenTask& task) {
-  if (!task.is_selected) return;
   FxtRecord& record = Make(kind, time, lane, "task", NameOf(task));
   record.id = id.value ^ id_bits_;
   if (kind == FxtEvent::kAsyncBegin) {

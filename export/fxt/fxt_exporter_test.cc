@@ -772,6 +772,32 @@ TEST(FxtExporterTest, EveryThreadWithEventsHasAName) {
   }
 }
 
+// A goroutine that has no event in the file, since it is not selected or exists only after the
+// window, has no thread there.
+TEST(FxtExporterTest, EveryThreadHasEvents) {
+  const std::string trace = ReadTestTrace("go1.27-annotations.trace");
+  const auto [first, last] = TimesOf(trace);
+  FxtOptions of_log, of_window;
+  of_log.filter.kinds = {EventKind::kLog};
+  of_window.filter.times = {first + (last - first) / 50, first + (last - first) / 20};
+  for (const FxtOptions& options : {of_log, of_window}) {
+    const std::string fxt = Export(trace, options);
+    FxtReader reader(*SourceFromBytes(fxt));
+    std::set<uint64_t> threads, used;
+    while (const FxtRecord* record = reader.Next()) {
+      if (record->type == FxtType::kKernelObject && record->kind == kFxtThreadObject) {
+        threads.insert(record->id);
+      } else if (record->type == FxtType::kEvent) {
+        used.insert(record->thread.thread);
+      } else if (record->type == FxtType::kScheduling) {
+        used.insert({record->incoming.thread, record->outgoing.thread});
+      }
+    }
+    EXPECT_GT(threads.size(), 1u);
+    for (const uint64_t thread : threads) EXPECT_TRUE(used.contains(thread)) << thread;
+  }
+}
+
 TEST(FxtExporterTest, AddsAnOffsetToAllTimes) {
   FxtOptions options;
   options.filter.times = {65, 115};
