@@ -683,6 +683,19 @@ TEST(FxtExporterTest, AWindowBeginsWithWhatIsOpen) {
   EXPECT_TRUE(TwoGoroutines(since) == TwoGoroutines(options));
 }
 
+// The trace may only state after the window what was active when its generation began.
+TEST(FxtExporterTest, AWindowHasRangesThatAreStatedAfterIt) {
+  FxtOptions options;
+  options.filter.times = {15, 25};
+  Script script(options);
+  script.Start();  // 20
+  script.Add(script.On(EventType::kGCActive, -1));
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(back.problems, "");
+  EXPECT_EQ(back.durations,
+            std::vector<std::string>{"4294836224 range GC concurrent mark phase [15, open)"});
+}
+
 TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
   FxtOptions options;
   options.filter.goroutines = {2};
