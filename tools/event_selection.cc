@@ -23,8 +23,8 @@ absl::Status CheckWallTimes(const std::string& file, const FilterFlags& filter, 
   return absl::InvalidArgumentError(absl::StrCat(
       ShownNameOf(file), ": ", "--", filter.wall_from.has_value() ? "from" : filter.to_name,
       ": the trace is of version 1.", static_cast<uint32_t>(version),
-      ", which has no wall-clock times (Go writes them since 1.25); give a time since "
-      "the start, like 1.5s"));
+      ", which has no wall-clock times (Go writes them since 1.25); give a time since the start, "
+      "like 1.5s"));
 }
 
 // Returns the first time that the filter selects in a trace with that index, or an earlier one.
@@ -250,9 +250,9 @@ bool NoteEmptyWindow(const std::string& file, const FilterFlags& flags,
 void NoteTimelessGeneration(const std::string& file, const SelectionResult& result) {
   if (!result.timeless.has_value()) return;
   Note(file,
-       absl::StrFormat("generation %d states %d ticks of the trace clock per second, so times "
-                       "mean nothing",
-                       result.timeless->number, *result.timeless->frequency));
+       absl::StrFormat(
+           "generation %d states %d ticks of the trace clock per second, so times are meaningless",
+           result.timeless->number, *result.timeless->frequency));
 }
 
 }  // namespace gotrace::internal
