@@ -255,7 +255,6 @@ class ProgramView final : private IntervalConsumer {
   // IntervalConsumer.
   void AddGoroutine(const GoInterval& interval) override { delegate_.AddInterval(interval); }
   void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   Options options_;
   Interner& interner_;

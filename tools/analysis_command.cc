@@ -51,26 +51,26 @@ void AnalysisCommand::AppendTableFlags(std::vector<Flag>* rows) {
   const OwnFormat own = own_format();
   std::vector<absl::string_view> formats = {"text", "csv", "json", "jsonl"};
   if (!own.name.empty()) formats.push_back(own.name);
-  AppendRows({{.name = "format",
-               .value = "FORMAT",
-               .help = absl::StrCat(
-                   "text (default), a table for people; csv; json, one object for each file; or "
-                   "jsonl, one object on a line for each row. Only text has rounded numbers: "
-                   "the others have nanoseconds and bytes.",
-                   own.help),
-               .set = SetChoice(std::move(formats), &format_)},
-              {.name = "sort",
-               .value = "COLUMN",
-               .help = "Sort by a column, the largest first; texts in alphabetical order. "
-                       "docs/analyses.md lists the columns.",
-               // They depend on the flags that say what the rows are, which may follow this one.
-               .set = {SetText(&sort_), MakeTable(nullptr, Interner()).Names()}},
-              {.name = "top",
-               .value = "N",
-               .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
-                                    " as text, and all in other formats."),
-               .set = SetNumber(0, &top_)}},
-             rows);
+  AppendRows(
+      {{.name = "format",
+        .value = "FORMAT",
+        .help = absl::StrCat("text (default), a table for people; csv; json, one object for each "
+                             "file; or jsonl, one object on a line for each row. Only text rounds "
+                             "numbers; the other formats have nanoseconds and bytes.",
+                             own.help),
+        .set = SetChoice(std::move(formats), &format_)},
+       {.name = "sort",
+        .value = "COLUMN",
+        .help = "Sort by a column, the largest first; texts in alphabetical order. "
+                "docs/analyses.md lists the columns.",
+        // They depend on the flags that say what the rows are, which may follow this one.
+        .set = {SetText(&sort_), MakeTable(nullptr, Interner()).Names()}},
+       {.name = "top",
+        .value = "N",
+        .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
+                             " as text, and all in other formats."),
+        .set = SetNumber(0, &top_)}},
+      rows);
 }
 
 absl::Status AnalysisCommand::Check() const {

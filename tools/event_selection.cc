@@ -116,9 +116,9 @@ bool NoteEmptyWindow(const std::string& file, const FilterFlags& flags,
 void NoteTimelessGeneration(const std::string& file, const WindowReader::Seen& seen) {
   if (!seen.timeless.has_value()) return;
   Note(file,
-       absl::StrFormat("generation %d states %d ticks of the trace clock per second, so times "
-                       "mean nothing",
-                       seen.timeless->number, *seen.timeless->frequency));
+       absl::StrFormat(
+           "generation %d states %d ticks of the trace clock per second, so times are meaningless",
+           seen.timeless->number, *seen.timeless->frequency));
 }
 
 }  // namespace gotrace::internal

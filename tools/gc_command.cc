@@ -23,17 +23,16 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "gc",
-    .summary = "print what the garbage collector did",
+    .summary = "print the cycles and pauses of the garbage collector",
     .description =
         "Prints a row for each cycle of the garbage collector: what triggered it, how long it "
         "marked, how long it stopped the world, how long goroutines had to assist it, how long its "
-        "workers ran, and how large the heap was. With --pauses there is a row for each stop of "
-        "the world instead, also for those that are not for the collector.\n"
-        "\n"
-        "With --mmu there is a row for each length of window, with the minimum mutator "
-        "utilization: the smallest share of the processors that the collector left to the program "
-        "in any window of that length, and where that was. --compat=go prints the numbers that "
-        "`go tool trace` has, which are too low if mark workers run more than once.",
+        "workers ran, and how large the heap was. With --pauses, prints a row for each stop of the "
+        "world instead, including stops that are not for the collector.\n\n"
+        "With --mmu, prints a row for each length of window, with the minimum mutator utilization: "
+        "the smallest share of the processors that the collector left to the program in any window "
+        "of that length, and the time of that window. --compat=go prints the numbers of `go tool "
+        "trace`, which are too low if mark workers run more than once.",
     .examples =
         "  gotrace-dump gc trace.out\n"
         "  gotrace-dump gc --pauses --sort=length --top=10 trace.out\n"
@@ -215,10 +214,10 @@ class GcCommand final : public AnalysisCommand {
          .set = SetSwitch(&mmu_)},
         {.name = "flags",
          .value = "FLAG,...",
-         .help = "What counts as not left to the program. stw: all processors while "
-                 "the world is stopped for the collector; background: those of mark workers; "
-                 "assist: those of goroutines that assist; sweep: those that sweep. perproc: "
-                 "look at each P by itself. Default: stw,background,assist.",
+         .help = "Processors that count as taken from the program. stw: all, while the world is "
+                 "stopped for the collector; background: processors of mark workers; assist: "
+                 "processors of goroutines that assist; sweep: processors of goroutines that "
+                 "sweep. perproc: look at each P by itself. Default: stw,background,assist.",
          .set = SetUtilizationFlags(&options_),
          .needs = "mmu"},
         {.name = "windows",

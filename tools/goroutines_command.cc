@@ -18,15 +18,14 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "goroutines",
-    .summary = "print where the time of goroutines went",
+    .summary = "print where goroutines spent their time",
     .description =
         "Prints, for all goroutines that started in the same function, how many there were and how "
         "much time they spent running, waiting for a P to run on (runnable), in syscalls, and "
-        "blocked, with the reason that they were blocked for longest. CSV and JSON also have the "
-        "times by reason, in GC assists and sweeps, and the distributions over the goroutines.\n"
-        "\n"
-        "With --each there is a row for each goroutine instead. The numbers are those of `go tool "
-        "trace`, except where the trace contradicts these; --compat=go prints Go's numbers to the "
+        "blocked, with the reason that blocked them longest. CSV and JSON also have the times by "
+        "reason, in GC assists and sweeps, and the distributions over the goroutines.\n\n"
+        "With --each, prints a row for each goroutine instead. The numbers are those of `go tool "
+        "trace`, except where the trace contradicts them; --compat=go prints Go's numbers to the "
         "nanosecond.",
     .examples =
         "  gotrace-dump goroutines trace.out\n"

@@ -20,7 +20,7 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "leaks",
-    .summary = "print the goroutines that have been blocked for long at the end",
+    .summary = "print goroutines that have been blocked for a long time at the end",
     .description =
         "Prints, for all goroutines that were created in the same place and have been blocked in "
         "the same place for at least a second when the trace ends, how many there are, for how "

@@ -30,11 +30,10 @@ constexpr CommandText kRegionsText = {
     .summary = "print how long regions took, and where their time went",
     .description =
         "Prints, for all regions of runtime/trace with the same type, how many there were, how "
-        "long they took, and how much of that their goroutines spent running, waiting for a P "
+        "long they took, and how much of that time their goroutines spent running, waiting for a P "
         "(runnable), in syscalls, and blocked. Regions that lack their begin or end in the trace "
-        "are counted as open, and are in no percentile.\n"
-        "\n"
-        "With --each there is a row for each region instead.",
+        "are counted as open, and are in no percentile.\n\n"
+        "With --each, prints a row for each region instead.",
     .examples =
         "  gotrace-dump regions trace.out\n"
         "  gotrace-dump regions --each --type=query --min=10ms trace.out\n"
@@ -49,11 +48,11 @@ constexpr CommandText kTasksText = {
         "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
         "they took, and how much of the time in their regions was spent running, waiting for a P "
         "(runnable), in syscalls, and blocked. Tasks that lack their begin or end in the trace are "
-        "counted as open, and are in no percentile.\n"
-        "\n"
-        "With --each there is a row for each task instead. With --id the whole story of one task "
-        "is printed, in order: its begin and end, those of its regions and children, its messages, "
-        "and what its goroutines did meanwhile, what they waited for, and what woke them up.",
+        "counted as open, and are in no percentile.\n\n"
+        "With --each, prints a row for each task instead. With --id, prints everything that "
+        "happened in one task, in order: the begin and end of the task, its regions and its "
+        "children, its messages, and the states of its goroutines, with the reasons and what woke "
+        "them up.",
     .examples =
         "  gotrace-dump tasks trace.out\n"
         "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
@@ -368,17 +367,14 @@ class SpansCommand final : public AnalysisCommand {
          .value = "",
          .help = kIsTask ? "Print a row for each task." : "Print a row for each region.",
          .set = SetSwitch(&each_)},
-        {.name = "type",
-         .value = "TYPE",
-         .help = "Only those of this type.",
-         .set = SetText(&spans_.type)},
+        {.name = "type", .value = "TYPE", .help = "Only this type.", .set = SetText(&spans_.type)},
         {.name = "min",
          .value = "DURATION",
-         .help = "Only those that took at least as long, as in 1.5s or 20ms.",
+         .help = "The minimum length, as in 1.5s or 20ms.",
          .set = SetDuration(&spans_.min)},
         {.name = "max",
          .value = "DURATION",
-         .help = "Only those that took at most as long.",
+         .help = "The maximum length.",
          .set = SetDuration(&spans_.max)}};
     if (kIsTask) {
       flags.push_back({.name = "log",
