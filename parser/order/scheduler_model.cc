@@ -1,5 +1,6 @@
-// The rules of the scheduler model, in the order of the groups in events.def. Most events are of a
-// few types, whose rules are templates that are inlined where events are dispatched.
+// The rules of the scheduler model, in the order of the groups in events.def. Many are templates, so
+// that their rows of event_rules.def are known at compile time. Most events are of a few types,
+// whose rules are inlined where events are dispatched.
 #include "parser/order/scheduler_model.h"
 
 #include <algorithm>
@@ -499,7 +500,8 @@ SchedulerModel::Outcome SchedulerModel::ConfirmAbandonedProc(Step step, Processo
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderProcStart(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderProcStart(AnyStep step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
@@ -516,7 +518,8 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStart(Step step) {
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderProcStop(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderProcStop(AnyStep step) {
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
   if (proc->status != ProcStatus::kRunning && proc->status != ProcStatus::kSyscall) {
@@ -529,7 +532,8 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStop(Step step) {
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderProcSteal(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderProcSteal(AnyStep step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
@@ -638,7 +642,8 @@ SchedulerModel::Outcome SchedulerModel::EndRange(Step step, State* state, uint64
 }
 
 // STWBegin and GCMarkAssistBegin.
-SchedulerModel::Outcome SchedulerModel::OrderGoRangeBegin(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGoRangeBegin(AnyStep step) {
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
@@ -655,7 +660,8 @@ SchedulerModel::Outcome SchedulerModel::OrderGoRangeActive(Step step) {
 }
 
 // STWEnd and GCMarkAssistEnd.
-SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(AnyStep step) {
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
@@ -669,7 +675,8 @@ SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(Step step) {
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderGCSweepBegin(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGCSweepBegin(AnyStep step) {
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
@@ -683,7 +690,8 @@ SchedulerModel::Outcome SchedulerModel::OrderGCSweepActive(Step step) {
   return ConfirmRange(step, proc);
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderGCSweepEnd(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGCSweepEnd(AnyStep step) {
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
@@ -746,7 +754,8 @@ SchedulerModel::Outcome SchedulerModel::OrderGCEnd(Step step) {
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderHeapMetric(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderHeapMetric(AnyStep step) {
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
   return Outcome::kAdvanced;
@@ -760,7 +769,8 @@ SchedulerModel::Outcome SchedulerModel::OrderAllocFree(Step step) {
 
 // Rules for tasks, regions, logs and labels. ------------------------------------------------------
 
-SchedulerModel::Outcome SchedulerModel::OrderAnnotation(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderAnnotation(AnyStep step) {
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
   return Outcome::kAdvanced;

@@ -188,9 +188,12 @@ class SchedulerModel {
 
   // Ps. ------------------------------------------------------------------------------------------
   Outcome OrderProcStatus(Step step);
-  Outcome OrderProcStart(Step step);
-  Outcome OrderProcStop(Step step);
-  Outcome OrderProcSteal(Step step);
+  template <class AnyStep>
+  Outcome OrderProcStart(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderProcStop(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderProcSteal(AnyStep step);
   Outcome ConfirmAbandonedProc(Step step, ProcessorState* proc);
   Outcome CheckSteal(Step step, ProcId proc, ThreadId victim);
 
@@ -220,16 +223,21 @@ class SchedulerModel {
   Outcome OrderGoDestroySyscall(Step step);
 
   // Ranges, GC cycles and metrics. ---------------------------------------------------------------
-  Outcome OrderGoRangeBegin(Step step);
+  template <class AnyStep>
+  Outcome OrderGoRangeBegin(AnyStep step);
   Outcome OrderGoRangeActive(Step step);
-  Outcome OrderGoRangeEnd(Step step);
+  template <class AnyStep>
+  Outcome OrderGoRangeEnd(AnyStep step);
   Outcome OrderGCActive(Step step);
   Outcome OrderGCBegin(Step step);
   Outcome OrderGCEnd(Step step);
   Outcome OrderGCSweepActive(Step step);
-  Outcome OrderGCSweepBegin(Step step);
-  Outcome OrderGCSweepEnd(Step step);
-  Outcome OrderHeapMetric(Step step);
+  template <class AnyStep>
+  Outcome OrderGCSweepBegin(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderGCSweepEnd(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderHeapMetric(AnyStep step);
   Outcome OrderAllocFree(Step step);
   template <class State>
   Outcome BeginRange(Step step, State* state, uint64_t kind);
@@ -243,7 +251,8 @@ class SchedulerModel {
   void CloseRangeIn(OpenRanges& ranges, size_t place);
 
   // Tasks, regions, logs and labels. -------------------------------------------------------------
-  Outcome OrderAnnotation(Step step);
+  template <class AnyStep>
+  Outcome OrderAnnotation(AnyStep step);
   Outcome OrderUserTaskBegin(Step step);
   Outcome OrderUserTaskEnd(Step step);
   Outcome OrderUserRegionBegin(Step step);
