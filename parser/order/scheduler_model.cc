@@ -1,5 +1,5 @@
-// The rules of the scheduler model, in the order of the groups in events.def. Many are templates, so
-// that their rows of event_rules.def are known at compile time. Most events are of a few types,
+// The rules of the scheduler model, in the order of the groups in events.def. Many are templates,
+// so that their rows of event_rules.def are known at compile time. Most events are of a few types,
 // whose rules are inlined where events are dispatched.
 #include "parser/order/scheduler_model.h"
 
