@@ -18,6 +18,7 @@
 #include "analysis/interner_impl.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_type.h"
+#include "gotrace/internal/event_rules.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
@@ -26,6 +27,7 @@ namespace {
 using internal::Between;
 using internal::DenseTable;
 using internal::kSlotsForGoroutines;
+using internal::TransitionType;
 
 // GoInterval::proc_until of an open interval: the goroutine has a P up to now, or has none. Both
 // are brought between begin and end when the interval is closed.
@@ -429,39 +431,41 @@ template <const StateTracker::Impl::Change& kChange>
 [[gnu::always_inline]] inline void StateTracker::Impl::TakeTransition(const Event& event) {
   // Only a status repeats a state that is known.
   if (event.transition_from() == event.transition_to()) return TakeStatus(event);
-  switch (event.type()) {
-    case EventType::kGoStart:
+  switch (internal::TransitionTypeOf(event.type())) {
+    case TransitionType::kGoStart:
       return ChangeGo<kStarts>(event);
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
+    case TransitionType::kGoStop:
+    case TransitionType::kGoBlock:
       return ChangeGo<kStops>(event);
-    case EventType::kGoUnblock:
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
+    case TransitionType::kGoUnblock:
+    case TransitionType::kGoSwitch:
+    case TransitionType::kGoSwitchDestroy:
       return ChangeGo<kIsWoken>(event);
-    case EventType::kGoSyscallBegin:
+    case TransitionType::kGoSyscallBegin:
       return ChangeGo<kEntersSyscall>(event);
-    case EventType::kGoSyscallEnd:
+    case TransitionType::kGoSyscallEnd:
       return ChangeGo<kLeavesSyscall>(event);
-    case EventType::kGoSyscallEndBlocked:
+    case TransitionType::kGoSyscallEndBlocked:
       return ChangeGo<kLeavesBlockedSyscall>(event);
-    case EventType::kGoCreate:
-    case EventType::kGoCreateBlocked:
-    case EventType::kGoCreateSyscall:
+    case TransitionType::kGoCreate:
+    case TransitionType::kGoCreateBlocked:
+    case TransitionType::kGoCreateSyscall:
       return CreateGo(event);
-    case EventType::kGoDestroy:
+    case TransitionType::kGoDestroy:
       EndGo(event);
       return SetThread(event, event.thread(), event.proc(), GoId::kNone);
-    case EventType::kGoDestroySyscall:
+    case TransitionType::kGoDestroySyscall:
       EndGo(event);
       // The event before it took the P away, though this one is still seen from there.
       return SetThread(event, event.thread(), ProcId::kNone, GoId::kNone);
-    case EventType::kProcStart:
+    case TransitionType::kProcStart:
       return StartProc(event);
-    case EventType::kProcStop:
-    case EventType::kProcSteal:
+    case TransitionType::kProcStop:
+    case TransitionType::kProcSteal:
       return StopProc(event);
-    default:
+    case TransitionType::kProcStatus:
+    case TransitionType::kGoStatus:
+    case TransitionType::kGoStatusStack:
       return TakeStatus(event);
   }
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/internal/limits.h"
 #include "tracev2/batch_encoder.h"
@@ -36,21 +37,27 @@ uint64_t Number(ThreadId id) { return static_cast<uint64_t>(id.value); }
 uint64_t Number(GoStatus status) { return static_cast<uint64_t>(status); }
 uint64_t Number(ProcStatus status) { return static_cast<uint64_t>(status); }
 
-// Returns whether an event of this type may have no thread.
-bool MayHaveNoThread(EventType type) {
-  switch (type) {
-    case EventType::kProcStatus:
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-    case EventType::kGoUnblock:
-    case EventType::kGCSweepActive:
-    case EventType::kGCMarkAssistActive:
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-      return true;
-    default:
-      return false;
+// Returns the status, Runnable or Waiting, that the subject of the event must have before it, or
+// nullopt if that is no goroutine or may have any status.
+std::optional<GoStatus> NextStatusOf(const WriterEvent& event) {
+  switch (RuleOf(event.type).subject) {
+    case Subject::kRunnableGoroutine:
+      return GoStatus::kRunnable;
+    case Subject::kWaitingGoroutine:
+      return GoStatus::kWaiting;
+    case Subject::kStatedGoroutine:
+      return event.args[2] == Number(GoStatus::kWaiting) ? GoStatus::kWaiting : GoStatus::kRunnable;
+    case Subject::kNone:
+    case Subject::kNewGoroutine:
+    case Subject::kKnownGoroutine:
+    case Subject::kStatedProc:
+    case Subject::kKnownProc:
+    case Subject::kIdleProc:
+    case Subject::kSyscallProc:
+    case Subject::kGC:
+      break;
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -160,7 +167,8 @@ void GenerationWriter::WriteByTime() {
 void GenerationWriter::WriteListed(const WriterEvent& listed) {
   time_ = listed.time;
   WriterEvent event = listed;
-  const bool lacks_thread = event.thread == ThreadId::kNone && !MayHaveNoThread(event.type);
+  const bool lacks_thread =
+      event.thread == ThreadId::kNone && !RuleOf(event.type).MayHaveNoThread();
   if (lacks_thread || !Admit(&event)) {
     ++result_.events_left_out;
     return;
@@ -207,35 +215,62 @@ void GenerationWriter::AddStatus(EventType type, ThreadId thread,
 // Admitting events. ------------------------------------------------------------------------------
 
 bool GenerationWriter::Admit(WriterEvent* event) {
-  switch (event->type) {
-    case EventType::kProcStatus:
+  const EventRule& rule = RuleOf(event->type);
+  switch (kEventKinds[static_cast<uint8_t>(event->type)]) {
+    case EventKind::kStateTransition:
+      return AdmitTransition(event);
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      if (rule.subject == Subject::kGC) return AdmitGc(*event);
+      return rule.IsAboutGoroutine() ? AdmitGoRange(*event) : AdmitSweep(*event);
+    case EventKind::kTaskBegin:
+      return AdmitTaskBegin(*event);
+    case EventKind::kRegionEnd:
+      return MakeContext(*event) && AdmitRegionEnd(event);
+    case EventKind::kMetric:
+    case EventKind::kLabel:
+    case EventKind::kTaskEnd:
+    case EventKind::kRegionBegin:
+    case EventKind::kLog:
+    case EventKind::kExperimental:
+      return MakeContext(*event);
+    case EventKind::kNone:
+    case EventKind::kSync:
+    case EventKind::kStackSample:
+      break;
+  }
+  return false;
+}
+
+bool GenerationWriter::AdmitTransition(WriterEvent* event) {
+  switch (TransitionTypeOf(event->type)) {
+    case TransitionType::kProcStatus:
       return AdmitProcStatus(event);
-    case EventType::kProcStart:
+    case TransitionType::kProcStart:
       return AdmitProcStart(*event);
-    case EventType::kProcStop:
+    case TransitionType::kProcStop:
       if (event->proc == ProcId::kNone && model_.FindThread(event->thread).proc == ProcId::kNone) {
         return false;
       }
-      if (!GiveProc(event->thread, event->proc)) return false;
-      StateContext(*event);
-      return true;
-    case EventType::kProcSteal:
+      return MakeContext(*event);
+    case TransitionType::kProcSteal:
       return AdmitProcSteal(event);
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
+    case TransitionType::kGoStatus:
+    case TransitionType::kGoStatusStack:
       return AdmitGoStatus(event);
-    case EventType::kGoCreate:
-    case EventType::kGoCreateBlocked:
+    case TransitionType::kGoCreate:
+    case TransitionType::kGoCreateBlocked:
       return AdmitGoCreate(*event);
-    case EventType::kGoCreateSyscall:
+    case TransitionType::kGoCreateSyscall:
       return AdmitGoCreateSyscall(*event);
-    case EventType::kGoStart:
+    case TransitionType::kGoStart:
       if (!Vacate(event->thread) || !MakeRunnable(GoArg(*event), event->thread)) return false;
       State(GoArg(*event), event->thread, /*needed=*/true);
       if (!Vacate(event->thread) || !GiveProc(event->thread, event->proc)) return false;
       StateContext(*event);
       return true;
-    case EventType::kGoUnblock:
+    case TransitionType::kGoUnblock:
       if (!MakeWaiting(GoArg(*event), event->thread)) return false;
       State(GoArg(*event), event->thread, /*needed=*/true);
       // The unblocking goroutine need not run, but if it is known, the context must show it.
@@ -245,49 +280,23 @@ bool GenerationWriter::Admit(WriterEvent* event) {
         return MakeRunning(event->thread, event->goroutine, event->proc);
       }
       return true;
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
+    case TransitionType::kGoSwitch:
+    case TransitionType::kGoSwitchDestroy:
       return AdmitGoSwitch(*event);
-    case EventType::kGoSyscallBegin:
-      if (!MakeRunningContext(*event)) return false;
+    case TransitionType::kGoSyscallBegin:
+      if (!MakeContext(*event)) return false;
       State(model_.FindThread(event->thread).proc, event->thread, /*needed=*/true);
       return true;
-    case EventType::kGoSyscallEnd:
-    case EventType::kGoSyscallEndBlocked:
-    case EventType::kGoDestroySyscall:
+    case TransitionType::kGoSyscallEnd:
+    case TransitionType::kGoSyscallEndBlocked:
+    case TransitionType::kGoDestroySyscall:
       return AdmitSyscallEnd(*event);
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-    case EventType::kGCEnd:
-      return AdmitGc(*event);
-    case EventType::kSTWBegin:
-    case EventType::kSTWEnd:
-    case EventType::kGCMarkAssistBegin:
-    case EventType::kGCMarkAssistEnd:
-    case EventType::kGCMarkAssistActive:
-      return AdmitGoRange(*event);
-    case EventType::kGCSweepBegin:
-    case EventType::kGCSweepEnd:
-    case EventType::kGCSweepActive:
-      return AdmitSweep(*event);
-    case EventType::kHeapAlloc:
-    case EventType::kHeapGoal:
-      if (!GiveProc(event->thread, event->proc)) return false;
-      StateContext(*event);
-      return true;
-    case EventType::kGoDestroy:
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-      return MakeRunningContext(*event);
-    default: {
-      const EventSpec* const spec = FindEventSpec(event->type);
-      if (spec == nullptr || !spec->timed() || event->type == EventType::kClockSnapshot) {
-        return false;
-      }
-      if (spec->experiment != Experiment::kNone) return true;
-      return AdmitAnnotation(event);
-    }
+    case TransitionType::kGoDestroy:
+    case TransitionType::kGoStop:
+    case TransitionType::kGoBlock:
+      return MakeContext(*event);
   }
+  return false;
 }
 
 bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
@@ -510,30 +519,21 @@ bool GenerationWriter::AdmitGoRange(const WriterEvent& event) {
   if (!MakeRunningContext(event)) return false;
   Goroutine* const own = model_.FindGoroutine(model_.FindThread(event.thread).goroutine);
   const OpenRanges& ranges = own->open().ranges;
-  const ThreadId thread = event.thread;
-  switch (event.type) {
-    case EventType::kSTWBegin:
-      if (ranges.Find({EventType::kSTWBegin, event.args[0]}) != OpenRanges::kNone) {
-        // An end closes the first such range, which need not be this one.
-        return false;
-      }
-      return true;
-    case EventType::kGCMarkAssistBegin:
-      if (ranges.FindFirst(EventType::kGCMarkAssistBegin) != OpenRanges::kNone) {
-        Add(EventType::kGCMarkAssistEnd, thread);
-      }
-      return true;
-    case EventType::kSTWEnd:
-      if (ranges.FindFirst(EventType::kSTWBegin) == OpenRanges::kNone) {
-        Add(EventType::kSTWBegin, thread, {AddedReason(), 0});
-      }
-      return true;
-    default:
-      if (ranges.FindFirst(EventType::kGCMarkAssistBegin) == OpenRanges::kNone) {
-        Add(EventType::kGCMarkAssistBegin, thread, {0});
-      }
-      return true;
+  const EventType start = FindEventSpec(event.type)->start;
+  if (start != EventType::kNone) {
+    if (ranges.FindFirst(start) != OpenRanges::kNone) return true;
+    const bool has_reason = start == EventType::kSTWBegin;
+    has_reason ? Add(start, event.thread, {AddedReason(), 0}) : Add(start, event.thread, {0});
+    return true;
   }
+  if (event.type == EventType::kSTWBegin) {
+    // An end closes the first such range, which need not be this one.
+    return ranges.Find({EventType::kSTWBegin, event.args[0]}) == OpenRanges::kNone;
+  }
+  if (ranges.FindFirst(EventType::kGCMarkAssistBegin) != OpenRanges::kNone) {
+    Add(EventType::kGCMarkAssistEnd, event.thread);
+  }
+  return true;
 }
 
 bool GenerationWriter::AdmitSweep(const WriterEvent& event) {
@@ -541,8 +541,7 @@ bool GenerationWriter::AdmitSweep(const WriterEvent& event) {
     const Proc* const proc = model_.FindProc(ProcArg(event));
     return proc != nullptr && proc->sweeping != model_.first();
   }
-  if (!GiveProc(event.thread, event.proc)) return false;
-  StateContext(event);
+  if (!MakeContext(event)) return false;
   const bool begins = event.type == EventType::kGCSweepBegin;
   const Proc& proc = *model_.FindProc(model_.FindThread(event.thread).proc);
   if (begins == proc.sweeping) {
@@ -552,12 +551,12 @@ bool GenerationWriter::AdmitSweep(const WriterEvent& event) {
   return true;
 }
 
-bool GenerationWriter::AdmitAnnotation(WriterEvent* event) {
-  if (!MakeRunningContext(*event)) return false;
-  if (event->type == EventType::kUserTaskBegin && model_.HasTask(event->args[0])) {
-    Add(EventType::kUserTaskEnd, event->thread, {event->args[0], 0});
+bool GenerationWriter::AdmitTaskBegin(const WriterEvent& event) {
+  if (!MakeContext(event)) return false;
+  if (model_.HasTask(event.args[0])) {
+    Add(EventType::kUserTaskEnd, event.thread, {event.args[0], 0});
   }
-  return event->type != EventType::kUserRegionEnd || AdmitRegionEnd(event);
+  return true;
 }
 
 bool GenerationWriter::AdmitRegionEnd(WriterEvent* event) {
@@ -589,38 +588,40 @@ bool GenerationWriter::AdmitRegionEnd(WriterEvent* event) {
 }
 
 bool GenerationWriter::CanComeNext(const WriterEvent& event) const {
+  const EventRule& rule = RuleOf(event.type);
   const Goroutine* const goroutine = model_.FindGoroutine(GoArg(event));
   const Proc* const proc = model_.FindProc(ProcArg(event));
-  switch (event.type) {
-    case EventType::kProcStart:
-      return proc != nullptr && proc->status == ProcStatus::kIdle &&
-             model_.FindThread(event.thread).proc == ProcId::kNone;
-    case EventType::kProcSteal:
+  if (rule.proc == ProcNeed::kNone || rule.proc == ProcNeed::kNotSyscall) {
+    const ProcId id = model_.FindThread(event.thread).proc;
+    const Proc* const own = model_.FindProc(id);
+    const bool in_syscall = own != nullptr && own->status == ProcStatus::kSyscall;
+    if (rule.proc == ProcNeed::kNone ? id != ProcId::kNone : in_syscall) return false;
+  }
+  switch (rule.subject) {
+    case Subject::kIdleProc:
+      return proc != nullptr && proc->status == ProcStatus::kIdle;
+    case Subject::kSyscallProc:
       return proc != nullptr && (proc->status == ProcStatus::kSyscall ||
                                  proc->status == ProcStatus::kSyscallAbandoned);
-    case EventType::kProcStatus:
+    case Subject::kStatedProc:
       return proc == nullptr || Number(proc->status) == event.args[1] ||
              event.args[1] == Number(ProcStatus::kSyscallAbandoned);
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
+    case Subject::kStatedGoroutine:
       return goroutine == nullptr || Number(goroutine->status) == event.args[2];
-    case EventType::kGoStart:
+    case Subject::kRunnableGoroutine:
       return goroutine != nullptr && goroutine->status == GoStatus::kRunnable;
-    case EventType::kGoUnblock:
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
+    case Subject::kWaitingGoroutine:
       return goroutine != nullptr && goroutine->status == GoStatus::kWaiting;
-    case EventType::kGoSyscallEndBlocked: {
-      const Proc* const own = model_.FindProc(model_.FindThread(event.thread).proc);
-      return own == nullptr || own->status != ProcStatus::kSyscall;
-    }
-    case EventType::kGCBegin:
-    case EventType::kGCEnd:
-      return model_.gc() == ProgramModel::Gc::kUndetermined ||
+    case Subject::kGC:
+      return event.type == EventType::kGCActive || model_.gc() == ProgramModel::Gc::kUndetermined ||
              event.args[0] == model_.gc_number() + 1;
-    default:
-      return true;
+    case Subject::kNone:
+    case Subject::kNewGoroutine:
+    case Subject::kKnownGoroutine:
+    case Subject::kKnownProc:
+      break;
   }
+  return true;
 }
 
 // Reaching a state. ------------------------------------------------------------------------------
@@ -806,6 +807,15 @@ bool GenerationWriter::MakeSyscall(ThreadId thread, GoId id, ProcId proc) {
   return true;
 }
 
+bool GenerationWriter::MakeContext(const WriterEvent& event) {
+  const EventRule& rule = RuleOf(event.type);
+  if (rule.NeedsGoroutine()) return MakeRunningContext(event);
+  if (!rule.NeedsProc()) return true;
+  if (!GiveProc(event.thread, event.proc)) return false;
+  StateContext(event);
+  return true;
+}
+
 bool GenerationWriter::MakeRunningContext(const WriterEvent& event) {
   GoId id = event.goroutine;
   if (id == GoId::kNone) id = model_.FindThread(event.thread).goroutine;
@@ -883,34 +893,14 @@ GoStatus GenerationWriter::NextStatus(GoId id) {
   const std::vector<WriterEvent>& events = content_->events;
   if (!std::exchange(has_subjects_, true)) {
     for (size_t i = 0; i < events.size(); ++i) {
-      switch (events[i].type) {
-        case EventType::kGoStart:
-        case EventType::kGoUnblock:
-        case EventType::kGoSwitch:
-        case EventType::kGoSwitchDestroy:
-        case EventType::kGoStatus:
-        case EventType::kGoStatusStack:
-          subjects_[GoArg(events[i])].push_back(static_cast<uint32_t>(i));
-          break;
-        default:
-          break;
-      }
+      if (!NextStatusOf(events[i]).has_value()) continue;
+      subjects_[GoArg(events[i])].push_back(static_cast<uint32_t>(i));
     }
   }
   const auto it = subjects_.find(id);
   if (it == subjects_.end()) return GoStatus::kRunnable;
   const auto next = std::lower_bound(it->second.begin(), it->second.end(), place_);
-  if (next == it->second.end()) return GoStatus::kRunnable;
-  const WriterEvent& event = events[*next];
-  switch (event.type) {
-    case EventType::kGoStart:
-      return GoStatus::kRunnable;
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-      return event.args[2] == Number(GoStatus::kWaiting) ? GoStatus::kWaiting : GoStatus::kRunnable;
-    default:
-      return GoStatus::kWaiting;
-  }
+  return next == it->second.end() ? GoStatus::kRunnable : *NextStatusOf(events[*next]);
 }
 
 // Tables. ----------------------------------------------------------------------------------------

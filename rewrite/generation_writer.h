@@ -103,6 +103,7 @@ class GenerationWriter {
 
   // Makes the event admissible, or returns false if that is impossible. May change the event.
   bool Admit(WriterEvent* event);
+  bool AdmitTransition(WriterEvent* event);
   bool AdmitProcStatus(WriterEvent* event);
   bool AdmitProcStart(const WriterEvent& event);
   bool AdmitProcSteal(WriterEvent* event);
@@ -114,7 +115,7 @@ class GenerationWriter {
   bool AdmitGc(const WriterEvent& event);
   bool AdmitGoRange(const WriterEvent& event);
   bool AdmitSweep(const WriterEvent& event);
-  bool AdmitAnnotation(WriterEvent* event);
+  bool AdmitTaskBegin(const WriterEvent& event);
   bool AdmitRegionEnd(WriterEvent* event);
 
   // Returns whether Admit() would add nothing, as far as that depends on other threads' events.
@@ -131,6 +132,9 @@ class GenerationWriter {
   bool MakeRunnable(GoId id, ThreadId helper);
   bool MakeWaiting(GoId id, ThreadId helper);
   bool MakeSyscall(ThreadId thread, GoId id, ProcId proc);
+  // Makes the thread of an event run a goroutine, and have a P, if its row in event_rules.def
+  // requires them.
+  bool MakeContext(const WriterEvent& event);
   // Makes the thread of an event run the goroutine of its context.
   bool MakeRunningContext(const WriterEvent& event);
   void EndSyscall(ThreadId thread);

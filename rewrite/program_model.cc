@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "gotrace/event_kind.h"
+#include "gotrace/internal/event_rules.h"
+#include "gotrace/internal/event_spec.h"
+
 namespace gotrace::internal {
 
 uint64_t ProgramModel::Count(Goroutine* goroutine) { return ++goroutine->number; }
@@ -65,181 +69,155 @@ void ProgramModel::Enter(ThreadId thread_id, GoId id) {
   threads_[thread_id].goroutine = id;
 }
 
+ProgramModel::Goroutine* ProgramModel::GoroutineOf(const Thread& thread) {
+  // A status may be about the id that means none, which no thread executes.
+  return thread.goroutine == GoId::kNone ? nullptr : FindGoroutine(thread.goroutine);
+}
+
+ProgramModel::Proc* ProgramModel::ProcOf(const Thread& thread) {
+  return thread.proc == ProcId::kNone ? nullptr : FindProc(thread.proc);
+}
+
 int ProgramModel::Apply(WriterEvent* event, absl::string_view name) {
   has_events_ = true;
-  const ThreadId thread = event->thread;
-  const GoId goroutine{static_cast<int64_t>(event->args[0])};
-  const ProcId proc{static_cast<int64_t>(event->args[0])};
-  const Thread context = thread == ThreadId::kNone ? Thread() : threads_[thread];
-  // A status may be about the id that means none, which no thread executes.
-  Goroutine* const own =
-      context.goroutine == GoId::kNone ? nullptr : FindGoroutine(context.goroutine);
-  Proc* const own_proc = context.proc == ProcId::kNone ? nullptr : FindProc(context.proc);
-  switch (event->type) {
-    case EventType::kProcStatus: {
-      const ProcStatus status = static_cast<ProcStatus>(event->args[1]);
-      Proc& state = procs_[proc];
-      const bool keeps =
-          state.status == ProcStatus::kSyscall && status == ProcStatus::kSyscallAbandoned;
-      if (!keeps) SetProcStatus(proc, &state, status);
-      state.generation = generation_;
-      state.number = 0;
-      if (status == ProcStatus::kRunning || status == ProcStatus::kSyscall) Bind(thread, proc);
-      break;
-    }
-    case EventType::kProcStart: {
-      Proc& state = procs_[proc];
-      event->args[1] = Count(&state);
-      SetProcStatus(proc, &state, ProcStatus::kRunning);
-      Bind(thread, proc);
-      break;
-    }
-    case EventType::kProcStop:
-      Unbind(thread);
-      if (own_proc != nullptr) SetProcStatus(context.proc, own_proc, ProcStatus::kIdle);
-      break;
-    case EventType::kProcSteal: {
-      Proc& state = procs_[proc];
-      event->args[1] = Count(&state);
-      if (state.status != ProcStatus::kSyscallAbandoned && state.thread != ThreadId::kNone) {
-        Unbind(state.thread);
+  const Thread context = FindThread(event->thread);
+  Goroutine* const own = GoroutineOf(context);
+  switch (kEventKinds[static_cast<uint8_t>(event->type)]) {
+    case EventKind::kStateTransition:
+      if (RuleOf(event->type).subject_becomes != Becomes::kStated) {
+        return ApplyTransition(event, context);
       }
-      SetProcStatus(proc, &state, ProcStatus::kIdle);
+      ApplyStatus(*event);
       break;
-    }
-    case EventType::kGoCreate:
-      State(goroutine, GoStatus::kRunnable);
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      RuleOf(event->type).subject == Subject::kGC ? ApplyGc(event) : ApplyRange(*event, context);
       break;
-    case EventType::kGoCreateBlocked:
-      State(goroutine, GoStatus::kWaiting);
-      break;
-    case EventType::kGoCreateSyscall:
-      State(goroutine, GoStatus::kSyscall);
-      Enter(thread, goroutine);
-      break;
-    case EventType::kGoStart:
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy: {
-      const bool switches = event->type != EventType::kGoStart;
-      Leave(thread);
-      if (switches && own != nullptr) own->status = GoStatus::kWaiting;
-      if (event->type == EventType::kGoSwitchDestroy) goroutines_.erase(context.goroutine);
-      Goroutine& state = goroutines_[goroutine];
-      event->args[1] = Count(&state);
-      state.status = GoStatus::kRunning;
-      Enter(thread, goroutine);
-      return switches ? 3 : 1;
-    }
-    case EventType::kGoDestroy:
-      Leave(thread);
-      goroutines_.erase(context.goroutine);
-      break;
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-      Leave(thread);
-      if (own != nullptr) {
-        own->status = event->type == EventType::kGoStop ? GoStatus::kRunnable : GoStatus::kWaiting;
-      }
-      break;
-    case EventType::kGoUnblock: {
-      Goroutine& state = goroutines_[goroutine];
-      event->args[1] = Count(&state);
-      state.status = GoStatus::kRunnable;
-      break;
-    }
-    case EventType::kGoSyscallBegin:
-      if (own != nullptr) own->status = GoStatus::kSyscall;
-      if (own_proc != nullptr) {
-        event->args[0] = Count(own_proc);
-        own_proc->status = ProcStatus::kSyscall;
-      }
-      break;
-    case EventType::kGoSyscallEnd:
-      if (own != nullptr) own->status = GoStatus::kRunning;
-      if (own_proc != nullptr) own_proc->status = ProcStatus::kRunning;
-      break;
-    case EventType::kGoSyscallEndBlocked:
-      Leave(thread);
-      if (own != nullptr) own->status = GoStatus::kRunnable;
-      break;
-    case EventType::kGoDestroySyscall: {
-      const bool has_proc = own_proc != nullptr;
-      if (has_proc) {
-        Unbind(thread);
-        SetProcStatus(context.proc, own_proc, ProcStatus::kSyscallAbandoned);
-      }
-      Leave(thread);
-      goroutines_.erase(context.goroutine);
-      return has_proc ? 2 : 1;
-    }
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack: {
-      const GoStatus status = static_cast<GoStatus>(event->args[2]);
-      State(goroutine, status);
-      if (status == GoStatus::kRunning) Enter(thread, goroutine);
-      if (status == GoStatus::kSyscall) {
-        Enter(ThreadId{static_cast<int64_t>(event->args[1])}, goroutine);
-      }
-      break;
-    }
-    case EventType::kSTWBegin:
-      if (own != nullptr) own->open().ranges.Add({EventType::kSTWBegin, event->args[0]});
-      break;
-    case EventType::kGCMarkAssistBegin:
-      if (own != nullptr) own->open().ranges.Add({EventType::kGCMarkAssistBegin, 0});
-      break;
-    case EventType::kSTWEnd:
-    case EventType::kGCMarkAssistEnd: {
-      if (own == nullptr) break;
-      OpenRanges& ranges = own->open().ranges;
-      const size_t place = ranges.FindFirst(
-          event->type == EventType::kSTWEnd ? EventType::kSTWBegin : EventType::kGCMarkAssistBegin);
-      if (place != OpenRanges::kNone) ranges.Remove(place);
-      break;
-    }
-    case EventType::kGCMarkAssistActive:
-      if (Goroutine* const state = FindGoroutine(goroutine); state != nullptr && first_) {
-        state->open().ranges.Add({EventType::kGCMarkAssistBegin, 0});
-      }
-      break;
-    case EventType::kGCSweepBegin:
-    case EventType::kGCSweepEnd:
-      if (own_proc != nullptr) own_proc->sweeping = event->type == EventType::kGCSweepBegin;
-      break;
-    case EventType::kGCSweepActive:
-      if (Proc* const state = FindProc(proc)) state->sweeping = true;
-      break;
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-      if (gc_ == Gc::kUndetermined) {
-        gc_number_ = event->args[0];
-      } else {
-        event->args[0] = ++gc_number_;
-      }
-      gc_ = Gc::kRunning;
-      break;
-    case EventType::kGCEnd:
-      event->args[0] = ++gc_number_;
-      gc_ = Gc::kNotRunning;
-      break;
-    case EventType::kUserTaskBegin:
+    case EventKind::kTaskBegin:
       tasks_.insert(event->args[0]);
       break;
-    case EventType::kUserTaskEnd:
+    case EventKind::kTaskEnd:
       tasks_.erase(event->args[0]);
       break;
-    case EventType::kUserRegionBegin:
+    case EventKind::kRegionBegin:
       if (own != nullptr) own->open().regions.push_back({event->args[0], std::string(name), false});
       break;
-    case EventType::kUserRegionEnd:
+    case EventKind::kRegionEnd:
       if (own != nullptr && own->spans != nullptr && !own->spans->regions.empty()) {
         own->spans->regions.pop_back();
       }
       break;
-    default:
+    case EventKind::kNone:
+    case EventKind::kSync:
+    case EventKind::kMetric:
+    case EventKind::kLabel:
+    case EventKind::kStackSample:
+    case EventKind::kLog:
+    case EventKind::kExperimental:
       break;
   }
   return 1;
+}
+
+int ProgramModel::ApplyTransition(WriterEvent* event, const Thread& context) {
+  const EventRule& rule = RuleOf(event->type);
+  const ThreadId thread = event->thread;
+  Goroutine* const own = GoroutineOf(context);
+  Proc* const own_proc = ProcOf(context);
+
+  if (rule.ProcLeaves()) Unbind(thread);
+  if (rule.proc == ProcNeed::kNumbered && own_proc != nullptr) {
+    event->args[rule.number_arg] = Count(own_proc);
+  }
+  if (rule.proc_becomes != Becomes::kSame && own_proc != nullptr) {
+    SetProcStatus(context.proc, own_proc, ProcStatusAfter(rule.proc_becomes));
+  }
+
+  if (rule.GoroutineLeaves()) Leave(thread);
+  if (rule.goroutine_becomes == Becomes::kGone) {
+    goroutines_.erase(context.goroutine);
+  } else if (rule.goroutine_becomes != Becomes::kSame && own != nullptr) {
+    own->status = GoStatusAfter(rule.goroutine_becomes);
+  }
+
+  if (rule.subject_kind() == ResourceKind::kGoroutine) {
+    const GoId id{static_cast<int64_t>(event->args[0])};
+    const GoStatus status = GoStatusAfter(rule.subject_becomes);
+    if (rule.AwaitsSubject()) {
+      Goroutine& goroutine = goroutines_[id];
+      event->args[rule.number_arg] = Count(&goroutine);
+      goroutine.status = status;
+    } else {
+      State(id, status);
+    }
+    if (rule.SubjectEnters()) Enter(thread, id);
+  } else if (rule.subject_kind() == ResourceKind::kProc) {
+    const ProcId id{static_cast<int64_t>(event->args[0])};
+    Proc& proc = procs_[id];
+    event->args[rule.number_arg] = Count(&proc);
+    const bool is_stolen = rule.subject == Subject::kSyscallProc;
+    if (is_stolen && proc.status != ProcStatus::kSyscallAbandoned) Unbind(proc.thread);
+    SetProcStatus(id, &proc, ProcStatusAfter(rule.subject_becomes));
+    if (rule.SubjectEnters()) Bind(thread, id);
+  }
+  if (rule.GoroutineLeaves() && rule.SubjectEnters()) return 3;
+  return rule.proc_becomes == Becomes::kAbandoned && own_proc != nullptr ? 2 : 1;
+}
+
+void ProgramModel::ApplyStatus(const WriterEvent& event) {
+  const ThreadId thread = event.thread;
+  if (RuleOf(event.type).subject == Subject::kStatedProc) {
+    const ProcId id{static_cast<int64_t>(event.args[0])};
+    const ProcStatus status = static_cast<ProcStatus>(event.args[1]);
+    Proc& proc = procs_[id];
+    const bool keeps =
+        proc.status == ProcStatus::kSyscall && status == ProcStatus::kSyscallAbandoned;
+    if (!keeps) SetProcStatus(id, &proc, status);
+    proc.generation = generation_;
+    proc.number = 0;
+    if (status == ProcStatus::kRunning || status == ProcStatus::kSyscall) Bind(thread, id);
+    return;
+  }
+  const GoId id{static_cast<int64_t>(event.args[0])};
+  const GoStatus status = static_cast<GoStatus>(event.args[2]);
+  State(id, status);
+  if (status == GoStatus::kRunning) Enter(thread, id);
+  if (status == GoStatus::kSyscall) Enter(ThreadId{static_cast<int64_t>(event.args[1])}, id);
+}
+
+void ProgramModel::ApplyGc(WriterEvent* event) {
+  const bool ends = event->type == EventType::kGCEnd;
+  if (!ends && gc_ == Gc::kUndetermined) {
+    gc_number_ = event->args[0];
+  } else {
+    event->args[0] = ++gc_number_;
+  }
+  gc_ = ends ? Gc::kNotRunning : Gc::kRunning;
+}
+
+void ProgramModel::ApplyRange(const WriterEvent& event, const Thread& context) {
+  const EventRule& rule = RuleOf(event.type);
+  const EventType start = FindEventSpec(event.type)->start;
+  const bool begins = start == EventType::kNone;
+  if (rule.subject == Subject::kKnownProc) {
+    if (Proc* const proc = FindProc(ProcId{static_cast<int64_t>(event.args[0])})) {
+      proc->sweeping = true;
+    }
+  } else if (rule.subject == Subject::kKnownGoroutine) {
+    Goroutine* const goroutine = FindGoroutine(GoId{static_cast<int64_t>(event.args[0])});
+    if (goroutine != nullptr && first_) goroutine->open().ranges.Add({start, 0});
+  } else if (!rule.NeedsGoroutine()) {
+    if (Proc* const own = ProcOf(context)) own->sweeping = begins;
+  } else if (Goroutine* const own = GoroutineOf(context)) {
+    OpenRanges& ranges = own->open().ranges;
+    if (begins) {
+      const bool has_kind = event.type == EventType::kSTWBegin;
+      return ranges.Add({event.type, has_kind ? event.args[0] : 0});
+    }
+    const size_t place = ranges.FindFirst(start);
+    if (place != OpenRanges::kNone) ranges.Remove(place);
+  }
 }
 
 }  // namespace gotrace::internal

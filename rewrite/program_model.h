@@ -112,6 +112,17 @@ class ProgramModel {
     return it == map->end() ? nullptr : &it->second;
   }
 
+  // Return what the thread executes, or nullptr.
+  Goroutine* GoroutineOf(const Thread& thread);
+  Proc* ProcOf(const Thread& thread);
+
+  // Each does Apply() for some types of events. `context` is the state of the event's thread before
+  // the event.
+  int ApplyTransition(WriterEvent* event, const Thread& context);
+  void ApplyStatus(const WriterEvent& event);
+  void ApplyGc(WriterEvent* event);
+  void ApplyRange(const WriterEvent& event, const Thread& context);
+
   uint64_t Count(Goroutine* goroutine);
   uint64_t Count(Proc* proc);
   Goroutine& State(GoId id, GoStatus status);

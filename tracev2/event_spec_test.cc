@@ -12,9 +12,11 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gmock/gmock.h"
+#include "gotrace/internal/event_rules.h"
 #include "gtest/gtest.h"
 
 namespace gotrace::internal {
@@ -278,6 +280,121 @@ TEST(EventSpecTest, NamesExperiments) {
   EXPECT_EQ(ExperimentName(2), "");
   EXPECT_EQ(ExperimentName(255), "");
   EXPECT_EQ(ExperimentName(~uint64_t{0}), "");
+}
+
+// Returns the types that the first cell of a row in §9 names, such as "GoStart g, seq" or
+// "GCSweepBegin / End".
+std::vector<EventType> TypesIn(absl::string_view cell) {
+  std::vector<EventType> types;
+  std::string begin;
+  for (const absl::string_view word : absl::StrSplit(cell, absl::ByAnyChar(" ,."))) {
+    const std::string name = word == "End" ? begin + "End" : std::string(word);
+    if (const EventSpec* const spec = FindEventSpec(name)) types.push_back(spec->type);
+    if (absl::EndsWith(name, "Begin")) begin = name.substr(0, name.size() - 5);
+  }
+  if (!absl::StartsWith(cell, "128")) return types;
+  for (const EventSpec& spec : AllEventSpecs()) {
+    if (spec.experiment != Experiment::kNone) types.push_back(spec.type);
+  }
+  return types;
+}
+
+// Returns what the cells "waits unless" and "fault unless" of a row in §9 say.
+EventRule RuleIn(const std::string& waits, const std::string& faults) {
+  const auto says = [&](absl::string_view text) { return absl::StrContains(faults, text); };
+  const auto waits_for = [&](absl::string_view text) { return absl::StrContains(waits, text); };
+  const bool runs = says("running user");
+  EventRule rule;
+  if (says("M+")) rule.goroutine = GoNeed::kAny;
+  if (says("G\u2212")) rule.goroutine = GoNeed::kNone;
+  if (runs || says("G+")) rule.goroutine = GoNeed::kSome;
+  if (says("own, if known, Running")) rule.goroutine = GoNeed::kRunningIfAny;
+  if (says("own Running")) rule.goroutine = GoNeed::kRunning;
+  if (says("own Syscall")) rule.goroutine = GoNeed::kSyscall;
+  if (runs || says("P+")) rule.proc = ProcNeed::kSome;
+  if (says("Running or Syscall")) rule.proc = ProcNeed::kInUse;
+  if (says("; P Syscall")) rule.proc = ProcNeed::kSyscall;
+  if (says("P, if any, Syscall")) rule.proc = ProcNeed::kSyscallIfAny;
+  if (says("seq of the P")) rule.proc = ProcNeed::kNumbered;
+  if (waits_for("thread has no P")) rule.proc = ProcNeed::kNone;
+  if (waits_for("one that is not Syscall")) rule.proc = ProcNeed::kNotSyscall;
+  if (says("new_g not known")) rule.subject = Subject::kNewGoroutine;
+  if (faults == "g known") rule.subject = Subject::kKnownGoroutine;
+  if (faults == "P known") rule.subject = Subject::kKnownProc;
+  if (waits_for("Runnable, seq")) rule.subject = Subject::kRunnableGoroutine;
+  if (waits_for("Waiting, seq")) rule.subject = Subject::kWaitingGoroutine;
+  if (waits_for("Idle, seq")) rule.subject = Subject::kIdleProc;
+  if (waits_for("SyscallAbandoned, seq")) rule.subject = Subject::kSyscallProc;
+  if (waits_for("number + 1")) rule.subject = Subject::kGC;
+  return rule;
+}
+
+Becomes BecomesIn(absl::string_view state) {
+  const std::map<absl::string_view, Becomes> states = {
+      {"Runnable", Becomes::kRunnable}, {"Running", Becomes::kRunning},
+      {"Syscall", Becomes::kSyscall},   {"Waiting", Becomes::kWaiting},
+      {"NotExist", Becomes::kGone},     {"Idle", Becomes::kIdle}};
+  const auto it = states.find(state);
+  return it == states.end() ? Becomes::kSame : it->second;
+}
+
+TEST(EventRulesTest, RowsAreThoseOfTheDocument) {
+  std::set<EventType> seen;
+  std::string section;
+  std::string waits;
+  std::string faults;
+  for (const absl::string_view line : absl::StrSplit(ReadDocument(), '\n')) {
+    if (absl::StartsWith(line, "### ")) section = std::string(line);
+    const std::vector<std::string> cells = Cells(line);
+    if (!absl::StartsWith(section, "### 9.") || cells.size() != 6) continue;
+    // A row that says "as" some other follows it.
+    if (!absl::StartsWith(cells[2], "as ")) waits = cells[2];
+    if (!absl::StartsWith(cells[3], "as ")) faults = cells[3];
+    for (const EventType type : TypesIn(cells[1])) {
+      SCOPED_TRACE(absl::StrCat(EventTypeName(type), ": ", line));
+      const EventRule& rule = RuleOf(type);
+      seen.insert(type);
+      const std::vector<std::string> states = absl::StrSplit(cells[4], "\u2192");
+      if (states.size() == 2) {
+        const bool is_own = rule.subject_kind() == ResourceKind::kNone;
+        const Becomes own =
+            rule.resource == ResourceKind::kProc ? rule.proc_becomes : rule.goroutine_becomes;
+        const absl::string_view to = states.back();
+        EXPECT_EQ(is_own ? own : rule.subject_becomes, BecomesIn(to.substr(0, to.find(','))));
+      }
+      if (faults == "below" || rule.goroutine == GoNeed::kSomeUnlessFirst) continue;
+      const EventRule documented = RuleIn(waits, faults);
+      EXPECT_EQ(rule.goroutine, documented.goroutine);
+      EXPECT_EQ(rule.proc, documented.proc);
+      EXPECT_EQ(rule.subject, documented.subject);
+    }
+  }
+  // The text describes the others: what a running goroutine does with tasks and regions.
+  for (const EventType type : {EventType::kUserTaskBegin, EventType::kUserTaskEnd,
+                               EventType::kUserRegionBegin, EventType::kUserRegionEnd}) {
+    EXPECT_TRUE(seen.insert(type).second);
+    EXPECT_EQ(RuleOf(type).goroutine, GoNeed::kSome);
+    EXPECT_EQ(RuleOf(type).proc, ProcNeed::kSome);
+  }
+  for (const EventSpec& spec : AllEventSpecs()) {
+    const bool is_ordered = spec.timed() && spec.type != EventType::kClockSnapshot;
+    EXPECT_EQ(seen.count(spec.type), is_ordered ? 1u : 0u) << spec.name;
+  }
+}
+
+TEST(EventRulesTest, TheSameEventsMayHaveNoThreadAsInTheDocument) {
+  const std::string document = ReadDocument();
+  const size_t begin = document.find("only the following events can appear");
+  ASSERT_NE(begin, std::string::npos);
+  const size_t end = document.find("\n\n", begin);
+  const std::string text = absl::StrReplaceAll(document.substr(begin, end - begin), {{"\n", " "}});
+  const std::vector<EventType> named = TypesIn(text);
+  const std::set<EventType> may(named.begin(), named.end());
+  EXPECT_EQ(may.size(), 8u);
+  for (const EventSpec& spec : AllEventSpecs()) {
+    if (!spec.timed() || spec.type == EventType::kClockSnapshot) continue;
+    EXPECT_EQ(RuleOf(spec.type).MayHaveNoThread(), may.count(spec.type) == 1) << spec.name;
+  }
 }
 
 }  // namespace event_spec_test

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "gotrace/internal/event_rules.h"
+
 namespace gotrace::internal {
 
 // The gstatus argument. Frozen wire values (FORMAT.md §9).
@@ -39,6 +41,48 @@ constexpr const char* ProcStatusName(ProcStatus status) {
   constexpr const char* kNames[kProcStatusEnd] = {"Bad", "Running", "Idle", "Syscall",
                                                   "SyscallAbandoned"};
   return kNames[static_cast<int>(status) < kProcStatusEnd ? static_cast<int>(status) : 0];
+}
+
+// Returns the status that a goroutine has after an event; kBad if the event does not say.
+constexpr GoStatus GoStatusAfter(Becomes becomes) {
+  switch (becomes) {
+    case Becomes::kRunnable:
+      return GoStatus::kRunnable;
+    case Becomes::kRunning:
+      return GoStatus::kRunning;
+    case Becomes::kSyscall:
+      return GoStatus::kSyscall;
+    case Becomes::kWaiting:
+      return GoStatus::kWaiting;
+    case Becomes::kSame:
+    case Becomes::kStated:
+    case Becomes::kGone:
+    case Becomes::kIdle:
+    case Becomes::kAbandoned:
+      break;
+  }
+  return GoStatus::kBad;
+}
+
+// The same for a P.
+constexpr ProcStatus ProcStatusAfter(Becomes becomes) {
+  switch (becomes) {
+    case Becomes::kRunning:
+      return ProcStatus::kRunning;
+    case Becomes::kIdle:
+      return ProcStatus::kIdle;
+    case Becomes::kSyscall:
+      return ProcStatus::kSyscall;
+    case Becomes::kAbandoned:
+      return ProcStatus::kSyscallAbandoned;
+    case Becomes::kSame:
+    case Becomes::kStated:
+    case Becomes::kRunnable:
+    case Becomes::kWaiting:
+    case Becomes::kGone:
+      break;
+  }
+  return ProcStatus::kBad;
 }
 
 }  // namespace gotrace::internal

@@ -16,6 +16,7 @@
 #include "gotrace/event_type.h"
 #include "gotrace/fault.h"
 #include "gotrace/ids.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_tags.h"
 #include "gotrace/states.h"
 
@@ -341,35 +342,20 @@ inline Stack Event::stack() const {
 
 inline ResourceId Event::transition_resource() const {
   if (tags_.kind() != EventKind::kStateTransition) return {};
-  switch (tags_.type()) {
-    case EventType::kProcStart:
-    case EventType::kProcStop:
-    case EventType::kProcSteal:
-    case EventType::kProcStatus:
-      return {ResourceKind::kProc, subject_};
-    default:
-      return {ResourceKind::kGoroutine, subject_};
-  }
+  return {internal::RuleOf(tags_.type()).resource, subject_};
 }
 
 inline bool Event::TransitionHasSameStack() const {
-  switch (tags_.type()) {
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-    case EventType::kGoSyscallBegin:
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-      return true;
-    default:
-      return false;
-  }
+  // The stack is that of the thread's own goroutine, or of the one whose status it is.
+  const internal::EventRule& rule = internal::RuleOf(tags_.type());
+  return rule.goroutine_becomes != internal::Becomes::kSame ||
+         rule.subject == internal::Subject::kStatedGoroutine;
 }
 
 inline Stack Event::transition_stack() const {
   // The stack where a new goroutine will start is not the creator's stack.
-  if (tags_.type() == EventType::kGoCreate || tags_.type() == EventType::kGoCreateBlocked) {
-    return Stack(tables_, args_[1]);
-  }
+  const int8_t arg = internal::kNewStackArgs[static_cast<uint8_t>(tags_.type())];
+  if (arg >= 0) return Stack(tables_, args_[arg]);
   return TransitionHasSameStack() ? stack() : Stack();
 }
 

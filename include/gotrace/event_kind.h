@@ -54,16 +54,16 @@ inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   return kinds;
 }();
 
-// Maps each type on the wire to the index of its argument "stack", the stack of the executing
-// context, not counting the time difference; -1 if it has none. A CPU sample has its stack as its
-// only argument, since the reader stores it that way.
-inline constexpr std::array<int8_t, 256> kStackArgs = [] {
+// Returns for each type on the wire the index of the first timed argument for which `is_it` returns
+// true, not counting the time difference; -1 if it has none.
+template <class IsIt>
+constexpr std::array<int8_t, 256> FindArgs(const IsIt& is_it) {
   std::array<int8_t, 256> places = {};
   for (int8_t& place : places) place = -1;
-  const auto find = [](bool is_timed, std::initializer_list<absl::string_view> names) {
+  const auto find = [&](bool is_timed, std::initializer_list<absl::string_view> names) {
     int8_t place = -1;
     for (const absl::string_view name : names) {
-      if (is_timed && name == "stack") return place;
+      if (is_timed && is_it(name)) return place;
       ++place;
     }
     return int8_t{-1};
@@ -71,9 +71,24 @@ inline constexpr std::array<int8_t, 256> kStackArgs = [] {
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, rule, ...) \
   places[value] = find(EventForm::k##form == EventForm::kTimed, {__VA_ARGS__});
 #include "gotrace/internal/events.def"
+  return places;
+}
+
+// The argument "stack", the stack of the executing context. A CPU sample has its stack as its only
+// argument, since the reader stores it that way.
+inline constexpr std::array<int8_t, 256> kStackArgs = [] {
+  std::array<int8_t, 256> places = FindArgs([](absl::string_view name) { return name == "stack"; });
   places[static_cast<uint8_t>(EventType::kCPUSample)] = 0;
   return places;
 }();
+
+// The argument "new_stack", where a new goroutine will start.
+inline constexpr std::array<int8_t, 256> kNewStackArgs =
+    FindArgs([](absl::string_view name) { return name == "new_stack"; });
+
+// The sequence number.
+inline constexpr std::array<int8_t, 256> kNumberArgs =
+    FindArgs([](absl::string_view name) { return ArgTypeOf(name) == ArgType::kSequenceNumber; });
 
 }  // namespace gotrace::internal
 

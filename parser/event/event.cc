@@ -1,10 +1,20 @@
 #include "gotrace/event.h"
 
+#include <array>
+
 #include "absl/strings/str_cat.h"
+#include "gotrace/event_kind.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/event/event_tables.h"
 
 namespace gotrace {
+namespace {
+
+// The argument that says why a goroutine stops.
+constexpr std::array<int8_t, 256> kReasonArgs =
+    internal::FindArgs([](absl::string_view name) { return name == "reason_string"; });
+
+}  // namespace
 
 size_t Stack::size() const { return none() ? 0 : tables_->StackSize(id_); }
 
@@ -120,8 +130,8 @@ StateTransition Event::state_transition() const {
 }
 
 absl::string_view Event::transition_reason() const {
-  const bool has_reason = tags_.type() == EventType::kGoStop || tags_.type() == EventType::kGoBlock;
-  return has_reason ? String(args_[0]) : absl::string_view();
+  const int8_t arg = kReasonArgs[static_cast<uint8_t>(tags_.type())];
+  return arg < 0 ? absl::string_view() : String(args_[arg]);
 }
 
 Sync Event::sync() const {

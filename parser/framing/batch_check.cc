@@ -1,5 +1,6 @@
 #include "parser/framing/batch_check.h"
 
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/internal/limits.h"
 #include "tracev2/wire_reader.h"
@@ -22,9 +23,14 @@ bool IsPlausible(ArgType type, uint64_t value) {
     case ArgType::kString:
     case ArgType::kStack:
       return value < uint64_t{1} << 26;
-    default:
-      return true;
+    case ArgType::kRaw:
+    case ArgType::kSequenceNumber:
+    case ArgType::kThread:
+    case ArgType::kValue:
+    case ArgType::kTask:
+      break;
   }
+  return true;
 }
 
 }  // namespace
@@ -49,60 +55,29 @@ bool PayloadCheck::Expect(Has expected, Has* has) {
 }
 
 bool PayloadCheck::TakeTimed(const RawEvent& event) {
-  switch (event.type) {
-    case EventType::kProcStart: {
-      const bool fits = Expect(Has::kNo, &proc_);
-      proc_ = Has::kYes;
-      return fits;
-    }
-    case EventType::kProcStop: {
-      const bool fits = Expect(Has::kYes, &proc_);
-      proc_ = Has::kNo;
-      return fits;
-    }
-    case EventType::kGoStart: {
-      const bool fits = Expect(Has::kNo, &goroutine_) && Expect(Has::kYes, &proc_);
-      goroutine_ = Has::kYes;
-      return fits;
-    }
-    case EventType::kGoCreateSyscall: {
-      const bool fits = Expect(Has::kNo, &goroutine_);
-      goroutine_ = Has::kYes;
-      return fits;
-    }
-    case EventType::kGoDestroy:
-    case EventType::kGoStop:
-    case EventType::kGoBlock: {
-      const bool fits = Expect(Has::kYes, &goroutine_) && Expect(Has::kYes, &proc_);
-      goroutine_ = Has::kNo;
-      return fits;
-    }
-    case EventType::kGoDestroySyscall:
-    case EventType::kGoSyscallEndBlocked: {
-      const bool fits = Expect(Has::kYes, &goroutine_);
-      goroutine_ = Has::kNo;
-      // Another thread may have taken the P.
-      proc_ = Has::kUnknown;
-      return fits;
-    }
-    case EventType::kGoSyscallBegin: {
-      const bool fits = Expect(Has::kYes, &goroutine_) && Expect(Has::kYes, &proc_);
-      proc_ = Has::kUnknown;
-      return fits;
-    }
-    case EventType::kGoSyscallEnd:
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
-      return Expect(Has::kYes, &goroutine_) && Expect(Has::kYes, &proc_);
-    case EventType::kProcStatus:
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-      goroutine_ = Has::kUnknown;
-      proc_ = Has::kUnknown;
-      return true;
-    default:
-      return true;
+  const EventRule& rule = RuleOf(event.type);
+  if (rule.subject_becomes == Becomes::kStated) {
+    goroutine_ = Has::kUnknown;
+    proc_ = Has::kUnknown;
+    return true;
   }
+  if (!rule.ChangesThread()) return true;
+  bool fits = true;
+  if (rule.NeedsGoroutine()) fits = Expect(Has::kYes, &goroutine_);
+  if (rule.goroutine == GoNeed::kNone) fits = Expect(Has::kNo, &goroutine_);
+  if (rule.NeedsProc()) fits = fits && Expect(Has::kYes, &proc_);
+  if (rule.proc == ProcNeed::kNone) fits = fits && Expect(Has::kNo, &proc_);
+
+  if (rule.GoroutineLeaves()) goroutine_ = Has::kNo;
+  if (rule.ProcLeaves()) proc_ = Has::kNo;
+  if (rule.SubjectEnters()) {
+    (rule.subject_kind() == ResourceKind::kProc ? proc_ : goroutine_) = Has::kYes;
+  }
+  // Another thread may take the P from the syscall, or may have taken it.
+  const bool after_syscall =
+      rule.proc == ProcNeed::kNotSyscall || rule.proc == ProcNeed::kSyscallIfAny;
+  if (after_syscall || rule.proc_becomes == Becomes::kSyscall) proc_ = Has::kUnknown;
+  return fits;
 }
 
 bool PayloadCheck::Take(const RawEvent& event) {

@@ -16,6 +16,7 @@
 
 #include "absl/strings/ascii.h"
 #include "gotrace/event_type.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/internal/limits.h"
 #include "tracev2/raw_event.h"
@@ -157,75 +158,78 @@ int CostOfDistance(uint64_t a, uint64_t b) {
   return bits <= 24 ? 0 : bits <= 32 ? bits - 24 : kVeryStrange;
 }
 
+// Returns how unusual an event is that does not change what its thread executes.
+int CostOfOther(EventType type, bool runs) {
+  const EventRule& rule = RuleOf(type);
+  constexpr int kRare = 3;
+  const int cost_of_user = runs ? 1 : kStrange;
+  switch (kEventKinds[static_cast<uint8_t>(type)]) {
+    case EventKind::kLabel:
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+    case EventKind::kLog:
+      return cost_of_user;
+    case EventKind::kMetric:
+      return type == EventType::kProcsChange ? kRare : 0;
+    case EventKind::kRangeActive:
+      return kRare;
+    case EventKind::kRangeBegin:
+    case EventKind::kRangeEnd: {
+      const bool is_stop = type == EventType::kSTWBegin || type == EventType::kSTWEnd;
+      if (is_stop || rule.subject == Subject::kGC) return kRare;
+      return rule.IsAboutGoroutine() ? cost_of_user : 0;  // Sweeps are common.
+    }
+    case EventKind::kNone:
+    case EventKind::kSync:
+    case EventKind::kStackSample:
+    case EventKind::kStateTransition:
+    case EventKind::kExperimental:
+      break;
+  }
+  return 0;
+}
+
 // Returns how unusual such an event of the thread is here, and updates what the thread has.
 int Follow(EventType type, Reading* r) {
+  const EventRule& rule = RuleOf(type);
   Has& g = r->goroutine;
   Has& p = r->proc;
   const bool runs = g == Has::kYes || g == Has::kUnknown;
   const bool in_syscall = g == Has::kInSyscall || g == Has::kUnknown;
-  const auto set = [](Has* what, Has to, bool fits) {
-    *what = to;
-    return fits ? 0 : kStrange;
-  };
-  switch (type) {
-    case EventType::kProcStart:
-      // If the thread is in a syscall, another thread may have taken its P.
-      return set(&p, Has::kYes, p != Has::kYes || g == Has::kInSyscall || g == Has::kUnknown);
-    case EventType::kProcStop:
-      return set(&p, Has::kNo, p != Has::kNo);
-    case EventType::kGoStart: {
-      const bool fits = g != Has::kYes && g != Has::kInSyscall && p != Has::kNo;
-      p = Has::kYes;
-      return set(&g, Has::kYes, fits);
-    }
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-    case EventType::kGoDestroy:
-      return set(&g, Has::kNo, runs);
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
-      return set(&g, Has::kYes, runs);
-    case EventType::kGoSyscallBegin:
-      return set(&g, Has::kInSyscall, runs);
-    case EventType::kGoSyscallEnd:
-      return set(&g, Has::kYes, in_syscall);
-    case EventType::kGoSyscallEndBlocked:
-      p = Has::kUnknown;
-      return set(&g, Has::kNo, in_syscall);
-    case EventType::kGoCreateSyscall:
-      return set(&g, Has::kInSyscall, g != Has::kYes && g != Has::kInSyscall);
-    case EventType::kGoDestroySyscall:
-      p = Has::kUnknown;
-      return set(&g, Has::kNo, in_syscall);
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-      // The event may be about this thread's goroutine.
-      g = Has::kUnknown;
-      return 0;
-    case EventType::kProcStatus:
-      p = Has::kUnknown;
-      return 0;
-    case EventType::kUserTaskBegin:
-    case EventType::kUserTaskEnd:
-    case EventType::kUserRegionBegin:
-    case EventType::kUserRegionEnd:
-    case EventType::kUserLog:
-    case EventType::kGoLabel:
-    case EventType::kGCMarkAssistBegin:
-    case EventType::kGCMarkAssistEnd:
-      return runs ? 1 : kStrange;
-    case EventType::kProcsChange:
-    case EventType::kSTWBegin:
-    case EventType::kSTWEnd:
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-    case EventType::kGCEnd:
-    case EventType::kGCSweepActive:
-    case EventType::kGCMarkAssistActive:
-      return 3;
-    default:
-      return 0;
+  // The event may be about this thread's goroutine or P.
+  if (rule.subject == Subject::kStatedGoroutine) g = Has::kUnknown;
+  if (rule.subject == Subject::kStatedProc) p = Has::kUnknown;
+  if (!rule.ChangesThread()) return CostOfOther(type, runs);
+
+  bool fits = true;
+  if (rule.goroutine == GoNeed::kNone) fits = g != Has::kYes && g != Has::kInSyscall;
+  if (rule.goroutine == GoNeed::kRunning) fits = runs;
+  if (rule.goroutine == GoNeed::kSyscall) fits = in_syscall;
+  // If the thread is in a syscall, another thread may have taken its P.
+  if (rule.proc == ProcNeed::kNone) fits = p != Has::kYes || in_syscall;
+  if (rule.proc == ProcNeed::kInUse) fits = p != Has::kNo;
+  if (rule.proc == ProcNeed::kNotSyscall || rule.proc == ProcNeed::kSyscallIfAny) {
+    p = Has::kUnknown;
   }
+  const bool starts = rule.goroutine == GoNeed::kNone && rule.proc == ProcNeed::kSome;
+  if (starts) {
+    fits = fits && p != Has::kNo;
+    p = Has::kYes;
+  }
+  const bool is_of_goroutine = rule.subject_kind() == ResourceKind::kGoroutine;
+  if (rule.proc_becomes == Becomes::kIdle) p = Has::kNo;
+  if (rule.SubjectEnters() && !is_of_goroutine) p = Has::kYes;
+  const Becomes becomes = is_of_goroutine ? rule.subject_becomes : rule.goroutine_becomes;
+  if (becomes == Becomes::kRunning) {
+    g = Has::kYes;
+  } else if (becomes == Becomes::kSyscall) {
+    g = Has::kInSyscall;
+  } else if (becomes != Becomes::kSame) {
+    g = Has::kNo;
+  }
+  return fits ? 0 : kStrange;
 }
 
 class TextSeparator {

@@ -7,8 +7,8 @@ namespace gotrace::internal {
 
 void EventOrder::ParkFirst() {
   scheduler_.ListAwaited(frontier_.cursor(0), &conditions_);
-  // Without a condition nothing would wake the thread. ListAwaited() has a case for every rule that
-  // returns kWaits.
+  // Without a condition nothing would wake the thread. A rule returns kWaits only for requirements
+  // that ListAwaited() knows.
   assert(!conditions_.empty());
   const std::optional<WaitCondition> reason = frontier_.Park(conditions_);
   // Only the earliest of the threads that wait for this condition was woken, and it still waits for

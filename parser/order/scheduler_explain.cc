@@ -1,10 +1,10 @@
-// Explains why events wait: for each rule that can return kWaits, which requirement is not met.
+// Explains why events wait: which requirement of event_rules.def is not met.
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/event_rules.h"
 #include "parser/order/fault_context.h"
 #include "parser/order/scheduler_model.h"
 
@@ -75,26 +75,33 @@ class SchedulerModel::Explainer {
 
   Obstacle Explain(const ThreadCursor& cursor) const {
     const TimedEvent& event = cursor.event();
-    switch (event.type) {
-      case EventType::kProcStart:
-        return ExplainProcStart(event, cursor.state);
-      case EventType::kProcSteal:
-        return ExplainProc(event, "in a syscall", InSyscall);
-      case EventType::kGoStart:
-        return ExplainGoroutine(event, cursor.thread(), GoStatus::kRunnable);
-      case EventType::kGoUnblock:
-      case EventType::kGoSwitch:
-      case EventType::kGoSwitchDestroy:
-        return ExplainGoroutine(event, cursor.thread(), GoStatus::kWaiting);
-      case EventType::kGoSyscallEndBlocked:
-        return ExplainHeldProc(cursor.state);
-      case EventType::kGCActive:
-      case EventType::kGCBegin:
-      case EventType::kGCEnd:
-        return ExplainGC(event);
-      default:
-        return {};  // Events of other types never wait.
+    const EventRule& rule = RuleOf(event.type);
+    const ThreadState* const thread = cursor.state;
+    const bool has_proc = thread != nullptr && thread->proc != ProcId::kNone;
+    if (rule.proc == ProcNeed::kNotSyscall || (rule.proc == ProcNeed::kNone && has_proc)) {
+      return ExplainHeldProc(thread);
     }
+    switch (rule.subject) {
+      case Subject::kRunnableGoroutine:
+        return ExplainGoroutine(event, cursor.thread(), GoStatus::kRunnable);
+      case Subject::kWaitingGoroutine:
+        return ExplainGoroutine(event, cursor.thread(), GoStatus::kWaiting);
+      case Subject::kIdleProc:
+        return ExplainProc(event, "Idle",
+                           [](ProcStatus status) { return status == ProcStatus::kIdle; });
+      case Subject::kSyscallProc:
+        return ExplainProc(event, "in a syscall", InSyscall);
+      case Subject::kGC:
+        return ExplainGC(event);
+      case Subject::kNone:
+      case Subject::kNewGoroutine:
+      case Subject::kStatedGoroutine:
+      case Subject::kKnownGoroutine:
+      case Subject::kStatedProc:
+      case Subject::kKnownProc:
+        break;  // The event never waits.
+    }
+    return {};
   }
 
  private:
@@ -191,13 +198,6 @@ class SchedulerModel::Explainer {
     if (number != 1 || first == EventType::kGoStart) return EventType::kGoCreate;
     const bool may_be_old = first == EventType::kGoUnblock && model_.in_first_generation();
     return may_be_old ? EventType::kGoStatus : EventType::kGoCreateBlocked;
-  }
-
-  // ProcStart needs an idle P, and a thread that has no P.
-  Obstacle ExplainProcStart(const TimedEvent& event, const ThreadState* thread) const {
-    if (thread != nullptr && thread->proc != ProcId::kNone) return ExplainHeldProc(thread);
-    return ExplainProc(event, "Idle",
-                       [](ProcStatus status) { return status == ProcStatus::kIdle; });
   }
 
   // ProcStart and ProcSteal need a P that fits, whose next number is that of the event.
@@ -303,15 +303,10 @@ FaultContext SchedulerModel::ContextOf(const ThreadCursor& cursor) const {
   const TimedEvent& event = cursor.event();
   const int8_t stack_arg = kStackArgs[static_cast<uint8_t>(event.type)];
   if (stack_arg >= 0) AddStack(Stack(tables_, event.args[stack_arg]), &context);
-  switch (event.type) {
-    case EventType::kUserTaskBegin:
-    case EventType::kUserTaskEnd:
-    case EventType::kUserRegionBegin:
-    case EventType::kUserRegionEnd:
-      break;
-    default:
-      return context;
-  }
+  const EventKind kind = kEventKinds[static_cast<uint8_t>(event.type)];
+  const bool is_of_task = kind == EventKind::kTaskBegin || kind == EventKind::kTaskEnd;
+  const bool is_of_region = kind == EventKind::kRegionBegin || kind == EventKind::kRegionEnd;
+  if (!is_of_task && !is_of_region) return context;
   const GoId id = cursor.state == nullptr ? GoId::kNone : cursor.state->goroutine;
   const GoroutineState* const goroutine = goroutines_.Find(id);
   if (goroutine == nullptr || goroutine->spans == nullptr) return context;

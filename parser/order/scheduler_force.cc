@@ -2,10 +2,17 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
+namespace {
+
+GoId SubjectGo(const TimedEvent& event) { return GoId{static_cast<int64_t>(event.args[0])}; }
+ProcId SubjectProc(const TimedEvent& event) { return ProcId{static_cast<int64_t>(event.args[0])}; }
+
+}  // namespace
 
 SchedulerModel::Outcome SchedulerModel::Force(ThreadCursor* cursor) {
   if (cursor->state == nullptr && cursor->thread() != ThreadId::kNone) {
@@ -28,73 +35,108 @@ void SchedulerModel::Forget() {
   first_generation_ = 0;
 }
 
-// Each case makes the event's rule find what it requires. If nothing identifies the goroutine or P,
-// it does nothing, and the rule will refuse the event.
+// Makes the event's rule find what event_rules.def requires. If nothing identifies the goroutine or
+// P, it does nothing, and the rule will refuse the event.
 void SchedulerModel::MakeAdmissible(const TimedEvent& event, ThreadState* thread) {
-  const GoId goroutine{static_cast<int64_t>(event.args[0])};
-  const ProcId proc{static_cast<int64_t>(event.args[0])};
-  switch (event.type) {
-    case EventType::kProcStatus:
+  const EventRule& rule = RuleOf(event.type);
+  if (rule.subject == Subject::kGC) return MakeAdmissibleGc(event);
+  if (event.type == EventType::kUserTaskBegin) {
+    tasks_.erase(TaskId{event.args[0]});
+    return;
+  }
+  if (rule.subject == Subject::kNewGoroutine) {
+    if (GoroutineState* state = goroutines_.Find(SubjectGo(event))) Erase(state);
+  }
+  if (thread != nullptr) MakeAdmissibleContext(event, *thread);
+  MakeAdmissibleSubject(event);
+  MakeAdmissibleSpan(event, thread);
+}
+
+void SchedulerModel::MakeAdmissibleGc(const TimedEvent& event) {
+  const bool is_first = in_first_generation() && event.type == EventType::kGCActive;
+  const bool begins = event.type == EventType::kGCBegin;
+  gc_state_ =
+      is_first ? GcState::kUndetermined : (begins ? GcState::kNotRunning : GcState::kRunning);
+  gc_sequence_ = event.args[0] - 1;
+}
+
+// Does this for what the event's own thread executes.
+void SchedulerModel::MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread) {
+  const EventRule& rule = RuleOf(event.type);
+  // Whatever is not a state transition is done by a goroutine that runs.
+  const bool is_transition = rule.resource != ResourceKind::kNone;
+  const bool runs = rule.goroutine == GoNeed::kRunning || rule.goroutine == GoNeed::kRunningIfAny;
+  if (rule.goroutine == GoNeed::kSyscall) {
+    SetCurrentGoroutine(thread, GoStatus::kSyscall);
+  } else if (runs || !is_transition) {
+    SetCurrentGoroutine(thread, GoStatus::kRunning);
+  }
+  switch (rule.proc) {
+    case ProcNeed::kNone:
+      return thread.Unbind();
+    case ProcNeed::kNotSyscall:
+      // The event waited for the P to be stolen.
+      if (ProcessorState* proc = procs_.Find(thread.proc);
+          proc != nullptr && proc->status == ProcStatus::kSyscall) {
+        proc->status = ProcStatus::kIdle;
+        thread.Unbind();
+      }
+      return;
+    case ProcNeed::kInUse:
+      SetCurrentProc(thread, ProcStatus::kRunning);
+      return;
+    case ProcNeed::kSyscall:
+    case ProcNeed::kSyscallIfAny:
+      SetCurrentProc(thread, ProcStatus::kSyscall);
+      return;
+    case ProcNeed::kNumbered:
+      if (ProcessorState* proc = SetCurrentProc(thread, ProcStatus::kRunning)) {
+        proc->sequence = Sequence(event.args[rule.number_arg] - 1);
+      }
+      return;
+    case ProcNeed::kAny:
+    case ProcNeed::kSome:
+      return;
+  }
+}
+
+void SchedulerModel::MakeAdmissibleSubject(const TimedEvent& event) {
+  const EventRule& rule = RuleOf(event.type);
+  const GoId goroutine = SubjectGo(event);
+  const ProcId proc = SubjectProc(event);
+  const uint64_t number = rule.AwaitsSubject() ? event.args[rule.number_arg] : 0;
+  switch (rule.subject) {
+    case Subject::kRunnableGoroutine:
+      SetGoroutineState(goroutine, GoStatus::kRunnable, number);
+      return;
+    case Subject::kWaitingGoroutine:
+      SetGoroutineState(goroutine, GoStatus::kWaiting, number);
+      return;
+    case Subject::kStatedGoroutine:
+      return MakeAdmissibleStatus(event);
+    case Subject::kIdleProc:
+      SetProcState(proc, ProcStatus::kIdle, number);
+      return;
+    case Subject::kSyscallProc:
+      // The P may be with any thread by now.
+      SetProcState(proc, ProcStatus::kSyscallAbandoned, number);
+      return;
+    case Subject::kStatedProc:
       if (ProcessorState* state = procs_.Find(proc)) {
         state->status = static_cast<ProcStatus>(static_cast<uint8_t>(event.args[1]));
       }
-      break;
-    case EventType::kProcStart:
-      if (thread != nullptr) thread->Unbind();
-      SetProcState(proc, ProcStatus::kIdle, event.args[1]);
-      break;
-    case EventType::kProcStop:
-      if (thread != nullptr) SetCurrentProc(*thread, ProcStatus::kRunning);
-      break;
-    case EventType::kProcSteal:
-      // The P may be with any thread by now.
-      SetProcState(proc, ProcStatus::kSyscallAbandoned, event.args[1]);
-      break;
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:
-      MakeAdmissibleStatus(event, goroutine);
-      break;
-    case EventType::kGoCreate:
-    case EventType::kGoCreateBlocked:
-    case EventType::kGoCreateSyscall:
-      if (GoroutineState* state = goroutines_.Find(goroutine)) Erase(state);
-      if (thread != nullptr && event.type != EventType::kGoCreateSyscall) {
-        SetCurrentGoroutine(*thread, GoStatus::kRunning);
-      }
-      break;
-    case EventType::kGoStart:
-      SetGoroutineState(goroutine, GoStatus::kRunnable, event.args[1]);
-      break;
-    case EventType::kGoUnblock:
-      SetGoroutineState(goroutine, GoStatus::kWaiting, event.args[1]);
-      break;
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
-      if (thread != nullptr) SetCurrentGoroutine(*thread, GoStatus::kRunning);
-      SetGoroutineState(goroutine, GoStatus::kWaiting, event.args[1]);
-      break;
-    case EventType::kGCActive:
-    case EventType::kGCEnd:
-      gc_state_ = in_first_generation() && event.type == EventType::kGCActive
-                      ? GcState::kUndetermined
-                      : GcState::kRunning;
-      gc_sequence_ = event.args[0] - 1;
-      break;
-    case EventType::kGCBegin:
-      gc_state_ = GcState::kNotRunning;
-      gc_sequence_ = event.args[0] - 1;
-      break;
-    case EventType::kUserTaskBegin:
-      tasks_.erase(TaskId{event.args[0]});
-      break;
-    default:
-      if (thread != nullptr) MakeAdmissibleContext(event, *thread);
-      break;
+      return;
+    case Subject::kNone:
+    case Subject::kNewGoroutine:
+    case Subject::kKnownGoroutine:
+    case Subject::kKnownProc:
+    case Subject::kGC:
+      return;
   }
-  MakeAdmissibleRange(event, thread);
 }
 
-void SchedulerModel::MakeAdmissibleStatus(const TimedEvent& event, GoId goroutine) {
+void SchedulerModel::MakeAdmissibleStatus(const TimedEvent& event) {
+  const GoId goroutine = SubjectGo(event);
   const GoStatus status = static_cast<GoStatus>(static_cast<uint8_t>(event.args[2]));
   if (GoroutineState* state = goroutines_.Find(goroutine)) state->status = status;
   const ThreadId thread{static_cast<int64_t>(event.args[1])};
@@ -103,75 +145,33 @@ void SchedulerModel::MakeAdmissibleStatus(const TimedEvent& event, GoId goroutin
   }
 }
 
-// Does this for events that are about what their own thread executes.
-void SchedulerModel::MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread) {
-  switch (event.type) {
-    case EventType::kGoDestroy:
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-      SetCurrentGoroutine(thread, GoStatus::kRunning);
-      break;
-    case EventType::kGoSyscallBegin:
-      SetCurrentGoroutine(thread, GoStatus::kRunning);
-      if (ProcessorState* proc = SetCurrentProc(thread, ProcStatus::kRunning)) {
-        proc->sequence = Sequence(event.args[0] - 1);
-      }
-      break;
-    case EventType::kGoSyscallEnd:
-    case EventType::kGoDestroySyscall:
-      SetCurrentGoroutine(thread, GoStatus::kSyscall);
-      SetCurrentProc(thread, ProcStatus::kSyscall);
-      break;
-    case EventType::kGoSyscallEndBlocked:
-      SetCurrentGoroutine(thread, GoStatus::kSyscall);
-      // The event waited for the P to be stolen.
-      if (ProcessorState* proc = procs_.Find(thread.proc);
-          proc != nullptr && proc->status == ProcStatus::kSyscall) {
-        proc->status = ProcStatus::kIdle;
-        thread.Unbind();
-      }
-      break;
-    default:
-      SetCurrentGoroutine(thread, GoStatus::kRunning);
-      break;
+// Does this for the range or region that the event begins, confirms or ends.
+void SchedulerModel::MakeAdmissibleSpan(const TimedEvent& event, const ThreadState* thread) {
+  const EventKind kind = kEventKinds[static_cast<uint8_t>(event.type)];
+  const GoId own_goroutine = thread == nullptr ? GoId::kNone : thread->goroutine;
+  const ProcId own_proc = thread == nullptr ? ProcId::kNone : thread->proc;
+  if (kind == EventKind::kRegionEnd) {
+    return MakeAdmissibleRegionEnd(event, goroutines_.Find(own_goroutine));
   }
-}
-
-void SchedulerModel::MakeAdmissibleRange(const TimedEvent& event, ThreadState* thread) {
-  const EventType start = FindEventSpec(event.type)->start;
-  const auto fit = [&](auto* state, bool open, uint64_t kind) {
+  const bool begins = kind == EventKind::kRangeBegin;
+  const bool is_active = kind == EventKind::kRangeActive;
+  if (!begins && !is_active && kind != EventKind::kRangeEnd) return;
+  const bool must_be_open = !begins && !(is_active && in_first_generation());
+  const EventType begin = begins ? event.type : FindEventSpec(event.type)->start;
+  const OpenRange range = {begin, event.type == EventType::kSTWBegin ? event.args[0] : 0};
+  const auto fit = [&](auto* state) {
     if (state == nullptr) return;
     OpenRanges& ranges = state->open().ranges;
-    const EventType begin = start == EventType::kNone ? event.type : start;
-    const size_t place = open ? ranges.FindFirst(begin) : ranges.Find({begin, kind});
+    const size_t place = must_be_open ? ranges.FindFirst(begin) : ranges.Find(range);
     const bool is_open = place != OpenRanges::kNone;
-    if (open && !is_open) OpenRangeIn(ranges, {begin, 0});
-    if (!open && is_open) CloseRangeIn(ranges, place);
+    if (must_be_open && !is_open) OpenRangeIn(ranges, {begin, 0});
+    if (!must_be_open && is_open) CloseRangeIn(ranges, place);
   };
-  const GoId current_goroutine = thread == nullptr ? GoId::kNone : thread->goroutine;
-  const ProcId current_proc = thread == nullptr ? ProcId::kNone : thread->proc;
-  switch (event.type) {
-    case EventType::kSTWBegin:
-    case EventType::kGCMarkAssistBegin:
-      return fit(goroutines_.Find(current_goroutine), false,
-                 event.type == EventType::kSTWBegin ? event.args[0] : 0);
-    case EventType::kSTWEnd:
-    case EventType::kGCMarkAssistEnd:
-      return fit(goroutines_.Find(current_goroutine), true, 0);
-    case EventType::kGCMarkAssistActive:
-      return fit(goroutines_.Find(GoId{static_cast<int64_t>(event.args[0])}),
-                 !in_first_generation(), 0);
-    case EventType::kGCSweepBegin:
-      return fit(procs_.Find(current_proc), false, 0);
-    case EventType::kGCSweepEnd:
-      return fit(procs_.Find(current_proc), true, 0);
-    case EventType::kGCSweepActive:
-      return fit(procs_.Find(ProcId{static_cast<int64_t>(event.args[0])}), !in_first_generation(),
-                 0);
-    case EventType::kUserRegionEnd:
-      return MakeAdmissibleRegionEnd(event, goroutines_.Find(current_goroutine));
-    default:
-      return;
+  const EventRule& rule = RuleOf(event.type);
+  if (rule.IsAboutGoroutine()) {
+    fit(goroutines_.Find(is_active ? SubjectGo(event) : own_goroutine));
+  } else {
+    fit(procs_.Find(is_active ? SubjectProc(event) : own_proc));
   }
 }
 

@@ -1,5 +1,6 @@
-// The rules of the scheduler model, in the order of the groups in events.def. Most events are of a
-// few types, whose rules are templates that are inlined where events are dispatched.
+// The rules of the scheduler model, in the order of the groups in events.def. Many are templates,
+// so that their rows of event_rules.def are known at compile time. Most events are of a few types,
+// whose rules are inlined where events are dispatched.
 #include "parser/order/scheduler_model.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/event/event_writer.h"
 #include "parser/order/batch_decoder.h"
@@ -54,29 +56,44 @@ std::string Describe(const State& state, EventType begin) {
 
 // What the rules share. ---------------------------------------------------------------------------
 
-[[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::Check(Step step, Need proc,
-                                                                            Need goroutine) {
-  const bool has_proc = proc != Need::kYes || step.proc() != ProcId::kNone;
+template <class AnyStep>
+[[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::Check(AnyStep step) {
+  const EventRule& rule = RuleOf(step.type());
+  const bool has_proc = !rule.NeedsProc() || step.proc() != ProcId::kNone;
   const bool has_goroutine =
-      goroutine == Need::kMaybe || (step.goroutine() != GoId::kNone) == (goroutine == Need::kYes);
+      rule.NeedsGoroutine() ? step.goroutine() != GoId::kNone
+                            : rule.goroutine != GoNeed::kNone || step.goroutine() == GoId::kNone;
   if (step.has_thread() && has_proc && has_goroutine) [[likely]]
     return Outcome::kAdvanced;
   if (forcing_) return Outcome::kAdvanced;
   if (!step.has_thread()) return FailNeedsThread();
   if (!has_proc) return FailNeedsProc(step);
-  return goroutine == Need::kYes ? FailNeedsGoroutine() : FailHasGoroutine(step);
+  return rule.NeedsGoroutine() ? FailNeedsGoroutine() : FailHasGoroutine(step);
 }
 
+template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::CheckStatus(
-    Step step, Need proc, GoStatus status, GoroutineState** state) {
-  if (Outcome outcome = Check(step, proc, Need::kYes); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+    AnyStep step, GoroutineState** state) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
+  const bool in_syscall = RuleOf(step.type()).goroutine == GoNeed::kSyscall;
+  const GoStatus status = in_syscall ? GoStatus::kSyscall : GoStatus::kRunning;
   GoroutineState* const current = CurrentGoroutine(step);
   if (current == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   if (current->status != status) return FailGoroutineStatus(*current, status);
   *state = current;
   return Outcome::kAdvanced;
+}
+
+template <class AnyStep>
+[[gnu::always_inline]] inline GoroutineState* SchedulerModel::FindAwaited(AnyStep step) {
+  const EventRule& rule = RuleOf(step.type());
+  const bool is_waiting = rule.subject == Subject::kWaitingGoroutine;
+  GoroutineState* const goroutine = goroutines_.Find(GoId{static_cast<int64_t>(step.arg(0))});
+  const bool is_there =
+      goroutine != nullptr &&
+      goroutine->status == (is_waiting ? GoStatus::kWaiting : GoStatus::kRunnable) &&
+      goroutine->IsFollowedBy(step.arg(rule.number_arg), generation_index_);
+  return is_there ? goroutine : nullptr;
 }
 
 [[gnu::always_inline]] inline GoroutineState* SchedulerModel::CurrentGoroutine(Step step) {
@@ -150,12 +167,13 @@ template <class AnyStep>
 
 template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::CreateGoroutine(
-    AnyStep step, GoStatus status) {
+    AnyStep step) {
   const GoId id{static_cast<int64_t>(step.arg(0))};
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
   if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
   if (preconditions_ != nullptr && !MayCreate(id)) [[unlikely]]
     return FailToAssume("whether the goroutine is new");
+  const GoStatus status = GoStatusAfter(RuleOf(step.type()).subject_becomes);
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = status;
   created->generation = generation_index_;
@@ -165,33 +183,23 @@ template <class AnyStep>
 
 template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoCreate(AnyStep step) {
-  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   const GoroutineState* const creator = CurrentGoroutine(step);
   if (creator != nullptr && creator->status != GoStatus::kRunning) {
     return FailGoroutineStatus(*creator, GoStatus::kRunning);
   }
-  const bool blocked = step.type() == EventType::kGoCreateBlocked;
-  return CreateGoroutine(step, blocked ? GoStatus::kWaiting : GoStatus::kRunnable);
+  return CreateGoroutine(step);
 }
 
 template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoStart(AnyStep step) {
-  const GoId id{static_cast<int64_t>(step.arg(0))};
-  const uint64_t number = step.arg(1);
-  GoroutineState* const goroutine = goroutines_.Find(id);
-  if (goroutine == nullptr || goroutine->status != GoStatus::kRunnable ||
-      !goroutine->IsFollowedBy(number, generation_index_)) {
-    return Outcome::kWaits;
-  }
-  if (Outcome outcome = Check(step, Need::kYes, Need::kNo); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+  GoroutineState* const goroutine = FindAwaited(step);
+  if (goroutine == nullptr) return Outcome::kWaits;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   goroutine->status = GoStatus::kRunning;
-  goroutine->number = number;
+  goroutine->number = step.arg(1);
   EmitTransition(step, goroutine, GoState::kRunnable, GoState::kRunning);
-  SetGoroutine(step, id);
+  SetGoroutine(step, GoId{static_cast<int64_t>(step.arg(0))});
   return Outcome::kAdvanced;
 }
 
@@ -200,16 +208,15 @@ template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoStopExecuting(
     AnyStep step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
-      outcome != Outcome::kAdvanced) {
+  if (Outcome outcome = CheckStatus(step, &goroutine); outcome != Outcome::kAdvanced) {
     return outcome;
   }
-  if (step.type() == EventType::kGoDestroy) {
+  const Becomes becomes = RuleOf(step.type()).goroutine_becomes;
+  if (becomes == Becomes::kGone) {
     EmitEnd(step, step.context(), goroutine, GoState::kRunning);
   } else {
-    const bool stop = step.type() == EventType::kGoStop;
-    goroutine->status = stop ? GoStatus::kRunnable : GoStatus::kWaiting;
-    if (!stop) {
+    goroutine->status = GoStatusAfter(becomes);
+    if (becomes == Becomes::kWaiting) {
       goroutine->reason = static_cast<uint8_t>(std::min(step.arg(0), GoroutineState::kHighReason));
     }
     EmitTransition(step, goroutine, GoState::kRunning, StateOf(goroutine->status));
@@ -220,16 +227,11 @@ template <class AnyStep>
 
 template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoUnblock(AnyStep step) {
-  const GoId id{static_cast<int64_t>(step.arg(0))};
-  const uint64_t number = step.arg(1);
-  GoroutineState* const goroutine = goroutines_.Find(id);
-  if (goroutine == nullptr || goroutine->status != GoStatus::kWaiting ||
-      !goroutine->IsFollowedBy(number, generation_index_)) {
-    return Outcome::kWaits;
-  }
+  GoroutineState* const goroutine = FindAwaited(step);
+  if (goroutine == nullptr) return Outcome::kWaits;
   // Even a thread without a P may unblock a goroutine, so there is no context to check.
   goroutine->status = GoStatus::kRunnable;
-  goroutine->number = number;
+  goroutine->number = step.arg(1);
   EmitTransition(step, goroutine, GoState::kWaiting, GoState::kRunnable);
   return Outcome::kAdvanced;
 }
@@ -238,8 +240,7 @@ template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoSyscallBegin(
     AnyStep step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &goroutine);
-      outcome != Outcome::kAdvanced) {
+  if (Outcome outcome = CheckStatus(step, &goroutine); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   ProcessorState* const proc = CurrentProc(step);
@@ -261,8 +262,7 @@ template <class AnyStep>
 [[gnu::always_inline]] inline SchedulerModel::Outcome SchedulerModel::OrderGoSyscallEnd(
     AnyStep step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kSyscall, &goroutine);
-      outcome != Outcome::kAdvanced) {
+  if (Outcome outcome = CheckStatus(step, &goroutine); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   ProcessorState* const proc = CurrentProc(step);
@@ -359,10 +359,8 @@ SchedulerModel::Outcome SchedulerModel::FailSyscallThread(GoId expected, ThreadI
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderGoCreateSyscall(Step step) {
-  if (Outcome outcome = Check(step, Need::kMaybe, Need::kNo); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
-  const Outcome outcome = CreateGoroutine(step, GoStatus::kSyscall);
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
+  const Outcome outcome = CreateGoroutine(step);
   if (outcome == Outcome::kAdvanced) {
     SetGoroutine(step, GoId{static_cast<int64_t>(step.arg(0))});
   }
@@ -386,18 +384,11 @@ void SchedulerModel::EmitExtraEnd(Step step, GoroutineState* goroutine, GoState 
 // one blocks or ends, and the next one starts.
 SchedulerModel::Outcome SchedulerModel::OrderGoSwitch(Step step) {
   GoroutineState* current = nullptr;
-  if (Outcome outcome = CheckStatus(step, Need::kYes, GoStatus::kRunning, &current);
-      outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
-  const GoId next_id{static_cast<int64_t>(step.arg(0))};
-  const uint64_t number = step.arg(1);
-  GoroutineState* const next = goroutines_.Find(next_id);
-  if (next == nullptr || next->status != GoStatus::kWaiting ||
-      !next->IsFollowedBy(number, generation_index_)) {
-    return Outcome::kWaits;
-  }
-  const bool ends = step.type() == EventType::kGoSwitchDestroy;
+  if (Outcome outcome = CheckStatus(step, &current); outcome != Outcome::kAdvanced) return outcome;
+  GoroutineState* const next = FindAwaited(step);
+  if (next == nullptr) return Outcome::kWaits;
+  const GoId next_id = next->id;
+  const bool ends = RuleOf(step.type()).goroutine_becomes == Becomes::kGone;
   EmitTransition(step, next, GoState::kWaiting, GoState::kRunnable);
 
   if (ends) {
@@ -410,7 +401,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoSwitch(Step step) {
   }
 
   next->status = GoStatus::kRunning;
-  next->number = number;
+  next->number = step.arg(1);
   Context start = step.context();
   start.goroutine = GoId::kNone;
   EmitExtra(step, start, EventType::kGoStart, next, GoState::kRunnable, GoState::kRunning);
@@ -426,8 +417,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoSyscallEndBlocked(Step step) {
     if (proc->status == ProcStatus::kSyscall) return Outcome::kWaits;
   }
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, Need::kMaybe, GoStatus::kSyscall, &goroutine);
-      outcome != Outcome::kAdvanced) {
+  if (Outcome outcome = CheckStatus(step, &goroutine); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   goroutine->status = GoStatus::kRunnable;
@@ -441,8 +431,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoSyscallEndBlocked(Step step) {
 // back.
 SchedulerModel::Outcome SchedulerModel::OrderGoDestroySyscall(Step step) {
   GoroutineState* goroutine = nullptr;
-  if (Outcome outcome = CheckStatus(step, Need::kMaybe, GoStatus::kSyscall, &goroutine);
-      outcome != Outcome::kAdvanced) {
+  if (Outcome outcome = CheckStatus(step, &goroutine); outcome != Outcome::kAdvanced) {
     return outcome;
   }
   const Context context = step.context();  // Both events are seen in the context before the first.
@@ -511,7 +500,8 @@ SchedulerModel::Outcome SchedulerModel::ConfirmAbandonedProc(Step step, Processo
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderProcStart(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderProcStart(AnyStep step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
@@ -520,9 +510,7 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStart(Step step) {
       step.proc() != ProcId::kNone) {
     return Outcome::kWaits;
   }
-  if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   proc->status = ProcStatus::kRunning;
   proc->sequence = sequence;
   EmitTransition(step, proc, ProcState::kIdle, ProcState::kRunning);
@@ -530,31 +518,29 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStart(Step step) {
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderProcStop(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderProcStop(AnyStep step) {
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
   if (proc->status != ProcStatus::kRunning && proc->status != ProcStatus::kSyscall) {
     return FailProcStatus(*proc, "Running or Syscall");
   }
-  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   proc->status = ProcStatus::kIdle;
   EmitTransition(step, proc, ProcState::kRunning, ProcState::kIdle);
   SetProc(step, ProcId::kNone);
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderProcSteal(Step step) {
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderProcSteal(AnyStep step) {
   const ProcId id{static_cast<int64_t>(step.arg(0))};
   const SequenceNumber sequence = Sequence(step.arg(1));
   ProcessorState* const proc = procs_.Find(id);
   if (proc == nullptr || !InSyscall(proc->status) || !sequence.Follows(proc->sequence)) {
     return Outcome::kWaits;
   }
-  if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   const Context context = step.context();  // The thief may steal from itself.
   // If the syscall was lost track of, the thread may be anywhere by now, so it does not change.
   const bool abandoned = proc->status == ProcStatus::kSyscallAbandoned;
@@ -656,8 +642,9 @@ SchedulerModel::Outcome SchedulerModel::EndRange(Step step, State* state, uint64
 }
 
 // STWBegin and GCMarkAssistBegin.
-SchedulerModel::Outcome SchedulerModel::OrderGoRangeBegin(Step step) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGoRangeBegin(AnyStep step) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   const bool has_kind = step.event.type == EventType::kSTWBegin;
@@ -673,8 +660,9 @@ SchedulerModel::Outcome SchedulerModel::OrderGoRangeActive(Step step) {
 }
 
 // STWEnd and GCMarkAssistEnd.
-SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(Step step) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(AnyStep step) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   GoroutineState* const goroutine = CurrentGoroutine(step);
   if (goroutine == nullptr) return FailGoroutineUnknown(step, step.goroutine());
   uint64_t kind = 0;
@@ -687,10 +675,9 @@ SchedulerModel::Outcome SchedulerModel::OrderGoRangeEnd(Step step) {
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderGCSweepBegin(Step step) {
-  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGCSweepBegin(AnyStep step) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
   return BeginRange(step, proc, 0);
@@ -703,10 +690,9 @@ SchedulerModel::Outcome SchedulerModel::OrderGCSweepActive(Step step) {
   return ConfirmRange(step, proc);
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderGCSweepEnd(Step step) {
-  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderGCSweepEnd(AnyStep step) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   ProcessorState* const proc = CurrentProc(step);
   if (proc == nullptr) return FailProcUnknown(step, step.proc());
   uint64_t kind = 0;
@@ -734,7 +720,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGCActive(Step step) {
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running, found none");
   }
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   gc_sequence_ = step.arg(0);
   Emit(step);
   return Outcome::kAdvanced;
@@ -747,7 +733,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGCBegin(Step step) {
     if (gc_state_ == GcState::kRunning) {
       return Fail(FaultId::kGCRunning, "expected no GC to be running when one begins, found one");
     }
-    if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+    if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   }
   gc_sequence_ = step.arg(0);
   gc_state_ = GcState::kRunning;
@@ -761,33 +747,31 @@ SchedulerModel::Outcome SchedulerModel::OrderGCEnd(Step step) {
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running when it ends, found none");
   }
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   gc_sequence_ = step.arg(0);
   gc_state_ = GcState::kNotRunning;
   Emit(step);
   return Outcome::kAdvanced;
 }
 
-SchedulerModel::Outcome SchedulerModel::OrderHeapMetric(Step step) {
-  if (Outcome outcome = Check(step, Need::kYes, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderHeapMetric(AnyStep step) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
   return Outcome::kAdvanced;
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderAllocFree(Step step) {
-  if (Outcome outcome = Check(step, Need::kMaybe, Need::kMaybe); outcome != Outcome::kAdvanced) {
-    return outcome;
-  }
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
   return Outcome::kAdvanced;
 }
 
 // Rules for tasks, regions, logs and labels. ------------------------------------------------------
 
-SchedulerModel::Outcome SchedulerModel::OrderAnnotation(Step step) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+template <class AnyStep>
+SchedulerModel::Outcome SchedulerModel::OrderAnnotation(AnyStep step) {
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   Emit(step);
   return Outcome::kAdvanced;
 }
@@ -804,7 +788,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserTaskBegin(Step step) {
   const TaskId parent = step.arg(1) == 0 ? TaskId::kNone : TaskId{step.arg(1)};
   NamePool::Text* const name = FindName(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   if (!MayBeginTask(id)) return FailToAssume("whether the task is new");
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
@@ -814,7 +798,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserTaskBegin(Step step) {
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderUserTaskEnd(Step step) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   EventWriter event(&Emit(step));
   event.Arg(2, TaskId::kNone.value).TaskType(nullptr);
   const TaskId id{step.arg(0)};
@@ -833,7 +817,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserTaskEnd(Step step) {
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderUserRegionBegin(Step step) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   NamePool::Text* const name = FindName(step.arg(1));
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);
@@ -849,7 +833,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserRegionBegin(Step step) {
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderUserRegionEnd(Step step) {
-  if (Outcome outcome = CheckExecuting(step); outcome != Outcome::kAdvanced) return outcome;
+  if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   NamePool::Text* const name = FindName(step.arg(1));
   if (name == nullptr) return FailString(step.arg(1));
   GoroutineState* const goroutine = CurrentGoroutine(step);

@@ -172,7 +172,6 @@ class SchedulerModel {
     static constexpr EventType type() { return kType; }
   };
 
-  enum class Need : uint8_t { kNo, kMaybe, kYes };
   enum class GcState : uint8_t { kUndetermined, kNotRunning, kRunning };
 
   struct TaskState {
@@ -189,9 +188,12 @@ class SchedulerModel {
 
   // Ps. ------------------------------------------------------------------------------------------
   Outcome OrderProcStatus(Step step);
-  Outcome OrderProcStart(Step step);
-  Outcome OrderProcStop(Step step);
-  Outcome OrderProcSteal(Step step);
+  template <class AnyStep>
+  Outcome OrderProcStart(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderProcStop(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderProcSteal(AnyStep step);
   Outcome ConfirmAbandonedProc(Step step, ProcessorState* proc);
   Outcome CheckSteal(Step step, ProcId proc, ThreadId victim);
 
@@ -205,7 +207,7 @@ class SchedulerModel {
   Outcome OrderGoCreateSyscall(Step step);
   // Adds the goroutine that the step creates, and its transition.
   template <class AnyStep>
-  Outcome CreateGoroutine(AnyStep step, GoStatus status);
+  Outcome CreateGoroutine(AnyStep step);
   template <class AnyStep>
   Outcome OrderGoStart(AnyStep step);
   template <class AnyStep>
@@ -221,16 +223,21 @@ class SchedulerModel {
   Outcome OrderGoDestroySyscall(Step step);
 
   // Ranges, GC cycles and metrics. ---------------------------------------------------------------
-  Outcome OrderGoRangeBegin(Step step);
+  template <class AnyStep>
+  Outcome OrderGoRangeBegin(AnyStep step);
   Outcome OrderGoRangeActive(Step step);
-  Outcome OrderGoRangeEnd(Step step);
+  template <class AnyStep>
+  Outcome OrderGoRangeEnd(AnyStep step);
   Outcome OrderGCActive(Step step);
   Outcome OrderGCBegin(Step step);
   Outcome OrderGCEnd(Step step);
   Outcome OrderGCSweepActive(Step step);
-  Outcome OrderGCSweepBegin(Step step);
-  Outcome OrderGCSweepEnd(Step step);
-  Outcome OrderHeapMetric(Step step);
+  template <class AnyStep>
+  Outcome OrderGCSweepBegin(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderGCSweepEnd(AnyStep step);
+  template <class AnyStep>
+  Outcome OrderHeapMetric(AnyStep step);
   Outcome OrderAllocFree(Step step);
   template <class State>
   Outcome BeginRange(Step step, State* state, uint64_t kind);
@@ -244,7 +251,8 @@ class SchedulerModel {
   void CloseRangeIn(OpenRanges& ranges, size_t place);
 
   // Tasks, regions, logs and labels. -------------------------------------------------------------
-  Outcome OrderAnnotation(Step step);
+  template <class AnyStep>
+  Outcome OrderAnnotation(AnyStep step);
   Outcome OrderUserTaskBegin(Step step);
   Outcome OrderUserTaskEnd(Step step);
   Outcome OrderUserRegionBegin(Step step);
@@ -298,9 +306,11 @@ class SchedulerModel {
 
   // Continuing after faults: scheduler_force.cc. ------------------------------------------------
   void MakeAdmissible(const TimedEvent& event, ThreadState* thread);
-  void MakeAdmissibleStatus(const TimedEvent& event, GoId goroutine);
+  void MakeAdmissibleGc(const TimedEvent& event);
   void MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread);
-  void MakeAdmissibleRange(const TimedEvent& event, ThreadState* thread);
+  void MakeAdmissibleSubject(const TimedEvent& event);
+  void MakeAdmissibleStatus(const TimedEvent& event);
+  void MakeAdmissibleSpan(const TimedEvent& event, const ThreadState* thread);
   void MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine);
 
   // Set the status of a goroutine or P, which is added if it does not exist, and a sequence number
@@ -347,14 +357,21 @@ class SchedulerModel {
   void EmitEnd(AnyStep step, const Context& context, GoroutineState* goroutine, GoState from);
   void EmitExtraEnd(Step step, GoroutineState* goroutine, GoState from);
 
-  // Returns a fault unless the context has a thread and whatever else is needed, or the event is
-  // forced. kAdvanced means that the rule may continue.
-  Outcome Check(Step step, Need proc, Need goroutine);
-  Outcome CheckExecuting(Step step) { return Check(step, Need::kYes, Need::kYes); }
+  // Returns a fault unless the context has a thread, and a goroutine and a P as the event's row in
+  // event_rules.def requires, or the event is forced. Does not check their statuses. kAdvanced
+  // means that the rule may continue.
+  template <class AnyStep>
+  Outcome Check(AnyStep step);
 
-  // Checks that the context has a goroutine with `status`, and a P as `proc` requires, and sets
-  // `*state` to the goroutine.
-  Outcome CheckStatus(Step step, Need proc, GoStatus status, GoroutineState** state);
+  // The same, and also checks the status of the goroutine and sets `*state` to it. Requires that
+  // the row has a status.
+  template <class AnyStep>
+  Outcome CheckStatus(AnyStep step, GoroutineState** state);
+
+  // Returns the goroutine that the event is about if it has the status and the number that the row
+  // requires, or nullptr.
+  template <class AnyStep>
+  GoroutineState* FindAwaited(AnyStep step);
 
   // Returns the state of the context's goroutine or P, or nullptr if it is not known.
   GoroutineState* CurrentGoroutine(Step step);

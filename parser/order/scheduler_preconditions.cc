@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_rules.h"
 #include "parser/order/preconditions.h"
 #include "parser/order/scheduler_model.h"
 #include "parser/order/thread_decoder.h"
@@ -15,24 +16,19 @@ namespace {
 
 // Adds the thread's own status in `event` to `*context`. Returns false if `event` is not a status.
 bool TakeStatus(ThreadId thread, const TimedEvent& event, InitialContext* context) {
-  switch (event.type) {
-    case EventType::kProcStatus: {
-      const auto status = static_cast<ProcStatus>(event.args[1]);
-      const bool is_own = status == ProcStatus::kRunning || status == ProcStatus::kSyscall;
-      if (is_own) context->proc = ProcId{static_cast<int64_t>(event.args[0])};
-      return true;
-    }
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack: {
-      const auto status = static_cast<GoStatus>(event.args[2]);
-      const bool is_own = (status == GoStatus::kRunning || status == GoStatus::kSyscall) &&
-                          ThreadId{static_cast<int64_t>(event.args[1])} == thread;
-      if (is_own) context->goroutine = GoId{static_cast<int64_t>(event.args[0])};
-      return true;
-    }
-    default:
-      return false;
+  const Subject stated = RuleOf(event.type).subject;
+  if (stated == Subject::kStatedProc) {
+    const auto status = static_cast<ProcStatus>(event.args[1]);
+    const bool is_own = status == ProcStatus::kRunning || status == ProcStatus::kSyscall;
+    if (is_own) context->proc = ProcId{static_cast<int64_t>(event.args[0])};
+    return true;
   }
+  if (stated != Subject::kStatedGoroutine) return false;
+  const auto status = static_cast<GoStatus>(event.args[2]);
+  const bool is_own = (status == GoStatus::kRunning || status == GoStatus::kSyscall) &&
+                      ThreadId{static_cast<int64_t>(event.args[1])} == thread;
+  if (is_own) context->goroutine = GoId{static_cast<int64_t>(event.args[0])};
+  return true;
 }
 
 // The maximum number of events of a thread to look at.

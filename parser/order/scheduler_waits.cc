@@ -1,7 +1,7 @@
-// Lists what events wait for, as conditions that are cheap to look up: for each rule that can
-// return kWaits, which requirement is not met.
+// Lists what events wait for, as conditions that are cheap to look up.
 #include <algorithm>
 
+#include "gotrace/internal/event_rules.h"
 #include "parser/order/scheduler_model.h"
 
 namespace gotrace::internal {
@@ -12,47 +12,42 @@ using Kind = WaitCondition::Kind;
 }  // namespace
 
 void SchedulerModel::ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const {
+  const EventRule& rule = RuleOf(cursor.event().type);
   const ThreadState* const thread = cursor.state;
-  const uint64_t* const args = cursor.event().args;
-  const int64_t id = static_cast<int64_t>(args[0]);
-  const uint64_t previous = args[1] - 1;
+  const int64_t id = static_cast<int64_t>(cursor.event().args[0]);
+  const uint64_t previous = rule.AwaitsSubject() ? cursor.event().args[rule.number_arg] - 1 : 0;
   // Rules that check their own thread first may wait or fail for another reason once it changes.
   const auto add_thread = [&] { conditions->push_back({Kind::kThread, cursor.thread().value}); };
   conditions->clear();
-  switch (cursor.event().type) {
-    case EventType::kGoStart:
-      conditions->push_back({Kind::kGoRunnable, id, previous});
-      break;
-    case EventType::kGoUnblock:
-      conditions->push_back({Kind::kGoWaiting, id, previous});
-      break;
-    case EventType::kGoSwitch:
-    case EventType::kGoSwitchDestroy:
-      add_thread();
-      conditions->push_back({Kind::kGoNotRunning, thread->goroutine.value});
-      conditions->push_back({Kind::kGoWaiting, id, previous});
-      break;
-    case EventType::kGoSyscallEndBlocked:
-      add_thread();
-      conditions->push_back({Kind::kProcNoSyscall, thread->proc.value});
-      break;
-    case EventType::kProcStart:
-      if (thread != nullptr && thread->proc != ProcId::kNone) {
-        add_thread();
-      } else {
-        conditions->push_back({Kind::kProcIdle, id, previous});
-      }
-      break;
-    case EventType::kProcSteal:
-      conditions->push_back({Kind::kProcSyscall, id, previous});
-      break;
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-    case EventType::kGCEnd:
-      conditions->push_back({Kind::kGC, 0, args[0] - 1});
-      break;
-    default:
-      break;  // Events of other types never wait.
+  if (rule.proc == ProcNeed::kNone && thread != nullptr && thread->proc != ProcId::kNone) {
+    return add_thread();
+  }
+  if (rule.proc == ProcNeed::kNotSyscall) {
+    add_thread();
+    conditions->push_back({Kind::kProcNoSyscall, thread->proc.value});
+  }
+  if (rule.goroutine == GoNeed::kRunning && rule.AwaitsSubject()) {
+    add_thread();
+    conditions->push_back({Kind::kGoNotRunning, thread->goroutine.value});
+  }
+  switch (rule.subject) {
+    case Subject::kRunnableGoroutine:
+      return conditions->push_back({Kind::kGoRunnable, id, previous});
+    case Subject::kWaitingGoroutine:
+      return conditions->push_back({Kind::kGoWaiting, id, previous});
+    case Subject::kIdleProc:
+      return conditions->push_back({Kind::kProcIdle, id, previous});
+    case Subject::kSyscallProc:
+      return conditions->push_back({Kind::kProcSyscall, id, previous});
+    case Subject::kGC:
+      return conditions->push_back({Kind::kGC, 0, previous});
+    case Subject::kNone:
+    case Subject::kNewGoroutine:
+    case Subject::kStatedGoroutine:
+    case Subject::kKnownGoroutine:
+    case Subject::kStatedProc:
+    case Subject::kKnownProc:
+      return;
   }
 }
 
@@ -62,23 +57,14 @@ void SchedulerModel::ListMet(WaitConditions* conditions) const {
 }
 
 void SchedulerModel::ListMetBy(const Event& event, WaitConditions* conditions) const {
-  switch (event.type()) {
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-    case EventType::kGCEnd:
-      conditions->push_back({Kind::kGC, 0, gc_sequence_});
-      return;
-    case EventType::kProcSteal:  // It takes the P from this thread.
-      conditions->push_back({Kind::kThread, static_cast<int64_t>(event.arg(2))});
-      break;
-    case EventType::kGoStatus:
-    case EventType::kGoStatusStack:  // It may give this thread a goroutine.
-      conditions->push_back({Kind::kThread, event.thread().value});
-      break;
-    default:
-      break;
-  }
+  const Subject about = RuleOf(event.type()).subject;
+  if (about == Subject::kGC) return conditions->push_back({Kind::kGC, 0, gc_sequence_});
   if (event.kind() != EventKind::kStateTransition) return;
+  if (event.type() == EventType::kProcSteal) {  // It takes the P from this thread.
+    conditions->push_back({Kind::kThread, static_cast<int64_t>(event.arg(2))});
+  } else if (about == Subject::kStatedGoroutine) {  // It may give this one a goroutine.
+    conditions->push_back({Kind::kThread, event.thread().value});
+  }
   // An event changes its subject, and what its thread executes.
   const ResourceId subject = event.transition_resource();
   ListMetOfGoroutine(event.goroutine(), conditions);

@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "gotrace/internal/event_spec.h"
+#include "gotrace/internal/event_rules.h"
 #include "parser/order/scheduler_state.h"
 
 namespace gotrace::internal {
@@ -56,53 +56,31 @@ class RestOfThread {
 
  private:
   void ReadEvent(const TimedEvent& event) {
-    const GoId goroutine{static_cast<int64_t>(event.args[0])};
-    const ProcId proc{static_cast<int64_t>(event.args[0])};
-    switch (event.type) {
-      case EventType::kGoUnblock:
-        return See(KeyOf(goroutine), event.args[1]);
-      case EventType::kGoStart:
-        goroutine_ = GoId::kNone;
-        return See(KeyOf(goroutine), event.args[1]);
-      case EventType::kGoSwitch:
-      case EventType::kGoSwitchDestroy:
-        LeaveGoroutine();
-        return See(KeyOf(goroutine), event.args[1]);
-      case EventType::kGoStop:
-      case EventType::kGoBlock:
-      case EventType::kGoDestroy:
-        return LeaveGoroutine();
-      case EventType::kGoSyscallEndBlocked:
-        proc_ = ProcId::kNone;  // The P was stolen.
-        return LeaveGoroutine();
-      case EventType::kGoDestroySyscall:
-        LeaveProc();
-        return LeaveGoroutine();
-      case EventType::kGoCreateSyscall:
-        goroutine_ = GoId::kNone;
-        return Mention(KeyOf(goroutine));
-      case EventType::kGoCreate:
-      case EventType::kGoCreateBlocked:
-      case EventType::kGoStatus:
-      case EventType::kGoStatusStack:
-        return Mention(KeyOf(goroutine));
-      case EventType::kProcStatus:
-        return Mention(KeyOf(proc));
-      case EventType::kProcStart:
-        proc_ = ProcId::kNone;
-        return See(KeyOf(proc), event.args[1]);
-      case EventType::kProcSteal:
-        return See(KeyOf(proc), event.args[1]);
-      case EventType::kProcStop:
-        return LeaveProc();
-      case EventType::kGoSyscallBegin:
-        if (proc_ != ProcId::kNone) See(KeyOf(proc_), event.args[0]);
-        return;
-      case EventType::kGCActive:
-      case EventType::kGCBegin:
-      case EventType::kGCEnd:
-        return See(kGCKey, event.args[0]);
-      default:
+    const EventRule& rule = RuleOf(event.type);
+    if (rule.proc == ProcNeed::kNotSyscall) proc_ = ProcId::kNone;  // The P was stolen.
+    if (rule.ProcLeaves()) LeaveProc();
+    if (rule.GoroutineLeaves()) LeaveGoroutine();
+    if (rule.proc == ProcNeed::kNumbered && proc_ != ProcId::kNone) {
+      See(KeyOf(proc_), event.args[rule.number_arg]);
+    }
+    const ResourceKind kind = rule.subject_kind();
+    if (rule.SubjectEnters() && kind == ResourceKind::kGoroutine) goroutine_ = GoId::kNone;
+    if (rule.SubjectEnters() && kind == ResourceKind::kProc) proc_ = ProcId::kNone;
+    switch (rule.subject) {
+      case Subject::kRunnableGoroutine:
+      case Subject::kWaitingGoroutine:
+      case Subject::kIdleProc:
+      case Subject::kSyscallProc:
+        return See({kind, static_cast<int64_t>(event.args[0])}, event.args[rule.number_arg]);
+      case Subject::kGC:
+        return See(kGCKey, event.args[rule.number_arg]);
+      case Subject::kNewGoroutine:
+      case Subject::kStatedGoroutine:
+      case Subject::kStatedProc:
+        return Mention({kind, static_cast<int64_t>(event.args[0])});
+      case Subject::kNone:
+      case Subject::kKnownGoroutine:
+      case Subject::kKnownProc:
         return;
     }
   }
@@ -167,23 +145,14 @@ std::string DescribeNumbered(EventType type, ResourceKind kind, int64_t id, uint
 // may wait.
 std::string DescribeWaiting(const ThreadCursor& cursor) {
   const TimedEvent& event = cursor.event();
-  const int64_t id = static_cast<int64_t>(event.args[0]);
-  switch (event.type) {
-    case EventType::kProcStart:
-    case EventType::kProcSteal:
-      return DescribeNumbered(event.type, ResourceKind::kProc, id, event.args[1]);
-    case EventType::kGCActive:
-    case EventType::kGCBegin:
-    case EventType::kGCEnd:
-      return DescribeNumbered(event.type, ResourceKind::kNone, -1, event.args[0]);
-    case EventType::kGoSyscallEndBlocked: {
-      const GoId current = cursor.state == nullptr ? GoId::kNone : cursor.state->goroutine;
-      return absl::StrCat(EventTypeName(event.type),
-                          OfResource(ResourceKind::kGoroutine, current.value));
-    }
-    default:
-      return DescribeNumbered(event.type, ResourceKind::kGoroutine, id, event.args[1]);
+  const EventRule& rule = RuleOf(event.type);
+  if (!rule.AwaitsSubject()) {
+    const GoId current = cursor.state == nullptr ? GoId::kNone : cursor.state->goroutine;
+    return absl::StrCat(EventTypeName(event.type),
+                        OfResource(ResourceKind::kGoroutine, current.value));
   }
+  return DescribeNumbered(event.type, rule.subject_kind(), static_cast<int64_t>(event.args[0]),
+                          event.args[rule.number_arg]);
 }
 
 std::string DescribeAwaited(const AwaitedEvent& awaited) {
