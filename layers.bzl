@@ -23,7 +23,6 @@ _LAYERS = [
     "export/report",
     "export/perfetto",
     "export/pprof",
-    "export/parquet",
     "export/table",
     "export/rows",
     "export/parquet",

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "analysis/built_events.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/heap_stats.h"
@@ -220,6 +221,45 @@ TEST(TraceMetrics, HaveWhatWasAllocated) {
   for (const TraceMetricValue& value : others->values()) {
     EXPECT_NE(value.metric, TraceMetric::kAllocatedObjects);
   }
+}
+
+// What the events say, without any of the states that TraceMetrics keeps.
+struct CollectionSums : EventSink {
+  void Add(absl::Span<const Event> events) override {
+    for (const Event& event : events) {
+      if (event.type() == EventType::kGCBegin) ++cycles;
+      const bool begins = event.type() == EventType::kSTWBegin;
+      if (!begins && event.type() != EventType::kSTWEnd) continue;
+      if (!absl::StrContains(event.range_parts().reason, "GC")) continue;
+      if (begins) begun.push_back(event.time());
+      if (!begins && !begun.empty()) pauses += event.time() - std::exchange(begun, {}).back();
+    }
+  }
+  absl::Status Finish() override { return absl::OkStatus(); }
+
+  uint64_t cycles = 0;
+  int64_t pauses = 0;
+  std::vector<int64_t> begun;
+};
+
+TEST(TraceMetrics, HaveTheCyclesAndPausesOfTheCollector) {
+  uint64_t cycles = 0;
+  int64_t pauses = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const Metrics metrics;
+    CollectionSums sums;
+    ASSERT_TRUE(ReadInto(*reader, {metrics.sink.get(), &sums}).ok());
+    EXPECT_EQ(Find(metrics, TraceMetric::kGcCycles, "(all)").value, sums.cycles);
+    EXPECT_EQ(Find(metrics, TraceMetric::kGcPauses, "(all)").value, sums.pauses);
+    cycles += sums.cycles;
+    pauses += sums.pauses;
+  }
+  EXPECT_GT(cycles, 100u);
+  EXPECT_GT(pauses, 1000000);
 }
 
 TEST(TraceMetrics, AreThoseOfGoroutineStats) {

@@ -62,7 +62,7 @@ struct Unit {
   // How often to measure, at most, what seems to grow too much: something else may have run.
   int attempts;
 };
-constexpr Unit kUnits[] = {{"time", 1e3, 8, 0.5, 6},  // Microseconds.
+constexpr Unit kUnits[] = {{"time", 1e3, 8, 2, 6},  // Microseconds.
                            {"instructions", 1e3, 5, 200, 1}};
 
 // Arguments of gotrace-dump. IN stands for the trace, and OUT for a new path.

@@ -1,5 +1,7 @@
 #include "bench/hostile_traces.h"
 
+#include <algorithm>
+
 #include "bench/trace_builder.h"
 #include "gotrace/event_type.h"
 
@@ -127,16 +129,21 @@ std::string StopsAroundStarts(uint64_t count) {
 }
 
 // Stop-the-world ranges that begin within a region and end after it, which other regions are
-// around.
+// around. They have as many reasons as those of Go's runtime, because each region has a time for
+// each reason: the result would grow by more than the trace.
 std::string StopsAcrossRegions(uint64_t count) {
+  constexpr uint64_t kReasons = 20;
   TraceBuilder maker;
-  maker.AddStrings(count);
+  maker.AddStrings(std::max(count, kReasons));
   maker.BeginMain(1);
   for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kUserRegionBegin, {0, i, 0});
-  for (uint64_t i = 1; i <= count; ++i) maker.AddTimed(EventType::kSTWBegin, {i, 0});
-  maker.AddTimed(EventType::kUserRegionEnd, {0, count, 0});
-  for (uint64_t i = 0; i < count; ++i) maker.AddTimed(EventType::kSTWEnd);
-  for (uint64_t i = count - 1; i >= 1; --i) maker.AddTimed(EventType::kUserRegionEnd, {0, i, 0});
+  for (uint64_t i = count; i >= 1; --i) {
+    for (uint64_t reason = 1; reason <= kReasons; ++reason) {
+      maker.AddTimed(EventType::kSTWBegin, {reason, 0});
+    }
+    maker.AddTimed(EventType::kUserRegionEnd, {0, i, 0});
+    for (uint64_t reason = 0; reason < kReasons; ++reason) maker.AddTimed(EventType::kSTWEnd);
+  }
   return maker.Finish();
 }
 

@@ -45,7 +45,8 @@ int NumberFromEnvironment(const char* name, int otherwise) {
   return absl::SimpleAtoi(FromEnvironment(name, ""), &number) ? number : otherwise;
 }
 
-const int traces_to_try = NumberFromEnvironment("PRINTED_LINES_TRACES", 100);
+const int traces_to_try =
+    NumberFromEnvironment("PRINTED_LINES_TRACES", static_cast<int>(TestRounds(100)));
 const int first_seed = NumberFromEnvironment("PRINTED_LINES_SEED", 1);
 const bool is_verbose = NumberFromEnvironment("PRINTED_LINES_VERBOSE", 0) != 0;
 const std::vector<std::string> files =
@@ -255,7 +256,8 @@ TEST(PrintedLinesTest, FewAnywhereCostHardlyAnEvent) {
 
 // The traces have a few kilobytes: there is more text than trace, and a line in nearly each event.
 TEST(PrintedLinesTest, ManyAnywhereCostFewEvents) {
-  const Tally tally = Try(/*only_at_borders=*/false, /*max_lines=*/200, traces_to_try / 4);
+  const Tally tally =
+      Try(/*only_at_borders=*/false, /*max_lines=*/200, std::max(traces_to_try / 4, 25));
   EXPECT_LE(tally.bad, tally.traces / 5);
   EXPECT_GE(tally.found, 0.99 * tally.all);
   EXPECT_GE(tally.found_named, 0.94 * tally.all);

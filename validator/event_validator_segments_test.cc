@@ -10,6 +10,7 @@
 #include "parser/reader/segment.h"
 #include "testdata/test_data.h"
 #include "testing/validated_cases.h"
+#include "tracev2/text_form.h"
 #include "validator/event_validator.h"
 
 namespace gotrace::internal {
@@ -105,6 +106,38 @@ TEST(ValidatorSegmentsTest, FindTheSameAsASingleSegment) {
   // Traces of flight recorders lack the beginnings of tasks, and some goroutines end inside of
   // regions. Findings about those depend on the segment before.
   EXPECT_LT(read_again, appended / 3);
+}
+
+// The goroutine is gone once its region has ended, both in the second segment.
+TEST(ValidatorSegmentsTest, EndsRegionsOfTheSegmentBefore) {
+  const std::string bytes = *AssembleText(R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=0 time=1 size=auto
+Strings
+String id=1
+	data="step"
+EventBatch gen=1 m=7 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=7 gstatus=2
+UserRegionBegin dt=1 task=0 name_string=1 stack=0
+EventBatch gen=2 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=2 m=0 time=1 size=auto
+Strings
+String id=1
+	data="step"
+EventBatch gen=2 m=7 time=200 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GoStatus dt=1 g=1 m=7 gstatus=2
+UserRegionEnd dt=1 task=0 name_string=1 stack=0
+GoDestroy dt=1
+)");
+  int appended = 0;
+  int read_again = 0;
+  EXPECT_EQ(CheckInSegments(bytes, 1, &appended, &read_again), CheckWhole(bytes));
+  EXPECT_EQ(appended, 1);
+  EXPECT_EQ(read_again, 0);
 }
 
 std::string ReportOf(const std::string& bytes, size_t jobs) {

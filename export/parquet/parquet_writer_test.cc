@@ -25,6 +25,7 @@
 #include "gmock/gmock.h"
 #include "gotrace/byte_sink.h"
 #include "gtest/gtest.h"
+#include "testdata/test_data.h"
 
 namespace gotrace::internal {
 namespace parquet_writer_test {
@@ -76,7 +77,7 @@ const ParquetFile::RowGroup::Chunk& OnlyChunk(const ParquetFile& file) {
 TEST(ParquetWriter, RandomTables) {
   std::set<Encoding> encodings;
   size_t row_groups = 0, pages = 0, filters = 0;
-  for (uint64_t seed = 0; seed < 80; ++seed) {
+  for (uint64_t seed = 0; seed < TestRounds(80); ++seed) {
     const RandomTable random = MakeRandomTable(seed, 4000);
     const absl::StatusOr<std::string> bytes =
         WriteParquet(random.table, random.options, random.batches);
@@ -99,9 +100,9 @@ TEST(ParquetWriter, RandomTables) {
   }
   EXPECT_THAT(encodings, ElementsAre(Encoding::kPlain, Encoding::kDeltaBinaryPacked,
                                      Encoding::kDeltaLengthByteArray, Encoding::kRleDictionary));
-  EXPECT_GT(row_groups, 100u);
+  EXPECT_GT(row_groups, TestRounds(100));
   EXPECT_GT(pages, 5 * row_groups);
-  EXPECT_GT(filters, 100u);
+  EXPECT_GT(filters, TestRounds(100));
 }
 
 TEST(ParquetWriter, EmptyTable) {

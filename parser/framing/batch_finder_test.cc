@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
+#include "testdata/test_data.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
 #include "tracev2/varint.h"
@@ -356,45 +357,45 @@ TEST(BatchFinderTest, CompressedDataThatEndsEarlyIsReportedOnce) {
 
 // The time is proportional to the size, whatever the bytes: otherwise these would take hours.
 TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
-  constexpr size_t kSize = 1 << 20;
+  const size_t size = TestRounds(1 << 20);
   // Every byte begins a batch; no byte does; and headers that claim much and are followed by
   // nothing.
   std::string claims;
-  while (claims.size() < kSize) {
+  while (claims.size() < size) {
     claims += Wire(EventType::kEventBatch, {1, 1, kTime, kMaxBatchSize});
   }
   // Lines, lines between headers, and lines between possible events or strings.
   std::string lines;
-  while (lines.size() < kSize) lines += "4 workers and 1 request\n";
+  while (lines.size() < size) lines += "4 workers and 1 request\n";
   std::string between;
-  while (between.size() < kSize) {
+  while (between.size() < size) {
     between += Wire(EventType::kEventBatch, {1, 1, kTime, 1000}) + "\x0a\x14 one\n";
   }
   std::string inside;
-  while (inside.size() < kSize) {
+  while (inside.size() < size) {
     inside += BatchOf(1, 1, "\x04") + "\x05\x01\x7f one line\nand another\n";
   }
   // Misplaced ends of generations that no sound batch follows.
   std::string ends;
-  while (ends.size() < kSize) ends += "\x34" + BatchOf(1, 1, "");
+  while (ends.size() < size) ends += "\x34" + BatchOf(1, 1, "");
   std::string pairs_of_ends;
-  while (pairs_of_ends.size() < kSize) {
+  while (pairs_of_ends.size() < size) {
     pairs_of_ends += "\x34" + BatchOf(1, 1, "") + BatchOf(1, 5, "\x01");
   }
   // Small batches that are also text, before much text.
   std::string printable;
-  while (printable.size() < kSize) printable += "1!!!!\txxxxxxxxx1!A!!\txxxxxxxxx";
+  while (printable.size() < size) printable += "1!!!!\txxxxxxxxx1!A!!\txxxxxxxxx";
   printable += "\xff\xff\xff";
   // Headers as the runtime writes them, each with a size that reaches into the next ones.
   std::string padded;
-  while (padded.size() < kSize) {
+  while (padded.size() < size) {
     AppendBatchHeader({/*generation=*/1, /*thread=*/1, kTime}, 400, BatchSizeForm::kPadded,
                       &padded);
   }
   for (const std::string& bytes :
-       {ends, pairs_of_ends, printable, padded, std::string(kSize, '\x01'),
-        std::string(kSize, '\0'), std::string(kSize, '\xff'), std::string(kSize, '1'), claims,
-        std::string(kSize, '\n'), lines, between, inside}) {
+       {ends, pairs_of_ends, printable, padded, std::string(size, '\x01'), std::string(size, '\0'),
+        std::string(size, '\xff'), std::string(size, '1'), claims, std::string(size, '\n'), lines,
+        between, inside}) {
     const auto source = *SourceFromBytes(bytes);
     const Found found = FindIn(source.get(), Version::kGo126);
     uint64_t given = 0;
