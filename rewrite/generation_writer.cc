@@ -347,11 +347,9 @@ bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
   if (bound != ProcId::kNone && bound != id) MakeIdle(bound, thread);
   const Proc* const proc = model_.FindProc(id);
   if (proc == nullptr) return true;
-  if (proc->status == status) {
-    // The thread that writes the status then has the P.
-    return !binds || proc->thread == thread || proc->thread == ThreadId::kNone ||
-           GiveProc(thread, id);
-  }
+  // The thread that writes the status then has the P.
+  const bool is_there = !binds || proc->thread == thread || proc->thread == ThreadId::kNone;
+  if (proc->status == status && is_there) return true;
   switch (status) {
     case ProcStatus::kIdle:
       MakeIdle(id, thread);

@@ -481,6 +481,16 @@ TEST(GenerationWriter, GivesPsToThreads) {
                              "2:ProcStop p0", "2:ProcStatus p3", "2:ProcStart p3"}));
 }
 
+TEST(GenerationWriter, MovesAPThatIsInASyscallElsewhere) {
+  Script script;
+  const uint64_t syscall = static_cast<uint64_t>(ProcStatus::kSyscall);
+  script.Event(1, EventType::kProcStatus, {0, syscall});
+  script.Event(2, EventType::kProcStatus, {0, syscall});
+  script.Write();
+  EXPECT_EQ(script.Read(),
+            (Lines{"1:ProcStatus p0", "1:ProcStop p0", "2:ProcStart p0", "2:ProcStatus p0"}));
+}
+
 TEST(GenerationWriter, StealsPs) {
   OneRuns script;
   // A syscall whose beginning is missing.

@@ -27,7 +27,7 @@ TraceWriter::Translation::Translation(const EventTables& from, const MappedTable
       part(mapped.has_value() ? static_cast<const TableSource*>(&*mapped) : &own, to) {}
 
 TraceWriter::TraceWriter(Version version, ByteSink* out)
-    : out_(*out), clocks_(version), writer_(version) {
+    : version_(version), out_(*out), clocks_(version), writer_(version) {
   out_.Append(MakeHeader(version));
 }
 
@@ -49,7 +49,9 @@ void TraceWriter::Add(absl::Span<const Event> events) {
 
 absl::Status TraceWriter::Finish() {
   if (WantsMore()) EndGeneration();
-  if (WantsMore() && written_.generations == 0) Fail("there is no generation to write");
+  if (WantsMore() && written_.generations == 0 && version_ < Version::kGo126) {
+    Fail("there is no generation to write");
+  }
   return status_.ok() ? out_.status() : status_;
 }
 

@@ -90,9 +90,9 @@ class TraceWriter final : public EventSink {
 
   // Writes the last generation, also if it is not complete. Does not finish the ByteSink. Returns
   // kInvalidArgument if the first event was not a kSync event, if an event refers to a string or
-  // stack that its tables lack, or if there is no generation, without which there is no trace; and
-  // otherwise the status of the ByteSink. After an error the output has whole generations, up to
-  // the last one before the error.
+  // stack that its tables lack, or if there is no generation, which a trace needs before version
+  // 1.26; and otherwise the status of the ByteSink. After an error the output has whole
+  // generations, up to the last one before the error.
   absl::Status Finish() override;
 
   // Returns what was written so far.
@@ -128,6 +128,7 @@ class TraceWriter final : public EventSink {
   JoinedTables::Part& PartOf(const Event& event);
   void Fail(absl::string_view message);
 
+  const Version version_;
   ByteSink& out_;
   MappedTables::Map map_;
   GenerationClocks clocks_;

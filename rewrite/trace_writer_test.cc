@@ -181,10 +181,7 @@ TEST_P(EachTrace, CanBecomeOneGeneration) {
 // Go's reader accepts what is written of the events before a fault. They are the same unless some
 // were added or left out. Returns whether there are any.
 bool ExpectEventsBeforeFault(const std::string& bytes, const Written& written) {
-  if (written.counts.generations == 0) {
-    EXPECT_FALSE(written.status.ok());
-    return false;
-  }
+  if (written.counts.generations == 0 && !written.status.ok()) return false;
   const Reading found = ReadTrace(SourceFromBytes(written.bytes), ReadBy::kBlock);
   EXPECT_TRUE(found.status.ok()) << found.status;
   const WrittenTrace& counts = written.counts;
@@ -297,6 +294,20 @@ TEST(TraceWriter, WritesEventsWithoutOffsets) {
   EXPECT_EQ(types,
             (std::vector<std::string>{"GoStatus 10", "ProcStatus 11", "GoCreateBlocked 12",
                                       "GoSwitch 20", "GoBlock 21", "GoStart 22", "UserLog 30"}));
+}
+
+TEST(TraceWriter, WritesNoGenerationIfTheVersionAllows) {
+  for (const Version version : AllVersions()) {
+    std::string bytes;
+    const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
+    TraceWriter writer(version, out.get());
+    writer.Add({EventBuilder::MakeSync(1).Build()});
+    const absl::Status status = writer.Finish();
+    EXPECT_TRUE(out->Finish().ok());
+    EXPECT_EQ(bytes, MakeHeader(version));
+    EXPECT_EQ(status.ok(), ReadAll(Reader::FromBytes(bytes)).status.ok());
+    EXPECT_EQ(absl::IsInvalidArgument(status), version < Version::kGo126) << status;
+  }
 }
 
 TEST(TraceWriter, RefusesEventsBeforeTheFirstSync) {
