@@ -2,13 +2,12 @@
 //
 // 1. It is read strictly. If that succeeds, it stays as it is.
 // 2. Otherwise TraceCollector reads it in ReadMode::kSalvage, and collects each generation with
-// what
-//    is wrong with it.
+//    what is wrong with it.
 // 3. RepairPlanner decides what becomes of each generation. It writes all of them again, with
-//    GenerationWriter, to find out what would have to change: where that is nothing, the batches of
-//    the input are kept. If regions do not nest, both steps are done twice.
-// 4. The output, which consists of pieces of the input and of generations that were written again,
-//    is read strictly. Generations that this refuses are dropped.
+//    GenerationWriter, to find out what would have to change: where that is nothing, the batches
+//    of the input are kept. If regions do not nest, steps 2 and 3 are done twice.
+// 4. The output consists of pieces of the input and of generations that were written again. It is
+//    read strictly, and generations with a fault are dropped.
 // 5. The output is read from the input, which must not have changed.
 #include "gotrace/repair.h"
 

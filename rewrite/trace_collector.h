@@ -1,5 +1,4 @@
-// Reads a damaged trace for its repair: collects each of its generations, and what is wrong with
-// it.
+// Reads a damaged trace for its repair: collects each generation, and what is wrong with it.
 #ifndef GOTRACE_REWRITE_TRACE_COLLECTOR_H_
 #define GOTRACE_REWRITE_TRACE_COLLECTOR_H_
 

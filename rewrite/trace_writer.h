@@ -11,15 +11,13 @@
 // stacks and arguments, so that their text is the same. What may differ:
 //
 // - Generations have other numbers: 1, 2, 3 and so on.
-// - Batches are divided differently, and events have other offsets and sequence numbers. The
-// numbers
-//   of GC cycles stay.
+// - Batches are divided differently, and events have other offsets and sequence numbers. Those of
+//   GC cycles stay.
 // - The trace clock ticks once in a nanosecond. Up to 2^53 nanoseconds, the 104 days after the
-// start
-//   of the clock, which usually is that of the system, every time is exact. Later, a clock has no
-//   tick at each nanosecond (FORMAT.md §7.3): CPU samples, clock snapshots and the beginnings of
-//   generations may be some nanoseconds earlier, and samples may then change places with their
-//   neighbours. Times are limited to those from 0 to 2^62.
+//   start of the clock, which usually is that of the system, every time is exact. Later, a clock
+//   has no tick at each nanosecond (FORMAT.md §7.3): CPU samples, clock snapshots and the
+//   beginnings of generations may be some nanoseconds earlier, and samples may then change places
+//   with their neighbours. Times are limited to those from 0 to 2^62.
 // - The tables have only entries to which events refer. Equal entries are written once. They have
 //   other ids. Strings are cut to 1024 bytes and stacks to 128 frames, the limits of the format.
 // - If events do not follow from those before them, as after a fault or in a selection of events,
