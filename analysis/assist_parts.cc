@@ -2,42 +2,22 @@
 
 #include <algorithm>
 
-#include "gotrace/event_kind.h"
-#include "gotrace/event_type.h"
-
 namespace gotrace::internal {
 
 void AssistParts::Add(const Event& event) {
-  const int64_t time = event.time();
-  if (event.kind() == EventKind::kSync) is_first_generation_ = !sync_time_.has_value();
-  if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
-  last_event_ = std::max(last_event_, time);
-  switch (event.type()) {
-    case EventType::kGCMarkAssistBegin:
-      Begin(GoId{event.range_parts().scope.id}, time);
-      break;
-    case EventType::kGCMarkAssistActive: {
-      // It is active since before the generation, unless its begin is known.
-      const GoId goroutine{event.range_parts().scope.id};
-      const auto known = spans_.find(goroutine);
-      if (known != spans_.end() && known->second.back().end == kForever) break;
-      Begin(goroutine, *sync_time_);
-      if (is_first_generation_) older_.try_emplace(goroutine, *sync_time_);
-      break;
-    }
-    case EventType::kGCMarkAssistEnd: {
-      const GoId goroutine{event.range_parts().scope.id};
-      const auto known = spans_.find(goroutine);
-      if (known != spans_.end()) {
-        known->second.back().end = time;
-      } else {
-        older_.try_emplace(goroutine, time);
-      }
-      break;
-    }
-    default:
-      break;
-  }
+  last_event_ = std::max(last_event_, event.time());
+  const RuntimeRange* const begun = assists_.Add(event);
+  if (begun == nullptr) return;
+  std::vector<Span>& spans = spans_[begun->goroutine];
+  // The end of the one before is missing.
+  if (!spans.empty() && spans.back().end == kForever) spans.pop_back();
+  spans.push_back({.begin = begun->begin});
+}
+
+void AssistParts::End(const RuntimeRange& assist) {
+  const auto known = spans_.find(assist.goroutine);
+  if (known == spans_.end() || known->second.back().end != kForever) return;
+  known->second.back().end = assist.end;
 }
 
 void AssistParts::AddGoroutine(const GoInterval& interval) {
@@ -60,20 +40,13 @@ void AssistParts::AddGoroutine(const GoInterval& interval) {
   if (spans.empty()) spans_.erase(found);
 }
 
-void AssistParts::Merge(const AssistParts& next) {
-  // What the next part states goes on there.
-  for (const auto& [goroutine, end] : next.older_) {
-    const auto known = spans_.find(goroutine);
-    if (known != spans_.end() && known->second.back().end == kForever) {
-      known->second.back().end = end;
-    }
-  }
+void AssistParts::Merge(AssistParts& next) {
+  assists_.Merge(next.assists_, InternerMap());
   for (const auto& [goroutine, span] : next.early_) spans_[goroutine].push_back(span);
   for (const auto& [goroutine, spans] : next.spans_) {
     std::vector<Span>& known = spans_[goroutine];
     known.insert(known.end(), spans.begin(), spans.end());
   }
-  sync_time_ = next.sync_time_;
   last_event_ = std::max(last_event_, next.last_event_);
   for (const GoInterval& interval : std::exchange(crossing_, {})) AddGoroutine(interval);
 }

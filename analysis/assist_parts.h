@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analysis/range_tracker.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 #include "gotrace/state_tracker.h"
@@ -30,7 +30,7 @@ class AssistParts {
   void AddGoroutine(const GoInterval& interval);
 
   // Appends what `next` has, which took the part of the trace that follows.
-  void Merge(const AssistParts& next);
+  void Merge(AssistParts& next);
 
  private:
   static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
@@ -41,17 +41,15 @@ class AssistParts {
     int64_t end = kForever;  // kForever while it is open.
   };
 
-  void Begin(GoId goroutine, int64_t time) { spans_[goroutine].push_back({.begin = time}); }
+  void End(const RuntimeRange& assist);
 
   const Take take_;
-  std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
-  bool is_first_generation_ = true;
+  RangeTracker assists_{nullptr,
+                        RangeTracker::Crossing::kPieces,
+                        {EventType::kGCMarkAssistBegin},
+                        [this](const RuntimeRange& assist) { End(assist); }};
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
   absl::flat_hash_map<GoId, std::vector<Span>> spans_;
-
-  // Of assists that are older than this part of the trace: when the part begins if it states them,
-  // and otherwise when they ended.
-  absl::flat_hash_map<GoId, int64_t> older_;
 
   // What is before the first interval of the goroutine, and intervals that cross into the next
   // part.

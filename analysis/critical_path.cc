@@ -12,6 +12,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "analysis/profile_samples.h"
+#include "analysis/range_tracker.h"
+#include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
@@ -20,6 +22,8 @@ namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
+using internal::RangeTracker;
+using internal::RuntimeRange;
 
 namespace {
 
@@ -67,15 +71,6 @@ struct Turn : TimeSpan {
   Slot goroutine = kNoSlot;
 };
 
-struct TaskEntry {
-  StringId type = StringId::kEmpty;
-  std::optional<int64_t> begin;
-  std::optional<int64_t> end;
-  GoId begin_goroutine;
-  GoId end_goroutine;
-  StackId end_stack = StackId::kNone;
-};
-
 struct RegionEntry {
   PathSpan span;
   bool has_begin = false;
@@ -106,7 +101,8 @@ class CriticalPaths::Impl {
   Impl(Interner* interner, const Options& options)
       : interner_(*interner),
         options_(options),
-        assist_(interner->InternString("GC mark assist")) {}
+        assist_(interner->InternString("GC mark assist")),
+        task_table_(interner) {}
 
   void Begin(int64_t /*trace_start*/, EventFilter::Times window) {
     options_.window = options_.window.And(window);
@@ -127,12 +123,10 @@ class CriticalPaths::Impl {
   const Interner& interner() const { return interner_; }
 
  private:
-  void AddTask(const Event& event);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
   void CloseRegion(size_t index, int64_t end);
-  void AddAssist(const Event& event);
-  void EndAssist(GoId id, int64_t end);
+  void AddAssist(const RuntimeRange& assist);
   void AddTurn(const GoInterval& interval, Slot goroutine);
 
   Slot SlotOf(GoId id);
@@ -165,10 +159,13 @@ class CriticalPaths::Impl {
   std::vector<std::vector<Turn>> turns_;  // By P.
   absl::flat_hash_map<ProcId, size_t> procs_;
 
-  absl::flat_hash_map<GoId, int64_t> open_assists_;  // Since when.
+  RangeTracker ranges_{&interner_,
+                       RangeTracker::Crossing::kPieces,
+                       {EventType::kGCMarkAssistBegin},
+                       [this](const RuntimeRange& assist) { AddAssist(assist); }};
   absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
 
-  absl::flat_hash_map<TaskId, TaskEntry> task_entries_;
+  internal::TaskTable task_table_;
   std::vector<RegionEntry> region_entries_;
   absl::flat_hash_map<GoId, std::vector<size_t>> open_regions_;          // From the outermost on.
   absl::flat_hash_map<std::pair<GoId, StringId>, uint64_t> open_types_;  // How many are open.
@@ -177,7 +174,6 @@ class CriticalPaths::Impl {
 
   bool has_events_ = false;
   int64_t first_time_ = 0;
-  int64_t generation_begin_ = 0;
   int64_t end_ = 0;
 };
 
@@ -199,12 +195,9 @@ void CriticalPaths::Impl::Add(const Event& event) {
     first_time_ = event.time();
   }
   switch (event.kind()) {
-    case EventKind::kSync:
-      generation_begin_ = event.time();
-      break;
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
-      AddTask(event);
+      task_table_.AddTask(event);
       break;
     case EventKind::kRegionBegin:
       BeginRegion(event);
@@ -212,27 +205,9 @@ void CriticalPaths::Impl::Add(const Event& event) {
     case EventKind::kRegionEnd:
       EndRegion(event);
       break;
-    case EventKind::kRangeBegin:
-    case EventKind::kRangeActive:
-    case EventKind::kRangeEnd:
-      AddAssist(event);
-      break;
     default:
+      ranges_.Add(event);
       break;
-  }
-}
-
-void CriticalPaths::Impl::AddTask(const Event& event) {
-  const Task task = event.task();
-  TaskEntry& entry = task_entries_[task.id];
-  if (!task.type.empty()) entry.type = interner_.InternString(task.type);
-  if (event.kind() == EventKind::kTaskBegin) {
-    entry.begin = event.time();
-    entry.begin_goroutine = event.goroutine();
-  } else {
-    entry.end = event.time();
-    entry.end_goroutine = event.goroutine();
-    entry.end_stack = interner_.InternStack(event.stack());
   }
 }
 
@@ -276,28 +251,12 @@ void CriticalPaths::Impl::EndRegion(const Event& event) {
   entry.has_end = true;
 }
 
-void CriticalPaths::Impl::AddAssist(const Event& event) {
-  switch (event.type()) {
-    case EventType::kGCMarkAssistBegin:
-      open_assists_.insert_or_assign(event.goroutine(), event.time());
-      break;
-    case EventType::kGCMarkAssistActive:
-      // It was open when the generation began.
-      open_assists_.try_emplace(GoId{event.range_parts().scope.id}, generation_begin_);
-      break;
-    case EventType::kGCMarkAssistEnd:
-      EndAssist(event.goroutine(), event.time());
-      open_assists_.erase(event.goroutine());
-      break;
-    default:
-      break;
-  }
-}
-
-void CriticalPaths::Impl::EndAssist(GoId id, int64_t end) {
-  const auto open = open_assists_.find(id);
-  const int64_t begin = open == open_assists_.end() ? first_time_ : open->second;
-  if (id != GoId::kNone) AppendInOrder<TimeSpan>({begin, end}, &assists_[SlotOf(id)]);
+void CriticalPaths::Impl::AddAssist(const RuntimeRange& assist) {
+  const GoId goroutine{assist.scope.id};
+  if (goroutine == GoId::kNone) return;
+  // Where events are missing, an assist may only end.
+  const int64_t begin = assist.HasOnlyEnd() ? first_time_ : assist.begin;
+  AppendInOrder<TimeSpan>({begin, assist.end}, &assists_[SlotOf(goroutine)]);
 }
 
 void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
@@ -360,19 +319,18 @@ bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) cons
 
 void CriticalPaths::Impl::Finish(int64_t end) {
   end_ = end;
-  for (const auto& [id, begin] : open_assists_) EndAssist(id, end);
-  for (const auto& [id, entry] : task_entries_) {
+  ranges_.Finish(end);
+  for (const internal::TaskRecord& task : task_table_.Take()) {
     PathSpan span;
-    span.task = id;
-    span.type = entry.type;
-    span.begin = entry.begin.value_or(0);
-    span.end = entry.end.value_or(0);
-    span.end_stack = entry.end_stack;
-    if (!Cut(entry.begin.has_value(), entry.end.has_value(), &span)) continue;
-    span.goroutine = span.end_clipped ? entry.begin_goroutine : entry.end_goroutine;
+    span.task = task.task;
+    span.type = task.type;
+    span.begin = task.begin.value_or(0);
+    span.end = task.end.value_or(0);
+    span.end_stack = task.end_stack;
+    if (!Cut(task.begin.has_value(), task.end.has_value(), &span)) continue;
+    span.goroutine = span.end_clipped ? task.begin_goroutine : task.end_goroutine;
     tasks_.push_back(span);
   }
-  absl::c_sort(tasks_, [](const PathSpan& a, const PathSpan& b) { return a.task < b.task; });
   for (RegionEntry& entry : region_entries_) {
     if (Cut(entry.has_begin, entry.has_end, &entry.span)) regions_.push_back(entry.span);
   }
@@ -544,7 +502,6 @@ void CriticalPaths::AddEvents(absl::Span<const Event> events) {
 }
 void CriticalPaths::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void CriticalPaths::Finish(int64_t end) { impl_->Finish(end); }
-void CriticalPaths::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 
 absl::Span<const PathSpan> CriticalPaths::tasks() const { return impl_->tasks(); }
 absl::Span<const PathSpan> CriticalPaths::regions() const { return impl_->regions(); }

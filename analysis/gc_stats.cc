@@ -14,12 +14,16 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
-#include "analysis/runtime_ranges.h"
+#include "analysis/range_tracker.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_type.h"
 #include "gotrace/states.h"
 
 namespace gotrace {
+
+using internal::RangeTracker;
+using internal::RuntimeRange;
+
 namespace {
 
 constexpr size_t kNoCycle = std::numeric_limits<size_t>::max();
@@ -69,10 +73,7 @@ absl::string_view GcTriggerName(GcTrigger trigger) {
 
 class GcStats::Impl {
  public:
-  Impl(Interner* interner, EventFilter::Times window)
-      : interner_(*interner),
-        window_(window),
-        assists_(interner, [this](const internal::RuntimeRange& assist) { AddAssist(assist); }) {}
+  Impl(Interner* interner, EventFilter::Times window) : interner_(*interner), window_(window) {}
 
   void Begin(int64_t /*trace_start*/, EventFilter::Times window) { window_ = window_.And(window); }
   void AddEvents(absl::Span<const Event> events);
@@ -102,16 +103,6 @@ class GcStats::Impl {
     int64_t end = kForever;  // kForever while it runs.
   };
 
-  // The sweep of a P that is older than this part.
-  struct OlderSweep {
-    int64_t begin = 0;  // That of this part if it states the sweep; otherwise the sweep's end.
-    size_t cycle = kNoCycle;  // The cycle that it is for, once it has ended.
-    // If this part does not state it: what is to count for the cycle.
-    bool is_counted = true;
-    uint64_t swept_bytes = 0;
-    uint64_t reclaimed_bytes = 0;
-  };
-
   // Cycles that are older than this part: the last that ended, and one that may be active.
   static constexpr size_t kEnded = 0;
   static constexpr size_t kActive = 1;
@@ -138,8 +129,8 @@ class GcStats::Impl {
   void EndCycle(int64_t time);
   void BeginStop(const Event& event);
   void EndStop(int64_t time);
-  void AddAssist(const internal::RuntimeRange& assist);
-  void EndSweep(const Event& event);
+  void AddAssist(const RuntimeRange& assist);
+  void AddSweep(const RuntimeRange& sweep);
   void AddLabel(const Event& event);
   void AddTransition(const Event& event);
 
@@ -149,7 +140,6 @@ class GcStats::Impl {
   // Each takes something of `next`, in which cycles have the indices `places` here.
   std::vector<size_t> MergeCycles(Impl& next);
   void MergeStops(Impl& next, const InternerMap& ids, const std::vector<size_t>& places);
-  void MergeSweeps(const Impl& next, const std::vector<size_t>& places);
   void MergeWorkers(const Impl& next, const std::vector<size_t>& places);
   static void Join(const Cycle& rest, Cycle* cycle);
 
@@ -158,21 +148,23 @@ class GcStats::Impl {
   Interner& interner_;
   EventFilter::Times window_;
 
-  std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
-  bool is_first_generation_ = true;
   int64_t last_event_ = kEver;
 
   std::vector<Cycle> cycles_ = OlderCycles();
   size_t open_cycle_ = kActive;
-  size_t last_cycle_ = kEnded;   // The last that ended.
+  std::vector<size_t> ended_ = {kEnded};  // In order of their ends.
   size_t continued_ = kNoCycle;  // What kActive turned out to be, when the trace stated it.
 
   std::vector<Stop> stops_ = OlderStop();
   bool is_stopped_ = true;  // By the last of `stops_`.
 
-  internal::RuntimeRanges assists_;
-  absl::flat_hash_map<int64_t, int64_t> sweeps_;  // By P, since when.
-  absl::flat_hash_map<int64_t, OlderSweep> older_sweeps_;
+  RangeTracker ranges_{&interner_,
+                       RangeTracker::Crossing::kWhole,
+                       {EventType::kGCMarkAssistBegin, EventType::kGCSweepBegin},
+                       [this](const RuntimeRange& range) {
+                         range.type == EventType::kGCSweepBegin ? AddSweep(range)
+                                                                : AddAssist(range);
+                       }};
   absl::flat_hash_map<GoId, std::vector<WorkerRun>> workers_;
   // What of these is before the first interval of the goroutine.
   std::vector<std::pair<GoId, WorkerRun>> early_runs_;
@@ -206,7 +198,7 @@ void GcStats::Impl::BeginCycle(const Event& event) {
   }
   open_cycle_ = cycles_.size();
   GcCycle& cycle = cycles_.emplace_back();
-  cycle.begin = is_active ? *sync_time_ : event.time();
+  cycle.begin = is_active ? ranges_.generation_begin() : event.time();
   cycle.begin_clipped = is_active;
   cycle.end_clipped = true;
   cycle.end = cycle.begin;
@@ -224,7 +216,7 @@ void GcStats::Impl::EndCycle(int64_t time) {
   cycle.end = time;
   cycle.end_clipped = false;
   cycle.heap_end = heap_;
-  last_cycle_ = std::exchange(open_cycle_, kNoCycle);
+  ended_.push_back(std::exchange(open_cycle_, kNoCycle));
 }
 
 void GcStats::Impl::BeginStop(const Event& event) {
@@ -250,7 +242,7 @@ void GcStats::Impl::EndStop(int64_t time) {
   cycle.longest_pause = std::max(cycle.longest_pause, internal::Between(stop.begin, time));
 }
 
-void GcStats::Impl::AddAssist(const internal::RuntimeRange& assist) {
+void GcStats::Impl::AddAssist(const RuntimeRange& assist) {
   const auto after =
       std::upper_bound(cycles_.begin() + kActive, cycles_.end(), assist.begin,
                        [](int64_t time, const Cycle& cycle) { return time < cycle.begin; });
@@ -261,24 +253,16 @@ void GcStats::Impl::AddAssist(const internal::RuntimeRange& assist) {
   AddSpan(assist.begin, assist.end, &cycle.assists_of[assist.goroutine]);
 }
 
-void GcStats::Impl::EndSweep(const Event& event) {
-  const int64_t proc = event.range_parts().scope.id;
-  const auto found = sweeps_.find(proc);
-  if (found == sweeps_.end()) {
-    older_sweeps_.try_emplace(proc, OlderSweep{event.time(), last_cycle_, /*is_counted=*/false,
-                                               event.arg(0), event.arg(1)});
-    return;
-  }
-  const int64_t begin = found->second;
-  sweeps_.erase(found);
-  if (const auto older = older_sweeps_.find(proc);
-      older != older_sweeps_.end() && older->second.cycle == kNoCycle) {
-    older->second.cycle = last_cycle_;
-  }
-  GcCycle& cycle = cycles_[last_cycle_];
-  AddSpan(begin, event.time(), &cycle.sweeps);
-  cycle.swept_bytes += event.arg(0);
-  cycle.reclaimed_bytes += event.arg(1);
+// A sweep is for the last cycle that ended before it.
+void GcStats::Impl::AddSweep(const RuntimeRange& sweep) {
+  if (sweep.end_clipped) return;
+  const auto after =
+      std::upper_bound(ended_.begin() + 1, ended_.end(), sweep.end,
+                       [&](int64_t time, size_t cycle) { return time < cycles_[cycle].end; });
+  GcCycle& cycle = cycles_[*std::prev(after)];
+  AddSpan(sweep.begin, sweep.end, &cycle.sweeps);
+  cycle.swept_bytes += sweep.swept_bytes;
+  cycle.reclaimed_bytes += sweep.reclaimed_bytes;
 }
 
 void GcStats::Impl::AddLabel(const Event& event) {
@@ -305,11 +289,7 @@ void GcStats::Impl::AddEvents(absl::Span<const Event> events) {
 
 void GcStats::Impl::Add(const Event& event) {
   const int64_t time = event.time();
-  if (event.kind() == EventKind::kSync) {
-    is_first_generation_ = !sync_time_.has_value();
-    assists_.Add(event);
-  }
-  if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
+  ranges_.Add(event);
   switch (event.type()) {
     case EventType::kGCBegin:
     case EventType::kGCActive:
@@ -324,30 +304,13 @@ void GcStats::Impl::Add(const Event& event) {
     case EventType::kSTWEnd:
       EndStop(time);
       break;
-    case EventType::kGCMarkAssistBegin:
-    case EventType::kGCMarkAssistActive:
-    case EventType::kGCMarkAssistEnd:
-      assists_.Add(event);
-      break;
-    case EventType::kGCSweepBegin:
-      sweeps_[event.range_parts().scope.id] = time;
-      break;
-    case EventType::kGCSweepActive:
-      if (sweeps_.try_emplace(event.range_parts().scope.id, *sync_time_).second &&
-          is_first_generation_) {
-        older_sweeps_.try_emplace(event.range_parts().scope.id, OlderSweep{*sync_time_});
-      }
-      break;
-    case EventType::kGCSweepEnd:
-      EndSweep(event);
-      break;
     case EventType::kHeapAlloc:
       heap_ = event.metric().value;
       break;
     case EventType::kHeapGoal:
       goal_ = event.metric().value;
-      if (!IsReal(open_cycle_) && !cycles_[last_cycle_].next_goal.has_value()) {
-        cycles_[last_cycle_].next_goal = goal_;
+      if (!IsReal(open_cycle_) && !cycles_[ended_.back()].next_goal.has_value()) {
+        cycles_[ended_.back()].next_goal = goal_;
       }
       break;
     case EventType::kGoLabel:
@@ -435,7 +398,7 @@ void GcStats::Impl::Join(const Cycle& rest, Cycle* cycle) {
 }
 
 std::vector<size_t> GcStats::Impl::MergeCycles(Impl& next) {
-  std::vector<size_t> places = {last_cycle_, open_cycle_};
+  std::vector<size_t> places = {ended_.back(), open_cycle_};
   if (IsReal(open_cycle_)) next.cycles_[kEnded].next_goal.reset();
   for (size_t i = 0; i < next.cycles_.size(); ++i) {
     Cycle& cycle = next.cycles_[i];
@@ -462,7 +425,9 @@ std::vector<size_t> GcStats::Impl::MergeCycles(Impl& next) {
   if (next.open_cycle_ != kActive) {
     open_cycle_ = next.open_cycle_ == kNoCycle ? kNoCycle : places[next.open_cycle_];
   }
-  if (places[next.last_cycle_] != kNoCycle) last_cycle_ = places[next.last_cycle_];
+  for (size_t i = 1; i < next.ended_.size(); ++i) {
+    if (const size_t place = places[next.ended_[i]]; place != kNoCycle) ended_.push_back(place);
+  }
   return places;
 }
 
@@ -481,28 +446,6 @@ void GcStats::Impl::MergeStops(Impl& next, const InternerMap& ids,
     if (stop.cycle != kNoCycle) stop.cycle = places[stop.cycle];
     is_stopped_ = next.is_stopped_;
   }
-}
-
-void GcStats::Impl::MergeSweeps(const Impl& next, const std::vector<size_t>& places) {
-  auto open = next.sweeps_;
-  for (const auto& [proc, begin] : sweeps_) {
-    const auto found = next.older_sweeps_.find(proc);
-    if (found == next.older_sweeps_.end()) {
-      open.emplace(proc, begin);
-      continue;
-    }
-    const OlderSweep& rest = found->second;
-    if (rest.cycle == kNoCycle) {
-      open[proc] = begin;
-    } else if (places[rest.cycle] != kNoCycle) {
-      GcCycle& cycle = cycles_[places[rest.cycle]];
-      internal::AddTime(internal::Between(begin, rest.begin), &cycle.sweeps.time);
-      if (!rest.is_counted) ++cycle.sweeps.count;
-      cycle.swept_bytes += rest.swept_bytes;
-      cycle.reclaimed_bytes += rest.reclaimed_bytes;
-    }
-  }
-  sweeps_ = std::move(open);
 }
 
 void GcStats::Impl::MergeWorkers(const Impl& next, const std::vector<size_t>& places) {
@@ -524,13 +467,11 @@ void GcStats::Impl::MergeWorkers(const Impl& next, const std::vector<size_t>& pl
 
 void GcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   const std::vector<size_t> places = MergeCycles(next);
-  assists_.Merge(next.assists_, ids);
+  ranges_.Merge(next.ranges_, ids);
   MergeStops(next, ids, places);
-  MergeSweeps(next, places);
   MergeWorkers(next, places);
   if (next.heap_.has_value()) heap_ = next.heap_;
   if (next.goal_.has_value()) goal_ = next.goal_;
-  sync_time_ = next.sync_time_;
   last_event_ = std::max(last_event_, next.last_event_);
   for (const GoInterval& interval : std::exchange(crossing_, {})) AddGoroutine(interval);
   for (const ProcInterval& interval : std::exchange(crossing_procs_, {})) AddProc(interval);
@@ -541,7 +482,7 @@ void GcStats::Impl::Finish(int64_t end) {
     EndStop(end);
     stops_.back().end_clipped = true;
   }
-  assists_.Finish(end);
+  ranges_.Finish(end);
   if (IsReal(open_cycle_)) {
     GcCycle& cycle = cycles_[open_cycle_];
     cycle.end = std::max(end, cycle.begin);
@@ -577,9 +518,7 @@ void GcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(event
 void GcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void GcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
 void GcStats::Finish(int64_t end) { impl_->Finish(end); }
-void GcStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<GcStats&>(next).impl_, ids);
-}
+void GcStats::Merge(GcStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 absl::Span<const GcCycle> GcStats::cycles() const { return impl_->cycles(); }
 absl::Span<const WorldStop> GcStats::stops() const { return impl_->stops(); }
 

@@ -107,6 +107,7 @@ class GoCompatibleStats::Impl {
   void EnterState(GoState state, const Event& event, Goroutine* goroutine);
   void BeginRange(const Event& event);
   void EndRange(const Event& event);
+  void AddTask(const Event& event);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
 
@@ -177,9 +178,7 @@ void GoCompatibleStats::Impl::Add(const Event& event) {
       break;
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
-      if (const TaskId parent = tasks_.AddTask(event).parent; parent != TaskId::kNone) {
-        tasks_.Mention(parent);
-      }
+      AddTask(event);
       break;
     case EventKind::kLog:
       tasks_.AddLog(event);
@@ -348,6 +347,13 @@ void GoCompatibleStats::Impl::EndRange(const Event& event) {
   goroutine->open_ranges.erase(open);
 }
 
+void GoCompatibleStats::Impl::AddTask(const Event& event) {
+  TaskLife& task = tasks_.AddTask(event);
+  // See A12 in DIVERGENCES.md.
+  if (event.task().type.empty()) task.type = StringId::kEmpty;
+  if (const TaskId parent = task.parent; parent != TaskId::kNone) tasks_.Mention(parent);
+}
+
 void GoCompatibleStats::Impl::BeginRegion(const Event& event) {
   const Region region = event.region();
   tasks_.AddRegion(region.task);
@@ -411,7 +417,7 @@ void GoCompatibleStats::Impl::Finish() {
       regions.push_back(std::move(region));
     }
   }
-  tasks = tasks_.Take();
+  for (TaskLife& task : tasks_.Take()) tasks.push_back(std::move(task));
 }
 
 GoCompatibleStats::GoCompatibleStats(Interner* interner)

@@ -7,17 +7,19 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "analysis/goroutine_ranges.h"
 #include "analysis/named_times.h"
 #include "analysis/partial_goroutines.h"
+#include "analysis/range_tracker.h"
 #include "analysis/time_sums.h"
+#include "gotrace/event_type.h"
 
 namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
-using internal::GoroutineRanges;
 using internal::PartialGoroutines;
+using internal::RangeTracker;
+using internal::RuntimeRange;
 using internal::SubtractTime;
 
 struct NamedTimes::Index {
@@ -128,7 +130,7 @@ class GoroutineStats::Impl {
   };
   using Goroutines = PartialGoroutines<Data>;
 
-  void AddRange(GoId goroutine, StringId name, int64_t begin, int64_t end);
+  void AddRange(const RuntimeRange& range);
 
   // Adds a life that is complete.
   void Keep(const Goroutines::Entry& entry);
@@ -141,10 +143,11 @@ class GoroutineStats::Impl {
 
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
 
-  GoroutineRanges ranges_{&interner_,
-                          [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
-                            AddRange(goroutine, name, begin, end);
-                          }};
+  RangeTracker ranges_{
+      &interner_,
+      RangeTracker::Crossing::kPieces,
+      {EventType::kSTWBegin, EventType::kGCSweepBegin, EventType::kGCMarkAssistBegin},
+      [this](const RuntimeRange& range) { AddRange(range); }};
 
   std::vector<GoroutineLife> lives_;
   absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
@@ -156,11 +159,12 @@ void GoroutineStats::Impl::AddEvents(absl::Span<const Event> events) {
   goroutines_.SeeEvents(events);
 }
 
-void GoroutineStats::Impl::AddRange(GoId goroutine, StringId name, int64_t begin, int64_t end) {
-  begin = std::max(begin, options_.filter.times.from);
-  end = std::min(end, options_.filter.times.to);
-  if (!options_.filter.Selects(goroutine) || begin >= end) return;
-  goroutines_.Of(goroutine).data.life.times.ranges.Add(name, Between(begin, end));
+void GoroutineStats::Impl::AddRange(const RuntimeRange& range) {
+  const int64_t begin = std::max(range.begin, options_.filter.times.from);
+  const int64_t end = std::min(range.end, options_.filter.times.to);
+  const GoId goroutine = range.goroutine;
+  if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
+  goroutines_.Of(goroutine).data.life.times.ranges.Add(range.name, Between(begin, end));
 }
 
 void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -271,8 +275,8 @@ void GoroutineStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void GoroutineStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GoroutineStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void GoroutineStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<GoroutineStats&>(next).impl_, ids);
+void GoroutineStats::Merge(GoroutineStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
 }
 void GoroutineStats::Finish(int64_t end) { impl_->Finish(end); }
 

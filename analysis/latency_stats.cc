@@ -8,12 +8,16 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/profile_samples.h"
-#include "analysis/runtime_ranges.h"
+#include "analysis/range_tracker.h"
 #include "analysis/sums_by_start.h"
 #include "analysis/window.h"
 #include "gotrace/event_type.h"
 
 namespace gotrace {
+
+using internal::RangeTracker;
+using internal::RuntimeRange;
+
 namespace {
 
 // A wait of one goroutine, or several of them.
@@ -90,14 +94,16 @@ class LatencyStats::Impl {
 
   // Adds a case of the goroutine `entry`, or of none if that is nullptr.
   void Add(const LatencyCase& one, Sums::Entry* entry);
-  void AddRange(internal::RuntimeRange range);
+  void AddRange(RuntimeRange range);
   void KeepIfWorst(const LatencyCase& one);
 
   Interner& interner_;
   Options options_;
   Sums sums_{&interner_, options_.start};
-  internal::RuntimeRanges ranges_{&interner_,
-                                  [this](const internal::RuntimeRange& range) { AddRange(range); }};
+  RangeTracker ranges_{&interner_,
+                       RangeTracker::Crossing::kWhole,
+                       {EventType::kSTWBegin, EventType::kGCMarkAssistBegin},
+                       [this](const RuntimeRange& range) { AddRange(range); }};
   absl::flat_hash_map<std::pair<LatencyKind, StringId>, Worst> worst_;
 
   std::vector<LatencyGroup> groups_;
@@ -106,24 +112,11 @@ class LatencyStats::Impl {
 
 void LatencyStats::Impl::AddEvents(absl::Span<const Event> events) {
   sums_.SeeEvents(events);
-  for (const Event& event : events) {
-    switch (event.type()) {
-      case EventType::kSync:
-      case EventType::kSTWBegin:
-      case EventType::kSTWEnd:
-      case EventType::kGCMarkAssistBegin:
-      case EventType::kGCMarkAssistActive:
-      case EventType::kGCMarkAssistEnd:
-        ranges_.Add(event);
-        break;
-      default:
-        break;
-    }
-  }
+  for (const Event& event : events) ranges_.Add(event);
 }
 
-void LatencyStats::Impl::AddRange(internal::RuntimeRange range) {
-  const bool is_assist = range.what == "GC mark assist";
+void LatencyStats::Impl::AddRange(RuntimeRange range) {
+  const bool is_assist = range.type == EventType::kGCMarkAssistBegin;
   LatencyCase one;
   one.key.kind = is_assist ? LatencyKind::kAssist : LatencyKind::kPause;
   if (!options_.kinds[static_cast<size_t>(one.key.kind)]) return;
@@ -229,8 +222,8 @@ void LatencyStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void LatencyStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void LatencyStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void LatencyStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<LatencyStats&>(next).impl_, ids);
+void LatencyStats::Merge(LatencyStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
 }
 void LatencyStats::Finish(int64_t end) { impl_->Finish(end); }
 

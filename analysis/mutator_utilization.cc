@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "analysis/assist_parts.h"
+#include "analysis/range_tracker.h"
 #include "gotrace/event_type.h"
 #include "gotrace/ids.h"
 #include "gotrace/states.h"
@@ -26,6 +27,8 @@ namespace {
 
 using Options = MutatorUtilization::Options;
 using Series = UtilizationSeries;
+using internal::RangeTracker;
+using internal::RuntimeRange;
 
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
@@ -64,9 +67,8 @@ class BusySpans {
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
 
-  // Appends what `next` has, which took the part of the trace that follows. Of a span that crosses
-  // into that part each of the two has a piece.
-  void Merge(const BusySpans& next);
+  // Appends what `next` has, which took the part of the trace that follows.
+  void Merge(BusySpans& next);
 
   std::vector<Series> MakeSeries(int64_t end);
 
@@ -100,15 +102,15 @@ class BusySpans {
     edges_.push_back({end, proc, -1});
   }
 
-  void EndSweep(int64_t proc, int64_t time);
+  void AddRange(const RuntimeRange& range);
   void EndWorker(GoId goroutine, int64_t time);
 
   Options options_;
-  std::optional<int64_t> sync_time_;  // Of the last kSync event, or else of the first event.
-  bool is_first_generation_ = true;
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
-  std::optional<int64_t> stop_;                   // Since when the world is stopped.
-  absl::flat_hash_map<int64_t, int64_t> sweeps_;  // By P, since when.
+  RangeTracker ranges_{nullptr,
+                       RangeTracker::Crossing::kWhole,
+                       {EventType::kSTWBegin, EventType::kGCSweepBegin},
+                       [this](const RuntimeRange& range) { AddRange(range); }};
   absl::flat_hash_map<GoId, Worker> workers_;
   internal::AssistParts assists_{[this](const GoInterval& interval, int64_t begin, int64_t end) {
     if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall) {
@@ -116,22 +118,14 @@ class BusySpans {
     }
   }};
   std::vector<Edge> edges_;
-
-  // Of what is older than this part: when the part begins if it states it, and otherwise when it
-  // ended.
-  absl::flat_hash_map<int64_t, int64_t> older_sweeps_;
-  std::optional<int64_t> older_stop_;
-  bool has_stop_ = false;  // Whether the world was stopped in this part.
 };
 
-void BusySpans::EndSweep(int64_t proc, int64_t time) {
-  const auto found = sweeps_.find(proc);
-  if (found == sweeps_.end()) {
-    older_sweeps_.try_emplace(proc, time);
-    return;
+void BusySpans::AddRange(const RuntimeRange& range) {
+  if (range.type == EventType::kSTWBegin) {
+    if (options_.stw) AddEdges(kWorld, range.begin, range.end);
+  } else if (options_.sweep) {
+    AddSpan(range.scope.id, range.begin, range.end);
   }
-  AddSpan(proc, found->second, time);
-  sweeps_.erase(found);
 }
 
 void BusySpans::EndWorker(GoId goroutine, int64_t time) {
@@ -143,43 +137,14 @@ void BusySpans::EndWorker(GoId goroutine, int64_t time) {
 
 void BusySpans::Add(const Event& event) {
   const int64_t time = event.time();
-  if (event.kind() == EventKind::kSync) is_first_generation_ = !sync_time_.has_value();
-  if (!sync_time_.has_value() || event.kind() == EventKind::kSync) sync_time_ = time;
   last_event_ = std::max(last_event_, time);
   if (options_.assist) assists_.Add(event);
+  if (event.type() != EventType::kSTWBegin || IsGcStop(event)) ranges_.Add(event);
   switch (event.type()) {
     case EventType::kProcsChange:
       if (const uint64_t procs = event.metric().value; procs > 0 && procs <= kMaxProcs) {
         edges_.push_back({time, kGomaxprocs, static_cast<int64_t>(procs)});
       }
-      break;
-    case EventType::kSTWBegin:
-      if (options_.stw && IsGcStop(event)) {
-        stop_ = time;
-        has_stop_ = true;
-      }
-      break;
-    case EventType::kSTWEnd:
-      if (stop_.has_value()) {
-        AddEdges(kWorld, *stop_, time);
-      } else if (!has_stop_ && !older_stop_.has_value()) {
-        older_stop_ = time;
-      }
-      stop_.reset();
-      break;
-    case EventType::kGCSweepBegin:
-      if (options_.sweep) sweeps_[event.range_parts().scope.id] = time;
-      break;
-    case EventType::kGCSweepActive:
-      // It is active since before the generation, unless its begin is known.
-      if (options_.sweep) {
-        const int64_t proc = event.range_parts().scope.id;
-        const bool is_new = sweeps_.try_emplace(proc, *sync_time_).second;
-        if (is_new && is_first_generation_) older_sweeps_.try_emplace(proc, *sync_time_);
-      }
-      break;
-    case EventType::kGCSweepEnd:
-      EndSweep(event.range_parts().scope.id, time);
       break;
     case EventType::kGoLabel:
       if (IsWorker(event.label().label, options_)) {
@@ -203,24 +168,14 @@ void BusySpans::AddGoroutine(const GoInterval& interval) {
   if (interval.end > last_event_) EndWorker(interval.goroutine, interval.end);
 }
 
-void BusySpans::Merge(const BusySpans& next) {
+void BusySpans::Merge(BusySpans& next) {
   edges_.insert(edges_.end(), next.edges_.begin(), next.edges_.end());
-  if (stop_.has_value() && next.older_stop_.has_value())
-    AddEdges(kWorld, *stop_, *next.older_stop_);
-  if (next.has_stop_ || next.older_stop_.has_value()) stop_ = next.stop_;
-
-  for (const auto& [proc, end] : next.older_sweeps_) {
-    // A sweep that the next part states goes on there.
-    if (sweeps_.contains(proc)) EndSweep(proc, end);
-  }
-  for (const auto& [proc, begin] : next.sweeps_) sweeps_.insert_or_assign(proc, begin);
-
+  ranges_.Merge(next.ranges_, InternerMap());
   for (const auto& [goroutine, worker] : next.workers_) {
     workers_.insert_or_assign(goroutine, worker);
   }
 
   assists_.Merge(next.assists_);
-  sync_time_ = next.sync_time_;
   last_event_ = std::max(last_event_, next.last_event_);
 }
 
@@ -249,8 +204,7 @@ class SeriesWriter {
 };
 
 std::vector<Series> BusySpans::MakeSeries(int64_t end) {
-  if (stop_.has_value()) AddEdges(kWorld, *stop_, end);
-  for (const auto& [proc, begin] : sweeps_) AddSpan(proc, begin, end);
+  ranges_.Finish(end);
   for (const auto& [goroutine, worker] : workers_) AddSpan(worker.proc, worker.begin, end);
   absl::c_sort(edges_);
 
@@ -510,32 +464,23 @@ std::optional<std::vector<Series>> GoUtilization::Finish() {
 
 class MutatorUtilization::Impl {
  public:
-  explicit Impl(const Options& options)
-      : busy_(options),
-        go_(options.go_compatible ? std::optional<GoUtilization>(options) : std::nullopt) {}
+  explicit Impl(const Options& options) : busy_(options) {}
 
   void Begin(int64_t /*trace_start*/, EventFilter::Times window) { busy_.CutTo(window); }
   void AddEvents(absl::Span<const Event> events) {
-    for (const Event& event : events) {
-      busy_.Add(event);
-      if (go_.has_value()) go_->Add(event);
-    }
+    for (const Event& event : events) busy_.Add(event);
   }
 
   void AddGoroutine(const GoInterval& interval) { busy_.AddGoroutine(interval); }
 
-  void Merge(const Impl& next) { busy_.Merge(next.busy_); }
+  void Merge(Impl& next) { busy_.Merge(next.busy_); }
 
-  void Finish(int64_t end) {
-    std::optional<std::vector<Series>> go = go_.has_value() ? go_->Finish() : std::nullopt;
-    series_ = go.has_value() ? *std::move(go) : busy_.MakeSeries(end);
-  }
+  void Finish(int64_t end) { series_ = busy_.MakeSeries(end); }
 
   absl::Span<const Series> series() const { return series_; }
 
  private:
   BusySpans busy_;
-  std::optional<GoUtilization> go_;  // None unless it is asked for.
   std::vector<Series> series_;
 };
 
@@ -547,10 +492,38 @@ void MutatorUtilization::Begin(int64_t trace_start, EventFilter::Times window) {
 void MutatorUtilization::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void MutatorUtilization::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void MutatorUtilization::Finish(int64_t end) { impl_->Finish(end); }
-void MutatorUtilization::Merge(IntervalConsumer&& next, const InternerMap& /*ids*/) {
-  impl_->Merge(*static_cast<MutatorUtilization&>(next).impl_);
+void MutatorUtilization::Merge(MutatorUtilization&& next, const InternerMap& /*ids*/) {
+  impl_->Merge(*next.impl_);
 }
 absl::Span<const UtilizationSeries> MutatorUtilization::series() const { return impl_->series(); }
+
+struct GoCompatibleUtilization::Impl {
+  MutatorUtilization right;
+  GoUtilization go;
+  std::optional<std::vector<Series>> series;  // None if Go fails.
+};
+
+GoCompatibleUtilization::GoCompatibleUtilization(MutatorUtilization::Options options)
+    : impl_(new Impl{MutatorUtilization(options), GoUtilization(options), std::nullopt}) {}
+GoCompatibleUtilization::~GoCompatibleUtilization() = default;
+void GoCompatibleUtilization::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->right.Begin(trace_start, window);
+}
+void GoCompatibleUtilization::AddEvents(absl::Span<const Event> events) {
+  impl_->right.AddEvents(events);
+  for (const Event& event : events) impl_->go.Add(event);
+}
+void GoCompatibleUtilization::AddGoroutine(const GoInterval& interval) {
+  impl_->right.AddGoroutine(interval);
+}
+void GoCompatibleUtilization::Finish(int64_t end) {
+  impl_->right.Finish(end);
+  impl_->series = impl_->go.Finish();
+}
+absl::Span<const UtilizationSeries> GoCompatibleUtilization::series() const {
+  if (impl_->series.has_value()) return *impl_->series;
+  return impl_->right.series();
+}
 
 namespace {
 

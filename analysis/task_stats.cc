@@ -16,21 +16,23 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "analysis/goroutine_ranges.h"
 #include "analysis/named_times.h"
 #include "analysis/nested_times.h"
 #include "analysis/partial_goroutines.h"
+#include "analysis/range_tracker.h"
 #include "analysis/task_table.h"
 #include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
 
 namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
-using internal::GoroutineRanges;
 using internal::NestedTimes;
 using internal::PartialGoroutines;
+using internal::RangeTracker;
+using internal::RuntimeRange;
 using internal::SubtractTime;
 
 namespace {
@@ -321,6 +323,7 @@ class TaskStats::Impl {
   using Goroutines = PartialGoroutines<Data>;
 
   void Add(const Event& event);
+  void AddRange(const RuntimeRange& range);
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
 
@@ -339,10 +342,11 @@ class TaskStats::Impl {
   std::vector<KnownRegion> known_regions_;
   std::optional<int64_t> end_;  // Of the trace, once it is known.
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { TakeRegions(entry); }, Continue};
-  GoroutineRanges ranges_{&interner_,
-                          [this](GoId goroutine, StringId name, int64_t begin, int64_t end) {
-                            goroutines_.Of(goroutine).data.ranges.Add(name, Between(begin, end));
-                          }};
+  RangeTracker ranges_{
+      &interner_,
+      RangeTracker::Crossing::kPieces,
+      {EventType::kSTWBegin, EventType::kGCSweepBegin, EventType::kGCMarkAssistBegin},
+      [this](const RuntimeRange& range) { AddRange(range); }};
   internal::TaskTable tasks_;
 };
 
@@ -372,10 +376,15 @@ void TaskStats::Impl::Add(const Event& event) {
   }
 }
 
+void TaskStats::Impl::AddRange(const RuntimeRange& range) {
+  if (range.goroutine == GoId::kNone) return;
+  goroutines_.Of(range.goroutine).data.ranges.Add(range.name, Between(range.begin, range.end));
+}
+
 NamedTimes TaskStats::Impl::OpenRangesAt(GoId id, int64_t now) const {
   NamedTimes ranges;
-  ranges_.ForEachOpen(id,
-                      [&](StringId name, int64_t begin) { ranges.Add(name, Between(begin, now)); });
+  ranges_.ForEachOpen(
+      id, [&](const RuntimeRange& range) { ranges.Add(range.name, Between(range.begin, now)); });
   return ranges;
 }
 
@@ -522,9 +531,7 @@ void TaskStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void TaskStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TaskStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void TaskStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<TaskStats&>(next).impl_, ids);
-}
+void TaskStats::Merge(TaskStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 void TaskStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const RegionLife> TaskStats::regions() const { return impl_->regions; }

@@ -13,13 +13,20 @@
 
 namespace gotrace::internal {
 
+struct TaskRecord : TaskLife {
+  // Where it began and ended; kNone if that is not in the trace.
+  StackId begin_stack = StackId::kNone;
+  StackId end_stack = StackId::kNone;
+};
+
 class TaskTable {
  public:
   // `*interner` must outlive this object.
   explicit TaskTable(Interner* interner) : interner_(*interner) {}
 
-  // Takes a kTaskBegin or kTaskEnd event. Returns the task.
-  const TaskLife& AddTask(const Event& event);
+  // Takes a kTaskBegin or kTaskEnd event. Returns the task. An end has no type if the begin is not
+  // in the trace, or if the task has ended before: then the type stays what it was.
+  TaskLife& AddTask(const Event& event);
 
   // Takes a kLog event.
   void AddLog(const Event& event);
@@ -37,11 +44,11 @@ class TaskTable {
   void Merge(const TaskTable& next, const InternerMap& ids);
 
   // Returns the tasks, in order of their ids, and forgets them.
-  std::vector<TaskLife> Take();
+  std::vector<TaskRecord> Take();
 
  private:
   struct Entry {
-    TaskLife life;
+    TaskRecord life;
     absl::flat_hash_set<GoId> goroutines;
   };
 

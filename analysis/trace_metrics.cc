@@ -13,6 +13,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "analysis/range_tracker.h"
 #include "gotrace/event_type.h"
 #include "gotrace/heap_stats.h"
 #include "gotrace/histogram.h"
@@ -134,6 +135,7 @@ class TraceMetrics::Impl {
   };
 
   void AddEvent(const Event& event);
+  void AddStop(const internal::RuntimeRange& stop);
   size_t GenerationOf(int64_t time) const;
   void AddSum(SumIndex sum, int64_t time, uint64_t value, Series* series);
   void AddInterval(const GoInterval& interval, Series* series);
@@ -150,7 +152,10 @@ class TraceMetrics::Impl {
   Weights times_;
   Weights task_counts_;
 
-  std::optional<int64_t> pause_begin_;
+  internal::RangeTracker stops_{&interner_,
+                                internal::RangeTracker::Crossing::kPieces,
+                                {EventType::kSTWBegin},
+                                [this](const internal::RuntimeRange& stop) { AddStop(stop); }};
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
   absl::flat_hash_map<StringId, Series> functions_;
   Series all_;
@@ -170,6 +175,7 @@ void TraceMetrics::Impl::AddEvent(const Event& event) {
     tasks_.push_back(0);
   }
   if (!window_.Has(time)) return;
+  stops_.Add(event);
   switch (event.kind()) {
     case EventKind::kSync:
       if (time > begins_.back() && begins_.size() < kMaxGenerations) {
@@ -182,19 +188,15 @@ void TraceMetrics::Impl::AddEvent(const Event& event) {
       break;
     case EventKind::kRangeBegin:
       if (event.type() == EventType::kGCBegin) AddSum(kGcCycles, time, 1, &all_);
-      if (event.type() == EventType::kSTWBegin &&
-          absl::StrContains(event.range_parts().reason, "GC")) {
-        pause_begin_ = time;
-      }
-      break;
-    case EventKind::kRangeEnd:
-      if (event.type() != EventType::kSTWEnd || !pause_begin_.has_value()) break;
-      if (time > *pause_begin_) AddSum(kGcPauses, time, Length(*pause_begin_, time), &all_);
-      pause_begin_.reset();
       break;
     default:
       break;
   }
+}
+
+void TraceMetrics::Impl::AddStop(const internal::RuntimeRange& stop) {
+  if (stop.begin == stop.end || !absl::StrContains(interner_.String(stop.reason), "GC")) return;
+  AddSum(kGcPauses, stop.end, Length(stop.begin, stop.end), &all_);
 }
 
 // Times that are before the window, in a damaged trace, count for its first generation.
@@ -372,7 +374,6 @@ void TraceMetrics::Begin(int64_t trace_start, EventFilter::Times window) {
 void TraceMetrics::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TraceMetrics::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void TraceMetrics::Finish(int64_t end) { impl_->Finish(end); }
-void TraceMetrics::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 uint64_t TraceMetrics::duration() const { return impl_->duration(); }
 uint64_t TraceMetrics::tasks() const { return impl_->tasks(); }
 absl::Span<const TraceMetricValue> TraceMetrics::values() const { return impl_->values(); }

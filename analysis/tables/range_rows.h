@@ -3,13 +3,13 @@
 #define GOTRACE_ANALYSIS_TABLES_RANGE_ROWS_H_
 
 #include <cstdint>
-#include <tuple>
 
-#include "absl/container/flat_hash_map.h"
+#include "analysis/range_tracker.h"
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
 #include "analysis/tables/table_rows.h"
 #include "gotrace/event.h"
+#include "gotrace/event_type.h"
 #include "gotrace/interner.h"
 
 namespace gotrace::internal {
@@ -20,23 +20,23 @@ class RangeRows {
   RangeRows(Interner* interner, StackRows* stacks, TableOutput* output)
       : interner_(*interner), stacks_(*stacks), output_(*output) {}
 
-  // Takes an event that begins or ends a range, or that says that one goes on from before
-  // `generation_begin`.
-  void Add(const Event& event, int64_t generation_begin);
+  // Takes any event.
+  void Add(const Event& event) { ranges_.Add(event); }
 
   // Adds the rows of what is open. `end` is the end of the trace.
   void Finish(int64_t end);
 
  private:
-  // What a range belongs to, and its name.
-  using Key = std::tuple<ResourceKind, int64_t, StringId>;
-
-  void End(const Key& key, int64_t end, RangesRow row);
+  void AddRow(const RuntimeRange& range);
 
   Interner& interner_;
   StackRows& stacks_;
   TableOutput& output_;
-  absl::flat_hash_map<Key, RangesRow> open_;  // With their begins as `end_ns`.
+  RangeTracker ranges_{&interner_,
+                       RangeTracker::Crossing::kPieces,
+                       {EventType::kSTWBegin, EventType::kGCBegin, EventType::kGCSweepBegin,
+                        EventType::kGCMarkAssistBegin},
+                       [this](const RuntimeRange& range) { AddRow(range); }};
   NamedBuckets histogram_;
 };
 

@@ -78,7 +78,8 @@ StateRows::StateRows(Interner* interner, StackRows* stacks, TableOutput* output)
                  output->Has(TableId::kPStates) || output->Has(TableId::kMStates) ||
                  output->Has(TableId::kStateHist)),
       tracker_(interner, this),
-      states_(interner, "") {
+      states_(interner, ""),
+      tasks_(interner) {
   const auto add_names = [&](auto end, auto name_of, std::vector<StringId>* names) {
     for (int i = 0; i < end; ++i) {
       names->push_back(interner_.InternString(name_of(i)));
@@ -113,9 +114,10 @@ void StateRows::Add(const Event& event) {
       return EndRegion(event);
     case EventKind::kTaskBegin:
     case EventKind::kTaskEnd:
-      return AddTask(event);
+      if (has_tasks_) tasks_.AddTask(event);
+      return;
     case EventKind::kLog:
-      tasks_.try_emplace(event.log().task);
+      if (has_tasks_) tasks_.AddLog(event);
       return;
     default:
       return;
@@ -308,7 +310,7 @@ StateTimes StateRows::TimesNow(const Goroutine& goroutine, int64_t now) {
 
 void StateRows::BeginRegion(const Event& event) {
   const Region region = event.region();
-  if (has_tasks_) tasks_.try_emplace(region.task);
+  if (has_tasks_) tasks_.Mention(region.task);
   Goroutine& goroutine = Of(event.goroutine());
   OpenRegion open;
   open.begin = event.time();
@@ -329,7 +331,7 @@ void StateRows::EndRegion(const Event& event) {
   OpenRegion open;
   if (goroutine.regions.empty()) {
     // It began before the trace.
-    if (has_tasks_) tasks_.try_emplace(region.task);
+    if (has_tasks_) tasks_.Mention(region.task);
     open.begin = goroutine.row.begin_ns.value_or(*begin_);
     open.task = region.task;
     open.row.task = TaskOrNull(region.task);
@@ -360,7 +362,7 @@ void StateRows::AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int
                               const StateTimes& times) {
   const StateTimes spent = times.Since(region.before);
   if (has_tasks_ && region.is_outermost) {
-    tasks_[region.task].times.Add(spent);
+    task_times_[region.task].Add(spent);
     open_tasks_.erase({goroutine.id, region.task});
   }
   RegionsRow& row = region.row;
@@ -373,42 +375,29 @@ void StateRows::AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int
   output_.Add(row);
 }
 
-void StateRows::AddTask(const Event& event) {
-  if (!has_tasks_) return;
-  const Task task = event.task();
-  TaskEntry& entry = tasks_[task.id];
-  if (!task.type.empty()) entry.row.type = interner_.InternString(task.type);
-  if (!entry.row.parent.has_value()) entry.row.parent = TaskOrNull(task.parent);
-  if (event.kind() == EventKind::kTaskBegin) {
-    entry.begin = event.time();
-    entry.row.begin_g = IdOrNull(event.goroutine());
-    entry.row.begin_stack_id = stacks_.IdOf(event.stack());
-  } else {
-    entry.end = event.time();
-    entry.row.end_g = IdOrNull(event.goroutine());
-    entry.row.end_stack_id = stacks_.IdOf(event.stack());
-  }
-}
-
 void StateRows::AddTasksRows(int64_t end) {
-  // What belongs to no task belongs to the background task.
-  tasks_.erase(kBackgroundTask);
-  std::vector<std::pair<TaskId, TaskEntry>> tasks(tasks_.begin(), tasks_.end());
-  absl::c_sort(tasks, [&](const auto& a, const auto& b) {
-    return std::tuple(a.second.end.value_or(end), a.first) <
-           std::tuple(b.second.end.value_or(end), b.first);
+  std::vector<TaskRecord> tasks = tasks_.Take();
+  absl::c_stable_sort(tasks, [&](const TaskRecord& a, const TaskRecord& b) {
+    return a.end.value_or(end) < b.end.value_or(end);
   });
-  for (auto& [id, entry] : tasks) {
-    TasksRow& row = entry.row;
-    row.task = id.value;
-    row.end_ns = entry.end.value_or(end);
-    row.dur_ns = Between(entry.begin.value_or(*begin_), row.end_ns);
-    if (!entry.begin.has_value()) row.flags |= kBeginMissing;
-    if (!entry.end.has_value()) row.flags |= kEndMissing;
-    entry.times.FillRow(&row);
+  for (const TaskRecord& task : tasks) {
+    // What belongs to no task belongs to the background task.
+    if (task.task == kBackgroundTask) continue;
+    TasksRow row;
+    row.end_ns = task.end.value_or(end);
+    row.dur_ns = Between(task.begin.value_or(*begin_), row.end_ns);
+    row.task = task.task.value;
+    row.parent = TaskOrNull(task.parent);
+    row.type = NameOrNull(task.type);
+    row.begin_g = IdOrNull(task.begin_goroutine);
+    row.end_g = IdOrNull(task.end_goroutine);
+    row.begin_stack_id = stacks_.IdOf(task.begin_stack);
+    row.end_stack_id = stacks_.IdOf(task.end_stack);
+    if (!task.begin.has_value()) row.flags |= kBeginMissing;
+    if (!task.end.has_value()) row.flags |= kEndMissing;
+    task_times_[task.task].FillRow(&row);
     if (row.flags == 0) {
-      task_histogram_.Add(row.type.value_or(StringId::kEmpty), StringId::kEmpty,
-                          static_cast<uint64_t>(row.dur_ns));
+      task_histogram_.Add(task.type, StringId::kEmpty, static_cast<uint64_t>(row.dur_ns));
     }
     output_.Add(row);
   }

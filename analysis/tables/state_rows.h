@@ -15,6 +15,7 @@
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
 #include "analysis/tables/table_rows.h"
+#include "analysis/task_table.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
@@ -103,17 +104,9 @@ class StateRows final : public IntervalConsumer {
     std::vector<OpenRegion> regions;  // From the outermost on.
   };
 
-  struct TaskEntry {
-    TasksRow row;
-    std::optional<int64_t> begin;
-    std::optional<int64_t> end;
-    StateTimes times;
-  };
-
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
   void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   // Takes a new value of GOMAXPROCS.
   void SetProcLimit(uint64_t limit, int64_t time);
@@ -147,7 +140,6 @@ class StateRows final : public IntervalConsumer {
                      const StateTimes& times);
   void CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine);
 
-  void AddTask(const Event& event);
   void AddTasksRows(int64_t end);
   void AddHistograms();
 
@@ -164,7 +156,8 @@ class StateRows final : public IntervalConsumer {
   std::optional<int64_t> begin_;  // Of the trace.
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
   SumsByStart<HistogramTraits> states_;
-  absl::flat_hash_map<TaskId, TaskEntry> tasks_;
+  TaskTable tasks_;
+  absl::flat_hash_map<TaskId, StateTimes> task_times_;
   absl::flat_hash_set<std::pair<GoId, TaskId>> open_tasks_;  // Of open regions, if has_tasks_.
 
   // The values of GOMAXPROCS that matter: Ps with ids below `procs`, but not below that of the

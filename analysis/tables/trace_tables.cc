@@ -211,11 +211,12 @@ void TraceTables::Impl::AddOther(const Event& event) {
       row.stack_id = stacks_.IdOf(event.stack());
       return output_.Add(row);
     }
+    case EventKind::kSync:
     case EventKind::kRangeBegin:
     case EventKind::kRangeActive:
     case EventKind::kRangeEnd:
       if (output_.Has(TableId::kRanges) || output_.Has(TableId::kRangeHist)) {
-        ranges_.Add(event, generation_.begin_ns);
+        ranges_.Add(event);
       }
       return;
     case EventKind::kExperimental:
