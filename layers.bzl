@@ -12,7 +12,6 @@ _LAYERS = [
     "parser/order",
     "parser/reader",
     "validator",
-    "rewrite",
     "analysis",
     "analysis/tables",
     "export",
@@ -29,6 +28,7 @@ _LAYERS = [
     "export/parquet",
     "export/sqlite",
     "export/summary",
+    "rewrite",
     "tools",
 ]
 

@@ -1,12 +1,16 @@
-// Fuzzes repair: the output must read without a fault, and need no repair.
+// Fuzzes repair and the writer of traces: the output must read without a fault, and need no repair.
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/event_check.h"
 #include "fuzz/target.h"
+#include "gotrace/byte_sink.h"
+#include "gotrace/event_sink.h"
+#include "gotrace/reader.h"
 #include "gotrace/repair.h"
 #include "gotrace/transport.h"
+#include "rewrite/trace_writer.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
@@ -52,6 +56,27 @@ void CheckOutput(const RepairPlan& plan, const std::string& output) {
   FUZZ_CHECK(again.ok() && again->InputIsSound(), "what was repaired is not sound");
 }
 
+// Whatever events a Reader returns, they can be written as a trace that reads without a fault.
+void CheckWriter(absl::string_view input, ReadMode mode) {
+  ReaderOptions options;
+  options.mode = mode;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
+  if (!reader.ok()) return;
+  std::string bytes;
+  const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
+  TraceWriter writer(reader->version(), out.get());
+  EventSink* const sinks[] = {&writer};
+  ReadInto(*reader, sinks).IgnoreError();
+  FUZZ_CHECK(out->Finish().ok(), out->status().ToString());
+  if (writer.written().generations == 0) return;
+  const CheckedReading reading =
+      ReadAndCheck(SourceFromBytes(bytes), ReadMode::kStrict, bytes.size());
+  FUZZ_CHECK(reading.status.ok(), reading.status.ToString());
+  FUZZ_CHECK(reading.events.size() - reading.syncs == writer.written().events,
+             absl::StrCat(reading.events.size() - reading.syncs, " events instead of ",
+                          writer.written().events));
+}
+
 // Reads all of `source`. Returns false if it is long or ends with an error.
 bool ReadSome(ByteSource* source, std::string* bytes) {
   constexpr size_t kMaxBytes = 1 << 20;
@@ -81,6 +106,8 @@ void RunTarget(absl::string_view input) {
     if (!ReadSome(undone->source.get(), &inside)) return;
     input = inside;
   }
+  CheckWriter(input, ReadMode::kStrict);
+  CheckWriter(input, ReadMode::kSalvage);
   const absl::StatusOr<RepairPlan> plan = PlanRepair(open);
   const CheckedReading strict =
       ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size());

@@ -49,6 +49,9 @@ void EventEncoder::Add(ThreadId thread_id, EventType type, absl::Span<const uint
   if (thread.payload.empty()) {
     thread.base = std::max(TicksAt(time), TicksFrom(earliest));
     thread.time = clock_.ToNs(thread.base);
+    // At times that need more than 53 bits, the clock skips some.
+    if (thread.base >= uint64_t{1} << 53) ticks = TicksAt(time - thread.time);
+    thread.time += clock_.ToNs(ticks);
   } else {
     // Readers convert each difference separately, and round it down.
     ticks = std::max(TicksAt(time - thread.time), TicksFrom(earliest - thread.time));

@@ -28,6 +28,9 @@ class EventEncoder {
   static constexpr uint64_t kMinFrequency = 1'000;
   static constexpr uint64_t kMaxFrequency = 3'000'000'000;
 
+  // The frequency of a clock that ticks each nanosecond.
+  static constexpr uint64_t kNanoseconds = 1'000'000'000;
+
   // Adds an event of `thread`, or of no thread (kNone), that happened at `time`, in nanoseconds.
   // Times are clamped to 0 and kMaxTime.
   void Add(ThreadId thread, EventType type, absl::Span<const uint64_t> args, int64_t time);

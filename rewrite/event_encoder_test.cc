@@ -65,6 +65,15 @@ TEST(EventEncoder, BoundsTimes) {
             (std::vector<int64_t>{0, EventEncoder::kMaxTime}));
 }
 
+// There is no tick at the odd ones of these times.
+TEST(EventEncoder, KeepsLateTimes) {
+  const int64_t late = int64_t{1} << 53;
+  const std::vector<int64_t> times = {late + 1, late + 2, late + 5, late + 7};
+  std::vector<Added> events;
+  for (const int64_t time : times) events.push_back({time % 3, time});
+  EXPECT_EQ(Encode(EventEncoder::kNanoseconds, events), times);
+}
+
 // Late times have ticks of up to 64 bits, which a double only approximates.
 TEST(EventEncoder, FindsTheTicksOfLateTimes) {
   std::mt19937_64 random(1);

@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
@@ -60,20 +60,64 @@ std::optional<GoStatus> NextStatusOf(const WriterEvent& event) {
   return std::nullopt;
 }
 
+// Chooses PCs for the frames whose PC is unknown, at addresses where no program has code. Equal
+// frames get the same one.
+class UnknownPcs {
+ public:
+  // Call it for all PCs that are known, before the first PcOf().
+  void NoteKnown(uint64_t pc) {
+    if (pc >= kFirst) known_.insert(pc);
+  }
+
+  // Returns the PC with which to write the frame.
+  uint64_t PcOf(const TableSource::Frame& frame) {
+    if (frame.pc.has_value()) return *frame.pc;
+    const auto [it, is_new] = chosen_.try_emplace(frame, 0);
+    if (!is_new) return it->second;
+    do {
+      --last_;
+    } while (known_.contains(last_));
+    return it->second = last_;
+  }
+
+ private:
+  static constexpr uint64_t kFirst = uint64_t{1} << 63;
+
+  absl::flat_hash_set<uint64_t> known_;
+  absl::flat_hash_map<TableSource::Frame, uint64_t> chosen_;
+  uint64_t last_ = 0;  // Counts down.
+};
+
 }  // namespace
 
-WrittenGeneration GenerationWriter::Write(const GenerationContent& content, std::string* out) {
+std::vector<WriterBatch> ExperimentalBatches(const EventTables& tables) {
+  std::vector<WriterBatch> all;
+  for (const ExperimentalData& data : tables.experimental_batches()) {
+    for (const ExperimentalBatch& batch : data.batches) {
+      all.push_back({data.experiment, batch.thread, batch.data});
+    }
+  }
+  return all;
+}
+
+void GenerationContent::SetEvents(std::vector<WriterEvent> all) {
+  events = std::move(all);
+  const auto is_earlier = [](const WriterEvent& a, const WriterEvent& b) {
+    return a.time < b.time;
+  };
+  order_by_time = !std::is_sorted(events.begin(), events.end(), is_earlier);
+}
+
+WrittenGeneration GenerationWriter::Write(GenerationContent content, std::string* out) {
   content_ = &content;
   out_ = out;
   result_ = WrittenGeneration();
-  additions_ = content.additions;
-  if (!additions_.has_value()) additions_.emplace(*content.tables);
-  const size_t strings_before = additions_->string_count();
+  const size_t strings_before = content.tables.added_strings();
   subjects_.clear();
   has_subjects_ = false;
   const bool takes_frequency = content.frequency >= EventEncoder::kMinFrequency &&
                                content.frequency <= EventEncoder::kMaxFrequency;
-  const uint64_t frequency = takes_frequency ? content.frequency : 1'000'000'000;
+  const uint64_t frequency = takes_frequency ? content.frequency : EventEncoder::kNanoseconds;
   EventEncoder encoder(content.number, frequency, out);
   encoder_ = &encoder;
   begin_ticks_ = encoder.TicksAt(std::min(content.begin, EventEncoder::kMaxTime));
@@ -98,9 +142,9 @@ WrittenGeneration GenerationWriter::Write(const GenerationContent& content, std:
   model_.EndGeneration();
   WriteTables();
   if (version_ >= Version::kGo126) out->push_back(static_cast<char>(EventType::kEndOfGeneration));
-  result_.events += content.tables->cpu_samples().size();
+  result_.events += content.samples.size();
   result_.changed |= result_.events_added + result_.events_left_out > 0;
-  result_.strings_added = additions_->string_count() - strings_before;
+  result_.strings_added = content.tables.added_strings() - strings_before;
   encoder_ = nullptr;
   content_ = nullptr;
   return result_;
@@ -182,7 +226,7 @@ void GenerationWriter::Put(WriterEvent event) {
   std::copy(std::begin(event.args), std::end(event.args), before);
   const bool is_region = event.type == EventType::kUserRegionBegin;
   result_.events += model_.Apply(&event, is_region ? StringOf(event.args[1]) : "");
-  if (is_region && content_->tables->IsMissingString(event.args[1])) {
+  if (is_region && content_->tables.IsMissingString(event.args[1])) {
     const GoId own = model_.FindThread(event.thread).goroutine;
     model_.FindGoroutine(own)->spans->regions.back().name_is_lost = true;
   }
@@ -312,11 +356,9 @@ bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
   if (bound != ProcId::kNone && bound != id) MakeIdle(bound, thread);
   const Proc* const proc = model_.FindProc(id);
   if (proc == nullptr) return true;
-  if (proc->status == status) {
-    // The thread that writes the status then has the P.
-    return !binds || proc->thread == thread || proc->thread == ThreadId::kNone ||
-           GiveProc(thread, id);
-  }
+  // The thread that writes the status then has the P.
+  const bool is_there = !binds || proc->thread == thread || proc->thread == ThreadId::kNone;
+  if (proc->status == status && is_there) return true;
   switch (status) {
     case ProcStatus::kIdle:
       MakeIdle(id, thread);
@@ -565,7 +607,7 @@ bool GenerationWriter::AdmitRegionEnd(WriterEvent* event) {
   if (own.spans == nullptr || own.spans->regions.empty()) return true;
   const std::vector<ProgramModel::Region>& regions = own.spans->regions;
   const absl::string_view name = StringOf(event->args[1]);
-  const bool is_lost = content_->tables->IsMissingString(event->args[1]);
+  const bool is_lost = content_->tables.IsMissingString(event->args[1]);
   // A broken trace may have a million open regions, so only the innermost ones are searched.
   constexpr size_t kSearched = 100;
   const size_t first = regions.size() > kSearched ? regions.size() - kSearched : 0;
@@ -907,10 +949,12 @@ GoStatus GenerationWriter::NextStatus(GoId id) {
 
 uint64_t GenerationWriter::AddedReason() { return StringId("unknown (events are lost)"); }
 
-uint64_t GenerationWriter::StringId(absl::string_view text) { return additions_->StringId(text); }
+uint64_t GenerationWriter::StringId(absl::string_view text) {
+  return content_->tables.StringId(text);
+}
 
 absl::string_view GenerationWriter::StringOf(uint64_t id) const {
-  return additions_->FindString(id);
+  return content_->tables.FindString(id).value_or(absl::string_view());
 }
 
 void GenerationWriter::WriteTables() {
@@ -921,45 +965,40 @@ void GenerationWriter::WriteTables() {
 }
 
 void GenerationWriter::WriteStrings() {
-  const GenerationTables& tables = *content_->tables;
+  const TableSource& tables = content_->tables;
   BatchSplitter splitter({content_->number, BatchHeader::kNoThread, begin_ticks_},
                          EventType::kStrings, out_);
   std::string entry;
-  const auto add = [&](uint64_t id, absl::string_view text) {
+  for (const uint64_t id : tables.StringIds()) {
     entry.clear();
-    AppendString(id, text, &entry);
+    AppendString(id, tables.FindString(id)->substr(0, kMaxStringSize), &entry);
     splitter.Add(entry);
-  };
-  for (const uint64_t id : tables.StringIds()) add(id, *tables.FindString(id));
-  for (const auto& [id, text] : additions_->Strings()) add(id, text);
+  }
   splitter.Finish();
 }
 
 void GenerationWriter::WriteStacks() {
-  const GenerationTables& tables = *content_->tables;
+  const TableSource& tables = content_->tables;
+  const std::vector<uint64_t> ids = tables.StackIds();
+  std::vector<TableSource::Frame> frames;
+  UnknownPcs pcs;
+  for (const uint64_t id : ids) {
+    tables.FindStack(id, &frames);
+    for (const TableSource::Frame& frame : frames) pcs.NoteKnown(frame.pc.value_or(0));
+  }
   BatchSplitter splitter({content_->number, BatchHeader::kNoThread, begin_ticks_},
                          EventType::kStacks, out_);
   std::string entry;
-  uint64_t missing_pc = 0;
-  for (const uint64_t id : tables.StackIds()) {
+  for (const uint64_t id : ids) {
+    tables.FindStack(id, &frames);
+    frames.resize(std::min<size_t>(frames.size(), kMaxFramesPerStack));
     entry.clear();
-    const size_t size = tables.StackSize(id);
-    AppendEvent(EventType::kStack, {id, size}, &entry);
-    for (size_t i = 0; i < size; ++i) {
-      GenerationTables::RawFrame frame = tables.GetRawFrame(id, i);
-      // Readers treat frames with equal PCs as the same frame, so each missing stack gets its own
-      // PC, at addresses where no program has code.
-      if (tables.IsMissingStack(id)) frame.pc = --missing_pc;
-      for (const uint64_t number : {frame.pc, frame.func, frame.file, frame.line}) {
+    AppendEvent(EventType::kStack, {id, frames.size()}, &entry);
+    for (const TableSource::Frame& frame : frames) {
+      for (const uint64_t number : {pcs.PcOf(frame), frame.func, frame.file, frame.line}) {
         AppendVarint(number, &entry);
       }
     }
-    splitter.Add(entry);
-  }
-  for (const TableAdditions::Stack& stack : additions_->stacks()) {
-    entry.clear();
-    AppendEvent(EventType::kStack, {stack.id, 1, --missing_pc, stack.func, stack.file, stack.line},
-                &entry);
     splitter.Add(entry);
   }
   splitter.Finish();
@@ -969,7 +1008,7 @@ void GenerationWriter::WriteSamples() {
   BatchSplitter splitter({content_->number, BatchHeader::kNoThread, begin_ticks_},
                          EventType::kCPUSamples, out_);
   std::string entry;
-  for (const CpuSample& sample : content_->tables->cpu_samples()) {
+  for (const CpuSample& sample : content_->samples) {
     entry.clear();
     const uint64_t goroutine = sample.goroutine == GoId::kNone ? 0 : Number(sample.goroutine);
     AppendEvent(EventType::kCPUSample,
@@ -982,11 +1021,9 @@ void GenerationWriter::WriteSamples() {
 }
 
 void GenerationWriter::WriteExperimental() {
-  for (const ExperimentalData& data : content_->tables->experimental_batches()) {
-    for (const ExperimentalBatch& batch : data.batches) {
-      AppendBatch({content_->number, Number(batch.thread), begin_ticks_, data.experiment},
-                  batch.data, BatchSizeForm::kShortest, out_);
-    }
+  for (const WriterBatch& batch : content_->experimental_batches) {
+    AppendBatch({content_->number, Number(batch.thread), begin_ticks_, batch.experiment},
+                batch.data, BatchSizeForm::kShortest, out_);
   }
 }
 

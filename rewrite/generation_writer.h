@@ -8,41 +8,55 @@
 #define GOTRACE_REWRITE_GENERATION_WRITER_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gotrace/event.h"
 #include "gotrace/version.h"
 #include "parser/generation/generation_tables.h"
 #include "rewrite/event_encoder.h"
 #include "rewrite/program_model.h"
 #include "rewrite/table_additions.h"
+#include "rewrite/table_source.h"
 #include "rewrite/writer_event.h"
 
 namespace gotrace::internal {
 
+// A batch of an experiment, in a format that the experiment defines.
+struct WriterBatch {
+  uint64_t experiment = 0;
+  ThreadId thread;
+  absl::string_view data;
+};
+
+// Returns the batches of experiments in the tables of a generation.
+std::vector<WriterBatch> ExperimentalBatches(const EventTables& tables);
+
 // The contents of a generation to write.
 struct GenerationContent {
+  // `source` has the strings and stacks to which events and samples refer, and must outlive the
+  // call of Write().
+  explicit GenerationContent(const TableSource& source) : tables(source) {}
+
+  // Sets `events`, and `order_by_time` if a time goes back.
+  void SetEvents(std::vector<WriterEvent> all);
+
   uint64_t number = 0;
 
   int64_t begin = 0;  // The time of its sync event, in nanoseconds.
 
   // The frequency of the trace clock, in ticks per second. A value outside EventEncoder's range is
   // replaced with a billion.
-  uint64_t frequency = 0;
+  uint64_t frequency = EventEncoder::kNanoseconds;
 
   // Required from version 1.25 on, and ignored before.
   ClockSnapshot clock_snapshot;
 
-  // The strings, stacks, CPU samples and experimental batches, which must outlive the call of
-  // Write(). They must contain everything to which the events refer, except for `additions`.
-  const GenerationTables* tables = nullptr;
-
-  // Strings and stacks to which `events` refer and that `tables` lacks.
-  std::optional<TableAdditions> additions;
+  // The strings and stacks of the source, and additions to which `events` may refer as well.
+  TableAdditions tables;
 
   std::vector<WriterEvent> events;
 
@@ -50,6 +64,11 @@ struct GenerationContent {
   // order of each thread's events; an event waits some microseconds for an event of another thread
   // that must come first.
   bool order_by_time = false;
+
+  // CPU samples, with times in nanoseconds, and batches of experiments. What the two refer to must
+  // outlive the call of Write().
+  absl::Span<const CpuSample> samples;
+  std::vector<WriterBatch> experimental_batches;
 };
 
 // The result of writing a generation.
@@ -59,7 +78,7 @@ struct WrittenGeneration {
   uint64_t events_added = 0;     // Other events added to connect one event to the next.
   uint64_t events_left_out = 0;  // Events of GenerationContent::events that were dropped.
 
-  uint64_t strings_added = 0;  // Strings added in addition to GenerationContent::additions.
+  uint64_t strings_added = 0;  // Strings added to GenerationContent::tables.
 
   // Whether Go's reader, after reading the previous generations as written, needs any of these
   // changes or other sequence numbers. If not, it accepts the original events.
@@ -77,8 +96,9 @@ class GenerationWriter {
   // The thread of added events that no other thread can have. No system assigns this id.
   static constexpr ThreadId kHelper{0};
 
-  // Appends the bytes of a generation to `*out`. The caller writes the header of the trace.
-  WrittenGeneration Write(const GenerationContent& content, std::string* out);
+  // Appends the bytes of a generation to `*out`. The caller writes the header of the trace. Strings
+  // and stacks that are too large for the format are cut.
+  WrittenGeneration Write(GenerationContent content, std::string* out);
 
  private:
   using Goroutine = ProgramModel::Goroutine;
@@ -165,14 +185,13 @@ class GenerationWriter {
   ProgramModel model_;
 
   // The generation being written.
-  const GenerationContent* content_ = nullptr;
+  GenerationContent* content_ = nullptr;
   std::string* out_ = nullptr;
   EventEncoder* encoder_ = nullptr;
   uint64_t begin_ticks_ = 0;
   WrittenGeneration result_;
   int64_t time_ = 0;                                           // The time of the current event.
   size_t place_ = 0;                                           // The index of the current event.
-  std::optional<TableAdditions> additions_;                    // Additions to the tables.
   bool has_subjects_ = false;                                  // Whether subjects_ was filled.
   absl::flat_hash_map<GoId, std::vector<uint32_t>> subjects_;  // Events about each goroutine.
 };

@@ -37,10 +37,12 @@ Rewritten Rewrite(absl::string_view bytes, bool order_by_time = false) {
   std::unique_ptr<GenerationWriter> writer;
   ReaderOptions options;
   options.on_generation_end = [&](const GenerationTables& tables, const TableUse&) {
-    GenerationContent content;
+    const OwnTables own(tables);
+    GenerationContent content(own);
     content.number = current->generation().number;
     content.frequency = tables.frequency()->ticks_per_second;
-    content.tables = &tables;
+    content.samples = tables.cpu_samples();
+    content.experimental_batches = ExperimentalBatches(tables);
     if (tables.clock_snapshot().has_value()) content.clock_snapshot = *tables.clock_snapshot();
     content.events = collector.Take();
     content.begin = content.events.empty() ? 0 : content.events.front().time;
@@ -264,11 +266,10 @@ class Script {
 
   // Writes a generation with the events since the last call.
   WrittenGeneration Write(bool order_by_time = false) {
-    GenerationContent content;
+    const OwnTables own(tables_);
+    GenerationContent content(own);
     content.number = ++number_;
     content.begin = 1;
-    content.frequency = 1'000'000'000;
-    content.tables = &tables_;
     content.events = std::exchange(events_, {});
     content.order_by_time = order_by_time;
     return writer_.Write(content, &bytes_);
@@ -480,6 +481,16 @@ TEST(GenerationWriter, GivesPsToThreads) {
                              "2:ProcStop p0", "2:ProcStatus p3", "2:ProcStart p3"}));
 }
 
+TEST(GenerationWriter, MovesAPThatIsInASyscallElsewhere) {
+  Script script;
+  const uint64_t syscall = static_cast<uint64_t>(ProcStatus::kSyscall);
+  script.Event(1, EventType::kProcStatus, {0, syscall});
+  script.Event(2, EventType::kProcStatus, {0, syscall});
+  script.Write();
+  EXPECT_EQ(script.Read(),
+            (Lines{"1:ProcStatus p0", "1:ProcStop p0", "2:ProcStart p0", "2:ProcStatus p0"}));
+}
+
 TEST(GenerationWriter, StealsPs) {
   OneRuns script;
   // A syscall whose beginning is missing.
@@ -631,10 +642,9 @@ TEST(GenerationWriter, DividesBatchesThatWouldBeTooLarge) {
 
   GenerationTables tables;
   for (uint64_t id = 1; id <= kStacks; ++id) tables.AddMissingStack(id);
-  GenerationContent content;
+  const OwnTables own(tables);
+  GenerationContent content(own);
   content.number = 1;
-  content.frequency = 1'000'000'000;
-  content.tables = &tables;
   std::string bytes = MakeHeader(Version::kGo126);
   GenerationWriter(Version::kGo126).Write(content, &bytes);
   const FirstGeneration first(bytes);

@@ -29,7 +29,7 @@ bool EndsGoroutine(EventType type) {
 }
 
 // A region whose name is lost stays as it is: GenerationWriter finds out which one ends.
-bool IsRegionEvent(const WriterEvent& event, const GenerationTables& tables) {
+bool IsRegionEvent(const WriterEvent& event, const TableSource& tables) {
   if (event.goroutine.value < 0) return false;
   if (EndsGoroutine(event.type)) return true;
   return (event.type == EventType::kUserRegionBegin || event.type == EventType::kUserRegionEnd) &&
@@ -59,15 +59,15 @@ std::vector<size_t> RegionRewriter::FindRegionEvents(GenerationContent* content)
   if (content->order_by_time) SortByTime(&content->events);
   std::vector<size_t> places;
   for (size_t i = 0; i < content->events.size(); ++i) {
-    if (IsRegionEvent(content->events[i], *content->tables)) places.push_back(i);
+    if (IsRegionEvent(content->events[i], content->tables)) places.push_back(i);
   }
   return places;
 }
 
 uint32_t RegionRewriter::TypeOf(const WriterEvent& event, const GenerationContent& content) {
-  const absl::string_view* const text = content.tables->FindString(event.args[1]);
-  const auto [type, is_new] = type_by_text_.try_emplace(
-      text == nullptr ? absl::string_view() : *text, static_cast<uint32_t>(types_.size()));
+  const absl::string_view text =
+      content.tables.FindString(event.args[1]).value_or(absl::string_view());
+  const auto [type, is_new] = type_by_text_.try_emplace(text, static_cast<uint32_t>(types_.size()));
   if (is_new) types_.push_back(type->first);
   return type->second;
 }
@@ -84,7 +84,7 @@ void RegionRewriter::Collect(GenerationContent* content, bool lost) {
       if (spec.arg_types[i] == ArgType::kProc) last_proc_ = std::max(last_proc_, id);
     }
   }
-  for (const CpuSample& sample : content->tables->cpu_samples()) {
+  for (const CpuSample& sample : content->samples) {
     last_goroutine_ = std::max(last_goroutine_, sample.goroutine.value);
     last_proc_ = std::max(last_proc_, sample.proc.value);
   }
@@ -126,10 +126,7 @@ class RegionRewriter::GenerationRewriter {
   // The first of `places` belongs to event `first` of the plan.
   GenerationRewriter(RegionRewriter* trace, GenerationContent* content,
                      const std::vector<size_t>& places, size_t first)
-      : trace_(*trace), content_(*content), places_(places), first_(first) {
-    if (!content->additions.has_value()) content->additions.emplace(*content->tables);
-    additions_ = &*content->additions;
-  }
+      : trace_(*trace), content_(*content), places_(places), first_(first) {}
 
   RegionChanges Rewrite() {
     const std::vector<WriterEvent>& events = content_.events;
@@ -181,7 +178,7 @@ class RegionRewriter::GenerationRewriter {
     } else {
       if (event.kind == RegionEventKind::kBegin) ++changes_.regions_moved;
       SetRegion(write.event, &Add(EventType::kNone));
-      Add(EventType::kGoBlock, {additions_->StringId("waiting for the next region")});
+      Add(EventType::kGoBlock, {content_.tables.StringId("waiting for the next region")});
     }
     Add(EventType::kProcStop);
   }
@@ -212,7 +209,7 @@ class RegionRewriter::GenerationRewriter {
     const std::string name = owner == RegionLane::kNoOwner
                                  ? "regions that end on another goroutine"
                                  : absl::StrCat("goroutine ", owner, ": overlapping regions");
-    return additions_->StackId(name, "gotrace-dump repair", 1);
+    return content_.tables.StackId(name, "gotrace-dump repair", 1);
   }
 
   ProcId Proc() const { return ProcId{trace_.last_proc_ + 1}; }
@@ -242,14 +239,13 @@ class RegionRewriter::GenerationRewriter {
     }
     // The region is of an earlier generation, whose tables have other ids.
     event->args[0] = region.task;
-    event->args[1] = additions_->StringId(trace_.types_[region.type]);
+    event->args[1] = content_.tables.StringId(trace_.types_[region.type]);
   }
 
   RegionRewriter& trace_;
   GenerationContent& content_;
   const std::vector<size_t>& places_;
   const size_t first_;
-  TableAdditions* additions_;
   std::vector<WriterEvent> written_;
   RegionChanges changes_;
 

@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
-#include "rewrite/keep_before.h"
+#include "rewrite/repair_pieces.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 

@@ -1,7 +1,5 @@
 #include "rewrite/table_additions.h"
 
-#include <algorithm>
-
 namespace gotrace::internal {
 
 uint64_t TableAdditions::StringId(absl::string_view text) {
@@ -10,7 +8,7 @@ uint64_t TableAdditions::StringId(absl::string_view text) {
   if (!is_new) return it->second;
   do {
     --last_string_;
-  } while (tables_->HasString(last_string_));
+  } while (tables_.FindString(last_string_).has_value());
   strings_.emplace(last_string_, text);
   return it->second = last_string_;
 }
@@ -19,23 +17,36 @@ uint64_t TableAdditions::StackId(absl::string_view func, absl::string_view file,
   const uint64_t func_id = StringId(func);
   const auto [it, is_new] = stack_ids_.try_emplace(func_id, 0);
   if (!is_new) return it->second;
+  std::vector<Frame> frames;
   do {
     --last_stack_;
-  } while (tables_->HasStack(last_stack_));
-  stacks_.push_back({last_stack_, func_id, StringId(file), line});
+  } while (tables_.FindStack(last_stack_, &frames));
+  stacks_.emplace(last_stack_, Frame{std::nullopt, func_id, StringId(file), line});
   return it->second = last_stack_;
 }
 
-absl::string_view TableAdditions::FindString(uint64_t id) const {
-  if (const absl::string_view* const text = tables_->FindString(id)) return *text;
-  const auto added = strings_.find(id);
-  return added == strings_.end() ? absl::string_view() : added->second;
+std::vector<uint64_t> TableAdditions::StringIds() const {
+  std::vector<uint64_t> ids = tables_.StringIds();
+  for (const auto& [id, text] : strings_) ids.push_back(id);
+  return ids;
 }
 
-std::vector<std::pair<uint64_t, absl::string_view>> TableAdditions::Strings() const {
-  std::vector<std::pair<uint64_t, absl::string_view>> strings(strings_.begin(), strings_.end());
-  std::sort(strings.begin(), strings.end());
-  return strings;
+std::vector<uint64_t> TableAdditions::StackIds() const {
+  std::vector<uint64_t> ids = tables_.StackIds();
+  for (const auto& [id, frame] : stacks_) ids.push_back(id);
+  return ids;
+}
+
+std::optional<absl::string_view> TableAdditions::FindString(uint64_t id) const {
+  const auto added = strings_.find(id);
+  return added == strings_.end() ? tables_.FindString(id) : added->second;
+}
+
+bool TableAdditions::FindStack(uint64_t id, std::vector<Frame>* frames) const {
+  const auto added = stacks_.find(id);
+  if (added == stacks_.end()) return tables_.FindStack(id, frames);
+  frames->assign({added->second});
+  return true;
 }
 
 }  // namespace gotrace::internal

@@ -1,33 +1,27 @@
-// Strings and stacks to be added to the tables of a generation.
+// Strings and stacks that are added to the tables of a generation.
 #ifndef GOTRACE_REWRITE_TABLE_ADDITIONS_H_
 #define GOTRACE_REWRITE_TABLE_ADDITIONS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "parser/generation/generation_tables.h"
+#include "rewrite/table_source.h"
 
 namespace gotrace::internal {
 
-// Assigns ids to strings and stacks that the tables of a generation lack. The ids count down from
-// 2^64 - 1 and skip those that the tables use.
-class TableAdditions {
+// Other tables, and strings and stacks that these lack. The ids of additions count down from
+// 2^64 - 1 and skip those that the other tables use.
+class TableAdditions final : public TableSource {
  public:
-  // A stack of one frame. `func` and `file` are ids of strings.
-  struct Stack {
-    uint64_t id = 0;
-    uint64_t func = 0;
-    uint64_t file = 0;
-    uint64_t line = 0;
-  };
-
-  // `tables` must outlive this.
-  explicit TableAdditions(const GenerationTables& tables) : tables_(&tables) {}
+  // `tables` must outlive this object.
+  explicit TableAdditions(const TableSource& tables) : tables_(tables) {}
 
   // Returns the id of the string, adding it unless it was added before. The id of "" is 0.
   uint64_t StringId(absl::string_view text);
@@ -36,25 +30,23 @@ class TableAdditions {
   // before.
   uint64_t StackId(absl::string_view func, absl::string_view file, uint64_t line);
 
-  // Returns the string `id`, in the tables or added; "" if there is none.
-  absl::string_view FindString(uint64_t id) const;
-
   // Returns the number of added strings.
-  size_t string_count() const { return string_ids_.size(); }
+  size_t added_strings() const { return string_ids_.size(); }
 
-  // Returns the added strings, in ascending order of ids. The views are valid until more are added.
-  std::vector<std::pair<uint64_t, absl::string_view>> Strings() const;
-
-  // Returns the added stacks, in descending order of ids.
-  const std::vector<Stack>& stacks() const { return stacks_; }
+  // The other tables' ids come first.
+  std::vector<uint64_t> StringIds() const override;
+  std::vector<uint64_t> StackIds() const override;
+  std::optional<absl::string_view> FindString(uint64_t id) const override;
+  bool FindStack(uint64_t id, std::vector<Frame>* frames) const override;
+  bool IsMissingString(uint64_t id) const override { return tables_.IsMissingString(id); }
 
  private:
-  const GenerationTables* tables_;
+  const TableSource& tables_;
   absl::flat_hash_map<std::string, uint64_t> string_ids_;
-  absl::flat_hash_map<uint64_t, std::string> strings_;
-  std::vector<Stack> stacks_;
-  absl::flat_hash_map<uint64_t, uint64_t> stack_ids_;  // By func.
-  uint64_t last_string_ = 0;                           // These count down.
+  std::map<uint64_t, std::string> strings_;
+  std::map<uint64_t, Frame, std::greater<uint64_t>> stacks_;  // In the order of their addition.
+  absl::flat_hash_map<uint64_t, uint64_t> stack_ids_;         // By func.
+  uint64_t last_string_ = 0;                                  // These count down.
   uint64_t last_stack_ = 0;
 };
 

@@ -31,11 +31,10 @@ struct WriterEvent {
 // Converts the events that a Reader returns to events on the wire.
 class WriterEventCollector {
  public:
-  // Adds the wire event of `event`. Ignores kSync events and CPU samples, which belong to the
-  // generation's tables.
-  void Add(const Event& event);
-
-  const std::vector<WriterEvent>& events() const { return events_; }
+  // Adds the wire event of `event`, and returns it; it may be changed until the next call. Returns
+  // nullptr for an event that is part of the one before, and for kSync events and CPU samples,
+  // which belong to the generation's tables.
+  WriterEvent* Add(const Event& event);
 
   // Returns the events since the last Take(), and clears them.
   std::vector<WriterEvent> Take();
@@ -44,6 +43,11 @@ class WriterEventCollector {
   uint64_t given() const { return given_; }
 
  private:
+  // Return whether `event` and the last of events_ are parts of one event on the wire. The programs
+  // that build events need not give them offsets, so there is more to compare.
+  bool ContinuesSwitch(const Event& event) const;
+  bool EndsAfterLossOfProc(const Event& event) const;
+
   std::vector<WriterEvent> events_;
   uint64_t given_ = 0;
   uint64_t last_offset_ = 0;  // The offset of the last of events_.

@@ -19,9 +19,14 @@ size_t EventTables::StackSize(uint64_t id) const {
   return index == kNoStack ? 0 : stacks_[index].size;
 }
 
+EventTables::RawFrame EventTables::GetRawFrame(uint64_t id, size_t index) const {
+  const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
+  return {frame.pc, frame.func, frame.file, frame.line};
+}
+
 StackFrame EventTables::GetFrame(uint64_t id, size_t index) const {
   if (index >= StackSize(id)) return {};
-  const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
+  const RawFrame frame = GetRawFrame(id, index);
   const absl::string_view* func = FindString(frame.func);
   const absl::string_view* file = FindString(frame.file);
   return {frame.pc, func == nullptr ? "" : *func, file == nullptr ? "" : *file, frame.line};

@@ -45,6 +45,26 @@ class EventTables {
   // Returns the number of frames of stack `id`, 0 if there is no such stack.
   size_t StackSize(uint64_t id) const;
 
+  // Return the ids of all strings or stacks, in ascending order, in time proportional to their
+  // number.
+  std::vector<uint64_t> StringIds() const { return strings_.Ids(); }
+  std::vector<uint64_t> StackIds() const { return stacks_.Ids(); }
+
+  // A frame on the wire, with the ids of its strings.
+  struct RawFrame {
+    uint64_t pc = 0;
+    uint64_t func = 0;
+    uint64_t file = 0;
+    uint64_t line = 0;
+  };
+
+  // Returns a frame of stack `id`. Requires index < StackSize(id).
+  RawFrame GetRawFrame(uint64_t id, size_t index) const;
+
+  // Return whether the string or stack `id` was added for one that is missing in the trace.
+  bool IsMissingString(uint64_t id) const { return IsMissing(strings_.Find(id), string_offsets_); }
+  bool IsMissingStack(uint64_t id) const { return IsMissing(StackIndex(id), stack_offsets_); }
+
   // Returns a frame of stack `id`, or an empty one unless index < StackSize(id).
   StackFrame GetFrame(uint64_t id, size_t index) const;
 
@@ -93,7 +113,16 @@ class EventTables {
   std::map<uint64_t, std::vector<ExperimentalBatch>> experimental_;
   std::optional<ClockSnapshot> clock_snapshot_;
 
+  // The offset of each entry in the trace, by its index in strings_ or stacks_: 0 if it was added
+  // for one that is missing. Shorter if the tables are of no trace.
+  std::vector<uint64_t> string_offsets_;
+  std::vector<uint64_t> stack_offsets_;
+
  private:
+  static bool IsMissing(uint32_t index, const std::vector<uint64_t>& offsets) {
+    return index < offsets.size() && offsets[index] == 0;
+  }
+
   static constexpr absl::string_view kEmptyString = "";
 
   const uint64_t serial_;

@@ -269,11 +269,6 @@ void GenerationTables::SortSamples() {
                    [](const CpuSample& a, const CpuSample& b) { return a.time < b.time; });
 }
 
-GenerationTables::RawFrame GenerationTables::GetRawFrame(uint64_t id, size_t index) const {
-  const Frame& frame = frames_[stack_frames_[stacks_[stacks_.Find(id)].first + index]];
-  return {frame.pc, frame.func, frame.file, frame.line};
-}
-
 void GenerationTables::AddMissingString(uint64_t id) {
   InsertString(id, made_strings_.emplace_back(absl::StrCat("?string#", id)), /*offset=*/0);
 }

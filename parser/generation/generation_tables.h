@@ -73,31 +73,6 @@ class GenerationTables final : public EventTables {
   // Requires index < stack_count().
   uint64_t StackOffset(uint32_t index) const { return stack_offsets_[index]; }
 
-  // Return the ids of all strings or stacks, in ascending order, in time proportional to their
-  // number.
-  std::vector<uint64_t> StringIds() const { return strings_.Ids(); }
-  std::vector<uint64_t> StackIds() const { return stacks_.Ids(); }
-
-  // A frame on the wire, with the ids of its strings.
-  struct RawFrame {
-    uint64_t pc = 0;
-    uint64_t func = 0;
-    uint64_t file = 0;
-    uint64_t line = 0;
-  };
-
-  // Returns a frame of stack `id`. Requires index < StackSize(id).
-  RawFrame GetRawFrame(uint64_t id, size_t index) const;
-
-  // Returns whether stack `id`, which must be in the table, was added as missing.
-  bool IsMissingStack(uint64_t id) const { return stack_offsets_[stacks_.Find(id)] == 0; }
-
-  // Returns whether string `id` was added as missing.
-  bool IsMissingString(uint64_t id) const {
-    const uint32_t index = StringIndex(id);
-    return id != 0 && index != kNoString && StringOffset(index) == 0;
-  }
-
   // Sets `(*used)[StringIndex(id)]` for all strings to which frames of stacks refer. Requires that
   // `used` has string_count() elements.
   void MarkFrameStrings(std::vector<bool>* used) const;
@@ -158,8 +133,6 @@ class GenerationTables final : public EventTables {
   bool InsertStack(uint64_t id, StackEntry entry, uint64_t offset);
   absl::Status AddClockSnapshot(BatchCursor* cursor, uint64_t* ticks);
 
-  std::vector<uint64_t> string_offsets_;                           // By index in strings_.
-  std::vector<uint64_t> stack_offsets_;                            // By index in stacks_.
   absl::flat_hash_set<uint32_t, FrameHash, FrameEq> frame_by_pc_;  // Indices in frames_.
   std::vector<CpuSample> cpu_samples_;
   TraceClock clock_;
